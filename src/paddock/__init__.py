@@ -1,0 +1,119 @@
+"""Room for an AI agent's code to run.
+
+`Paddock` is the front door; everything exported here is loaded on first use, so importing the package does nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from paddock.config import Config
+    from paddock.lint import Finding, lint
+    from paddock.model.errors import (
+        BadFile,
+        BadInput,
+        BadLimit,
+        CodeTooLarge,
+        ConfigError,
+        EngineCrashed,
+        EngineUnavailable,
+        HostError,
+        LimitTooHigh,
+        LintUnavailable,
+        PaddockError,
+        RequestError,
+        UnknownEngine,
+        UnknownLanguage,
+        UnknownTool,
+    )
+    from paddock.model.events import Done, Event, Output, Progress, ToolCall
+    from paddock.model.files import File
+    from paddock.model.limits import Limits
+    from paddock.model.result import Call, RunError, RunResult, Usage, Verdict
+    from paddock.run import Paddock
+
+_HOMES = {
+    "Config": "config",
+    "Finding": "lint",
+    "lint": "lint",
+    "BadFile": "model.errors",
+    "BadInput": "model.errors",
+    "BadLimit": "model.errors",
+    "CodeTooLarge": "model.errors",
+    "ConfigError": "model.errors",
+    "EngineCrashed": "model.errors",
+    "EngineUnavailable": "model.errors",
+    "HostError": "model.errors",
+    "LimitTooHigh": "model.errors",
+    "LintUnavailable": "model.errors",
+    "PaddockError": "model.errors",
+    "RequestError": "model.errors",
+    "UnknownEngine": "model.errors",
+    "UnknownLanguage": "model.errors",
+    "UnknownTool": "model.errors",
+    "Done": "model.events",
+    "Event": "model.events",
+    "Output": "model.events",
+    "Progress": "model.events",
+    "ToolCall": "model.events",
+    "File": "model.files",
+    "Limits": "model.limits",
+    "Call": "model.result",
+    "RunError": "model.result",
+    "RunResult": "model.result",
+    "Usage": "model.result",
+    "Verdict": "model.result",
+    "Paddock": "run",
+}
+
+__all__ = [
+    "BadFile",
+    "BadInput",
+    "BadLimit",
+    "Call",
+    "CodeTooLarge",
+    "Config",
+    "ConfigError",
+    "Done",
+    "EngineCrashed",
+    "EngineUnavailable",
+    "Event",
+    "File",
+    "Finding",
+    "HostError",
+    "LimitTooHigh",
+    "Limits",
+    "LintUnavailable",
+    "Output",
+    "Paddock",
+    "PaddockError",
+    "Progress",
+    "RequestError",
+    "RunError",
+    "RunResult",
+    "ToolCall",
+    "UnknownEngine",
+    "UnknownLanguage",
+    "UnknownTool",
+    "Usage",
+    "Verdict",
+    "lint",
+]
+
+__version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> object:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'paddock' has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(f"paddock.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -1,0 +1,1 @@
+"""The `paddock` command, one module per group of commands."""

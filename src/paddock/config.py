@@ -1,0 +1,129 @@
+"""The configuration: a TOML file, overlaid by the environment, frozen once read.
+
+Every setting is documented in `docs/configuration.md`; a key that does not exist is refused, with the nearest one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, TypeVar
+
+from paddock.model.errors import ConfigError, RequestError
+from paddock.model.limits import CAPS, Limits, check_all
+from paddock.model.request import ENGINES
+
+FILE_NAME = "paddock.toml"
+PREFIX = "PADDOCK_"
+_Settings = TypeVar("_Settings")
+
+
+def _default_workers() -> int:
+    # A worker that waits for a tool is busy but idle: a few more than there are cores keep them all at work.
+    return max(8, 2 * (os.cpu_count() or 1))
+
+
+@dataclass(frozen=True, slots=True)
+class MontyConfig:
+    """The light Python engine."""
+
+    min_workers: int = 1
+    max_workers: int = field(default_factory=_default_workers)
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Every setting, with its default."""
+
+    engine: str = "auto"
+    code_bytes: int = 1024 * 1024
+    limits: Limits = field(default_factory=Limits)
+    caps: Limits = CAPS
+    monty: MontyConfig = field(default_factory=MontyConfig)
+
+    @classmethod
+    def load(cls, path: str | Path | None = None, environ: Mapping[str, str] | None = None) -> Config:
+        """Read the file (`path`, else `$PADDOCK_CONFIG`, else `./paddock.toml` if there is one), then the environment."""
+        environ = os.environ if environ is None else environ
+        path = path or environ.get("PADDOCK_CONFIG")
+        if path is None and Path(FILE_NAME).is_file():
+            path = FILE_NAME
+        config = cls() if path is None else _overlay(cls(), _read(Path(path)), str(path), ())
+        for name, text in sorted(environ.items()):
+            if name.startswith(PREFIX) and name != "PADDOCK_CONFIG":
+                keys = name.removeprefix(PREFIX).lower().split("__")
+                config = _overlay(config, _nest(keys, text), name, ())
+        return _checked(config)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    import tomllib
+
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as problem:
+        raise ConfigError(f"cannot read {path}: {problem.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+        raise ConfigError(f"{path} is not TOML: {problem}") from None
+
+
+def _nest(keys: list[str], text: str) -> dict[str, Any]:
+    value: Any = text
+    for key in reversed(keys):
+        value = {key: value}
+    return dict(value)
+
+
+def _overlay(settings: _Settings, values: Mapping[str, Any], origin: str, above: tuple[str, ...]) -> _Settings:
+    """`values` laid over the frozen `settings`, key by key, each of the type of the setting it replaces."""
+    names = [f.name for f in fields(settings)]  # type: ignore[arg-type]
+    changes: dict[str, Any] = {}
+    for name, value in values.items():
+        where = ".".join((*above, name))
+        if name not in names:
+            near = get_close_matches(name, names, 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"known here: {', '.join(names)}"
+            raise ConfigError(f"{origin}: unknown setting {where!r}; {hint}")
+        current = getattr(settings, name)
+        if is_dataclass(current):
+            if not isinstance(value, Mapping):
+                raise ConfigError(f"{origin}: {where!r} is a table of settings, not {value!r}")
+            changes[name] = _overlay(current, value, origin, (*above, name))
+        else:
+            changes[name] = _typed(value, type(current), origin, where)
+    return replace(settings, **changes)  # type: ignore[type-var]
+
+
+def _typed(value: Any, kind: type, origin: str, where: str) -> Any:
+    """`value` as `kind`; text is parsed, because the environment has nothing else."""
+    if isinstance(value, str) and kind in (int, float):
+        try:
+            return kind(value)
+        except ValueError:
+            raise ConfigError(f"{origin}: {where!r} must be {_A[kind]}, not {value!r}") from None
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if type(value) is not kind:
+        raise ConfigError(f"{origin}: {where!r} must be {_A[kind]}, not {value!r}")
+    return value
+
+
+_A = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
+
+
+def _checked(config: Config) -> Config:
+    try:
+        check_all(config.caps, config.caps)
+        check_all(config.limits, config.caps)
+    except RequestError as problem:
+        raise ConfigError(f"limits: {problem}") from None
+    if config.engine not in ENGINES:
+        raise ConfigError(f"engine must be one of {', '.join(ENGINES)}, not {config.engine!r}")
+    if config.code_bytes <= 0:
+        raise ConfigError(f"code_bytes must be positive, not {config.code_bytes}")
+    if not 0 < config.monty.min_workers <= config.monty.max_workers:
+        raise ConfigError("monty.min_workers must be at least 1 and at most monty.max_workers")
+    return config

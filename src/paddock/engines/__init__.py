@@ -1,0 +1,1 @@
+"""One module per way of running a language; each knows nothing of the others."""

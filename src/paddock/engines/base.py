@@ -1,0 +1,35 @@
+"""What an engine is: two small Protocols.
+
+An engine is not a session and keeps nothing between runs that a later script could see.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
+from typing import Protocol
+
+from paddock.model.events import Answer, EngineEvent
+from paddock.planning.plan import Plan
+
+
+class Execution(Protocol):
+    """An engine opened for one plan. Leaving its context ends the guest, whatever it was doing."""
+
+    def feed(self) -> AsyncIterator[EngineEvent]:
+        """Run the plan's code and yield what happens; the last event is `Finished`."""
+        ...
+
+    def answer(self, call_id: int, answer: Answer) -> None:
+        """Settle one `ToolCall`. Answers may come in any order; one for a guest that has ended is dropped."""
+        ...
+
+
+class Engine(Protocol):
+    """Runs one language in one way. Starts on first use; `close` leaves nothing running."""
+
+    def open(self, plan: Plan) -> AbstractAsyncContextManager[Execution]:
+        """An interpreter that is ready to run `plan`; the clock of the run starts when the context is entered."""
+        ...
+
+    async def close(self) -> None: ...

@@ -1,0 +1,268 @@
+"""The light Python engine: pydantic-monty workers, one checkout per run.
+
+A worker is a process of its own, started through `guest/monty_worker.py` so that it dies with the host. Each run gets
+a fresh session in it; after a limit, a crash or a cancelled run the session, and with it the interpreter, is dropped.
+Values cross as JSON text in both directions, except small inputs, which cross as objects.
+"""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import atexit
+import json
+import math
+import shlex
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic_monty import AsyncMonty, AsyncMontySession, MontyError, MontyRuntimeError
+
+from paddock.engines import monty_errors
+from paddock.engines.monty_code import DUMP, RESULT, Prepared, prepare
+from paddock.engines.monty_files import LazyFiles
+from paddock.engines.monty_types import check_types
+from paddock.model.errors import EngineCrashed, EngineUnavailable
+from paddock.model.events import Answer, EngineEvent, Finished, Output, Progress, Stream, ToolCall
+from paddock.model.result import Verdict
+from paddock.planning.plan import BRIDGE_NAMES, Plan
+from paddock.planning.python_source import Source, read
+
+if TYPE_CHECKING:
+    from paddock.config import Config
+
+SMALL_INPUTS_BYTES = 8 * 1024
+SUSPENSIONS = 10_000_000  # calls, file operations, sleeps: the run's own limits end it long before
+GRACE_SECONDS = 0.2  # past its time, a worker that does not stop by itself is killed
+
+
+class MontyEngine:
+    """A pool of workers, started on first use."""
+
+    def __init__(self, config: Config) -> None:
+        self._config = config.monty
+        self._pool: AsyncMonty | None = None
+        self._starting = asyncio.Lock()
+        self._folder: str | None = None
+
+    @asynccontextmanager
+    async def open(self, plan: Plan) -> AsyncIterator[MontyExecution]:
+        pool = self._pool or await self._start()
+        source = read(plan.code)
+        if not isinstance(source, Source):
+            raise EngineCrashed("a plan for code that does not parse reached the engine")
+        problem = await check_types(pool, plan, source) if plan.type_check else None
+        async with pool.checkout(
+            limits={
+                "max_feed_duration_secs": plan.limits.wall_seconds,
+                "max_memory": plan.limits.memory_bytes,
+                "max_recursion_depth": plan.limits.recursion,
+                "max_suspensions": SUSPENSIONS,
+            },
+            assert_message_annotations=False,
+            os_policy={"sleep_system_max": math.inf},
+        ) as session:
+            execution = MontyExecution(session, plan, source, problem)
+            try:
+                yield execution
+            finally:
+                await execution.stop()
+
+    async def close(self) -> None:
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            await pool.__aexit__(None, None, None)
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder = None
+
+    async def _start(self) -> AsyncMonty:
+        async with self._starting:
+            if self._pool is None:
+                _let_threads_finish_at_exit()
+                pool = AsyncMonty(
+                    binary_path=self._worker(),
+                    min_processes=self._config.min_workers,
+                    max_processes=self._config.max_workers,
+                    feed_duration_limit_grace=GRACE_SECONDS,
+                )
+                try:
+                    self._pool = await pool.__aenter__()
+                except (OSError, MontyError) as problem:
+                    raise EngineUnavailable(f"the light engine's worker could not be started: {problem}") from None
+            return self._pool
+
+    def _worker(self) -> str:
+        """The program that a worker starts as."""
+        binary = worker_binary()
+        if sys.platform != "linux":
+            return binary
+        self._folder = self._folder or tempfile.mkdtemp(prefix="paddock-")
+        script = Path(self._folder) / "monty-worker"
+        command = [sys.executable, "-I", "-S", str(resources.files("paddock.guest") / "monty_worker.py"), binary]
+        script.write_text(f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n')
+        script.chmod(0o700)
+        return str(script)
+
+
+def worker_binary() -> str:
+    """Where Monty's own binary is."""
+    from pydantic_monty._binary import find_monty_binary
+
+    try:
+        return find_monty_binary()
+    except FileNotFoundError as problem:
+        raise EngineUnavailable(f"{problem}. Reinstall paddock: pip install --force-reinstall paddock") from None
+
+
+class MontyExecution:
+    """One run in one session."""
+
+    def __init__(self, session: AsyncMontySession, plan: Plan, source: Source, problem: Finished | None) -> None:
+        self._session = session
+        self._plan = plan
+        self._source = source
+        self._prepared: Prepared = prepare(source)
+        self._problem = problem
+        self._loop = asyncio.get_running_loop()
+        self._events: asyncio.Queue[EngineEvent] = asyncio.Queue()
+        self._waiting: dict[int, asyncio.Future[str]] = {}
+        self._calls = 0
+        self._feeds = 0
+        self._script_feed: str | None = None
+        self._files = LazyFiles(plan.files)
+        self._driving: asyncio.Task[None] | None = None
+
+    async def feed(self) -> AsyncIterator[EngineEvent]:
+        self._driving = asyncio.create_task(self._drive())
+        while True:
+            event = await self._events.get()
+            yield event
+            if isinstance(event, Finished):
+                return
+
+    def answer(self, call_id: int, answer: Answer) -> None:
+        waiting = self._waiting.pop(call_id, None)
+        if waiting is None or waiting.done():
+            return
+        if answer.failed:
+            waiting.set_exception(RuntimeError(answer.json))
+        else:
+            waiting.set_result(answer.json)
+
+    async def stop(self) -> None:
+        """End the guest. A worker that is still running is killed; the pool replaces it."""
+        if self._driving is not None:
+            self._driving.cancel()
+            await asyncio.wait([self._driving])
+
+    async def _drive(self) -> None:
+        pid = self._session.worker_pid
+        before = _cpu_seconds(pid)
+        try:
+            finished = self._problem or await self._run()
+        except MontyError as error:
+            finished = monty_errors.finished(error, self._source, self._prepared, self._script_feed)
+        except Exception as problem:  # noqa: BLE001  the reader of our events must learn that no more will come
+            finished = Finished(Verdict.LOST, error_type="EngineCrashed", error_message=str(problem))
+        after = _cpu_seconds(pid)
+        if before is not None and after is not None:
+            finished = replace(finished, cpu_seconds=round(after - before, 6))
+        self._events.put_nowait(finished)
+
+    async def _run(self) -> Finished:
+        inputs = await self._bind()
+        if _uses_bridge(self._source, self._plan):
+            await self._feed(_bridge(self._plan.tools), {})
+        try:
+            self._script_feed = f"<python-input-{self._feeds}>"
+            answer = await self._feed(self._prepared.text, {**inputs, RESULT: None})
+            if self._prepared.needs_dump:
+                answer = await self._feed(DUMP, {})
+        except MontyRuntimeError as error:
+            if not monty_errors.concerns_result(error, self._prepared, self._script_feed):
+                raise
+            answer = await self._feed(_guest("monty_result.py"), {})
+        return Finished(Verdict.OK, output_json=answer if isinstance(answer, str) else None)
+
+    async def _bind(self) -> dict[str, Any]:
+        """The script's variables. Large values go in as text and are parsed inside: ten times faster than objects."""
+        texts = self._plan.inputs_json
+        small = {name: json.loads(text) for name, text in texts.items() if len(text) <= SMALL_INPUTS_BYTES}
+        large = {f"__paddock_{name}": text for name, text in texts.items() if name not in small}
+        if large:
+            lines = [f"{name.removeprefix('__paddock_')} = __paddock_loads({name})" for name in large]
+            await self._feed("\n".join(["from json import loads as __paddock_loads", *lines]), large)
+        return {"files": [file.entry() for file in self._plan.files], **small}
+
+    async def _feed(self, code: str, inputs: dict[str, Any]) -> Any:
+        self._feeds += 1
+        return await self._session.feed_run(
+            code,
+            inputs=inputs,
+            external_lookup={"__paddock_call": self._call, "__paddock_progress": self._progress},
+            print_callback=self._print,
+            os=self._files,
+        )
+
+    def _print(self, stream: Stream, text: str) -> None:
+        # Called on a thread of the pool, while the worker waits: events keep their order.
+        self._loop.call_soon_threadsafe(self._events.put_nowait, Output(stream, text))
+
+    async def _call(self, tool: object, arguments_json: object) -> str:
+        self._calls += 1
+        number = self._calls
+        if not isinstance(tool, str) or not isinstance(arguments_json, str) or not arguments_json.startswith("{"):
+            raise TypeError("call_tool takes the tool's name and one dict of arguments")
+        waiting: asyncio.Future[str] = self._loop.create_future()
+        self._waiting[number] = waiting
+        self._events.put_nowait(ToolCall(number, tool, arguments_json))
+        return await waiting
+
+    async def _progress(self, done: object, total: object, message: object) -> None:
+        if not isinstance(done, int | float) or not isinstance(total, int | float | None):
+            raise TypeError("report_progress takes numbers: report_progress(done, total, message)")
+        self._events.put_nowait(Progress(done, total, str(message)))
+
+
+def _uses_bridge(source: Source, plan: Plan) -> bool:
+    wanted = {*BRIDGE_NAMES, *plan.tools}
+    return any(isinstance(node, ast.Name) and node.id in wanted for node in ast.walk(source.tree))
+
+
+@lru_cache(maxsize=64)
+def _bridge(tools: tuple[str, ...]) -> str:
+    """The functions through which a script reaches its tools."""
+    linked = [f"async def {name}(payload=None):\n    return await call_tool({name!r}, payload)\n" for name in tools]
+    return "\n".join([_guest("monty_tools.py"), *linked])
+
+
+@lru_cache(maxsize=8)
+def _guest(name: str) -> str:
+    return (resources.files("paddock.guest") / name).read_text(encoding="utf-8")
+
+
+def _cpu_seconds(pid: int | None) -> float | None:
+    """What a process has spent so far, all its threads together; None where the kernel does not say."""
+    if pid is None or sys.platform != "linux":
+        return None
+    try:
+        return time.clock_gettime((~pid << 3) | 2)  # what clock_getcpuclockid(3) computes
+    except OSError:
+        return None
+
+
+@lru_cache(maxsize=1)
+def _let_threads_finish_at_exit() -> None:
+    # The pool's threads let go of Python objects a moment after their last answer. One that asks for the interpreter
+    # while it is being torn down aborts the process; at exit they get the time to finish.
+    atexit.register(time.sleep, 0.01)

@@ -1,0 +1,66 @@
+"""A script as it is handed to Monty: the same lines, with its value kept under a name instead of crossing as an object.
+
+A value with shared references can be exponentially larger outside than inside, so it is turned into JSON text by the
+guest, under the guest's limits. Nothing is inserted that would move a line.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from functools import lru_cache
+
+from paddock.planning.python_source import Source
+
+RESULT = "__paddock_result"
+DUMP = f"from json import dumps as __paddock_dumps\n__paddock_dumps({RESULT}, allow_nan=False)"
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A script ready to be fed."""
+
+    text: str
+    lines: int  # of the script itself; what fails below them failed on our own account
+    gives_json: bool  # the feed itself answers with the result's JSON text
+    needs_dump: bool  # the result waits under RESULT for a second feed
+    insertions: tuple[tuple[int, int, int], ...]  # line, column, length: to map columns back
+
+    def column(self, line: int, column: int) -> int:
+        """Where `column` of the fed text is in the script."""
+        moved = sum(length for at, start, length in self.insertions if at == line and start + length < column)
+        return max(1, column - moved)
+
+
+@lru_cache(maxsize=256)
+def prepare(source: Source) -> Prepared:
+    """Keep the script's result under RESULT; where only the last expression gives one, dump it in the same feed."""
+    lines = _lines(source.code)
+    edits: list[tuple[int, int, str]] = []
+    for node in source.returns:
+        if node.value is not None:
+            edits += _around(node.value, f"None if [{RESULT} := (", ")] else None")
+    if source.last is not None:
+        edits += _around(source.last, f"{RESULT} = (", ")")
+    insertions: list[tuple[int, int, int]] = []
+    for line, offset, inserted in sorted(edits, key=lambda edit: edit[:2]):
+        before = sum(length for at, _, length in insertions if at == line)
+        column = len(lines[line - 1].encode()[:offset].decode(errors="replace")) + before
+        insertions.append((line, column, len(inserted)))
+    for line, offset, inserted in sorted(edits, key=lambda edit: edit[:2], reverse=True):
+        data = lines[line - 1].encode()
+        lines[line - 1] = (data[:offset] + inserted.encode() + data[offset:]).decode()
+    gives_json = source.last is not None and not source.returns
+    text = "\n".join([*lines, DUMP] if gives_json else lines)
+    return Prepared(text, len(lines), gives_json, bool(source.returns), tuple(insertions))
+
+
+def _lines(code: str) -> list[str]:
+    """The lines as Python's tokenizer counts them; other separators of Unicode do not end one."""
+    return code.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+def _around(node: ast.expr | ast.stmt, before: str, after: str) -> list[tuple[int, int, str]]:
+    if node.end_lineno is None or node.end_col_offset is None:
+        raise ValueError("a parsed node has an end")
+    return [(node.lineno, node.col_offset, before), (node.end_lineno, node.end_col_offset, after)]

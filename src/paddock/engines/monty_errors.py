@@ -1,0 +1,111 @@
+"""What went wrong in a Monty worker, as the end of a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic_monty import MontyCrashedError, MontyError, MontyRuntimeError, MontySyntaxError
+
+from paddock.engines.monty_code import Prepared
+from paddock.model.events import Finished
+from paddock.model.result import Verdict
+from paddock.planning.python_source import Source
+
+SHOWN_FRAMES = 10
+"""How many frames a traceback shows at each end; a deep recursion has a thousand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One frame of the script itself."""
+
+    line: int
+    column: int
+    function: str
+
+
+def finished(error: MontyError, source: Source, prepared: Prepared, script_feed: str | None) -> Finished:
+    """How the run ended, given that the worker reported `error`; `script_feed` names the feed that was the script."""
+    if isinstance(error, MontyCrashedError):
+        return _crashed(error)
+    cause = error.exception()
+    places = _places(error, prepared, script_feed)
+    kind, text = type(cause).__name__, str(cause.args[0]) if cause.args else ""
+    if _is_limit(kind, text, error):
+        verdict = Verdict.TIMEOUT if kind == "TimeoutError" else Verdict.OUT_OF_MEMORY
+        return Finished(verdict, line=places[-1].line if places else None)
+    if isinstance(error, MontySyntaxError) or _was_refused(kind, error):
+        return _rejected(kind, text, places)
+    return Finished(
+        Verdict.RAISED,
+        error_type=kind,
+        error_message=_message(cause),
+        line=places[-1].line if places else None,
+        column=places[-1].column if places else None,
+        traceback=_traceback(kind, _message(cause), places, source),
+    )
+
+
+def concerns_result(error: MontyRuntimeError, prepared: Prepared, script_feed: str | None) -> bool:
+    """Whether it is the result that could not be written as JSON, and not the script that failed."""
+    if type(error.exception()).__name__ not in ("TypeError", "ValueError", "RecursionError"):
+        return False
+    frames = error.traceback()
+    return bool(frames) and (frames[-1].filename != script_feed or frames[0].line > prepared.lines)
+
+
+def _crashed(error: MontyCrashedError) -> Finished:
+    if error.timed_out:
+        return Finished(Verdict.TIMEOUT)
+    return Finished(Verdict.CRASHED, error_type="Crashed", error_message=f"the interpreter died: {error}")
+
+
+def _is_limit(kind: str, text: str, error: MontyError) -> bool:
+    # A limit cannot be caught inside. Its time report has no traceback, which an exception that a script raises has.
+    if kind == "TimeoutError":
+        return "time limit exceeded" in text and not _frames(error)
+    return kind == "MemoryError" and (text.startswith("memory limit exceeded") or not _frames(error))
+
+
+def _was_refused(kind: str, error: MontyError) -> bool:
+    """Whether the script was turned down before its first line ran; only such a report has a frame without a name."""
+    frames = _frames(error)
+    return kind in ("NotImplementedError", "SyntaxError") and len(frames) == 1 and frames[0].function_name is None
+
+
+def _rejected(kind: str, text: str, places: list[Place]) -> Finished:
+    text = text.replace("The monty syntax parser does not yet support", "the light engine does not support")
+    line, column = (places[-1].line, places[-1].column) if places else (None, None)
+    return Finished(Verdict.REJECTED, error_type=kind, error_message=text, line=line, column=column)
+
+
+def _message(cause: BaseException) -> str:
+    """The text that `str()` of the exception gives in CPython; Monty hands the bare argument of a KeyError."""
+    return str(cause)
+
+
+def _frames(error: MontyError) -> list[Any]:
+    return error.traceback() if isinstance(error, MontyRuntimeError | MontySyntaxError) else []
+
+
+def _places(error: MontyError, prepared: Prepared, script_feed: str | None) -> list[Place]:
+    return [
+        Place(frame.line, prepared.column(frame.line, frame.column), frame.function_name or "<module>")
+        for frame in _frames(error)
+        if frame.filename == script_feed or script_feed is None
+    ]
+
+
+def _traceback(kind: str, message: str, places: list[Place], source: Source) -> str:
+    lines = source.code.splitlines()
+    shown = [
+        f'  File "main.py", line {place.line}, in {place.function}\n    {lines[place.line - 1].strip()}'
+        for place in places
+        if place.line <= len(lines)
+    ]
+    if len(shown) > 2 * SHOWN_FRAMES:
+        hidden = len(shown) - 2 * SHOWN_FRAMES
+        shown = [*shown[:SHOWN_FRAMES], f"  [{hidden} more frames]", *shown[-SHOWN_FRAMES:]]
+    last = f"{kind}: {message}" if message else kind
+    return "\n".join(["Traceback (most recent call last):", *shown, last])

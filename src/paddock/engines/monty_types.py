@@ -1,0 +1,95 @@
+"""Static type check of a script before it runs, by the checker inside a Monty worker. Nothing of the script runs."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from typing import Any
+
+from pydantic_monty import AsyncFunctionSnapshot, AsyncMonty, MontyTypingError
+
+from paddock.model.events import Finished
+from paddock.model.result import Verdict
+from paddock.planning.plan import Plan
+from paddock.planning.python_source import Source
+
+GATE = "PADDOCK_GATE"  # a stub whose name begins with an underscore is not seen
+FINDING = re.compile(r"^main\.py:(\d+):(\d+): error\[([a-z-]+)\] (.*)$", re.MULTILINE)
+# A module that this checker does not know may still be there at run time, and a future import is no longer the first
+# statement once the gate stands before it.
+NOT_OURS = ("unresolved-import",)
+CHECK_SECONDS = 10.0
+
+
+async def check_types(pool: AsyncMonty, plan: Plan, source: Source) -> Finished | None:
+    """The first thing that is wrong by its types, with all of them in the message; None where nothing is."""
+    async with pool.checkout(
+        limits={"max_feed_duration_secs": CHECK_SECONDS, "max_memory": plan.limits.memory_bytes},
+        type_check=True,
+        type_check_stubs=_stubs(plan, source),
+        type_check_format="concise",
+    ) as session:
+        # The worker checks a whole feed before it runs the first line. That line calls the gate, which is never
+        # answered: reaching it means that the check passed.
+        try:
+            snapshot: Any = await session.feed_start(f"{GATE}()\n{_checkable(source)}")
+            while isinstance(snapshot, AsyncFunctionSnapshot) and snapshot.function_name == "import_stubs":
+                snapshot = await snapshot.resume_auto()
+        except MontyTypingError as error:
+            return _finding(error.display())
+    return None
+
+
+def _finding(report: str) -> Finished | None:
+    found = [match for match in FINDING.findall(report) if match[2] not in NOT_OURS and "__future__" not in match[3]]
+    if not found:
+        return None
+    lines = [f"line {int(line) - 1}, column {column}: {text} [{rule}]" for line, column, rule, text in found]
+    line, column, _, text = found[0]
+    message = text if len(lines) == 1 else "\n".join(lines)
+    return Finished(
+        Verdict.REJECTED,
+        error_type="TypingError",
+        error_message=message,
+        line=int(line) - 1,
+        column=int(column),
+    )
+
+
+def _checkable(source: Source) -> str:
+    """The script with each top-level `return` written as an assignment of the same width: the checker allows none."""
+    lines = source.code.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    for node in source.returns:
+        data = lines[node.lineno - 1].encode()
+        word = b"pass  " if node.value is None else b"____ ="
+        lines[node.lineno - 1] = (data[: node.col_offset] + word + data[node.col_offset + 6 :]).decode()
+    return "\n".join(lines)
+
+
+def _stubs(plan: Plan, source: Source) -> str:
+    rebound = {
+        node.id for node in ast.walk(source.tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+    lines = ["from typing import Any", f"def {GATE}() -> None: ..."]
+    lines += ["files: list[dict[str, str]]"] if "files" not in plan.inputs_json and "files" not in rebound else []
+    lines += [
+        f"{name}: {'Any' if name in rebound else _type(json.loads(text))}" for name, text in plan.inputs_json.items()
+    ]
+    lines += [
+        "async def call_tool(name: str, params: dict[str, Any] | None = None, "
+        "arguments: dict[str, Any] | None = None) -> Any: ...",
+        "async def report_progress(done: float, total: float | None = None, message: str = '') -> None: ...",
+    ]
+    lines += [f"async def {name}(payload: dict[str, Any] | None = None) -> Any: ..." for name in plan.tools]
+    return "\n".join(lines)
+
+
+def _type(value: Any) -> str:
+    """The type of an input as far as it is certain: what a list or an object holds may differ from item to item."""
+    if isinstance(value, list):
+        kinds = {_type(item) for item in value[:100]}
+        return f"list[{kinds.pop()}]" if len(kinds) == 1 and len(value) <= 100 else "list[Any]"
+    if isinstance(value, dict):
+        return "dict[str, Any]"
+    return "None" if value is None else type(value).__name__

@@ -1,0 +1,28 @@
+"""Which engines there are: names to import strings, loaded when first used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+if TYPE_CHECKING:
+    from paddock.config import Config
+    from paddock.engines.base import Engine
+
+Factory: TypeAlias = "Callable[[Config], Engine] | str"
+
+ENGINES: Mapping[str, str] = {"monty": "paddock.engines.monty:MontyEngine"}
+
+
+def available() -> Mapping[str, Factory]:
+    """The engines that can be tried on this platform."""
+    return ENGINES
+
+
+def load(factory: Factory) -> Callable[[Config], Engine]:
+    """The engine's class, imported now if it was named by a string."""
+    if not isinstance(factory, str):
+        return factory
+    module, _, name = factory.partition(":")
+    return cast("Callable[[Config], Engine]", getattr(import_module(module), name))

@@ -1,0 +1,1 @@
+"""Values and Protocols of a run: no I/O, no event loop."""

@@ -1,0 +1,106 @@
+"""What the host can fail at. What a guest does is never an exception here: it is a verdict.
+
+PaddockError
+├── RequestError          the caller asked for something that cannot be run as asked
+│   ├── UnknownLanguage
+│   ├── UnknownEngine
+│   ├── UnknownTool
+│   ├── BadInput          an input that is not JSON, or whose name is not a variable name
+│   ├── BadFile           an attached file that cannot be read, named or sent
+│   ├── BadLimit          a limit that is not a positive, finite number
+│   ├── LimitTooHigh      a limit above the configured cap
+│   └── CodeTooLarge
+├── ConfigError           the configuration cannot be used
+└── HostError             Paddock itself, or what it stands on, failed
+    ├── EngineUnavailable this machine cannot run that engine; the message says what to do
+    ├── EngineCrashed
+    └── LintUnavailable
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+class PaddockError(Exception):
+    """Everything that Paddock raises on purpose."""
+
+
+class RequestError(PaddockError):
+    """The request cannot be run as asked; asking differently helps, asking again does not."""
+
+
+class UnknownLanguage(RequestError): ...
+
+
+class UnknownEngine(RequestError): ...
+
+
+class UnknownTool(RequestError): ...
+
+
+class BadInput(RequestError): ...
+
+
+class BadFile(RequestError): ...
+
+
+class BadLimit(RequestError): ...
+
+
+class LimitTooHigh(RequestError): ...
+
+
+class CodeTooLarge(RequestError): ...
+
+
+class ConfigError(PaddockError):
+    """The configuration file or environment cannot be used; the message names the key."""
+
+
+class HostError(PaddockError):
+    """Paddock, or what it stands on, failed; the request may be fine."""
+
+
+class EngineUnavailable(HostError): ...
+
+
+class EngineCrashed(HostError): ...
+
+
+class LintUnavailable(HostError): ...
+
+
+@dataclass(frozen=True, slots=True)
+class Surface:
+    """How one kind of error shows: over HTTP, over MCP (JSON-RPC) and as the command's exit code."""
+
+    http_status: int
+    mcp_code: int
+    exit_code: int
+
+
+_USAGE = Surface(400, -32602, 2)
+_FAULT = Surface(500, -32603, 3)
+
+SURFACES: dict[type[PaddockError], Surface] = {
+    RequestError: _USAGE,
+    UnknownLanguage: _USAGE,
+    UnknownEngine: _USAGE,
+    UnknownTool: _USAGE,
+    BadInput: _USAGE,
+    BadFile: _USAGE,
+    BadLimit: _USAGE,
+    LimitTooHigh: _USAGE,
+    CodeTooLarge: Surface(413, -32602, 2),
+    ConfigError: Surface(500, -32603, 2),
+    HostError: _FAULT,
+    EngineUnavailable: Surface(503, -32603, 3),
+    EngineCrashed: _FAULT,
+    LintUnavailable: Surface(503, -32603, 3),
+}
+
+
+def surface(error: PaddockError) -> Surface:
+    """How `error` shows to a caller outside this process."""
+    return SURFACES[type(error)]

@@ -1,0 +1,74 @@
+"""What happens while a run goes on, in order. Plain values: they can be stored, sent and replayed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from paddock.model.result import RunResult, Verdict
+
+Stream = Literal["stdout", "stderr"]
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """Text that the script printed, as it was printed."""
+
+    stream: Stream
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """The script calls a tool; `id` counts from 1 in the order of the program. `arguments` is a JSON object's text."""
+
+    id: int
+    tool: str
+    arguments_json: str
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """The script's own word on how far it is."""
+
+    done: float
+    total: float | None
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The engine's last event: how the guest ended. The rest of a result is the host's to add."""
+
+    verdict: Verdict
+    output_json: str | None = None
+    error_type: str = ""
+    error_message: str = ""
+    line: int | None = None
+    column: int | None = None
+    traceback: str = ""
+    exit_code: int | None = None
+    signal: int | None = None
+    cpu_seconds: float | None = None
+    memory_bytes: int | None = None
+    note: str = ""  # why the text of the error may not be CPython's own
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The run is over; always the last event of a stream."""
+
+    result: RunResult
+
+
+EngineEvent = Output | ToolCall | Progress | Finished
+Event = Output | ToolCall | Progress | Done
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a tool call came to: a JSON text, or an error envelope's text."""
+
+    json: str
+    failed: bool = False

@@ -1,0 +1,68 @@
+"""Files that a caller attaches to a run, and where the script finds them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from paddock.model.errors import BadFile
+
+ROOT = "/files"
+MAX_NAME_BYTES = 255
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """One attached file: a name as the user knows it, and its bytes. A name is data, never a path of the host."""
+
+    file_name: str
+    content: bytes
+    file_type: str = ""
+    element_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedFile:
+    """An attached file and the path under which the script reads it."""
+
+    path: str
+    file: File
+
+    def entry(self) -> dict[str, str]:
+        """The script's view of it, one item of its `files` list."""
+        return {
+            "path": self.path,
+            "file_name": self.file.file_name,
+            "file_type": self.file.file_type,
+            "element_id": self.file.element_id,
+        }
+
+
+def place(files: Iterable[File]) -> tuple[PlacedFile, ...]:
+    """Give each file a path of its own; of two with one name the later gets a suffix (`a.csv`, `a-2.csv`)."""
+    placed: list[PlacedFile] = []
+    taken: set[str] = set()
+    for number, file in enumerate(files, start=1):
+        if not isinstance(file, File):
+            raise BadFile(f"files holds {type(file).__name__} where a paddock.File was expected")
+        if not isinstance(file.content, bytes):
+            raise BadFile(f"the content of {file.file_name!r} must be bytes, not {type(file.content).__name__}")
+        stem, dot, suffix = _safe_name(file.file_name, number).partition(".")
+        name, copy = f"{stem}{dot}{suffix}", 1
+        while name in taken:
+            copy += 1
+            name = f"{stem}-{copy}{dot}{suffix}"
+        taken.add(name)
+        placed.append(PlacedFile(f"{ROOT}/{name}", file))
+    return tuple(placed)
+
+
+def _safe_name(name: object, number: int) -> str:
+    """The part of `name` that can be a file name; directories and control characters are dropped."""
+    if not isinstance(name, str):
+        raise BadFile(f"a file name must be text, not {type(name).__name__}")
+    last = name.replace("\\", "/").rsplit("/", 1)[-1]
+    # A lone surrogate cannot be written as UTF-8; the guest could then never open the path it is given.
+    printable = "".join(c for c in last if c.isprintable() and not 0xD800 <= ord(c) <= 0xDFFF).strip()
+    cut = printable.encode()[: MAX_NAME_BYTES - 8].decode(errors="ignore")
+    return cut if cut.strip(".") else f"file-{number}"

@@ -1,0 +1,78 @@
+"""How much a run may use."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from difflib import get_close_matches
+
+from paddock.model.errors import BadLimit, LimitTooHigh
+
+MB = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one run may use. Wall time counts from when the interpreter is ready and includes waiting for tools."""
+
+    wall_seconds: float = 30.0
+    memory_bytes: int = 512 * MB
+    output_bytes: int = 1 * MB
+    calls: int = 100
+    processes: int = 64
+    recursion: int = 1000
+
+    def to_dict(self) -> dict[str, float | int]:
+        return asdict(self)
+
+
+CAPS = Limits(
+    wall_seconds=900.0, memory_bytes=4096 * MB, output_bytes=16 * MB, calls=10_000, processes=64, recursion=10_000
+)
+
+NAMES = tuple(field.name for field in fields(Limits))
+_FRACTIONAL = frozenset({"wall_seconds"})
+_MAY_BE_ZERO = frozenset({"calls", "processes"})
+
+
+def resolve(asked: Limits | Mapping[str, object] | None, default: Limits, caps: Limits) -> Limits:
+    """`asked` laid over `default`. Zero, negative, NaN, infinite or too high is refused, never quietly bent."""
+    if asked is None:
+        return default
+    if isinstance(asked, Limits):
+        asked = asked.to_dict()
+    elif not isinstance(asked, Mapping):
+        raise BadLimit(f"limits must be a Limits or a mapping such as {{'wall_seconds': 5}}, not {_shown(asked)}")
+    checked = {name: _check(name, value, caps) for name, value in asked.items()}
+    return replace(default, **checked)  # type: ignore[arg-type]
+
+
+def check_all(limits: Limits, caps: Limits) -> None:
+    """Refuse defaults that a request could not have asked for."""
+    for name, value in limits.to_dict().items():
+        _check(name, value, caps)
+
+
+def _check(name: object, value: object, caps: Limits) -> float | int:
+    if not isinstance(name, str) or name not in NAMES:
+        near = get_close_matches(str(name), NAMES, 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"the limits are {', '.join(NAMES)}"
+        raise BadLimit(f"there is no limit {name!r}: {hint}")
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise BadLimit(f"{name} must be a number, not {_shown(value)}")
+    if not math.isfinite(value) or value < 0 or (value == 0 and name not in _MAY_BE_ZERO):
+        raise BadLimit(f"{name} must be a positive, finite number, not {value}")
+    if name not in _FRACTIONAL:
+        if value != int(value):
+            raise BadLimit(f"{name} must be a whole number, not {value}")
+        value = int(value)
+    cap = getattr(caps, name)
+    if value > cap:
+        raise LimitTooHigh(f"{name} may be at most {cap} here, not {value}")
+    return value
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,0 +1,39 @@
+"""What a caller asks to run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypedDict
+
+from paddock.model.files import File
+from paddock.model.limits import Limits
+
+LANGUAGES = ("python", "javascript", "typescript")
+ENGINES = ("auto", "monty", "cpython", "quickjs", "node")
+
+
+class Options(TypedDict, total=False):
+    """What can be said about a run besides its code; the meaning of each is `Request`'s."""
+
+    language: str
+    engine: str | None
+    inputs: Mapping[str, Any] | None
+    files: Iterable[File]
+    tools: Iterable[str] | None
+    limits: Limits | Mapping[str, object] | None
+    type_check: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One run as asked for; `planning` resolves it into a plan."""
+
+    code: str
+    language: str = "python"
+    engine: str | None = None  # None: the configured one
+    inputs: Mapping[str, Any] | None = None  # each key is a variable of the script
+    files: Iterable[File] = ()
+    tools: Iterable[str] | None = None  # names of tools that the script may call; None: all there are
+    limits: Limits | Mapping[str, object] | None = None  # laid over the configured ones
+    type_check: bool = False  # refuse what is wrong by its types before anything runs

@@ -1,0 +1,131 @@
+"""How a run ended, for the library, `--json` and every server alike."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class Verdict(StrEnum):
+    """How a run ended; the closed list."""
+
+    OK = "ok"
+    RAISED = "raised"  # an uncaught exception
+    REJECTED = "rejected"  # syntax or a static check: nothing ran
+    TIMEOUT = "timeout"
+    OUT_OF_MEMORY = "out_of_memory"
+    OUTPUT_LIMIT = "output_limit"
+    CRASHED = "crashed"  # a signal or a hard exit
+    DENIED = "denied"  # policy
+    CANCELLED = "cancelled"
+    LOST = "lost"  # the host failed it
+
+
+@dataclass(frozen=True, slots=True)
+class RunError:
+    """Why a run did not end well, in words that a person or a model can act on."""
+
+    type: str
+    message: str
+    line: int | None = None
+    column: int | None = None
+    traceback: str = ""
+    envelope: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One tool call of a run."""
+
+    id: int
+    tool: str
+    arguments: Mapping[str, Any]
+    status: str
+    milliseconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What the run used; None where the engine does not measure it."""
+
+    wall_seconds: float
+    cpu_seconds: float | None = None
+    memory_bytes: int | None = None
+    output_bytes: int = 0
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """How one run ended. `output` is decoded from `output_json` when it is first asked for."""
+
+    run_id: str
+    verdict: Verdict
+    language: str
+    engine: str | None
+    engine_reason: str | None
+    usage: Usage
+    output_json: str | None = None
+    stdout: str = ""
+    stderr: str = ""
+    truncated: tuple[str, ...] = ()
+    logs: tuple[Mapping[str, str], ...] = ()
+    outputs: tuple[Mapping[str, Any], ...] = ()
+    error: RunError | None = None
+    exit_code: int | None = None
+    signal: int | None = None
+    calls: tuple[Call, ...] = ()
+    artifacts: tuple[Mapping[str, Any], ...] = ()
+    network: tuple[Mapping[str, Any], ...] = ()
+    available_functions: tuple[str, ...] = ()
+    definition: str | None = None
+    session: str | None = None
+
+    @cached_property
+    def output(self) -> Any:
+        """The script's result as Python values."""
+        if self.output_json is None:
+            return None
+        import json
+
+        return json.loads(self.output_json)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain values, keyed as in the JSON that every other face shows."""
+        return {**self._without_output(), "output": self.output}
+
+    def to_json(self) -> str:
+        """The result as JSON text; the script's value is spliced in as it came, not decoded and encoded again."""
+        import msgspec
+
+        raw = msgspec.Raw((self.output_json or "null").encode())
+        return msgspec.json.encode({**self._without_output(), "output": raw}).decode()
+
+    def _without_output(self) -> dict[str, Any]:
+        return {
+            "run_id": self.run_id,
+            "verdict": str(self.verdict),
+            "output": None,
+            "stdout": self.stdout,
+            "stderr": self.stderr,
+            "truncated": list(self.truncated),
+            "logs": [dict(log) for log in self.logs],
+            "outputs": [dict(item) for item in self.outputs],
+            "error": None if self.error is None else asdict(self.error),
+            "exit_code": self.exit_code,
+            "signal": self.signal,
+            "language": self.language,
+            "engine": self.engine,
+            "engine_reason": self.engine_reason,
+            "calls": [asdict(call) for call in self.calls],
+            "artifacts": [dict(artifact) for artifact in self.artifacts],
+            "network": [dict(item) for item in self.network],
+            "available_functions": list(self.available_functions),
+            "definition": self.definition,
+            "session": self.session,
+            "usage": asdict(self.usage),
+        }

@@ -1,0 +1,1 @@
+"""Pure decisions taken before anything runs."""

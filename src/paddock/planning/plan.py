@@ -1,0 +1,180 @@
+"""A request resolved against the configuration: which engine, which limits, which tools. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from keyword import iskeyword
+from typing import TYPE_CHECKING, Any
+
+from paddock.model import limits as limits_of
+from paddock.model.errors import BadInput, CodeTooLarge, RequestError, UnknownEngine, UnknownLanguage, UnknownTool
+from paddock.model.files import PlacedFile, place
+from paddock.model.limits import Limits
+from paddock.model.request import ENGINES, LANGUAGES, Request
+from paddock.model.result import RunError
+from paddock.planning import fits_python
+from paddock.planning.python_source import Source, SourceProblem, read
+
+if TYPE_CHECKING:
+    from paddock.config import Config
+
+ENGINE_LANGUAGE = {"monty": "python", "cpython": "python", "quickjs": "javascript", "node": "javascript"}
+BRIDGE_NAMES = ("call_tool", "report_progress")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Everything that an engine must know to run a request. A plain value: it can be stored or sent elsewhere."""
+
+    code: str
+    language: str
+    engine: str | None
+    engine_reason: str | None
+    limits: Limits
+    inputs_json: Mapping[str, str]
+    files: tuple[PlacedFile, ...]
+    tools: tuple[str, ...]
+    type_check: bool = False
+    refusal: RunError | None = None
+    """Set when nothing is to be run: a syntax error, or no engine here that can run this script."""
+
+    def names(self) -> frozenset[str]:
+        """The variables and functions that the script finds defined."""
+        return frozenset([*self.inputs_json, "files", *BRIDGE_NAMES, *self.tools])
+
+
+def make_plan(request: Request, config: Config, *, engines: Collection[str], tools: Collection[str]) -> Plan:
+    """Resolve `request`, given the engines and tools that are there. A `RequestError` says what to change."""
+    _check_code(request, config)
+    language, engine = _language(request.language), _engine(request.engine or config.engine)
+    inputs_json = _encode_inputs(request.inputs)
+    files = place(request.files or ())
+    if files and "files" in inputs_json:
+        raise BadInput("an input named 'files' hides the list of attached files; rename the input")
+    plan = Plan(
+        code=request.code,
+        language=language,
+        engine=engine,
+        engine_reason=None,
+        limits=limits_of.resolve(request.limits, config.limits, config.caps),
+        inputs_json=inputs_json,
+        files=files,
+        tools=_tools(request.tools, tools),
+        type_check=request.type_check,
+    )
+    return _choose(plan, engines)
+
+
+def _choose(plan: Plan, engines: Collection[str]) -> Plan:
+    if plan.language != "python":
+        return _refuse(
+            plan, "EngineUnavailable", f"no engine for {plan.language} is installed here; python is available"
+        )
+    source = read(plan.code)
+    if isinstance(source, SourceProblem):
+        return _refuse(plan, source.type, source.message, source.line, source.column)
+    if plan.engine != "auto":
+        return _named(plan, engines)
+    return _fitting(plan, source, engines)
+
+
+def _named(plan: Plan, engines: Collection[str]) -> Plan:
+    if ENGINE_LANGUAGE[str(plan.engine)] != plan.language:
+        raise UnknownEngine(f"engine {plan.engine!r} does not run {plan.language}")
+    if plan.engine not in engines:
+        have = ", ".join(sorted(engines))
+        return _refuse(plan, "EngineUnavailable", f"engine {plan.engine!r} is not available here; available: {have}")
+    return _with(plan, engine=plan.engine, engine_reason="asked for")
+
+
+def _fitting(plan: Plan, source: Source, engines: Collection[str]) -> Plan:
+    misfit = fits_python.misfit(source, plan.names())
+    if misfit is None:
+        return _with(plan, engine="monty", engine_reason=None)
+    if "cpython" in engines:
+        return _with(plan, engine="cpython", engine_reason=str(misfit))
+    return _refuse(
+        plan,
+        "EngineUnavailable",
+        f"this script needs full Python ({misfit}), and the engine `cpython` is not available here. "
+        "Rewrite that part, or ask for engine `monty` to run it on the light interpreter all the same.",
+        misfit.line,
+        engine_reason=str(misfit),
+    )
+
+
+def _refuse(
+    plan: Plan,
+    error_type: str,
+    message: str,
+    line: int | None = None,
+    column: int | None = None,
+    *,
+    engine_reason: str | None = None,
+) -> Plan:
+    error = RunError(type=error_type, message=message, line=line, column=column)
+    return _with(plan, engine=None, engine_reason=engine_reason, refusal=error)
+
+
+def _with(plan: Plan, **changes: Any) -> Plan:
+    from dataclasses import replace
+
+    return replace(plan, **changes)
+
+
+def _check_code(request: Request, config: Config) -> None:
+    if not isinstance(request.code, str):
+        raise RequestError(f"code must be text, not {type(request.code).__name__}")
+    # Encoding is the dear part: a text of n characters has at least n bytes and at most four times as many.
+    size = len(request.code)
+    if size > config.code_bytes or size * 4 > config.code_bytes < len(request.code.encode(errors="replace")):
+        raise CodeTooLarge(f"the code is larger than {config.code_bytes} bytes; pass data through inputs or files")
+
+
+def _language(language: str) -> str:
+    if language not in LANGUAGES:
+        raise UnknownLanguage(f"unknown language {language!r}{_suggest(language, LANGUAGES)}")
+    return language
+
+
+def _engine(engine: str) -> str:
+    if engine not in ENGINES:
+        raise UnknownEngine(f"unknown engine {engine!r}{_suggest(engine, ENGINES)}")
+    return engine
+
+
+def _suggest(word: object, known: Iterable[str]) -> str:
+    known = list(known)
+    near = get_close_matches(str(word), known, 1)
+    return f"; did you mean {near[0]!r}?" if near else f"; expected one of {', '.join(known)}"
+
+
+def _tools(asked: Iterable[str] | None, known: Collection[str]) -> tuple[str, ...]:
+    if asked is None:
+        return tuple(known)
+    chosen = tuple(asked)
+    for name in chosen:
+        if name not in known:
+            raise UnknownTool(f"unknown tool {name!r}{_suggest(name, known) if known else '; there are no tools here'}")
+    return chosen
+
+
+def _encode_inputs(inputs: Mapping[str, Any] | None) -> dict[str, str]:
+    if inputs is None:
+        return {}
+    if not isinstance(inputs, Mapping):
+        raise BadInput(f"inputs must be a mapping of names to JSON values, not {type(inputs).__name__}")
+    encoded: dict[str, str] = {}
+    for name, value in inputs.items():
+        if not isinstance(name, str) or not name.isidentifier() or iskeyword(name):
+            raise BadInput(f"input {name!r} cannot be a variable name in the script")
+        if name.startswith("__paddock"):
+            raise BadInput(f"input {name!r}: names that begin with __paddock are reserved")
+        try:
+            encoded[name] = json.dumps(value, allow_nan=False)
+        except (TypeError, ValueError, RecursionError) as problem:
+            raise BadInput(f"input {name!r} is not JSON: {problem}") from None
+    return encoded

@@ -1,0 +1,119 @@
+"""What the host writes down of one run. Verdict, usage and calls come from here alone, never from a guest."""
+
+from __future__ import annotations
+
+import secrets
+import time
+
+from paddock.model import envelope
+from paddock.model.events import EngineEvent, Event, Finished, Output
+from paddock.model.result import Call, RunError, RunResult, Usage, Verdict
+from paddock.planning.plan import Plan
+
+
+class Record:
+    """Gathers events until the run has a verdict."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._started: float | None = None
+        self._wall_seconds = 0.0
+        self._streams: dict[str, list[str]] = {"stdout": [], "stderr": []}
+        self._output_bytes = 0
+        self._truncated: list[str] = []
+        self._finished: Finished | None = None
+        self.calls: tuple[Call, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict | None:
+        return None if self._finished is None else self._finished.verdict
+
+    def start(self) -> None:
+        """The interpreter is ready: the clock starts."""
+        self._started = time.perf_counter()
+
+    def add(self, event: EngineEvent) -> Event | None:
+        """Write `event` down; the part of it that a watcher may see comes back."""
+        if isinstance(event, Output):
+            return self._keep(event)
+        if isinstance(event, Finished):
+            self._finish(self._within_limits(event))
+            return None
+        return event
+
+    def end(self, verdict: Verdict) -> None:
+        """The host ended the run itself."""
+        self._finish(Finished(verdict))
+
+    def result(self) -> RunResult:
+        plan = self._plan
+        finished = self._finished or Finished(Verdict.REJECTED if plan.refusal else Verdict.LOST)
+        return RunResult(
+            run_id=f"r_{secrets.token_urlsafe(12)}",
+            verdict=finished.verdict,
+            language=plan.language,
+            engine=plan.engine,
+            engine_reason=finished.note or plan.engine_reason,
+            usage=Usage(round(self._wall_seconds, 6), finished.cpu_seconds, finished.memory_bytes, self._output_bytes),
+            output_json=finished.output_json,
+            stdout="".join(self._streams["stdout"]),
+            stderr="".join(self._streams["stderr"]),
+            truncated=tuple(self._truncated),
+            error=plan.refusal or self._error(finished),
+            exit_code=finished.exit_code,
+            signal=finished.signal,
+            calls=self.calls,
+            available_functions=plan.tools,
+        )
+
+    def _keep(self, event: Output) -> Output | None:
+        """Output up to the limit; the first byte over it ends the run."""
+        room = self._plan.limits.output_bytes - self._output_bytes
+        data = event.text.encode(errors="replace")
+        if len(data) <= room:
+            self._output_bytes += len(data)
+            self._streams[event.stream].append(event.text)
+            return event
+        kept = data[:room].decode(errors="ignore")
+        self._output_bytes += room
+        self._streams[event.stream].append(kept)
+        self._truncated.append(event.stream)
+        self.end(Verdict.OUTPUT_LIMIT)
+        return Output(event.stream, kept) if kept else None
+
+    def _within_limits(self, finished: Finished) -> Finished:
+        size = len(finished.output_json or "")
+        if size <= self._plan.limits.output_bytes:
+            return finished
+        self._truncated.append("output")
+        return Finished(Verdict.OUTPUT_LIMIT, error_message=f"the result is {size} bytes of JSON")
+
+    def _finish(self, finished: Finished) -> None:
+        if self._finished is None:
+            self._finished = finished
+            if self._started is not None:
+                self._wall_seconds = time.perf_counter() - self._started
+
+    def _error(self, finished: Finished) -> RunError | None:
+        if finished.verdict is Verdict.OK:
+            return None
+        error_type, message = finished.error_type, finished.error_message
+        if finished.verdict in _LIMITS:
+            error_type, name, advice = _LIMITS[finished.verdict]
+            value = getattr(self._plan.limits, name)
+            message = f"{f'{message}; ' if message else ''}the limit {name} = {value} was reached: {advice}"
+        return RunError(
+            type=error_type or "RuntimeError",
+            message=message,
+            line=finished.line,
+            column=finished.column,
+            traceback=finished.traceback,
+            envelope=envelope.parse(message) if error_type == "RuntimeError" else None,
+        )
+
+
+_LIMITS = {
+    Verdict.TIMEOUT: ("TimeoutError", "wall_seconds", "do less work in one run, or ask for a higher limit"),
+    Verdict.OUT_OF_MEMORY: ("MemoryError", "memory_bytes", "hold less at once, or ask for a higher limit"),
+    Verdict.OUTPUT_LIMIT: ("OutputLimitError", "output_bytes", "print and return less, or ask for a higher limit"),
+}

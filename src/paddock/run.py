@@ -1,0 +1,149 @@
+"""The path of a run, and `Paddock`, the library's front door.
+
+request -> plan -> execution (engine) <-> broker -> result
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Unpack
+
+from paddock.config import Config
+from paddock.engines import registry
+from paddock.model.events import Done, Event, ToolCall
+from paddock.model.request import Options, Request
+from paddock.model.result import RunResult, Verdict
+from paddock.planning.plan import Plan, make_plan
+from paddock.planning.python_source import LONG_PARSE_BYTES
+from paddock.record import Record
+from paddock.tools.broker import Broker
+
+if TYPE_CHECKING:
+    from paddock.engines.base import Engine, Execution
+    from paddock.sync import Background
+
+Watch = Callable[[Event], None]
+
+
+class Paddock:
+    """Room to run code. Engines start on first use; leaving the block leaves nothing running."""
+
+    def __init__(
+        self,
+        config: Config | None = None,
+        *,
+        tools: Iterable[Callable[..., Any]] = (),
+        engines: Mapping[str, registry.Factory] | None = None,
+    ) -> None:
+        self._config = config or Config()
+        self._tools = {function.__name__: function for function in tools}
+        self._factories = registry.available() if engines is None else engines
+        self._engines: dict[str, Engine] = {}
+        self._background: Background | None = None
+
+    async def run(self, code: str, **options: Unpack[Options]) -> RunResult:
+        """Run `code` and say how it ended. Raises only for a request that makes no sense, or a fault of the host."""
+        return await self._run(Request(code, **options), lambda event: None)
+
+    async def stream(self, code: str, **options: Unpack[Options]) -> AsyncIterator[Event]:
+        """The same run as it happens; the last event is `Done`. Leaving the stream ends the run."""
+        events: asyncio.Queue[Event] = asyncio.Queue()
+        running = asyncio.create_task(self._run(Request(code, **options), events.put_nowait))
+        running.add_done_callback(lambda task: events.put_nowait(_END))
+        try:
+            while (event := await events.get()) is not _END:
+                yield event
+            await running
+        finally:
+            running.cancel()
+            await asyncio.wait([running])
+
+    def run_sync(self, code: str, **options: Unpack[Options]) -> RunResult:
+        """`run` for code without an event loop. The engines stay warm between calls, until `close`."""
+        if self._background is None:
+            from paddock.sync import Background
+
+            self._background = Background(
+                lambda: Paddock(self._config, tools=self._tools.values(), engines=self._factories)
+            )
+        return self._background.run(code, options)
+
+    async def _run(self, request: Request, watch: Watch) -> RunResult:
+        plan = await self._plan(request)
+        record = Record(plan)
+        if plan.engine is not None:
+            broker = Broker({name: self._tools[name] for name in plan.tools}, plan.limits.calls)
+            async with self._engine(plan.engine).open(plan) as execution:
+                record.start()
+                try:
+                    async with asyncio.timeout(plan.limits.wall_seconds + _GRACE_SECONDS):
+                        await self._execute(execution, broker, record, watch)
+                except TimeoutError:
+                    record.end(Verdict.TIMEOUT)
+            record.calls = broker.calls()
+        result = record.result()
+        watch(Done(result))
+        return result
+
+    async def _plan(self, request: Request) -> Plan:
+        def plan() -> Plan:
+            return make_plan(request, self._config, engines=self._factories, tools=self._tools)
+
+        long = isinstance(request.code, str) and len(request.code) > LONG_PARSE_BYTES
+        return await asyncio.to_thread(plan) if long else plan()
+
+    async def _execute(self, execution: Execution, broker: Broker, record: Record, watch: Watch) -> None:
+        """Follow the guest to its end. Its tool calls are answered meanwhile, each in a task of its own."""
+        answering: set[asyncio.Task[None]] = set()
+        try:
+            async for event in execution.feed():
+                shown = record.add(event)
+                if shown is not None:
+                    watch(shown)
+                if isinstance(event, ToolCall):
+                    answering.add(asyncio.create_task(_answer(execution, broker, event)))
+                if record.verdict is not None:
+                    return
+        finally:
+            for task in answering:
+                task.cancel()
+            await asyncio.gather(*answering, return_exceptions=True)
+
+    def _engine(self, name: str) -> Engine:
+        if name not in self._engines:
+            self._engines[name] = registry.load(self._factories[name])(self._config)
+        return self._engines[name]
+
+    async def aclose(self) -> None:
+        """End every engine. The next run starts them anew."""
+        self.close()
+        engines, self._engines = self._engines, {}
+        for engine in engines.values():
+            await engine.close()
+
+    def close(self) -> None:
+        """End what `run_sync` started."""
+        if self._background is not None:
+            background, self._background = self._background, None
+            background.close()
+
+    async def __aenter__(self) -> Paddock:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    def __enter__(self) -> Paddock:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+_END: Any = object()
+_GRACE_SECONDS = 0.05  # an engine that can stop its guest by itself does so first, and keeps its interpreter
+
+
+async def _answer(execution: Execution, broker: Broker, call: ToolCall) -> None:
+    execution.answer(call.id, await broker.answer(call))

@@ -1,0 +1,1 @@
+"""What a script may call, and who answers."""
