@@ -99,13 +99,12 @@ def _overlay(settings: _Settings, values: Mapping[str, Any], origin: str, above:
 
 def _typed(value: Any, kind: type, origin: str, where: str) -> Any:
     """`value` as `kind`; text is parsed, because the environment has nothing else."""
-    if isinstance(value, str) and kind in (int, float):
+    parsed = (isinstance(value, str) and kind in (int, float)) or (kind is float and type(value) is int)
+    if parsed:
         try:
             return kind(value)
-        except ValueError:
+        except (ValueError, OverflowError):
             raise ConfigError(f"{origin}: {where!r} must be {_A[kind]}, not {value!r}") from None
-    if kind is float and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
     if type(value) is not kind:
         raise ConfigError(f"{origin}: {where!r} must be {_A[kind]}, not {value!r}")
     return value

@@ -82,7 +82,8 @@ class Record:
         return Output(event.stream, kept) if kept else None
 
     def _within_limits(self, finished: Finished) -> Finished:
-        size = len(finished.output_json or "")
+        text = finished.output_json or ""
+        size = len(text) if text.isascii() else len(text.encode(errors="replace"))
         if size <= self._plan.limits.output_bytes:
             return finished
         self._truncated.append("output")

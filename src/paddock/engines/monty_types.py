@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import json
 import re
 from typing import Any
@@ -19,6 +20,8 @@ FINDING = re.compile(r"^main\.py:(\d+):(\d+): error\[([a-z-]+)\] (.*)$", re.MULT
 # A module that this checker does not know may still be there at run time, and a future import is no longer the first
 # statement once the gate stands before it.
 NOT_OURS = ("unresolved-import",)
+# Its own list of builtins is shorter than the interpreter's: `map`, `open`, `ImportError` and more are not on it.
+BUILTIN = re.compile(rf"Name `({'|'.join(dir(builtins))})` used when not defined")
 CHECK_SECONDS = 10.0
 
 
@@ -42,7 +45,7 @@ async def check_types(pool: AsyncMonty, plan: Plan, source: Source) -> Finished 
 
 
 def _finding(report: str) -> Finished | None:
-    found = [match for match in FINDING.findall(report) if match[2] not in NOT_OURS and "__future__" not in match[3]]
+    found = [match for match in FINDING.findall(report) if _counts(match[2], match[3])]
     if not found:
         return None
     lines = [f"line {int(line) - 1}, column {column}: {text} [{rule}]" for line, column, rule, text in found]
@@ -55,6 +58,10 @@ def _finding(report: str) -> Finished | None:
         line=int(line) - 1,
         column=int(column),
     )
+
+
+def _counts(rule: str, text: str) -> bool:
+    return rule not in NOT_OURS and "__future__" not in text and not BUILTIN.fullmatch(text)
 
 
 def _checkable(source: Source) -> str:

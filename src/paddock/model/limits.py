@@ -61,18 +61,21 @@ def _check(name: object, value: object, caps: Limits) -> float | int:
         raise BadLimit(f"there is no limit {name!r}: {hint}")
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise BadLimit(f"{name} must be a number, not {_shown(value)}")
-    if not math.isfinite(value) or value < 0 or (value == 0 and name not in _MAY_BE_ZERO):
-        raise BadLimit(f"{name} must be a positive, finite number, not {value}")
+    unreal = isinstance(value, float) and not math.isfinite(value)
+    if unreal or value < 0 or (value == 0 and name not in _MAY_BE_ZERO):
+        raise BadLimit(f"{name} must be a positive, finite number, not {_shown(value)}")
     if name not in _FRACTIONAL:
         if value != int(value):
             raise BadLimit(f"{name} must be a whole number, not {value}")
         value = int(value)
     cap = getattr(caps, name)
     if value > cap:
-        raise LimitTooHigh(f"{name} may be at most {cap} here, not {value}")
+        raise LimitTooHigh(f"{name} may be at most {cap} here, not {_shown(value)}")
     return value
 
 
 def _shown(value: object) -> str:
+    if isinstance(value, int) and value.bit_length() > 1000:
+        return "a number of hundreds of digits"  # beyond 4300 of them, repr() raises
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."

@@ -90,9 +90,9 @@ class RunResult:
         """The script's result as Python values."""
         if self.output_json is None:
             return None
-        import json
+        from paddock.model.nesting import loads
 
-        return json.loads(self.output_json)
+        return loads(self.output_json)
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain values, keyed as in the JSON that every other face shows."""
@@ -103,7 +103,12 @@ class RunResult:
         import msgspec
 
         raw = msgspec.Raw((self.output_json or "null").encode())
-        return msgspec.json.encode({**self._without_output(), "output": raw}).decode()
+        try:
+            return msgspec.json.encode({**self._without_output(), "output": raw}).decode()
+        except UnicodeEncodeError:  # a lone surrogate in an argument or a message: only as an escape
+            import json
+
+            return json.dumps(self.to_dict())
 
     def _without_output(self) -> dict[str, Any]:
         return {

@@ -7,12 +7,20 @@ not an exception to raise.
 from __future__ import annotations
 
 import ast
+import io
+import re
+import tokenize
 import warnings
 from dataclasses import dataclass
 from functools import lru_cache
 
 LONG_PARSE_BYTES = 20_000
 """Parsing more than this takes long enough to be kept off the event loop."""
+
+# CPython 3.11 looks for the place of each expression of an f-string from the start of that string: braces times
+# length steps, with the interpreter locked. 150 KB of `{1}` take 5 s, 1 MB three minutes.
+_FSTRING_STEPS = 300_000_000
+_FSTRING_START = re.compile(r"""[fF][rR]?['"]""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +46,8 @@ class Source:
 @lru_cache(maxsize=256)
 def read(code: str) -> Source | SourceProblem:
     """Parse and compile-check `code`, in CPython's own words where it is wrong. Costs about 20 µs a line; cached."""
+    if code.count("{") * len(code) > _FSTRING_STEPS and _fstring_steps(code) > _FSTRING_STEPS:
+        return SourceProblem("SyntaxError", "an f-string holds too many expressions to be parsed; write several")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -53,6 +63,22 @@ def read(code: str) -> Source | SourceProblem:
         return SourceProblem("SyntaxError", "the source is nested too deeply to be parsed")
     last = tree.body[-1] if tree.body else None
     return Source(code, tree, returns, last if isinstance(last, ast.Expr) else None)
+
+
+def _fstring_steps(code: str) -> int:
+    """What the f-strings of `code` cost to parse. Slow but linear, and other threads run meanwhile."""
+    steps = 0
+    if not _FSTRING_START.search(code):
+        return steps
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(code).readline):
+            if token.type == tokenize.STRING and "f" in token.string[:2].lower():
+                steps += token.string.count("{") * len(token.string)
+                if steps > _FSTRING_STEPS:
+                    break
+    except (tokenize.TokenError, SyntaxError):
+        pass  # the parser stops at the same place
+    return steps
 
 
 def _check(tree: ast.Module, returns: tuple[ast.Return, ...]) -> None:

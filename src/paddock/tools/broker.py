@@ -11,9 +11,13 @@ from typing import Any
 
 from paddock.model.envelope import envelope
 from paddock.model.events import Answer, ToolCall
+from paddock.model.nesting import is_deeper
 from paddock.model.result import Call
 
 Function = Callable[..., Any]
+ARGUMENT_BYTES = 64 * 1024 * 1024
+"""Of JSON, over all calls of a run: they are kept in the host's memory until it ends."""
+ARGUMENT_DEPTH = 100
 
 
 class Broker:
@@ -22,34 +26,54 @@ class Broker:
     def __init__(self, tools: Mapping[str, Function], call_limit: int) -> None:
         self._tools = tools
         self._call_limit = call_limit
+        self._bytes_left = ARGUMENT_BYTES
         self._calls: dict[int, Call] = {}
 
     async def answer(self, call: ToolCall) -> Answer:
-        """What `call` comes to. Never raises for what a tool does."""
+        """What `call` comes to. Never raises for what a tool or a script does."""
+        if call.id > self._call_limit:
+            return self._over_limit(call)
+        arguments = self._arguments(call)
         started = time.perf_counter()
-        answer = await self._answer(call)
+        answer = _unusable(call.tool) if arguments is None else await self._answer(call.tool, arguments)
         milliseconds = (time.perf_counter() - started) * 1000
         status = "error" if answer.failed else "ok"
-        self._calls[call.id] = Call(call.id, call.tool, json.loads(call.arguments_json), status, round(milliseconds, 3))
+        self._calls[call.id] = Call(call.id, call.tool, arguments or {}, status, round(milliseconds, 3))
         return answer
 
     def calls(self) -> tuple[Call, ...]:
-        """The finished calls, in the order of the program."""
+        """The finished calls, in the order of the program. One over the limit was never made, and is not among them."""
         return tuple(self._calls[number] for number in sorted(self._calls))
 
-    async def _answer(self, call: ToolCall) -> Answer:
-        if call.id > self._call_limit:
-            summary = f"The run may make {self._call_limit} tool calls and this was one more."
-            hints = ["Ask for more in one call, or raise limits.calls."]
-            return _failed("sandbox_runtime", call.tool, summary, "CALL_LIMIT_EXCEEDED", hints)
-        function = self._tools.get(call.tool)
-        if function is None:
-            return self._not_found(call.tool)
+    def _arguments(self, call: ToolCall) -> dict[str, Any] | None:
+        """The arguments, or None where they are too many or nested too deeply to be shown in a result."""
+        self._bytes_left -= len(call.arguments_json)
+        if self._bytes_left < 0:
+            return None
         try:
-            value = await _called(function, json.loads(call.arguments_json))
+            arguments: dict[str, Any] = json.loads(call.arguments_json)
+        except RecursionError:
+            return None
+        return None if is_deeper(arguments, ARGUMENT_DEPTH) else arguments
+
+    async def _answer(self, tool: str, arguments: dict[str, Any]) -> Answer:
+        function = self._tools.get(tool)
+        if function is None:
+            return self._not_found(tool)
+        try:
+            value = await _called(function, arguments)
             return Answer(json.dumps(value if isinstance(value, dict) else {"result": value}, allow_nan=False))
+        except asyncio.CancelledError as problem:
+            if _is_cancelled():
+                raise
+            return _internal(tool, problem)  # the tool's own; without an answer the script would wait for ever
         except Exception as problem:  # noqa: BLE001  a tool is foreign code; what it raises belongs to the script
-            return _failed("internal_error", call.tool, f"{type(problem).__name__}: {problem}", "INTERNAL_ERROR")
+            return _internal(tool, problem)
+
+    def _over_limit(self, call: ToolCall) -> Answer:
+        summary = f"The run may make {self._call_limit} tool calls and this was one more."
+        hints = ["Ask for more in one call, or raise limits.calls."]
+        return _failed("sandbox_runtime", call.tool, summary, "CALL_LIMIT_EXCEEDED", hints)
 
     def _not_found(self, name: str) -> Answer:
         from difflib import get_close_matches
@@ -63,6 +87,26 @@ async def _called(function: Function, arguments: dict[str, Any]) -> Any:
         return await function(**arguments)
     value = await asyncio.to_thread(function, **arguments)  # a plain function may block; the event loop may not
     return await value if inspect.isawaitable(value) else value
+
+
+def _is_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+def _internal(tool: str, problem: BaseException) -> Answer:
+    try:
+        text = str(problem)
+    except Exception:  # noqa: BLE001  a foreign __str__ may fail as well
+        text = ""
+    name = type(problem).__name__
+    return _failed("internal_error", tool, f"{name}: {text}" if text else name, "INTERNAL_ERROR")
+
+
+def _unusable(tool: str) -> Answer:
+    size = ARGUMENT_BYTES // (1024 * 1024)
+    summary = f"The arguments are nested more than {ARGUMENT_DEPTH} deep, or those of the run exceed {size} MB in all."
+    return _failed("sandbox_runtime", tool, summary, "ARGUMENTS_TOO_LARGE", ["Pass less, and flatter, at once."])
 
 
 def _failed(kind: str, tool: str, summary: str, code: str, hints: list[str] | None = None) -> Answer:

@@ -1,0 +1,4 @@
+print("started")
+count = 0
+while True:
+    count += 1

@@ -1,0 +1,15 @@
+import re
+
+failed, slowest, requests = [], ("", 0), 0
+for file in files:
+    print("reading", file["file_name"])
+    with open(file["path"]) as log:
+        for line in log.read().splitlines():
+            match = re.match(r'"GET (\S+)" (\d+) (\d+)ms', line)
+            path, status, milliseconds = match.group(1), int(match.group(2)), int(match.group(3))
+            requests += 1
+            if status >= 500:
+                failed.append(path)
+            if milliseconds > slowest[1]:
+                slowest = (path, milliseconds)
+{"requests": requests, "failed": failed, "slowest": slowest[0]}

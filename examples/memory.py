@@ -1,0 +1,3 @@
+rows = []
+while True:
+    rows.append("x" * 1_000_000)

@@ -1,0 +1,2 @@
+greeting = "Hello, " + name
+greeting + len(name)

@@ -1,0 +1,157 @@
+"""`paddock demo`: real examples, run here and now, with what each came to."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from paddock.cli.examples import Example
+    from paddock.model.result import RunResult
+    from paddock.run import Paddock
+
+WIDTH = 100
+
+
+def demo() -> None:
+    """Show what Paddock does, on real examples.
+
+    Each is shown with its code, result, engine and measured time. Exit status 1 where one did not
+    end as it should.
+    """
+    from paddock.cli.ending import end
+    from paddock.cli.interrupt import Interrupts
+
+    end(lambda: Interrupts().run(_demo()))
+
+
+async def weather(city: str) -> dict[str, Any]:
+    """A tool that takes a while, as one behind a network does."""
+    from asyncio import sleep
+
+    await sleep(0.1)
+    return {"city": city, "celsius": {"Oslo": 4, "Rome": 19, "Cairo": 27}[city]}
+
+
+async def _demo() -> int:
+    from paddock.cli.examples import EXAMPLES
+    from paddock.engines import registry
+    from paddock.run import Paddock
+
+    registry.load(registry.available()["monty"])  # what is measured is the worker, not an import
+    console, failed, begun = _console(), 0, time.perf_counter()
+    async with Paddock(tools=[weather]) as paddock:
+        await paddock.run("1 + 1")
+        console.print(f"The light engine was ready in {_milliseconds(time.perf_counter() - begun)}.")
+        for number, example in enumerate(EXAMPLES, start=1):
+            result = await _run(paddock, example)
+            problem = example.problem_with(result)
+            _show(console, number, example, result, problem)
+            failed += problem is not None
+    failed += await _lint(console, len(EXAMPLES) + 1)
+    count, seconds = len(EXAMPLES) + 1, time.perf_counter() - begun
+    verdict = "each ended as it should" if not failed else f"{failed} did not end as it should"
+    console.print(f"\n{count} examples in {seconds:.1f} s: {verdict}.", style="red" if failed else "green")
+    return 1 if failed else 0
+
+
+def _console() -> Console:
+    import io
+
+    from rich.console import Console
+
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+    narrow = sys.stdout.isatty()
+    console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+    console.width = min(WIDTH, console.width) if narrow else WIDTH
+    return console
+
+
+async def _run(paddock: Paddock, example: Example) -> RunResult:
+    return await paddock.run(
+        example.code,
+        inputs=example.inputs,
+        files=example.files,
+        tools=example.tools,
+        limits=example.limits,
+        type_check=example.type_check,
+    )
+
+
+def _show(console: Console, number: int, example: Example, result: RunResult, problem: str | None) -> None:
+    from paddock.cli.show import error_lines, last_line, value_text
+
+    _show_code(console, number, example.title, example.code)
+    if example.note:
+        _show_part(console, "with", example.note, "dim")
+    if result.stdout:
+        _show_part(console, "prints", result.stdout, "")
+    if result.error is None:
+        _show_part(console, "result", value_text(result), "green")
+    else:
+        _show_part(console, "error", "\n".join([*error_lines(result, example.code), last_line(result)]), "yellow")
+    ran = f"on {result.engine}" if result.engine else "nothing ran"
+    calls = f", {len(result.calls)} calls" if result.calls else ""
+    waited = sum(call.milliseconds for call in result.calls) / 1000
+    overlap = f" that took {_milliseconds(waited)} together" if len(result.calls) > 1 else ""
+    _show_part(
+        console, "ended", f"{result.verdict}, {ran}, {_milliseconds(result.usage.wall_seconds)}{calls}{overlap}", "bold"
+    )
+    if problem is not None:
+        _show_part(console, "BUT", problem, "red")
+
+
+async def _lint(console: Console, number: int) -> int:
+    from paddock.cli.examples import read
+    from paddock.lint import alint
+
+    code = read("mistakes.py")
+    begun = time.perf_counter()
+    findings = await alint(code)
+    seconds = time.perf_counter() - begun
+    _show_code(console, number, "Lint: likely mistakes, found without running the script", code)
+    lines = [f"{finding.line}:{finding.column} {finding.code} {finding.message}" for finding in findings]
+    _show_part(console, "finds", "\n".join(lines), "yellow")
+    _show_part(console, "ended", f"{len(findings)} findings, {_milliseconds(seconds)}", "bold")
+    expected = [finding.code for finding in findings] == ["B006", "F821", "F632"]
+    if not expected:
+        _show_part(console, "BUT", "other findings were expected", "red")
+    return 0 if expected else 1
+
+
+def _show_code(console: Console, number: int, title: str, code: str) -> None:
+    from rich.rule import Rule
+    from rich.syntax import Syntax
+    from rich.text import Text
+
+    console.print()
+    console.print(Rule(f"{number}. {title}", align="left", style="cyan"))
+    shown = Syntax("", "python", theme="ansi_dark", background_color="default").highlight(code.rstrip("\n"))
+    for line in shown.split("\n"):
+        text = Text.assemble("    ", line)
+        text.rstrip()
+        console.print(text)
+
+
+def _show_part(console: Console, name: str, text: str, style: str) -> None:
+    from textwrap import wrap
+
+    from rich.text import Text
+
+    from paddock.cli.show import safe
+
+    lines = [
+        part
+        for line in safe(text).rstrip("\n").split("\n")
+        for part in wrap(line, console.width - 10, replace_whitespace=False) or [""]
+    ]
+    for number, line in enumerate(lines):
+        console.print(Text.assemble((f"{name if number == 0 else '':>8}  ", "cyan"), (line, style)))
+
+
+def _milliseconds(seconds: float) -> str:
+    return f"{seconds * 1000:.1f} ms" if seconds < 0.0995 else f"{seconds * 1000:.0f} ms"

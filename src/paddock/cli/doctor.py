@@ -1,0 +1,176 @@
+"""`paddock doctor`: what works on this machine, by trying it."""
+
+from __future__ import annotations
+
+import platform
+import sys
+import time
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from paddock.cli.show import Screen
+    from paddock.config import Config
+
+RUNS = 21
+UNJAILED = "unjailed: a worker is an ordinary process of this user; the kernel walls (jail) are not built yet"
+ENDS = {
+    True: "a worker dies with the process that started it",
+    False: "a worker ends with its pipe or its time limit; only Linux kills it with the process that started it",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class EngineReport:
+    """One engine, tried."""
+
+    name: str
+    available: bool
+    detail: str
+    start_milliseconds: float | None = None
+    run_milliseconds: float | None = None
+    worker: str | None = None
+    walls: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LintReport:
+    """Ruff, tried."""
+
+    available: bool
+    detail: str
+
+
+def doctor(
+    as_json: Annotated[bool, typer.Option("--json", help="Print the report as one JSON document.")] = False,
+) -> None:
+    """Say what works on this machine, and what to do about the rest.
+
+    Every engine is really started. Exit status 3 where none works.
+    """
+    from paddock.cli.ending import FAULT, end
+
+    def work() -> int:
+        from paddock.cli.interrupt import Interrupts
+        from paddock.cli.show import Screen, to_json
+        from paddock.config import Config
+
+        engines = Interrupts().run(_engines(Config.load()))
+        lint = _lint()
+        out = Screen(sys.stdout)
+        if as_json:
+            report: dict[str, Any] = {**_machine(), "engines": [asdict(engine) for engine in engines]}
+            out.document(to_json({**report, "lint": asdict(lint), "missing": _missing()}))
+        else:
+            _show(out, engines, lint)
+        return 0 if any(engine.available for engine in engines) else FAULT
+
+    end(work)
+
+
+def _machine() -> dict[str, str]:
+    from paddock import __version__
+
+    return {
+        "version": __version__,
+        "python": f"{platform.python_version()} ({sys.executable})",
+        "platform": f"{platform.system()} {platform.machine()}",
+        "kernel": platform.release(),
+    }
+
+
+def _missing() -> list[str]:
+    """What this platform cannot do, whatever is installed."""
+    if platform.system() == "Linux":
+        return []
+    return [
+        f"the jail is made of Linux kernel features, which {platform.system()} does not have",
+        "the engines cpython, quickjs and node need the jail; here only the light engine runs",
+    ]
+
+
+async def _engines(config: Config) -> list[EngineReport]:
+    from paddock.model.request import ENGINES
+
+    return [await _engine(name, config) for name in ENGINES if name != "auto"]
+
+
+async def _engine(name: str, config: Config) -> EngineReport:
+    """Start the engine, run `1 + 1` on it, and measure both."""
+    from paddock.engines import registry
+    from paddock.model.errors import PaddockError
+    from paddock.planning.plan import ENGINE_LANGUAGE
+
+    if name not in registry.available():
+        return EngineReport(name, available=False, detail="not part of this version of Paddock yet")
+    try:
+        start, run = await _measure(name, ENGINE_LANGUAGE[name], config)
+        worker = _worker(name)
+    except PaddockError as problem:
+        return EngineReport(name, available=False, detail=str(problem))
+    except (ImportError, OSError) as problem:
+        return EngineReport(name, available=False, detail=f"{problem}. Try: pip install --force-reinstall paddock")
+    detail = f"ready in {start:.0f} ms, then {run:.2f} ms a run"
+    walls = (UNJAILED, ENDS[platform.system() == "Linux"]) if name == "monty" else ()
+    return EngineReport(name, True, detail, round(start, 3), round(run, 3), worker, walls)
+
+
+async def _measure(name: str, language: str, config: Config) -> tuple[float, float]:
+    """Milliseconds of the first run, which starts the engine, and the median of those after it."""
+    from statistics import median
+
+    from paddock.engines import registry
+    from paddock.model.errors import EngineCrashed
+    from paddock.run import Paddock
+
+    registry.load(registry.available()[name])  # what is measured is the worker, not an import
+    times: list[float] = []
+    async with Paddock(config) as paddock:
+        for _ in range(RUNS):
+            begun = time.perf_counter()
+            result = await paddock.run("1 + 1", language=language, engine=name)
+            times.append((time.perf_counter() - begun) * 1000)
+            if result.output != 2:
+                why = result.error.message if result.error else f"it says that 1 + 1 is {result.output_json}"
+                raise EngineCrashed(f"it started and then failed: {why}")
+    return times[0], median(times[1:])
+
+
+def _worker(name: str) -> str | None:
+    if name != "monty":
+        return None
+    from paddock.engines.monty import worker_binary
+
+    return worker_binary()
+
+
+def _lint() -> LintReport:
+    from paddock.lint import lint, ruff_binary
+    from paddock.model.errors import LintUnavailable
+
+    try:
+        lint("1 + 1")
+        return LintReport(available=True, detail=f"ruff at {ruff_binary()}")
+    except LintUnavailable as problem:
+        return LintReport(available=False, detail=str(problem))
+
+
+def _show(out: Screen, engines: list[EngineReport], lint: LintReport) -> None:
+    for name, value in _machine().items():
+        out.spans((f"{name:<10}", "bold"), (value, ""))
+    out.line("")
+    for engine in engines:
+        _show_check(out, engine.name, engine.detail, available=engine.available)
+        for more in (f"worker {engine.worker}" if engine.worker else "", *engine.walls):
+            if more:
+                out.line(f"{'':<14}{more}")
+    _show_check(out, "lint", lint.detail, available=lint.available)
+    for missing in _missing():
+        out.spans(("missing   ", "yellow"), (missing, ""))
+
+
+def _show_check(out: Screen, name: str, detail: str, *, available: bool) -> None:
+    mark, colour = ("yes", "green") if available else ("no", "red")
+    out.spans((f"{name:<10}", "bold"), (f"{mark:<4}", colour), (detail, ""))

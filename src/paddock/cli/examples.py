@@ -1,0 +1,139 @@
+"""The examples of `paddock demo`: scripts of `examples/`, what they are given and how they must end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from paddock.model.errors import HostError
+from paddock.model.files import File
+from paddock.model.limits import MB
+from paddock.model.result import RunResult, Verdict
+
+
+@lru_cache(maxsize=1)
+def folder() -> Path:
+    """Where the scripts are: inside an installed package, or beside the sources."""
+    package = Path(__file__).resolve().parents[1]
+    for candidate in (package / "examples", package.parents[1] / "examples"):
+        if (candidate / "orders.py").is_file():
+            return candidate
+    raise HostError("the example scripts were not installed; run the demo from a checkout: make demo")
+
+
+def read(name: str) -> str:
+    """The text of one of the example files."""
+    return (folder() / name).read_text(encoding="utf-8")
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One script, what it is given, and how it must end."""
+
+    title: str
+    script: str
+    verdict: Verdict = Verdict.OK
+    output: Any = None
+    error_type: str | None = None
+    line: int | None = None
+    stdout: str = ""
+    note: str = ""
+    inputs: dict[str, Any] = field(default_factory=dict)
+    attached: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    limits: dict[str, float] = field(default_factory=dict)
+    type_check: bool = False
+
+    @property
+    def code(self) -> str:
+        return read(self.script)
+
+    @property
+    def files(self) -> list[File]:
+        return [File(name, read(name).encode(), "text/plain") for name in self.attached]
+
+    def problem_with(self, result: RunResult) -> str | None:
+        """How `result` differs from what was expected; None where it does not."""
+        error = (result.error.type, result.error.line) if result.error else (None, None)
+        wanted = (self.verdict, self.output, *(self.error_type, self.line), self.stdout)
+        got = (result.verdict, result.output, *error, result.stdout)
+        return None if got == wanted else f"expected {wanted}, got {got}"
+
+
+ORDERS = [
+    {"city": "Oslo", "item": "lamp", "price": 40.0, "quantity": 2},
+    {"city": "Rome", "item": "desk", "price": 210.0, "quantity": 1},
+    {"city": "Oslo", "item": "chair", "price": 65.5, "quantity": 4},
+    {"city": "Rome", "item": "lamp", "price": 40.0, "quantity": 1},
+]
+
+EXAMPLES = (
+    Example(
+        "Group and aggregate JSON that the caller passes in",
+        "orders.py",
+        output={"Oslo": {"orders": 2, "total": 342.0}, "Rome": {"orders": 2, "total": 250.0}},
+        note="orders = 4 orders from Oslo and Rome",
+        inputs={"orders": ORDERS},
+    ),
+    Example(
+        "Read an attached file, with a regular expression",
+        "log.py",
+        output={"requests": 6, "failed": ["/pay", "/report"], "slowest": "/report"},
+        stdout="reading access.log\n",
+        note="access.log, attached",
+        attached=("access.log",),
+    ),
+    Example(
+        "Call tools, all at once",
+        "tools.py",
+        output={"warmest": ["Cairo"], "mean": 16.7},
+        note="weather: a Python function of the caller that takes 100 ms",
+        tools=("weather",),
+    ),
+    Example(
+        "An error names its line",
+        "error.py",
+        Verdict.RAISED,
+        error_type="ZeroDivisionError",
+        line=2,
+        note="baskets = [[12, 30], []]",
+        inputs={"baskets": [[12, 30], []]},
+    ),
+    Example(
+        "A script that never ends is stopped, and its output kept",
+        "forever.py",
+        Verdict.TIMEOUT,
+        error_type="TimeoutError",
+        stdout="started\n",
+        note="wall_seconds = 0.2",
+        limits={"wall_seconds": 0.2},
+    ),
+    Example(
+        "One that takes all the memory, too",
+        "memory.py",
+        Verdict.OUT_OF_MEMORY,
+        error_type="MemoryError",
+        line=3,
+        note="memory_bytes = 64 MB",
+        limits={"memory_bytes": 64 * MB},
+    ),
+    Example(
+        "A type check refuses a script before its first line runs",
+        "types.py",
+        Verdict.REJECTED,
+        error_type="TypingError",
+        line=2,
+        note="name = 'Ada', type_check = True",
+        inputs={"name": "Ada"},
+        type_check=True,
+    ),
+    Example(
+        "What the light engine cannot run is named, not run wrongly",
+        "full_python.py",
+        Verdict.REJECTED,
+        error_type="EngineUnavailable",
+        line=1,
+    ),
+)

@@ -1,0 +1,177 @@
+"""`paddock run`: one script, its output as it happens, then its result."""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from paddock.cli.interrupt import Interrupts
+    from paddock.cli.show import Screen
+    from paddock.config import Config
+    from paddock.model.request import Options
+    from paddock.model.result import RunResult
+
+FileArgument = Annotated[
+    str | None, typer.Argument(metavar="FILE|-", show_default=False, help="The script; - or nothing reads stdin.")
+]
+CodeOption = Annotated[str | None, typer.Option("-c", metavar="CODE", help="The script itself.")]
+
+
+def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
+    file: FileArgument = None,
+    code: CodeOption = None,
+    language: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="python, javascript or typescript. Default: by the file's suffix, else python."
+        ),
+    ] = None,
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="auto, monty, cpython, quickjs or node. Default: auto, the lightest that fits."
+        ),
+    ] = None,
+    input_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--input", metavar="KEY=JSON", help="A variable of the script, such as prices='[1, 2]'. Repeatable."
+        ),
+    ] = None,
+    inputs: Annotated[
+        str | None, typer.Option(metavar="FILE", help="A JSON object whose keys are variables of the script.")
+    ] = None,
+    attached: Annotated[
+        list[str] | None,
+        typer.Option("--file", metavar="PATH", help="A file to attach; the script reads it under /files. Repeatable."),
+    ] = None,
+    timeout: Annotated[
+        float | None, typer.Option(metavar="SECONDS", help="Stop the script after this long. Default: 30.")
+    ] = None,
+    memory: Annotated[
+        float | None, typer.Option(metavar="MB", help="Stop the script beyond this much memory. Default: 512.")
+    ] = None,
+    type_check: Annotated[
+        bool, typer.Option("--type-check", help="Check types first, and run nothing where they are wrong.")
+    ] = False,
+    config: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Settings. Default: $PADDOCK_CONFIG, else ./paddock.toml.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the whole result as one JSON document.")] = False,
+) -> None:
+    """Run a script in the sandbox.
+
+    What it prints appears as it is printed; its result, a top-level return or the value of the last
+    expression, comes last. An error goes to stderr.
+
+    \b
+    paddock run report.py --file sales.csv
+    paddock run -c 'sum(prices)' --input prices='[1, 2, 3]'
+    echo 'print("hello")' | paddock run --timeout 2 --json
+    """
+    from paddock.cli.ending import end
+
+    def work() -> int:
+        from paddock.cli.source import language_of, read_code, read_file, read_inputs
+        from paddock.config import Config
+
+        settings = Config.load(config)
+        options: Options = {
+            "language": language or language_of(file),
+            "engine": engine,
+            "inputs": read_inputs(input_ or [], inputs),
+            "limits": _limits(timeout, memory, settings),
+            "files": [read_file(path) for path in attached or []],
+            "type_check": type_check,
+        }
+        return _run(read_code(file, code, settings.code_bytes), options, settings, as_json=as_json)
+
+    end(work)
+
+
+def _run(code: str, options: Options, config: Config, *, as_json: bool) -> int:
+    from paddock.cli.interrupt import Interrupts
+    from paddock.cli.show import Screen, show_result
+
+    out, err, interrupts = Screen(sys.stdout), Screen(sys.stderr), Interrupts()
+    if as_json:
+        result = interrupts.run(_quietly(code, options, config))
+        out.document(result.to_json())
+    else:
+        result = interrupts.run(_live(code, options, config, out, err, interrupts))
+        show_result(result, code, out, err)
+    return _status(result)
+
+
+async def _quietly(code: str, options: Options, config: Config) -> RunResult:
+    from paddock.run import Paddock
+
+    async with Paddock(config) as paddock:
+        return await paddock.run(code, **options)
+
+
+async def _live(
+    code: str, options: Options, config: Config, out: Screen, err: Screen, interrupts: Interrupts
+) -> RunResult:
+    """Show the script's output while it runs. Leaving early, for a signal or a reader that has gone, ends the run."""
+    from contextlib import aclosing
+
+    from paddock.model.events import Done, Output, Progress
+    from paddock.run import Paddock
+
+    async with Paddock(config) as paddock, aclosing(paddock.stream(code, **options)) as events:  # type: ignore[type-var]
+        async for event in events:
+            with interrupts.writing():
+                if isinstance(event, Output):
+                    (out if event.stream == "stdout" else err).write(event.text)
+                elif isinstance(event, Progress) and err.is_terminal:
+                    err.line(_progress(event.done, event.total, event.message), "dim")
+                elif isinstance(event, Done):
+                    return event.result
+    raise AssertionError("a stream of events ended without Done")
+
+
+def _progress(done: float, total: float | None, message: str) -> str:
+    return f"{done:g}{'' if total is None else f'/{total:g}'} {message}".rstrip()
+
+
+def _status(result: RunResult) -> int:
+    from paddock.cli.ending import FAULT
+    from paddock.model.result import Verdict
+
+    if result.verdict is Verdict.OK:
+        return 0
+    return FAULT if result.verdict is Verdict.LOST else 1
+
+
+def _limits(timeout: float | None, memory: float | None, config: Config) -> dict[str, object]:
+    """The limits that were asked for."""
+    from paddock.model.limits import MB
+
+    asked: dict[str, object] = {}
+    if timeout is not None:
+        cap = f"{config.caps.wall_seconds:g} seconds"
+        asked["wall_seconds"] = _checked("--timeout", timeout, "wall_seconds", 1, cap, config)
+    if memory is not None:
+        cap = f"{config.caps.memory_bytes / MB:g} MB"
+        asked["memory_bytes"] = _checked("--memory", memory, "memory_bytes", MB, cap, config)
+    return asked
+
+
+def _checked(flag: str, value: float, name: str, unit: int, cap: str, config: Config) -> float:
+    """`value` in the limit's own unit; one that is refused is named as the user wrote it."""
+    from paddock.model.errors import RequestError
+    from paddock.model.limits import resolve
+
+    amount = value * unit
+    if unit != 1 and math.isfinite(amount):
+        amount = float(round(amount))
+    try:
+        resolve({name: amount}, config.limits, config.caps)
+    except RequestError as problem:
+        raise type(problem)(f"{flag} {value:g} cannot be used: it must be above 0 and at most {cap} here") from None
+    return amount

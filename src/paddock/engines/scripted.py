@@ -1,0 +1,62 @@
+"""The test double: an engine that plays a list of events instead of running code, and keeps the answers it got."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+
+from paddock.model.events import Answer, EngineEvent, Finished, ToolCall
+from paddock.planning.plan import Plan
+
+
+class ScriptedEngine:
+    """Plays `events` for every plan. A list without `Finished` is a guest that never ends."""
+
+    def __init__(self, events: Iterable[EngineEvent]) -> None:
+        self._events = tuple(events)
+        self.opened: list[Plan] = []
+        self.answers: dict[int, Answer] = {}  # in the order of their arrival
+        self.running = 0
+        self.closed = False
+
+    @asynccontextmanager
+    async def open(self, plan: Plan) -> AsyncIterator[ScriptedExecution]:
+        self.opened.append(plan)
+        self.running += 1
+        try:
+            yield ScriptedExecution(self._events, self.answers)
+        finally:
+            self.running -= 1
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+class ScriptedExecution:
+    """One play. Like a guest that awaits its calls, it goes past a group of calls when all of them are answered."""
+
+    def __init__(self, events: tuple[EngineEvent, ...], answers: dict[int, Answer]) -> None:
+        self._events = events
+        self._answers = answers
+        self._open: set[int] = set()
+        self._settled = asyncio.Event()
+        self._settled.set()
+
+    async def feed(self) -> AsyncIterator[EngineEvent]:
+        for event in self._events:
+            if isinstance(event, ToolCall):
+                self._open.add(event.id)
+                self._settled.clear()
+            else:
+                await self._settled.wait()
+            yield event
+            if isinstance(event, Finished):
+                return
+        await asyncio.Event().wait()
+
+    def answer(self, call_id: int, answer: Answer) -> None:
+        self._answers[call_id] = answer
+        self._open.discard(call_id)
+        if not self._open:
+            self._settled.set()

@@ -1,0 +1,445 @@
+"""Interprets a script over kinds of value, statement by statement, until nothing new is learnt."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import sys
+from collections.abc import Callable, Iterable
+
+from paddock.planning.light import expressions
+from paddock.planning.light.refusal import Refused
+from paddock.planning.light.scopes import Scope, declare
+from paddock.planning.light.tables import BUILTINS, EXCEPTIONS, MODULES, PARENTS
+from paddock.planning.light.things import ANY, NOTHING, NUMBERS, ORDERLESS, Kind, Kinds, Thing, shape_of
+
+PASSES = 12
+"""Kinds only ever grow, and small scripts settle in three or four passes."""
+
+REVEALING = frozenset({"BaseException", "Exception", "AttributeError", "TypeError", "NameError", "RuntimeError"})
+"""Catching one of these can hide that a feature is missing."""
+
+
+class Analysis:
+    """What is known so far of one script. `run` raises `Refused` at the first thing that does not fit."""
+
+    def __init__(self, tree: ast.Module, names: Iterable[str]) -> None:
+        self.tree = tree
+        self.given = frozenset(names)
+        self.module = Scope("module")
+        self.scope = self.module
+        self.things: dict[tuple[int, str], Thing] = {}
+        self.scopes: dict[int, Scope] = {}
+        self.reached: dict[int, Thing] = {}
+        self.catches: frozenset[tuple[str, bool]] = frozenset()
+        self.changed = False
+        self.patterns: dict[int, object] = {}
+        self.single = _bound_once(tree)
+
+    def run(self) -> None:
+        declare(self.module, self.tree.body)
+        for _ in range(PASSES):
+            self.changed = False
+            self.block(self.tree.body)
+            done = 0
+            while done < len(self.reached):
+                for thing in list(self.reached.values())[done:]:
+                    done += 1
+                    self.function_body(thing)
+            if not self.changed:
+                return
+        raise Refused("is too tangled to be understood")
+
+    # What is known, and how it grows.
+
+    def flow(self, kinds: Iterable[Kind], cell: set[Kind]) -> None:
+        """Let `cell` have `kinds` too."""
+        before = len(cell)
+        cell.update(kinds)
+        if len(cell) != before:
+            self.changed = True
+            if len(cell) > 60:
+                raise Refused("mixes too many kinds of value")
+
+    def thing(self, node: ast.AST, shape: str, tag: str = "") -> Thing:
+        """The thing that `node` makes; the same one in every pass."""
+        key = (id(node), shape + tag)
+        found = self.things.get(key)
+        if found is None:
+            found = self.things[key] = Thing(shape, node=node)
+            self.changed = True
+        return found
+
+    def named(self, shape: str, name: str) -> Thing:
+        """The thing that has no place in the script: a builtin, a module, an exception class."""
+        key = (0, f"{shape}:{name}")
+        if key not in self.things:
+            self.things[key] = Thing(shape, name=name)
+        return self.things[key]
+
+    def holding(self, node: ast.AST, shape: str, items: Iterable[Kind], keys: Iterable[Kind] = (), tag: str = "") -> Kinds:
+        """A new container made at `node`."""
+        made = self.thing(node, shape, tag)
+        self.flow(items, made.items)
+        if keys:
+            self.flow(keys, made.keys)
+            self.check_keys(made, node)
+        return frozenset({made})
+
+    # What a script can see of an exception.
+
+    def diverges(self, node: ast.AST, exception: str, what: str) -> None:
+        """`node` may raise `exception` with a text of its own: refuse where the script looks at it."""
+        for caught, looked_at in self.catches:
+            if looked_at and _catches(caught, exception):
+                raise Refused(f"looks at the text of {exception} raised by {what}", node)
+
+    def differs(self, node: ast.AST, exception: str, what: str) -> None:
+        """CPython may raise `exception` at `node` where Monty does not, or the reverse: refuse where it is caught."""
+        if any(_catches(caught, exception) for caught, _ in self.catches):
+            raise Refused(f"catches {exception} raised by {what}", node)
+
+    def strict(self) -> bool:
+        """Whether a feature that is missing would be swallowed here."""
+        return any(caught in REVEALING for caught, _ in self.catches)
+
+    def check_keys(self, made: Thing, node: ast.AST) -> None:
+        # {1: 'a', True: 'b'} keeps the first key in CPython and the last in Monty.
+        if len(made.keys & NUMBERS) > 1:
+            raise Refused("mixes kinds of number as keys", node)
+        for key in made.keys:
+            if shape_of(key) in ("list", "dict", "set", "any"):
+                self.diverges(node, "TypeError", "an unhashable key")
+
+    def check_shown(self, kinds: Iterable[Kind], node: ast.AST, seen: set[int] | None = None) -> None:
+        """Refuse what prints differently: the order of a set, addresses, names of functions and classes."""
+        seen = set() if seen is None else seen
+        for kind in kinds:
+            if isinstance(kind, str) or id(kind) in seen:
+                continue
+            seen.add(id(kind))
+            if kind.shape in ORDERLESS:
+                raise Refused("shows a set, whose order differs", node)
+            if kind.shape == "instance":
+                if not self.has_method(kind, "__repr__") and not self.has_method(kind, "__str__"):
+                    raise Refused("shows an object without __repr__", node)
+                continue
+            if kind.shape not in SHOWN:
+                raise Refused(f"shows a {kind.shape}", node)
+            if kind.shape == "exception":
+                continue
+            self.check_shown(kind.held(), node, seen)
+            self.check_shown(kind.keys, node, seen)
+
+    def has_method(self, instance: Thing, name: str) -> bool:
+        owner = instance.of
+        return owner is not None and (name in _class_scope(owner).names or owner.name == "dataclass")
+
+    # Statements.
+
+    def block(self, body: list[ast.stmt]) -> None:
+        for statement in body:
+            STATEMENTS[type(statement)](self, statement)
+
+    def value(self, node: ast.expr) -> Kinds:
+        return expressions.EXPRESSIONS[type(node)](self, node)
+
+    def function_body(self, thing: Thing) -> None:
+        scope, node = thing.scope, thing.node
+        if not isinstance(scope, Scope):
+            return
+        before, self.scope = self.scope, scope
+        caught, self.catches = self.catches, frozenset(scope.catches)
+        if isinstance(node, ast.Lambda):
+            self.flow(self.value(node.body), scope.returned)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            self.block(node.body)
+            if _may_fall_through(node.body):
+                self.flow({"none"}, scope.returned)
+        self.scope, self.catches = before, caught
+
+    def lookup(self, name: str, node: ast.AST) -> Kinds:
+        found = self.scope.find(name)
+        if found is not None:
+            return frozenset(found)
+        if name in self.given:
+            return frozenset({self.named("tool", name)}) if name == "call_tool" else ANY
+        if name in BUILTINS:
+            return frozenset({self.named("builtin", name)})
+        if name in EXCEPTIONS:
+            return frozenset({self.named("exception class", name)})
+        if name == "__name__":
+            return frozenset({"str"})
+        if hasattr(builtins, name):
+            raise Refused(f"uses {name}", node)
+        if name in sys.stdlib_module_names:
+            raise Refused(f"uses {name} without importing it", node)
+        return NOTHING  # a NameError, in the same words
+
+    def bind(self, target: ast.expr, kinds: Kinds) -> None:
+        """Assign values of `kinds` to `target`."""
+        if isinstance(target, ast.Name):
+            self.flow(kinds, self.scope.cell(target.id))
+        elif isinstance(target, ast.Starred):
+            self.bind(target.value, self.holding(target, "list", kinds))
+        elif isinstance(target, ast.Tuple | ast.List):
+            self.unpack(target, kinds)
+        elif isinstance(target, ast.Subscript):
+            expressions.store_item(self, target, kinds)
+        elif isinstance(target, ast.Attribute):
+            expressions.store_attribute(self, target, kinds)
+        else:
+            raise Refused("assigns to something unusual", target)
+
+    def unpack(self, target: ast.Tuple | ast.List, kinds: Kinds) -> None:
+        wanted = len(target.elts)
+        starred = any(isinstance(element, ast.Starred) for element in target.elts)
+        for kind in kinds:
+            if isinstance(kind, Thing) and kind.shape == "tuple" and kind.fields and not starred:
+                if len(kind.fields) != wanted or kind.items:
+                    self.diverges(target, "ValueError", "unpacking")
+                for position, element in enumerate(target.elts):
+                    self.bind(element, frozenset(kind.fields.get(position, set()) | kind.items))
+                continue
+            self.diverges(target, "ValueError", "unpacking")
+            items = expressions.iterate(self, frozenset({kind}), target)
+            for element in target.elts:
+                self.bind(element, items)
+
+
+SHOWN = frozenset({"list", "tuple", "dict", "Counter", "defaultdict", "deque", "range", "view", "record value", "exception"})
+
+
+def _catches(caught: str, exception: str) -> bool:
+    name: str | None = exception
+    while name is not None:
+        if name == caught:
+            return True
+        name = PARENTS.get(name)
+    return False
+
+
+def _bound_once(tree: ast.Module) -> dict[str, ast.expr]:
+    """Names that the whole script binds once, by a plain assignment, with what they are bound to."""
+    found: dict[str, ast.expr] = {}
+    counts: dict[str, int] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            found[node.targets[0].id] = node.value
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            counts[node.id] = counts.get(node.id, 0) + 1
+        elif isinstance(node, ast.arg):
+            counts[node.arg] = counts.get(node.arg, 0) + 1
+    return {name: value for name, value in found.items() if counts.get(name) == 1}
+
+
+def _class_scope(owner: Thing) -> Scope:
+    assert isinstance(owner.scope, Scope)  # noqa: S101  every class thing is made with one
+    return owner.scope
+
+
+def _may_fall_through(body: list[ast.stmt]) -> bool:
+    last = body[-1]
+    if isinstance(last, ast.Return | ast.Raise):
+        return False
+    if isinstance(last, ast.If):
+        return not last.orelse or _may_fall_through(last.body) or _may_fall_through(last.orelse)
+    return not (isinstance(last, ast.While) and isinstance(last.test, ast.Constant) and last.test.value)
+
+
+def _expr(a: Analysis, node: ast.Expr) -> None:
+    kinds = a.value(node.value)
+    if a.scope is a.module and node is a.tree.body[-1]:
+        a.check_shown(kinds, node)
+
+
+def _assign(a: Analysis, node: ast.Assign) -> None:
+    if len(node.targets) == 1 and isinstance(node.targets[0], ast.Tuple) and isinstance(node.value, ast.Tuple):
+        targets, values = node.targets[0].elts, node.value.elts
+        plain = not any(isinstance(e, ast.Starred) for e in (*targets, *values))
+        if plain and len(targets) == len(values):
+            for target, kinds in zip(targets, [a.value(value) for value in values], strict=True):
+                a.bind(target, kinds)
+            return
+    kinds = a.value(node.value)
+    for target in node.targets:
+        a.bind(target, kinds)
+
+
+def _ann_assign(a: Analysis, node: ast.AnnAssign) -> None:
+    if node.value is not None:
+        a.bind(node.target, a.value(node.value))
+
+
+def _aug_assign(a: Analysis, node: ast.AugAssign) -> None:
+    target = node.target
+    read: ast.expr
+    if isinstance(target, ast.Name):
+        read = ast.copy_location(ast.Name(target.id, ast.Load()), target)
+    elif isinstance(target, ast.Attribute):
+        read = ast.copy_location(ast.Attribute(target.value, target.attr, ast.Load()), target)
+    else:
+        read = ast.copy_location(ast.Subscript(target.value, target.slice, ast.Load()), target)
+    left, right = a.value(read), a.value(node.value)
+    expressions.check_augmented(a, node, left, right)
+    a.bind(target, expressions.binary(a, node, left, node.op, right, node.value))
+
+
+def _for(a: Analysis, node: ast.For) -> None:
+    expressions.check_loop(a, node)
+    a.bind(node.target, expressions.consume(a, node.iter, loop=node))
+    a.block(node.body)
+    a.block(node.orelse)
+
+
+def _while(a: Analysis, node: ast.While) -> None:
+    a.value(node.test)
+    a.block(node.body)
+    a.block(node.orelse)
+
+
+def _if(a: Analysis, node: ast.If) -> None:
+    a.value(node.test)
+    a.block(node.body)
+    a.block(node.orelse)
+
+
+def _return(a: Analysis, node: ast.Return) -> None:
+    kinds = frozenset({"none"}) if node.value is None else a.value(node.value)
+    if a.scope.kind == "function":
+        a.flow(kinds, a.scope.returned)
+    else:
+        a.check_shown(kinds, node)
+
+
+def _raise(a: Analysis, node: ast.Raise) -> None:
+    if node.exc is None:
+        raise Refused("raises an exception again", node)
+    for kind in a.value(node.exc):
+        if not isinstance(kind, Thing) or kind.shape not in ("exception class", "exception"):
+            raise Refused("raises something that is not an exception", node)
+        if kind.shape == "exception" and kind.node is None:
+            raise Refused("raises an exception that it caught", node)
+    if node.cause is not None:
+        a.value(node.cause)
+
+
+def _try(a: Analysis, node: ast.Try) -> None:
+    outer = a.catches
+    inner = set(outer)
+    for handler in node.handlers:
+        looked_at = handler.name is not None and _looks_at(handler)
+        inner |= {(name, looked_at) for name in _caught(a, handler)}
+    a.catches = frozenset(inner)
+    a.block(node.body)
+    a.catches = outer
+    for handler in node.handlers:
+        if handler.name:
+            a.flow({a.named("exception", "caught")}, a.scope.cell(handler.name))
+        a.block(handler.body)
+    a.block(node.orelse)
+    a.block(node.finalbody)
+
+
+def _caught(a: Analysis, handler: ast.ExceptHandler) -> list[str]:
+    if handler.type is None:
+        return ["BaseException"]
+    nodes = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    names: list[str] = []
+    for node in nodes:
+        for kind in a.value(node):
+            if not isinstance(kind, Thing) or kind.shape != "exception class":
+                raise Refused("catches something that is not an exception class", node)
+            names.append(kind.name)
+    if "RecursionError" in names:
+        raise Refused("catches RecursionError, whose depth differs", handler)
+    return names
+
+
+def _looks_at(handler: ast.ExceptHandler) -> bool:
+    """Whether the handler can see the text of its exception: any use but `type(e).__name__`, `isinstance` or a cause."""
+    harmless: set[int] = set()
+    for node in ast.walk(ast.Module(handler.body, [])):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("type", "isinstance"):
+            harmless.update(id(argument) for argument in node.args)
+        elif isinstance(node, ast.Raise) and node.cause is not None:
+            harmless.add(id(node.cause))
+    return any(
+        isinstance(node, ast.Name) and node.id == handler.name and id(node) not in harmless
+        for statement in handler.body
+        for node in ast.walk(statement)
+    )
+
+
+def _assert(a: Analysis, node: ast.Assert) -> None:
+    a.value(node.test)
+    if node.msg is not None and not a.value(node.msg) <= {"str"}:
+        raise Refused("has an assertion message that is not text", node)
+
+
+def _import(a: Analysis, node: ast.Import) -> None:
+    for alias in node.names:
+        if alias.name not in MODULES:
+            raise Refused(f"imports {alias.name}", node)
+        a.flow({a.named("module", alias.name)}, a.scope.cell(alias.asname or alias.name))
+
+
+def _import_from(a: Analysis, node: ast.ImportFrom) -> None:
+    module = node.module or ""
+    if module not in MODULES:
+        raise Refused(f"imports {module}", node)
+    for alias in node.names:
+        kinds = expressions.module_attribute(a, module, alias.name, node)
+        a.flow(kinds, a.scope.cell(alias.asname or alias.name))
+
+
+def _function(a: Analysis, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    kinds: Kinds = frozenset({expressions.function(a, node)})
+    for decorator in reversed(node.decorator_list):
+        kinds = expressions.call_kinds(a, a.value(decorator), [kinds], decorator)
+    a.flow(kinds, a.scope.cell(node.name))
+
+
+def _class(a: Analysis, node: ast.ClassDef) -> None:
+    made = a.thing(node, "class")
+    if made.scope is None:
+        made.scope = Scope("class", a.scope)
+        declare(made.scope, node.body)
+    for decorator in node.decorator_list:
+        kinds = a.value(decorator)
+        if not all(isinstance(kind, Thing) and kind.name == "dataclass" for kind in kinds):
+            raise Refused("uses a class decorator", decorator)
+        made.name = "dataclass"
+    before, a.scope = a.scope, made.scope if isinstance(made.scope, Scope) else a.scope
+    a.block(node.body)
+    a.scope = before
+    a.flow({made}, a.scope.cell(node.name))
+
+
+def _nothing(a: Analysis, node: ast.stmt) -> None:
+    pass
+
+
+STATEMENTS: dict[type[ast.stmt], Callable[[Analysis, ast.stmt], None]] = {
+    ast.Expr: _expr,  # type: ignore[dict-item]
+    ast.Assign: _assign,  # type: ignore[dict-item]
+    ast.AnnAssign: _ann_assign,  # type: ignore[dict-item]
+    ast.AugAssign: _aug_assign,  # type: ignore[dict-item]
+    ast.For: _for,  # type: ignore[dict-item]
+    ast.While: _while,  # type: ignore[dict-item]
+    ast.If: _if,  # type: ignore[dict-item]
+    ast.Return: _return,  # type: ignore[dict-item]
+    ast.Raise: _raise,  # type: ignore[dict-item]
+    ast.Try: _try,  # type: ignore[dict-item]
+    ast.Assert: _assert,  # type: ignore[dict-item]
+    ast.Import: _import,  # type: ignore[dict-item]
+    ast.ImportFrom: _import_from,  # type: ignore[dict-item]
+    ast.FunctionDef: _function,  # type: ignore[dict-item]
+    ast.AsyncFunctionDef: _function,  # type: ignore[dict-item]
+    ast.ClassDef: _class,  # type: ignore[dict-item]
+    ast.Global: _nothing,
+    ast.Nonlocal: _nothing,
+    ast.Pass: _nothing,
+    ast.Break: _nothing,
+    ast.Continue: _nothing,
+}

@@ -1,0 +1,231 @@
+"""Iteration. In Monty, generator expressions and what `map`, `filter`, `zip`, `enumerate` and `reversed` give are lists
+made at once; in CPython they are made while they are used. Both agree where the whole is used at once, in one place.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from paddock.planning.light import calls, expressions
+from paddock.planning.light.refusal import Refused
+from paddock.planning.light.things import ANY, INT, NOTHING, ORDERLESS, STR, Kind, Kinds, Thing, shape_of
+
+if TYPE_CHECKING:
+    from paddock.planning.light.analysis import Analysis
+
+LAZY = frozenset({"map", "filter", "zip", "enumerate", "reversed"})
+LAZY_MODULES = frozenset({
+    "itertools.chain", "itertools.combinations", "itertools.permutations", "itertools.product",
+    "itertools.accumulate", "itertools.zip_longest", "itertools.combinations_with_replacement",
+})  # fmt: skip
+HARMLESS_CALLS = frozenset({"str", "len", "abs", "bool", "isinstance", "repr", "range", "min", "max", "ord", "tuple", "sum"})
+MUTATORS = frozenset({
+    "append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "update", "setdefault", "popitem", "add",
+    "discard", "popleft", "appendleft",
+})  # fmt: skip
+
+
+def iterate(a: Analysis, kinds: Kinds, node: ast.AST, *, ordered: bool = True) -> Kinds:
+    """What iterating over values of these kinds gives."""
+    result: set[Kind] = set()
+    for kind in kinds:
+        if isinstance(kind, str):
+            if kind == "any":
+                result.add("any")
+            elif kind == "str":
+                result |= STR
+            elif kind == "bytes":
+                result |= INT
+            else:
+                a.diverges(node, "TypeError", "iterating")
+        elif kind.shape in ORDERLESS:
+            if ordered:
+                raise Refused("depends on the order of a set", node)
+            result |= kind.items
+        elif kind.shape in ("list", "tuple", "deque", "view", "range"):
+            result |= kind.held()
+        elif kind.shape in ("dict", "Counter", "defaultdict"):
+            result |= kind.keys
+        elif kind.shape == "record value":
+            result = result.union(*kind.fields.values())
+        elif kind.shape == "iterator":
+            result |= kind.items
+        else:
+            raise Refused(f"iterates over a {kind.shape}", node)
+    return frozenset(result)
+
+
+def consume(
+    a: Analysis,
+    node: ast.expr,
+    *,
+    ordered: bool = True,
+    loop: ast.For | None = None,
+    inside: ast.expr | None = None,
+) -> Kinds:
+    """The items of `node`, which is used up here and now: the one place where a lazy value may stand."""
+    if isinstance(node, ast.GeneratorExp):
+        if loop is not None and not _is_quiet(node):
+            raise Refused("loops over a generator expression", node)
+        before = a.scope
+        expressions.comprehension(a, node)
+        items = a.value(node.elt)
+        a.scope = before
+        return items
+    name = lazy_name(a, node)
+    if name is not None and isinstance(node, ast.Call):
+        if (loop is not None or inside is not None) and name in ("map", "filter") and not _is_quiet(node):
+            raise Refused(f"loops over {name}() with a function that may be seen at work", node)
+        return lazy_items(a, node, name, ordered=ordered)
+    return iterate(a, a.value(node), node, ordered=ordered)
+
+
+def lazy_name(a: Analysis, node: ast.expr) -> str | None:
+    """The name of the lazy builtin that `node` calls, if it is one."""
+    if not isinstance(node, ast.Call):
+        return None
+    if isinstance(node.func, ast.Name):
+        kinds = a.scope.find(node.func.id)
+        if kinds is None:
+            return node.func.id if node.func.id in LAZY else None
+    elif isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
+        kinds = set(a.value(node.func)) if _is_module(a, node.func.value) else set()
+    else:
+        return None
+    names = {kind.name for kind in kinds if isinstance(kind, Thing) and kind.shape == "builtin"}
+    found = names & (LAZY | LAZY_MODULES)
+    return found.pop() if len(found) == 1 else None
+
+
+def _is_module(a: Analysis, node: ast.Name) -> bool:
+    found = a.scope.find(node.id)
+    return bool(found) and all(isinstance(kind, Thing) and kind.shape == "module" for kind in found or ())
+
+
+def lazy_items(a: Analysis, node: ast.Call, name: str, *, ordered: bool = True) -> Kinds:
+    """The items that a call of a lazy builtin gives."""
+    signature = calls.signature_of(name)
+    calls.check_arguments(node, signature, name)
+    arguments = node.args
+    if name == "enumerate":
+        for keyword in node.keywords:
+            a.value(keyword.value)
+        if len(arguments) > 1:
+            a.value(arguments[1])
+        return _pair(a, node, [INT, consume(a, arguments[0])])
+    if name in ("zip", "itertools.zip_longest"):
+        columns = [consume(a, _plain(argument)) for argument in arguments]
+        for keyword in node.keywords:
+            columns = [column | a.value(keyword.value) for column in columns]
+        if name == "itertools.zip_longest" and not node.keywords:
+            columns = [column | {"none"} for column in columns]
+        if any(isinstance(argument, ast.Starred) for argument in arguments):
+            return a.holding(node, "tuple", frozenset().union(*(iterate(a, c, node) for c in columns)), tag="zip")
+        return _pair(a, node, columns)
+    if name == "reversed":
+        kinds = a.value(arguments[0])
+        if any(shape_of(kind) in (*ORDERLESS, "lazy", "iterator", "instance") for kind in kinds):
+            raise Refused("reverses something that is not a sequence", node)
+        return iterate(a, kinds, node)
+    if name == "map":
+        columns = [consume(a, argument, ordered=ordered) for argument in arguments[1:]]
+        return calls.call_kinds(a, a.value(arguments[0]), columns, node)
+    if name == "filter":
+        items = consume(a, arguments[1], ordered=ordered)
+        if not (isinstance(arguments[0], ast.Constant) and arguments[0].value is None):
+            calls.call_kinds(a, a.value(arguments[0]), [items], node)
+        return items
+    if name == "itertools.chain":
+        return frozenset().union(*(_chained(a, argument) for argument in arguments))
+    if name == "itertools.accumulate":
+        items = consume(a, arguments[0])
+        if len(arguments) > 1:
+            items |= calls.call_kinds(a, a.value(arguments[1]), [items, items], node)
+        return items
+    for keyword in node.keywords:
+        a.value(keyword.value)
+    pools = arguments if name == "itertools.product" else arguments[:1]
+    for argument in arguments[len(pools) :]:
+        a.value(argument)
+    return a.holding(node, "tuple", frozenset().union(*(_chained(a, argument) for argument in pools)), tag=name)
+
+
+def _chained(a: Analysis, argument: ast.expr) -> Kinds:
+    if isinstance(argument, ast.Starred):
+        return iterate(a, consume(a, argument.value), argument)
+    return consume(a, argument)
+
+
+def _plain(argument: ast.expr) -> ast.expr:
+    return argument.value if isinstance(argument, ast.Starred) else argument
+
+
+def _pair(a: Analysis, node: ast.AST, columns: list[Kinds]) -> Kinds:
+    made = a.thing(node, "tuple", "pair")
+    for position, kinds in enumerate(columns):
+        a.flow(kinds, made.fields.setdefault(position, set()))
+    return frozenset({made})
+
+
+def check_short_circuit(a: Analysis, node: ast.expr, name: str) -> None:
+    """`any` and `all` stop early in CPython; Monty has then evaluated the rest as well."""
+    if isinstance(node, ast.GeneratorExp) and not _is_quiet(node):
+        raise Refused(f"uses {name}() over a generator expression that may raise or be seen at work", node)
+    if lazy_name(a, node) in ("map", "filter") and not _is_quiet(node):
+        raise Refused(f"uses {name}() over map() or filter()", node)
+
+
+def _is_quiet(node: ast.AST) -> bool:
+    """Whether evaluating more of this than CPython would cannot be seen: no effect, and nothing that usually raises."""
+    lengths = {
+        ast.dump(inner.args[0])
+        for inner in ast.walk(node)
+        if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name) and inner.func.id == "len" and inner.args
+    }
+    return all(_is_quiet_node(inner, lengths) for inner in ast.walk(node))
+
+
+def _is_quiet_node(node: ast.AST, lengths: set[str]) -> bool:
+    if isinstance(node, ast.Call):
+        if isinstance(node.func, ast.Name):
+            return node.func.id in HARMLESS_CALLS or node.func.id in LAZY or node.func.id in ("int", "float")
+        return isinstance(node.func, ast.Attribute) and node.func.attr in QUIET_METHODS
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div | ast.FloorDiv | ast.Mod | ast.Pow):
+        return isinstance(node.right, ast.Constant | ast.Name)
+    if isinstance(node, ast.Subscript):
+        return isinstance(node.slice, ast.Slice) or ast.dump(node.value) in lengths or isinstance(node.slice, ast.Constant)
+    return not isinstance(node, ast.Await | ast.NamedExpr | ast.Lambda)
+
+
+QUIET_METHODS = frozenset({
+    "isdigit", "isalpha", "isalnum", "isspace", "isupper", "islower", "isnumeric", "startswith", "endswith", "lower",
+    "upper", "strip", "get", "items", "keys", "values", "split", "count", "find",
+})  # fmt: skip
+
+
+def check_loop(a: Analysis, node: ast.For) -> None:
+    """A loop over `enumerate(x)`, `zip(x, …)` or `reversed(x)` sees a copy of x in Monty: refuse if its body changes x."""
+    name = lazy_name(a, node.iter)
+    if name is None or not isinstance(node.iter, ast.Call):
+        return
+    sources = {ast.dump(_read(argument)) for argument in node.iter.args}
+    index = node.target.elts[0] if name == "enumerate" and isinstance(node.target, ast.Tuple) else None
+    for statement in node.body:
+        for inner in ast.walk(statement):
+            if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute) and inner.func.attr in MUTATORS:
+                if ast.dump(inner.func.value) in sources:
+                    raise Refused(f"changes what it loops over with {name}()", inner)
+            elif isinstance(inner, ast.Subscript) and isinstance(inner.ctx, ast.Store):
+                at_index = index is not None and ast.dump(_read(inner.slice)) == ast.dump(_read(index))
+                if ast.dump(_read(inner.value)) in sources and not at_index:
+                    raise Refused(f"changes what it loops over with {name}()", inner)
+
+
+def _read(node: ast.expr) -> ast.expr:
+    if isinstance(node, ast.Name):
+        return ast.Name(node.id, ast.Load())
+    return node
+
+
+_ = (ANY, NOTHING)

@@ -1,0 +1,121 @@
+"""The first look: constructs that the light interpreter lacks, by the shape of the tree alone."""
+
+from __future__ import annotations
+
+import ast
+
+from paddock.planning.light.refusal import Refused
+from paddock.planning.light.tables import DUNDERS
+
+ALLOWED = (
+    ast.Module, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Return, ast.Assign, ast.AugAssign,
+    ast.AnnAssign, ast.For, ast.While, ast.If, ast.Raise, ast.Try, ast.Assert, ast.Import, ast.ImportFrom, ast.Global,
+    ast.Nonlocal, ast.Expr, ast.Pass, ast.Break, ast.Continue, ast.BoolOp, ast.NamedExpr, ast.BinOp, ast.UnaryOp,
+    ast.Lambda, ast.IfExp, ast.Dict, ast.Set, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Await,
+    ast.Compare, ast.Call, ast.FormattedValue, ast.JoinedStr, ast.Constant, ast.Attribute, ast.Subscript, ast.Starred,
+    ast.Name, ast.List, ast.Tuple, ast.Slice, ast.comprehension, ast.ExceptHandler, ast.arguments, ast.arg,
+    ast.keyword, ast.alias, ast.expr_context, ast.boolop, ast.operator, ast.unaryop, ast.cmpop,
+)  # fmt: skip
+
+NAMES = {
+    ast.Delete: "`del`", ast.With: "`with`", ast.AsyncWith: "`async with`", ast.AsyncFor: "`async for`",
+    ast.Yield: "`yield`", ast.YieldFrom: "`yield from`", ast.Match: "`match`",
+}  # fmt: skip
+
+DEPTH = 150
+"""Monty gives up at 200 levels; this leaves room for its own way of counting."""
+
+
+def check(tree: ast.Module) -> None:
+    """Refuse what Monty rejects, or is known to do differently, whatever the values are."""
+    stack: list[tuple[ast.AST, int]] = [(tree, 0)]
+    while stack:
+        node, depth = stack.pop()
+        if not isinstance(node, ALLOWED):
+            raise Refused(f"uses {NAMES.get(type(node), type(node).__name__)}", node)
+        if depth > DEPTH:
+            raise Refused("is nested too deeply", node)
+        special = _CHECKS.get(type(node))
+        if special is not None:
+            special(node)
+        stack.extend((child, depth + 1) for child in ast.iter_child_nodes(node))
+
+
+def _class(node: ast.ClassDef) -> None:
+    if node.bases or node.keywords:
+        raise Refused("uses class inheritance", node)
+    for statement in node.body:
+        if isinstance(statement, ast.FunctionDef):
+            if statement.decorator_list:
+                raise Refused("uses a decorator on a method", statement)
+            if statement.name.startswith("__") and statement.name.endswith("__") and statement.name not in DUNDERS:
+                raise Refused(f"defines {statement.name}", statement)
+        elif not (
+            isinstance(statement, ast.Pass | ast.AnnAssign)
+            or (isinstance(statement, ast.Assign) and all(isinstance(t, ast.Name) for t in statement.targets))
+            or (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant))
+        ):
+            raise Refused("has more than methods and variables in a class body", statement)
+        if not isinstance(statement, ast.FunctionDef) and any(
+            isinstance(inner, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp | ast.Lambda)
+            for inner in ast.walk(statement)
+        ):
+            raise Refused("uses a comprehension in a class body", statement)
+
+
+def _constant(node: ast.Constant) -> None:
+    if isinstance(node.value, complex):
+        raise Refused("uses complex numbers", node)
+    if isinstance(node.value, str) and any(0xD800 <= ord(c) <= 0xDFFF for c in node.value):
+        raise Refused("has a lone surrogate", node)
+
+
+def _try(node: ast.Try) -> None:
+    if node.finalbody and not any(_is_broad(handler) for handler in node.handlers):
+        # An exception that passes through `finally` is reported at another line.
+        raise Refused("uses `finally` without catching every exception", node)
+
+
+def _is_broad(handler: ast.ExceptHandler) -> bool:
+    return handler.type is None or (
+        isinstance(handler.type, ast.Name) and handler.type.id in ("Exception", "BaseException")
+    )
+
+
+def _raise(node: ast.Raise) -> None:
+    if node.exc is None:
+        raise Refused("raises an exception again", node)
+
+
+def _assert(node: ast.Assert) -> None:
+    if node.end_lineno != node.lineno:
+        raise Refused("has an assertion over several lines", node)
+
+
+def _comprehension(node: ast.comprehension) -> None:
+    if node.is_async:
+        raise Refused("uses an asynchronous comprehension", node.iter)
+
+
+def _import(node: ast.ImportFrom) -> None:
+    if node.level or any(alias.name == "*" for alias in node.names):
+        raise Refused("uses a relative or wildcard import", node)
+
+
+def _name(node: ast.Name) -> None:
+    if node.id.startswith("__") and node.id.endswith("__") and node.id != "__name__":
+        raise Refused(f"uses {node.id}", node)
+    if node.id == "__name__" and not isinstance(node.ctx, ast.Load):
+        raise Refused("assigns __name__", node)
+
+
+_CHECKS = {
+    ast.ClassDef: _class,
+    ast.Constant: _constant,
+    ast.Try: _try,
+    ast.Raise: _raise,
+    ast.Assert: _assert,
+    ast.comprehension: _comprehension,
+    ast.ImportFrom: _import,
+    ast.Name: _name,
+}

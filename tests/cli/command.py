@@ -1,0 +1,79 @@
+"""The command as a user runs it: a process of its own, with its own streams."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+COMMAND = (sys.executable, "-m", "paddock")
+EMPTY = Path(__file__).parent  # a working directory without a paddock.toml
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended."""
+
+    status: int
+    out: str
+    err: str
+
+
+def environment(**more: str) -> dict[str, str]:
+    """This environment, without settings that would change what the command does or how it looks."""
+    unwanted = ("PADDOCK_", "NO_COLOR", "TERM", "COLUMNS", "FORCE_COLOR")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(unwanted)}
+    return {**kept, "TERM": "xterm", **more}
+
+
+def paddock(*arguments: str, stdin: str | bytes = "", cwd: Path = EMPTY, **env: str) -> Ended:
+    """Run `paddock` to its end, with pipes for its streams."""
+    data = stdin.encode() if isinstance(stdin, str) else stdin
+    ran = subprocess.run(
+        [*COMMAND, *arguments],
+        input=data,
+        capture_output=True,
+        cwd=cwd,
+        env=environment(**env),
+        timeout=60,
+        check=False,
+    )
+    return Ended(ran.returncode, ran.stdout.decode(), ran.stderr.decode())
+
+
+def started(*arguments: str, **env: str) -> subprocess.Popen[str]:
+    """Start `paddock` and leave it running, in a process group of its own as a shell would."""
+    return subprocess.Popen(
+        [*COMMAND, *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=EMPTY,
+        env=environment(**env),
+        process_group=0,
+    )
+
+
+def on_a_terminal(*arguments: str, **env: str) -> tuple[int, str]:
+    """The status, and what a terminal receives from both streams."""
+    import pty
+
+    master, slave = pty.openpty()
+    process = subprocess.Popen(
+        [*COMMAND, *arguments], stdin=slave, stdout=slave, stderr=slave, cwd=EMPTY, env=environment(**env)
+    )
+    os.close(slave)
+    received = b""
+    while True:
+        try:
+            data = os.read(master, 65536)
+        except OSError:  # Linux's way to say that the other end is closed
+            break
+        if not data:
+            break
+        received += data
+    os.close(master)
+    return process.wait(), received.decode().replace("\r\n", "\n")

@@ -1,0 +1,74 @@
+"""`paddock doctor`, `paddock demo`, and the help of each command."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+import paddock as package
+from paddock.cli.examples import EXAMPLES, ORDERS, Example
+from tests.cli.command import Ended, paddock
+
+
+def test_doctor_tries_every_engine_and_says_what_does_not_work() -> None:
+    ended = paddock("doctor", "--json")
+    report = json.loads(ended.out)
+    engines = {engine["name"]: engine for engine in report["engines"]}
+    assert (ended.status, report["version"], ended.err) == (0, package.__version__, "")
+    assert list(engines) == ["monty", "cpython", "quickjs", "node"]
+    assert engines["monty"]["available"]
+    assert engines["monty"]["start_milliseconds"] > 0
+    assert engines["monty"]["walls"][0].startswith("unjailed: ")
+    assert all(engine["detail"] for engine in engines.values())
+    assert report["lint"]["available"]
+
+
+def test_doctor_reads_well() -> None:
+    ended = paddock("doctor")
+    assert (ended.status, ended.err) == (0, "")
+    assert re.search(r"^monty     yes ready in \d+ ms, then \d+\.\d\d ms a run$", ended.out, re.MULTILINE)
+    assert "unjailed: a worker is an ordinary process of this user" in ended.out
+    assert "\x1b" not in ended.out
+
+
+def test_doctor_fails_where_no_engine_works() -> None:
+    ended = paddock("doctor", "--json", PADDOCK_LIMITS__MEMORY_BYTES="1")
+    assert (ended.status, json.loads(ended.out)["engines"][0]["available"]) == (3, False)
+
+
+def test_the_demo_ends_as_it_should_and_fits_100_columns() -> None:
+    ended = paddock("demo")
+    assert (ended.status, ended.err) == (0, ""), ended.out
+    assert re.search(r"^9 examples in \d+\.\d s: each ended as it should\.$", ended.out, re.MULTILINE)
+    assert max(len(line) for line in ended.out.splitlines()) <= 100
+    assert "\x1b" not in ended.out
+
+
+async def test_the_demo_notices_an_example_that_ends_otherwise() -> None:
+    example = Example("Off by one", "orders.py", output={}, inputs={"orders": ORDERS})
+    async with package.Paddock() as runs:
+        result = await runs.run(example.code, inputs=example.inputs)
+    assert example.problem_with(result) is not None
+    assert EXAMPLES[0].problem_with(result) is None
+
+
+def test_the_version_is_the_packages() -> None:
+    assert paddock("--version") == Ended(0, f"paddock {package.__version__}\n", "")
+
+
+@pytest.mark.parametrize("command", ["run", "lint", "doctor", "demo"])
+def test_each_command_is_listed_and_explains_itself(command: str) -> None:
+    listed, explained = paddock("--help"), paddock(command, "--help")
+    assert (listed.status, explained.status, listed.err, explained.err) == (0, 0, "", "")
+    assert re.search(rf"^  {command} +\w", listed.out, re.MULTILINE)
+    assert explained.out.startswith(f"Usage: paddock {command} ")
+
+
+def test_help_names_every_flag_of_run() -> None:
+    flags = re.findall(r"^  (-[-a-z]+)", paddock("run", "--help").out, re.MULTILINE)
+    assert flags == [
+        *("-c", "--language", "--engine", "--input", "--inputs", "--file", "--timeout", "--memory"),
+        *("--type-check", "--config", "--json", "-h"),
+    ]

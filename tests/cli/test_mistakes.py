@@ -1,0 +1,107 @@
+"""What a user gets wrong is answered in one line that says what to do, and status 2."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import Ended, on_a_terminal, paddock
+
+MISTAKES = [
+    (["-c", "1", "--engine", "mony"], "unknown engine 'mony'; did you mean 'monty'?"),
+    (["-c", "1", "--language", "pyton"], "unknown language 'pyton'; did you mean 'python'?"),
+    (["-c", "1", "--engine", "node"], "engine 'node' does not run python"),
+    (
+        ["-c", "1", "--input", "name=Ada"],
+        "--input name: 'Ada' is not JSON (Expecting value: line 1 column 1 (char 0)); "
+        "text needs quotes of its own: --input name='\"Ada\"'",
+    ),
+    (
+        ["-c", "1", "--input", "x=NaN"],
+        "--input x: 'NaN' is not JSON (JSON has no NaN); text needs quotes of its own: --input x='\"NaN\"'",
+    ),
+    (["-c", "1", "--input", "name"], "--input 'name' is not KEY=JSON; write for example --input prices='[1, 2, 3]'"),
+    (["-c", "1", "--input", "a b=1"], "input 'a b' cannot be a variable name in the script"),
+    (["-c", "1", "--inputs", "nowhere.json"], "--inputs nowhere.json: there is no such file"),
+    (["nowhere.py"], "cannot read 'nowhere.py': there is no such file; code on the command line goes after -c"),
+    (["/"], "cannot read '/': it is a directory, a file was expected"),
+    (["-c", "1", "script.py"], "both the file 'script.py' and -c were given; give one of them"),
+    (["-c", "1", "--file", "nowhere.csv"], "--file nowhere.csv: there is no such file"),
+    (["-c", "1", "--file", "/"], "--file /: it is a directory, a file was expected"),
+    (["-c", "1", "--timeout", "901"], "--timeout 901 cannot be used: it must be above 0 and at most 900 seconds here"),
+    (["-c", "1", "--timeout", "nan"], "--timeout nan cannot be used: it must be above 0 and at most 900 seconds here"),
+    (["-c", "1", "--memory", "5000"], "--memory 5000 cannot be used: it must be above 0 and at most 4096 MB here"),
+    (["-c", "1", "--memory", "0"], "--memory 0 cannot be used: it must be above 0 and at most 4096 MB here"),
+    (["-c", "1", "--config", "nowhere.toml"], "cannot read nowhere.toml: No such file or directory"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), MISTAKES, ids=[" ".join(case[0]) for case in MISTAKES])
+def test_a_mistake_is_explained(arguments: list[str], message: str) -> None:
+    assert paddock("run", *arguments) == Ended(2, "", f"Error: {message}\n")
+
+
+def test_a_mistake_is_explained_on_stderr_with_json_too() -> None:
+    ended = paddock("run", "-c", "1", "--engine", "mony", "--json")
+    assert ended == Ended(2, "", "Error: unknown engine 'mony'; did you mean 'monty'?\n")
+
+
+def test_source_that_is_not_utf8_is_refused_with_its_line(tmp_path: Path) -> None:
+    script = tmp_path / "latin.py"
+    script.write_bytes(b"x = 1\ny = '\xe9'\n")
+    message = f"Error: {script} is not UTF-8 text (byte 0xe9 on line 2); save it as UTF-8\n"
+    assert paddock("run", str(script)) == Ended(2, "", message)
+    message = "Error: standard input is not UTF-8 text (byte 0xff on line 1); save it as UTF-8\n"
+    assert paddock("run", stdin=b"\xff") == Ended(2, "", message)
+
+
+def test_source_that_is_too_large_is_refused() -> None:
+    message = "Error: standard input is larger than 1048576 bytes; pass data with --inputs or --file\n"
+    assert paddock("run", stdin="#" * (1024 * 1024 + 1)) == Ended(2, "", message)
+
+
+@pytest.mark.parametrize(("text", "kind"), [("[1]", "a list"), ("3", "a number"), ("null", "null")])
+def test_inputs_that_are_no_object_are_refused(tmp_path: Path, text: str, kind: str) -> None:
+    inputs = tmp_path / "inputs.json"
+    inputs.write_text(text)
+    expected = 'where an object of names to values was expected, such as {"prices": [1, 2, 3]}'
+    assert paddock("run", "-c", "1", "--inputs", str(inputs)) == Ended(
+        2, "", f"Error: --inputs {inputs}: holds {kind} {expected}\n"
+    )
+
+
+def test_a_setting_that_does_not_exist_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "paddock.toml").write_text("engin = 'monty'\n")
+    message = "Error: paddock.toml: unknown setting 'engin'; did you mean 'engine'?\n"
+    assert paddock("run", "-c", "1", cwd=tmp_path) == Ended(2, "", message)
+
+
+def test_nothing_to_run_on_a_terminal_says_what_to_give() -> None:
+    message = (
+        "Error: no script was given: name a file (script.py), give the code itself (-c 'sum([1, 2])') "
+        "or pipe it in (< script.py)\n"
+    )
+    assert on_a_terminal("run", NO_COLOR="1") == (2, message)
+
+
+def test_an_unknown_flag_and_an_unknown_command_suggest_the_nearest() -> None:
+    flag, command = paddock("run", "--inptu", "x=1"), paddock("rnu")
+    assert (flag.status, command.status) == (2, 2)
+    assert "No such option: --inptu" in flag.err
+    assert "No such command 'rnu'. Did you mean 'run'?" in command.err
+
+
+def test_output_that_cannot_be_written_is_a_fault_of_the_machine() -> None:
+    full = Path("/dev/full")
+    if not full.exists():
+        pytest.skip("/dev/full is Linux's")
+    import subprocess
+
+    from tests.cli.command import COMMAND, environment
+
+    with full.open("wb") as sink:
+        ran = subprocess.run(
+            [*COMMAND, "run", "-c", "print(1)"], stdout=sink, stderr=subprocess.PIPE, env=environment(), check=False
+        )
+    assert (ran.returncode, ran.stderr) == (3, b"Error: the output could not be written: No space left on device\n")

@@ -1,0 +1,148 @@
+"""`paddock run`: what it prints, and with which status it ends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.cli.command import Ended, on_a_terminal, paddock
+
+
+def test_code_on_the_command_line_gives_its_value() -> None:
+    assert paddock("run", "-c", "sum(prices)", "--input", "prices=[1, 2, 3]") == Ended(0, "6\n", "")
+
+
+def test_a_script_is_read_from_a_file(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text("\ufeffprint('hello')\nreturn {'a': 'é'}\n", encoding="utf-8")
+    assert paddock("run", str(script)) == Ended(0, 'hello\n{"a": "é"}\n', "")
+
+
+def test_a_script_is_read_from_standard_input_with_and_without_the_dash() -> None:
+    assert paddock("run", "-", stdin="1 + 1") == Ended(0, "2\n", "")
+    assert paddock("run", stdin="1 + 1") == Ended(0, "2\n", "")
+
+
+def test_text_is_shown_bare_and_nothing_for_none() -> None:
+    assert paddock("run", "-c", "'a\\nb'") == Ended(0, "a\nb\n", "")
+    assert paddock("run", "-c", "None") == Ended(0, "", "")
+    assert paddock("run", "-c", "x = 1") == Ended(0, "", "")
+
+
+def test_a_wide_value_is_indented() -> None:
+    ended = paddock("run", "-c", "{'first': 'x' * 60, 'second': 'y' * 60}")
+    assert ended == Ended(0, f'{{\n  "first": "{"x" * 60}",\n  "second": "{"y" * 60}"\n}}\n', "")
+
+
+def test_the_value_starts_on_a_line_of_its_own() -> None:
+    assert paddock("run", "-c", "print('50 %', end='')\n1") == Ended(0, "50 %\n1\n", "")
+
+
+def test_output_goes_to_the_stream_that_the_script_chose() -> None:
+    code = "import sys\nprint('out')\nprint('err', file=sys.stderr)"
+    assert paddock("run", "--engine", "monty", "-c", code) == Ended(0, "out\n", "err\n")
+
+
+def test_inputs_come_from_a_file_and_a_flag_overrides_it(tmp_path: Path) -> None:
+    inputs = tmp_path / "inputs.json"
+    inputs.write_text('{"a": 1, "b": {"c": [2]}}')
+    ended = paddock("run", "-c", "[a, b]", "--inputs", str(inputs), "--input", "a=10")
+    assert ended == Ended(0, '[10, {"c": [2]}]\n', "")
+
+
+def test_attached_files_are_listed_and_can_be_read(tmp_path: Path) -> None:
+    (tmp_path / "sales.csv").write_text("item,price\nlamp,40\n")
+    code = "f = files[0]\nwith open(f['path']) as opened:\n    text = opened.read()\n[f['path'], f['file_type'], text]"
+    ended = paddock("run", "--engine", "monty", "-c", code, "--file", str(tmp_path / "sales.csv"))
+    assert (ended.status, json.loads(ended.out)) == (0, ["/files/sales.csv", "text/csv", "item,price\nlamp,40\n"])
+
+
+def test_an_exception_shows_its_traceback_on_stderr() -> None:
+    traceback = (
+        "Traceback (most recent call last):\n"
+        '  File "main.py", line 2, in <module>\n'
+        "    1 / 0\n"
+        "ZeroDivisionError: division by zero\n"
+    )
+    assert paddock("run", "-c", "print('before')\n1 / 0") == Ended(1, "before\n", traceback)
+
+
+def test_a_syntax_error_points_at_its_place() -> None:
+    shown = '  File "main.py", line 2\n    y = = 2\n        ^\nrejected: SyntaxError: invalid syntax\n'
+    assert paddock("run", "-c", "x = 1\ny = = 2") == Ended(1, "", shown)
+
+
+def test_a_script_that_never_ends_is_stopped_and_its_output_kept() -> None:
+    message = "the limit wall_seconds = 0.2 was reached: do less work in one run, or ask for a higher limit"
+    ended = paddock("run", "-c", "print('started')\nwhile True:\n    pass", "--timeout", "0.2")
+    assert (ended.status, ended.out) == (1, "started\n")
+    assert ended.err.endswith(f"timeout: TimeoutError: {message}\n")
+
+
+def test_the_memory_limit_is_given_in_megabytes() -> None:
+    ended = paddock("run", "-c", "x = []\nwhile True:\n    x.append('y' * 100_000)", "--memory", "32")
+    assert ended.status == 1
+    assert "out_of_memory: MemoryError: the limit memory_bytes = 33554432 was reached" in ended.err
+
+
+def test_a_type_check_refuses_before_anything_runs() -> None:
+    ended = paddock("run", "-c", "print('ran')\nname + 1", "--input", 'name="Ada"', "--type-check")
+    assert (ended.status, ended.out) == (1, "")
+    assert ended.err.startswith('  File "main.py", line 2\n    name + 1\n    ^\nrejected: TypingError: ')
+
+
+def test_json_is_one_document_and_nothing_else() -> None:
+    ended = paddock("run", "-c", "print('hi')\n{'x': [1, None]}", "--json")
+    result = json.loads(ended.out)
+    assert (ended.status, ended.err, ended.out.count("\n")) == (0, "", 1)
+    assert (result["verdict"], result["output"], result["stdout"]) == ("ok", {"x": [1, None]}, "hi\n")
+
+
+def test_json_describes_a_failure_and_the_status_tells_it_too() -> None:
+    ended = paddock("run", "-c", "[][0]", "--json")
+    error = json.loads(ended.out)["error"]
+    assert (ended.status, ended.err, error["type"], error["line"]) == (1, "", "IndexError", 1)
+
+
+def test_json_is_utf8_whatever_the_locale() -> None:
+    ended = paddock("run", "-c", "'é'", "--json", PYTHONIOENCODING="latin-1")
+    assert json.loads(ended.out)["output"] == "é"
+
+
+def test_text_that_the_locale_lacks_is_escaped() -> None:
+    assert paddock("run", "-c", "print('é€')", PYTHONIOENCODING="ascii") == Ended(0, "\\xe9\\u20ac\n", "")
+
+
+def test_the_suffix_of_a_file_chooses_the_language(tmp_path: Path) -> None:
+    for name, language in (("a.js", "javascript"), ("b.ts", "typescript")):
+        (tmp_path / name).write_text("1 + 1")
+        assert json.loads(paddock("run", str(tmp_path / name), "--json").out)["language"] == language
+
+
+def test_a_configuration_file_sets_the_limits(tmp_path: Path) -> None:
+    config = tmp_path / "own.toml"
+    config.write_text("[limits]\nwall_seconds = 0.2\n")
+    ended = paddock("run", "-c", "while True:\n    pass", "--config", str(config))
+    assert "the limit wall_seconds = 0.2 was reached" in ended.err
+
+
+def test_a_pipe_gets_the_scripts_output_unchanged() -> None:
+    assert paddock("run", "-c", r"print('\x1b[31mred\x07')") == Ended(0, "\x1b[31mred\x07\n", "")
+
+
+def test_a_terminal_gets_no_control_sequences_of_the_script() -> None:
+    code = r"print('\x1b]0;owned\x07 tab\tend \r\u202e\x9b')" + "\n" + r"'\x1b[31m'"
+    status, shown = on_a_terminal("run", "-c", code)
+    assert (status, shown) == (0, "\\x1b]0;owned\\x07 tab\tend \\r\\u202e\\x9b\n\\x1b[31m\n")
+
+
+def test_errors_are_coloured_on_a_terminal_only_and_not_with_no_color() -> None:
+    last = "ZeroDivisionError: division by zero"
+    assert on_a_terminal("run", "-c", "1 / 0")[1].endswith(f"\x1b[31m{last}\x1b[0m\n")
+    assert "\x1b" not in on_a_terminal("run", "-c", "1 / 0", NO_COLOR="1")[1]
+    assert "\x1b" not in paddock("run", "-c", "1 / 0").err
+
+
+def test_an_error_starts_on_a_line_of_its_own_on_a_terminal() -> None:
+    shown = on_a_terminal("run", "-c", "print('50 %', end='')\n1 / 0", NO_COLOR="1")[1]
+    assert shown.startswith("50 %\nTraceback (most recent call last):\n")

@@ -1,0 +1,176 @@
+"""Every failure of a call is an envelope; the broker itself never raises for what a tool does."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import threading
+from typing import Any
+
+import pytest
+
+from paddock.model.envelope import envelope
+from paddock.model.events import Answer, ToolCall
+from paddock.model.result import Call
+from paddock.tools import broker as broker_module
+from paddock.tools.broker import Broker, Function
+
+
+class UnprintableError(Exception):
+    def __str__(self) -> str:
+        raise ValueError("no text")
+
+
+async def add(a: int, b: int = 1) -> int:
+    return a + b
+
+
+def failed(kind: str, tool: str, summary: str, code: str, *hints: str) -> Answer:
+    return Answer(json.dumps(envelope(kind, tool, summary, code, hints=hints)), failed=True)
+
+
+def internal(summary: str, tool: str = "tool") -> Answer:
+    return failed("internal_error", tool, summary, "INTERNAL_ERROR")
+
+
+async def answer_of(function: Function, arguments: str = "{}") -> Answer:
+    return await Broker({"tool": function}, 10).answer(ToolCall(1, "tool", arguments))
+
+
+def untimed(calls: tuple[Call, ...]) -> list[tuple[int, str, Any, str]]:
+    assert all(call.milliseconds >= 0 for call in calls)
+    return [(call.id, call.tool, call.arguments, call.status) for call in calls]
+
+
+async def test_a_coroutine_function_is_awaited_with_its_arguments() -> None:
+    assert await answer_of(add, '{"a": 2, "b": 3}') == Answer('{"result": 5}')
+
+
+async def test_a_plain_function_runs_off_the_event_loop() -> None:
+    assert await answer_of(threading.get_ident) != Answer(json.dumps({"result": threading.get_ident()}))
+
+
+async def test_a_plain_function_may_give_back_something_to_await() -> None:
+    assert await answer_of(lambda: add(1)) == Answer('{"result": 2}')
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ({"a": 1}, '{"a": 1}'),
+        ([1], '{"result": [1]}'),
+        (None, '{"result": null}'),
+        ("ä\ud800", '{"result": "\\u00e4\\ud800"}'),
+        ({1: 2}, '{"1": 2}'),
+    ],
+)
+async def test_an_object_arrives_as_itself_and_anything_else_as_a_result(value: object, text: str) -> None:
+    assert await answer_of(lambda: value) == Answer(text)
+
+
+@pytest.mark.parametrize("value", [{1, 2}, object(), math.nan, {"a": math.inf}, b"x", {(1, 2): 3}])
+async def test_a_value_that_is_not_json_is_the_tools_failure(value: object) -> None:
+    answer = await answer_of(lambda: value)
+    assert answer.failed
+    assert json.loads(answer.json)["error_code"] == "INTERNAL_ERROR"
+
+
+@pytest.mark.parametrize(
+    ("problem", "summary"),
+    [
+        (ValueError("no"), "ValueError: no"),
+        (KeyError("x"), "KeyError: 'x'"),
+        (ZeroDivisionError(), "ZeroDivisionError"),
+        (UnprintableError(), "UnprintableError"),
+        (asyncio.CancelledError(), "CancelledError"),
+        (TimeoutError("late"), "TimeoutError: late"),
+        (ExceptionGroup("many", [ValueError()]), "ExceptionGroup: many (1 sub-exception)"),
+    ],
+)
+async def test_what_a_tool_raises_becomes_an_envelope(problem: BaseException, summary: str) -> None:
+    async def fail() -> None:
+        raise problem
+
+    assert await answer_of(fail) == internal(summary)
+
+
+async def test_arguments_that_the_function_does_not_take_are_its_failure() -> None:
+    summary = "TypeError: add() got an unexpected keyword argument 'c'"
+    assert await answer_of(add, '{"a": 1, "c": 2}') == internal(summary)
+
+
+async def test_an_unknown_tool_is_answered_with_near_names() -> None:
+    answer = await Broker({"orders": add, "users": add}, 10).answer(ToolCall(1, "order", "{}"))
+    assert answer == failed(
+        "tool_not_found", "order", "There is no tool 'order'.", "TOOL_NOT_FOUND", "Did you mean 'orders'?"
+    )
+
+
+async def test_a_call_over_the_limit_is_refused_and_not_made() -> None:
+    made: list[int] = []
+    broker = Broker({"tool": lambda: made.append(1)}, 1)
+    answers = [await broker.answer(ToolCall(number, "tool", "{}")) for number in (1, 2, 3)]
+    refused = failed(
+        "sandbox_runtime",
+        "tool",
+        "The run may make 1 tool calls and this was one more.",
+        "CALL_LIMIT_EXCEEDED",
+        "Ask for more in one call, or raise limits.calls.",
+    )
+    assert answers == [Answer('{"result": null}'), refused, refused]
+    assert made == [1]
+    assert untimed(broker.calls()) == [(1, "tool", {}, "ok")]
+
+
+async def test_no_calls_at_all_may_be_allowed() -> None:
+    answer = await Broker({"tool": add}, 0).answer(ToolCall(1, "tool", '{"a": 1}'))
+    assert json.loads(answer.json)["error_code"] == "CALL_LIMIT_EXCEEDED"
+
+
+@pytest.mark.parametrize("depth", [101, 500, 100_000])
+async def test_arguments_nested_too_deeply_are_refused(depth: int) -> None:
+    broker = Broker({"tool": add}, 10)
+    answer = await broker.answer(ToolCall(1, "tool", '{"a":' * depth + "{}" + "}" * depth))
+    assert json.loads(answer.json)["error_code"] == "ARGUMENTS_TOO_LARGE"
+    assert untimed(broker.calls()) == [(1, "tool", {}, "error")]
+
+
+async def test_a_run_may_not_fill_the_host_with_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(broker_module, "ARGUMENT_BYTES", 20)
+    broker = Broker({"tool": add}, 10)
+    answers = [await broker.answer(ToolCall(number, "tool", '{"a": 100}')) for number in (1, 2, 3)]
+    assert [answer.failed for answer in answers] == [False, False, True]
+    assert json.loads(answers[2].json)["error_code"] == "ARGUMENTS_TOO_LARGE"
+
+
+async def test_calls_are_listed_in_the_order_of_the_program_whatever_the_order_of_their_answers() -> None:
+    first_may_end = asyncio.Event()
+
+    async def first() -> None:
+        await first_may_end.wait()
+
+    async def second() -> None:
+        first_may_end.set()
+        raise ValueError
+
+    broker = Broker({"first": first, "second": second}, 10)
+    calls = [ToolCall(1, "first", "{}"), ToolCall(2, "second", "{}")]
+    await asyncio.gather(*(broker.answer(call) for call in calls))
+    assert untimed(broker.calls()) == [(1, "first", {}, "ok"), (2, "second", {}, "error")]
+
+
+async def test_a_cancelled_run_cancels_its_call_and_does_not_list_it() -> None:
+    entered = asyncio.Event()
+
+    async def hang() -> None:
+        entered.set()
+        await asyncio.Event().wait()
+
+    broker = Broker({"tool": hang}, 10)
+    task = asyncio.create_task(broker.answer(ToolCall(1, "tool", "{}")))
+    await entered.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert broker.calls() == ()

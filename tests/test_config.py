@@ -1,0 +1,145 @@
+"""Configuration: a TOML file, then the environment; a key that does not exist is refused."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError
+from pathlib import Path
+
+import pytest
+
+from paddock.config import Config, MontyConfig
+from paddock.model.errors import ConfigError
+from paddock.model.limits import CAPS, Limits
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def written(text: str, name: str = "other.toml") -> Path:
+    path = Path(name)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_without_a_file_and_environment_there_are_the_defaults() -> None:
+    assert Config.load(environ={}) == Config()
+
+
+def test_a_file_is_laid_over_the_defaults() -> None:
+    path = written('engine = "monty"\ncode_bytes = 10\n[limits]\nwall_seconds = 5\n[monty]\nmax_workers = 3\n')
+    assert Config.load(path, environ={}) == Config(
+        engine="monty", code_bytes=10, limits=Limits(wall_seconds=5.0), monty=MontyConfig(1, 3)
+    )
+
+
+def test_the_environment_is_laid_over_the_file() -> None:
+    path = written("[limits]\nwall_seconds = 5\ncalls = 7\n")
+    environ = {"PADDOCK_LIMITS__WALL_SECONDS": "2.5", "PADDOCK_ENGINE": "monty", "HOME": "/root", "PADDOCKS": "x"}
+    assert Config.load(path, environ=environ) == Config(engine="monty", limits=Limits(wall_seconds=2.5, calls=7))
+
+
+def test_the_file_may_be_named_by_the_environment() -> None:
+    path = written('engine = "monty"\n')
+    assert Config.load(environ={"PADDOCK_CONFIG": str(path)}) == Config(engine="monty")
+
+
+def test_a_file_in_the_working_directory_is_found() -> None:
+    written('engine = "monty"\n', "paddock.toml")
+    assert Config.load(environ={}) == Config(engine="monty")
+
+
+def test_a_file_that_was_named_goes_before_one_that_was_found() -> None:
+    written('engine = "monty"\n', "paddock.toml")
+    assert Config.load(written('engine = "cpython"\n'), environ={}) == Config(engine="cpython")
+
+
+def test_a_whole_number_will_do_for_a_fraction() -> None:
+    seconds = Config.load(written("limits.wall_seconds = 5\n"), environ={}).limits.wall_seconds
+    assert (seconds, type(seconds)) == (5.0, float)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("engin = 'monty'", "other.toml: unknown setting 'engin'; did you mean 'engine'?"),
+        ("[limits]\nwall_secs = 1", "other.toml: unknown setting 'limits.wall_secs'; did you mean 'wall_seconds'?"),
+        ("[limit]\ncalls = 1", "other.toml: unknown setting 'limit'; did you mean 'limits'?"),
+        ("zzz = 1", "other.toml: unknown setting 'zzz'; known here: engine, code_bytes, limits, caps, monty"),
+        ("engine = 5", "other.toml: 'engine' must be text, not 5"),
+        ("engine = 'zzz'", "engine must be one of auto, monty, cpython, quickjs, node, not 'zzz'"),
+        ("code_bytes = 1.5", "other.toml: 'code_bytes' must be a whole number, not 1.5"),
+        ("code_bytes = true", "other.toml: 'code_bytes' must be a whole number, not True"),
+        ("code_bytes = 0", "code_bytes must be positive, not 0"),
+        ("limits = 5", "other.toml: 'limits' is a table of settings, not 5"),
+        ("engine = {a = 1}", "other.toml: 'engine' must be text, not {'a': 1}"),
+        ("limits.wall_seconds = true", "other.toml: 'limits.wall_seconds' must be a number, not True"),
+        ("limits.wall_seconds = nan", "limits: wall_seconds must be a positive, finite number, not nan"),
+        ("limits.wall_seconds = -1", "limits: wall_seconds must be a positive, finite number, not -1.0"),
+        ("limits.wall_seconds = 901", "limits: wall_seconds may be at most 900.0 here, not 901.0"),
+        (
+            f"limits.wall_seconds = 1{'0' * 400}",
+            f"other.toml: 'limits.wall_seconds' must be a number, not 1{'0' * 400}",
+        ),
+        ("caps.wall_seconds = 10", "limits: wall_seconds may be at most 10.0 here, not 30.0"),
+        ("caps.calls = -1", "limits: calls must be a positive, finite number, not -1"),
+        ("monty.min_workers = 0", "monty.min_workers must be at least 1 and at most monty.max_workers"),
+        (
+            "monty = {min_workers = 3, max_workers = 2}",
+            "monty.min_workers must be at least 1 and at most monty.max_workers",
+        ),
+    ],
+)
+def test_a_setting_that_cannot_be_used_is_refused(text: str, message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        Config.load(written(text), environ={})
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("PADDOCK_ENGIN", "monty", "PADDOCK_ENGIN: unknown setting 'engin'; did you mean 'engine'?"),
+        ("PADDOCK_LIMITS__CALS", "1", "PADDOCK_LIMITS__CALS: unknown setting 'limits.cals'; did you mean 'calls'?"),
+        ("PADDOCK_LIMITS__CALLS", "many", "PADDOCK_LIMITS__CALLS: 'limits.calls' must be a whole number, not 'many'"),
+        ("PADDOCK_LIMITS__CALLS", "", "PADDOCK_LIMITS__CALLS: 'limits.calls' must be a whole number, not ''"),
+        ("PADDOCK_LIMITS", "5", "PADDOCK_LIMITS: 'limits' is a table of settings, not '5'"),
+        ("PADDOCK_LIMITS__WALL_SECONDS", "inf", "limits: wall_seconds must be a positive, finite number, not inf"),
+        ("PADDOCK_ENGINE__X", "5", "PADDOCK_ENGINE__X: 'engine' must be text, not {'x': '5'}"),
+    ],
+)
+def test_an_environment_that_cannot_be_used_is_refused(name: str, value: str, message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        Config.load(environ={name: value})
+    assert str(caught.value) == message
+
+
+def test_a_file_that_is_not_there_is_named() -> None:
+    with pytest.raises(ConfigError, match=r"^cannot read missing\.toml: No such file or directory$"):
+        Config.load("missing.toml", environ={})
+
+
+def test_a_folder_is_no_file() -> None:
+    with pytest.raises(ConfigError, match=r"^cannot read \.: Is a directory$"):
+        Config.load(".", environ={})
+
+
+@pytest.mark.parametrize("data", [b"engine = ", b"\xff\xfe", b"a = 1\na = 2", b"engine = \x00"])
+def test_a_file_that_is_not_toml_is_named(data: bytes) -> None:
+    Path("bad.toml").write_bytes(data)
+    with pytest.raises(ConfigError, match=r"^bad\.toml is not TOML: "):
+        Config.load("bad.toml", environ={})
+
+
+def test_raised_caps_let_limits_rise() -> None:
+    config = Config.load(written("caps.wall_seconds = 2000\nlimits.wall_seconds = 1000\n"), environ={})
+    assert (config.limits.wall_seconds, config.caps.wall_seconds, CAPS.wall_seconds) == (1000.0, 2000.0, 900.0)
+
+
+def test_a_configuration_is_frozen() -> None:
+    config = Config()
+    with pytest.raises(FrozenInstanceError):
+        config.engine = "monty"  # type: ignore[misc]
+    with pytest.raises(FrozenInstanceError):
+        config.monty.max_workers = 1  # type: ignore[misc]

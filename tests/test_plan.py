@@ -1,0 +1,197 @@
+"""A request resolved: refused as an error, refused as data, or given an engine."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, Unpack
+
+import pytest
+
+from paddock.config import Config
+from paddock.model.errors import (
+    BadInput,
+    BadLimit,
+    CodeTooLarge,
+    LimitTooHigh,
+    RequestError,
+    UnknownEngine,
+    UnknownLanguage,
+    UnknownTool,
+)
+from paddock.model.files import File, PlacedFile
+from paddock.model.limits import Limits
+from paddock.model.request import Options, Request
+from paddock.model.result import RunError
+from paddock.planning.plan import Plan, make_plan
+
+CYCLE: list[object] = []
+CYCLE.append(CYCLE)
+
+
+def plan(
+    code: str = "1", engines: tuple[str, ...] = ("monty",), config: Config | None = None, **options: Unpack[Options]
+) -> Plan:
+    return make_plan(Request(code, **options), config or Config(), engines=engines, tools=("orders", "users"))
+
+
+def test_a_plan_holds_everything_that_an_engine_needs() -> None:
+    file = File("a.csv", b"1")
+    assert plan(
+        "x + 1",
+        engine="monty",
+        inputs={"x": 1, "y": {"ä": [None, True, 1.5]}},
+        files=[file],
+        tools=["users"],
+        limits={"calls": 5},
+        type_check=True,
+    ) == Plan(
+        code="x + 1",
+        language="python",
+        engine="monty",
+        engine_reason="asked for",
+        limits=Limits(calls=5),
+        inputs_json={"x": "1", "y": '{"\\u00e4": [null, true, 1.5]}'},
+        files=(PlacedFile("/files/a.csv", file),),
+        tools=("users",),
+        type_check=True,
+    )
+
+
+def test_a_plan_names_what_the_script_finds_defined() -> None:
+    names = plan("1", inputs={"x": 1}, tools=["orders"]).names()
+    assert names == {"x", "files", "call_tool", "report_progress", "orders"}
+
+
+def test_without_a_choice_all_tools_are_linked() -> None:
+    assert plan().tools == ("orders", "users")
+
+
+def test_a_script_that_fits_goes_to_the_light_engine_without_a_reason() -> None:
+    chosen = plan("1 + 1")
+    assert (chosen.engine, chosen.engine_reason, chosen.refusal) == ("monty", None, None)
+
+
+def test_the_configured_engine_is_used_when_none_is_asked_for() -> None:
+    assert plan("1", config=Config(engine="monty")).engine_reason == "asked for"
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"language": "pyhton"}, UnknownLanguage, "unknown language 'pyhton'; did you mean 'python'?"),
+        ({"language": ""}, UnknownLanguage, "unknown language ''; expected one of python, javascript, typescript"),
+        ({"engine": "mony"}, UnknownEngine, "unknown engine 'mony'; did you mean 'monty'?"),
+        ({"engine": "zzz"}, UnknownEngine, "unknown engine 'zzz'; expected one of auto, monty, cpython, quickjs, node"),
+        ({"engine": "quickjs"}, UnknownEngine, "engine 'quickjs' does not run python"),
+        ({"tools": ["order"]}, UnknownTool, "unknown tool 'order'; did you mean 'orders'?"),
+        ({"tools": ["zzz"]}, UnknownTool, "unknown tool 'zzz'; expected one of orders, users"),
+        ({"limits": {"calls": -1}}, BadLimit, "calls must be a positive, finite number, not -1"),
+        ({"limits": {"calls": 10_001}}, LimitTooHigh, "calls may be at most 10000 here, not 10001"),
+        ({"inputs": [1]}, BadInput, "inputs must be a mapping of names to JSON values, not list"),
+        ({"inputs": {"a b": 1}}, BadInput, "input 'a b' cannot be a variable name in the script"),
+        ({"inputs": {"": 1}}, BadInput, "input '' cannot be a variable name in the script"),
+        ({"inputs": {"1a": 1}}, BadInput, "input '1a' cannot be a variable name in the script"),
+        ({"inputs": {"class": 1}}, BadInput, "input 'class' cannot be a variable name in the script"),
+        ({"inputs": {"None": 1}}, BadInput, "input 'None' cannot be a variable name in the script"),
+        ({"inputs": {5: 1}}, BadInput, "input 5 cannot be a variable name in the script"),
+        (
+            {"inputs": {"__paddock_result": 1}},
+            BadInput,
+            "input '__paddock_result': names that begin with __paddock are reserved",
+        ),
+        (
+            {"inputs": {"files": 1}, "files": [File("a", b"")]},
+            BadInput,
+            "an input named 'files' hides the list of attached files; rename the input",
+        ),
+    ],
+)
+def test_a_request_that_makes_no_sense_is_refused(options: Any, error: type[RequestError], message: str) -> None:
+    with pytest.raises(error) as caught:
+        plan(**options)
+    assert (type(caught.value), str(caught.value)) == (error, message)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [math.nan, math.inf, {1, 2}, b"x", object(), CYCLE, {(1, 2): 3}, 10**5000, 1j],
+    ids=lambda value: type(value).__name__,
+)
+def test_an_input_that_is_not_json_is_refused(value: Any) -> None:
+    with pytest.raises(BadInput, match=r"^input 'x' is not JSON: "):
+        plan(inputs={"x": value})
+
+
+def test_an_input_nested_too_deeply_is_refused() -> None:
+    value: list[Any] = []
+    for _ in range(100_000):
+        value = [value]
+    with pytest.raises(BadInput, match=r"^input 'x' is not JSON: "):
+        plan(inputs={"x": value})
+
+
+def test_an_input_named_files_is_the_list_when_nothing_is_attached() -> None:
+    assert plan(inputs={"files": [1]}).inputs_json == {"files": "[1]"}
+
+
+def test_there_may_be_no_tools_to_choose_from() -> None:
+    with pytest.raises(UnknownTool, match=r"^unknown tool 'x'; there are no tools here$"):
+        make_plan(Request("1", tools=["x"]), Config(), engines=("monty",), tools=())
+
+
+@pytest.mark.parametrize("code", [None, b"1", 5, ["1"]])
+def test_code_that_is_not_text_is_refused(code: Any) -> None:
+    with pytest.raises(RequestError, match=rf"^code must be text, not {type(code).__name__}$"):
+        plan(code)
+
+
+@pytest.mark.parametrize("code", ["#" * 11, "#ääääää", "#😀😀😀"])
+def test_code_over_the_limit_is_refused_by_its_bytes(code: str) -> None:
+    with pytest.raises(CodeTooLarge, match=r"^the code is larger than 10 bytes; pass data through inputs or files$"):
+        plan(code, config=Config(code_bytes=10))
+
+
+@pytest.mark.parametrize("code", ["#" * 10, "#äääö", "#😀😀"])
+def test_code_at_the_limit_is_taken(code: str) -> None:
+    assert plan(code, config=Config(code_bytes=10)).refusal is None
+
+
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [
+        ("x = (1,", RunError("SyntaxError", "'(' was never closed", 1, 5)),
+        ("x = 1\nbreak", RunError("SyntaxError", "'break' outside loop", 2, 1)),
+        ("if 1:\nx", RunError("IndentationError", "expected an indented block after 'if' statement on line 1", 2, 1)),
+        ("a\0", RunError("SyntaxError", "source code string cannot contain null bytes")),
+    ],
+)
+@pytest.mark.parametrize("engine", ["auto", "monty"])
+def test_broken_code_is_refused_as_data_and_has_no_engine(code: str, error: RunError, engine: str) -> None:
+    refused = plan(code, engine=engine)
+    assert (refused.engine, refused.engine_reason, refused.refusal) == (None, None, error)
+
+
+def test_an_engine_that_is_not_here_is_named_with_those_that_are() -> None:
+    message = "engine 'cpython' is not available here; available: monty"
+    assert plan("1", engine="cpython").refusal == RunError("EngineUnavailable", message)
+
+
+@pytest.mark.parametrize("language", ["javascript", "typescript"])
+def test_a_language_without_an_engine_is_refused_as_data(language: str) -> None:
+    message = f"no engine for {language} is installed here; python is available"
+    assert plan("1", language=language).refusal == RunError("EngineUnavailable", message)
+
+
+def test_plans_are_equal_by_value() -> None:
+    inputs: Mapping[str, object] = {"x": [1]}
+    assert plan(inputs=inputs) == plan(inputs={"x": [1]})
+
+
+@pytest.mark.parametrize("inputs", [None, {}])
+def test_no_inputs_are_no_inputs(inputs: dict[str, Any] | None) -> None:
+    assert plan(inputs=inputs).inputs_json == {}
+
+
+def test_a_lone_surrogate_in_an_input_crosses_as_an_escape() -> None:
+    assert plan(inputs={"x": "\ud800"}).inputs_json == {"x": '"\\ud800"'}

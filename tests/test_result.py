@@ -1,0 +1,113 @@
+"""The result has one shape, in the library, with `--json` and over the wire."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from paddock.model.result import Call, RunError, RunResult, Usage, Verdict
+
+KEYS_OF_THE_DESIGN = {
+    *("run_id", "verdict", "output", "stdout", "stderr", "truncated", "logs", "outputs", "error", "exit_code"),
+    *("signal", "language", "engine", "engine_reason", "calls", "artifacts", "network", "available_functions"),
+    *("definition", "session", "usage"),
+}
+
+
+def result(output_json: str | None = None) -> RunResult:
+    return RunResult("r_1", Verdict.OK, "python", "monty", None, Usage(0.5), output_json)
+
+
+FULL = RunResult(
+    run_id="r_1",
+    verdict=Verdict.RAISED,
+    language="python",
+    engine="monty",
+    engine_reason="asked for",
+    usage=Usage(0.004, 0.002, 7, 5),
+    output_json='{"ä": [1, null, "\\ud800"]}',
+    stdout="größe\n",
+    stderr="!",
+    truncated=("stdout",),
+    logs=({"level": "warn", "text": "w"},),
+    outputs=({"kind": "table"},),
+    error=RunError("ValueError", "no", 3, 5, "Traceback", {"tool": "x"}),
+    exit_code=1,
+    signal=9,
+    calls=(Call(1, "shop.orders", {"a": [1]}, "ok", 1.2),),
+    artifacts=({"id": "a_1"},),
+    network=({"host": "x"},),
+    available_functions=("orders",),
+    definition="d",
+    session="s",
+)
+
+
+def test_the_result_as_plain_values_is_the_shape_of_the_design() -> None:
+    assert FULL.to_dict() == {
+        "run_id": "r_1",
+        "verdict": "raised",
+        "output": {"ä": [1, None, "\ud800"]},
+        "stdout": "größe\n",
+        "stderr": "!",
+        "truncated": ["stdout"],
+        "logs": [{"level": "warn", "text": "w"}],
+        "outputs": [{"kind": "table"}],
+        "error": {
+            "type": "ValueError",
+            "message": "no",
+            "line": 3,
+            "column": 5,
+            "traceback": "Traceback",
+            "envelope": {"tool": "x"},
+        },
+        "exit_code": 1,
+        "signal": 9,
+        "language": "python",
+        "engine": "monty",
+        "engine_reason": "asked for",
+        "calls": [{"id": 1, "tool": "shop.orders", "arguments": {"a": [1]}, "status": "ok", "milliseconds": 1.2}],
+        "artifacts": [{"id": "a_1"}],
+        "network": [{"host": "x"}],
+        "available_functions": ["orders"],
+        "definition": "d",
+        "session": "s",
+        "usage": {"wall_seconds": 0.004, "cpu_seconds": 0.002, "memory_bytes": 7, "output_bytes": 5},
+    }
+    assert FULL.to_dict().keys() == KEYS_OF_THE_DESIGN
+
+
+@pytest.mark.parametrize("one", [FULL, result(), result("null"), result("[1]")])
+def test_the_json_text_is_the_plain_values(one: RunResult) -> None:
+    assert json.loads(one.to_json()) == one.to_dict()
+
+
+def test_the_keys_come_in_one_order_in_both() -> None:
+    assert list(json.loads(FULL.to_json())) == list(FULL.to_dict())
+
+
+def test_without_a_value_the_output_is_none() -> None:
+    assert (result().output, result().to_dict()["output"], result("null").output) == (None, None, None)
+
+
+def test_the_output_is_decoded_once() -> None:
+    one = result("[1]")
+    assert one.output is one.output
+
+
+def test_a_large_whole_number_survives_as_text() -> None:
+    assert json.loads(result(str(2**200)).to_json())["output"] == 2**200
+
+
+def test_a_lone_surrogate_crosses_as_an_escape() -> None:
+    call = Call(1, "x", {"a": "\ud800"}, "ok", 1.0)
+    one = RunResult("r_1", Verdict.OK, "python", "monty", None, Usage(0.5), "[1]", "\udfff", calls=(call,))
+    assert json.loads(one.to_json()) == one.to_dict()
+
+
+def test_verdicts_are_the_closed_list_of_the_design() -> None:
+    assert {str(verdict) for verdict in Verdict} == {
+        *("ok", "raised", "rejected", "timeout", "out_of_memory", "output_limit", "crashed", "denied", "cancelled"),
+        "lost",
+    }

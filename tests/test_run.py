@@ -1,0 +1,214 @@
+"""The path of a run, with an engine that plays what it is told."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from paddock.engines.scripted import ScriptedEngine
+from paddock.model.errors import EngineCrashed, UnknownEngine
+from paddock.model.events import Answer, Done, EngineEvent, Event, Finished, Output, Progress, ToolCall
+from paddock.model.result import RunError, Verdict
+from paddock.run import Paddock
+
+OK = Finished(Verdict.OK, "1")
+
+
+def scripted(*events: EngineEvent, tools: tuple[Callable[..., Any], ...] = ()) -> tuple[Paddock, ScriptedEngine]:
+    engine = ScriptedEngine(events)
+    return Paddock(tools=tools, engines={"monty": lambda config: engine}), engine
+
+
+async def seen(paddock: Paddock, **options: Any) -> list[Event]:
+    return [event async for event in paddock.stream("1", engine="monty", **options)]
+
+
+async def test_a_run_gives_what_the_engine_said() -> None:
+    paddock, engine = scripted(Output("stdout", "hi\n"), Output("stderr", "!"), OK)
+    result = await paddock.run("1", engine="monty")
+    assert (result.verdict, result.output, result.stdout, result.stderr) == (Verdict.OK, 1, "hi\n", "!")
+    assert [plan.code for plan in engine.opened] == ["1"]
+    assert engine.running == 0
+
+
+async def test_a_stream_shows_every_event_in_order_and_ends_with_the_result() -> None:
+    def echo(value: int) -> int:
+        return value
+
+    call = ToolCall(1, "echo", '{"value": 5}')
+    paddock, engine = scripted(
+        Output("stdout", "a"), call, Progress(1, 2, "half"), Output("stdout", "b"), OK, tools=(echo,)
+    )
+    *events, done = await seen(paddock)
+    assert events == [Output("stdout", "a"), call, Progress(1, 2, "half"), Output("stdout", "b")]
+    assert isinstance(done, Done)
+    assert (done.result.verdict, done.result.stdout) == (Verdict.OK, "ab")
+    assert engine.answers == {1: Answer('{"result": 5}')}
+
+
+async def test_calls_are_answered_at_the_same_time_and_in_any_order() -> None:
+    barrier = asyncio.Barrier(3)
+
+    async def meet(number: int) -> int:
+        await barrier.wait()
+        return number
+
+    calls = [ToolCall(number, "meet", f'{{"number": {number}}}') for number in (1, 2, 3)]
+    paddock, engine = scripted(*calls, OK, tools=(meet,))
+    result = await paddock.run("1", engine="monty")
+    assert [(call.id, call.status) for call in result.calls] == [(1, "ok"), (2, "ok"), (3, "ok")]
+    assert dict(sorted(engine.answers.items())) == {number: Answer(f'{{"result": {number}}}') for number in (1, 2, 3)}
+
+
+async def test_a_refused_plan_starts_no_engine() -> None:
+    paddock, engine = scripted(OK)
+    result = await paddock.run("x = (", engine="monty")
+    assert (result.verdict, result.error) == (Verdict.REJECTED, RunError("SyntaxError", "'(' was never closed", 1, 5))
+    assert engine.opened == []
+
+
+async def test_a_refused_plan_is_a_stream_of_one_event() -> None:
+    paddock, _ = scripted(OK)
+    events = [event async for event in paddock.stream("x = (")]
+    assert [type(event) for event in events] == [Done]
+
+
+async def test_a_request_that_makes_no_sense_is_raised_from_run_and_stream() -> None:
+    paddock, _ = scripted(OK)
+    with pytest.raises(UnknownEngine):
+        await paddock.run("1", engine="zzz")
+    with pytest.raises(UnknownEngine):
+        await anext(aiter(paddock.stream("1", engine="zzz")))
+
+
+async def test_a_guest_that_never_ends_is_stopped_and_its_output_kept() -> None:
+    paddock, engine = scripted(Output("stdout", "started\n"))
+    result = await paddock.run("1", engine="monty", limits={"wall_seconds": 0.01})
+    assert (result.verdict, result.stdout) == (Verdict.TIMEOUT, "started\n")
+    assert engine.running == 0
+
+
+async def test_a_tool_that_hangs_is_cancelled_with_its_run() -> None:
+    cancelled = asyncio.Event()
+
+    async def hang() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cancelled.set()
+
+    paddock, engine = scripted(ToolCall(1, "hang", "{}"), OK, tools=(hang,))
+    result = await paddock.run("1", engine="monty", limits={"wall_seconds": 0.01})
+    assert (result.verdict, result.calls, engine.answers) == (Verdict.TIMEOUT, (), {})
+    assert cancelled.is_set()
+
+
+async def test_a_flood_of_output_ends_the_run_at_the_limit() -> None:
+    paddock, engine = scripted(*[Output("stdout", "x" * 10)] * 10)
+    result = await paddock.run("1", engine="monty", limits={"output_bytes": 25})
+    assert (result.verdict, result.stdout, result.truncated) == (Verdict.OUTPUT_LIMIT, "x" * 25, ("stdout",))
+    assert engine.running == 0
+
+
+async def test_cancelling_a_run_ends_its_guest() -> None:
+    entered = asyncio.Event()
+    paddock, engine = scripted(ToolCall(1, "enter", "{}"), tools=(enter(entered),))
+    task = asyncio.create_task(paddock.run("1", engine="monty"))
+    await entered.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert engine.running == 0
+
+
+async def test_leaving_a_stream_ends_its_guest() -> None:
+    paddock, engine = scripted(Output("stdout", "a"))
+    stream = paddock.stream("1", engine="monty")
+    assert await anext(aiter(stream)) == Output("stdout", "a")
+    assert engine.running == 1
+    await stream.aclose()  # type: ignore[attr-defined]
+    assert engine.running == 0
+
+
+async def test_a_fault_of_the_engine_is_raised() -> None:
+    class Broken(ScriptedEngine):
+        def open(self, plan: object) -> Any:
+            raise EngineCrashed("no worker")
+
+    paddock = Paddock(engines={"monty": lambda config: Broken([])})
+    with pytest.raises(EngineCrashed, match=r"^no worker$"):
+        await paddock.run("1", engine="monty")
+    with pytest.raises(EngineCrashed, match=r"^no worker$"):
+        await seen(paddock)
+
+
+async def test_engines_start_on_first_use_and_end_with_the_block() -> None:
+    made: list[ScriptedEngine] = []
+
+    def make(config: object) -> ScriptedEngine:
+        made.append(ScriptedEngine([OK]))
+        return made[-1]
+
+    async with Paddock(engines={"monty": make}) as paddock:
+        assert made == []
+        await paddock.run("1", engine="monty")
+        await paddock.run("2", engine="monty")
+        assert [engine.closed for engine in made] == [False]
+    assert [engine.closed for engine in made] == [True]
+    await paddock.run("3", engine="monty")
+    assert [engine.closed for engine in made] == [True, False]
+
+
+async def test_long_code_is_parsed_off_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    from paddock import run
+
+    threads: list[int] = []
+
+    def noted(*args: Any, **options: Any) -> Any:
+        threads.append(threading.get_ident())
+        return make_plan(*args, **options)
+
+    make_plan = run.make_plan
+    monkeypatch.setattr(run, "make_plan", noted)
+    paddock, _ = scripted(OK)
+    await paddock.run("1", engine="monty")
+    await paddock.run("#" * 30_000, engine="monty")
+    assert [thread == threading.get_ident() for thread in threads] == [True, False]
+
+
+def test_run_sync_needs_no_event_loop_and_keeps_its_engine() -> None:
+    engine = ScriptedEngine([OK])
+    with Paddock(engines={"monty": lambda config: engine}) as paddock:
+        assert [paddock.run_sync("1", engine="monty").output for _ in range(3)] == [1, 1, 1]
+        assert len(engine.opened) == 3
+        with pytest.raises(UnknownEngine):
+            paddock.run_sync("1", engine="zzz")
+    assert engine.closed
+    assert [thread.name for thread in threading.enumerate() if thread.name == "paddock"] == []
+
+
+async def test_run_sync_works_inside_a_running_event_loop_too() -> None:
+    paddock, _ = scripted(OK)
+    assert paddock.run_sync("1", engine="monty").output == 1
+    await paddock.aclose()
+
+
+def test_closing_twice_is_closing_once() -> None:
+    paddock, _ = scripted(OK)
+    paddock.run_sync("1", engine="monty")
+    paddock.close()
+    paddock.close()
+    assert paddock.run_sync("1", engine="monty").output == 1
+    paddock.close()
+
+
+def enter(entered: asyncio.Event) -> Callable[..., Any]:
+    async def enter() -> None:
+        entered.set()
+        await asyncio.Event().wait()
+
+    return enter
