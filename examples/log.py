@@ -6,7 +6,7 @@ for file in files:
     with open(file["path"]) as log:
         for line in log.read().splitlines():
             match = re.match(r'"GET (\S+)" (\d+) (\d+)ms', line)
-            path, status, milliseconds = match.group(1), int(match.group(2)), int(match.group(3))
+            path, status, milliseconds = match[1], int(match[2]), int(match[3])
             requests += 1
             if status >= 500:
                 failed.append(path)

@@ -1,9 +1,7 @@
 import asyncio
 
-reports = await asyncio.gather(*[weather({"city": city}) for city in ["Oslo", "Rome", "Cairo"]])
-degrees = {report["city"]: report["celsius"] for report in reports}
-warmest = max(degrees.values())
-return {
-    "warmest": [city for city in degrees if degrees[city] == warmest],
-    "mean": round(sum(degrees.values()) / len(degrees), 1),
-}
+cities = ["Oslo", "Rome", "Cairo"]
+reports = await asyncio.gather(*[call_tool("weather", {"city": city}) for city in cities])
+degrees = [report["celsius"] for report in reports]
+warmest = cities[degrees.index(max(degrees))]
+return {"warmest": warmest, "mean": round(sum(degrees) / len(degrees), 1)}

@@ -165,6 +165,7 @@ async def test_engines_start_on_first_use_and_end_with_the_block() -> None:
 
 async def test_long_code_is_parsed_off_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     from paddock import run
+    from paddock.planning.plan import make_plan
 
     threads: list[int] = []
 
@@ -172,7 +173,6 @@ async def test_long_code_is_parsed_off_the_event_loop(monkeypatch: pytest.Monkey
         threads.append(threading.get_ident())
         return make_plan(*args, **options)
 
-    make_plan = run.make_plan
     monkeypatch.setattr(run, "make_plan", noted)
     paddock, _ = scripted(OK)
     await paddock.run("1", engine="monty")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from paddock.config import Config
-    from paddock.lint import Finding, lint
+    from paddock.linting import Finding, lint
     from paddock.model.errors import (
         BadFile,
         BadInput,
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Config": "config",
-    "Finding": "lint",
-    "lint": "lint",
+    "Finding": "linting",
+    "lint": "linting",
     "BadFile": "model.errors",
     "BadInput": "model.errors",
     "BadLimit": "model.errors",

@@ -79,3 +79,9 @@ async def test_what_is_right_runs_as_without_the_check(rig: Rig, code: str, outp
 async def test_without_the_check_the_same_script_runs_up_to_its_error(rig: Rig) -> None:
     result = await rig.run("print('x')\n1 + 'a'")
     assert (result.verdict, result.stdout) == (Verdict.RAISED, "x\n")
+
+
+@pytest.mark.parametrize("code", ["def f():\n    yield 1\nlist(f())", "class A(int):\n    pass\nA(1)"])
+async def test_what_the_engine_cannot_parse_is_reported_as_without_the_check(rig: Rig, code: str) -> None:
+    checked, unchecked = await rig.run(code, type_check=True), await rig.run(code)
+    assert (checked.verdict, checked.error) == (unchecked.verdict, unchecked.error)

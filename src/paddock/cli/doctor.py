@@ -147,7 +147,7 @@ def _worker(name: str) -> str | None:
 
 
 def _lint() -> LintReport:
-    from paddock.lint import lint, ruff_binary
+    from paddock.linting import lint, ruff_binary
     from paddock.model.errors import LintUnavailable
 
     try:

@@ -40,6 +40,7 @@ class Example:
     line: int | None = None
     stdout: str = ""
     note: str = ""
+    engine: str = "auto"
     inputs: dict[str, Any] = field(default_factory=dict)
     attached: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
@@ -82,13 +83,14 @@ EXAMPLES = (
         "log.py",
         output={"requests": 6, "failed": ["/pay", "/report"], "slowest": "/report"},
         stdout="reading access.log\n",
-        note="access.log, attached",
+        note="access.log, attached; engine = monty",
+        engine="monty",
         attached=("access.log",),
     ),
     Example(
         "Call tools, all at once",
         "tools.py",
-        output={"warmest": ["Cairo"], "mean": 16.7},
+        output={"warmest": "Cairo", "mean": 16.7},
         note="weather: a Python function of the caller that takes 100 ms",
         tools=("weather",),
     ),
@@ -121,7 +123,7 @@ EXAMPLES = (
     ),
     Example(
         "A type check refuses a script before its first line runs",
-        "types.py",
+        "type_error.py",
         Verdict.REJECTED,
         error_type="TypingError",
         line=2,

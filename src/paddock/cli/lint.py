@@ -28,8 +28,8 @@ def lint(
     def work() -> int:
         from paddock.cli.show import Screen, to_json
         from paddock.cli.source import read_code
-        from paddock.lint import CODE_BYTES
-        from paddock.lint import lint as find
+        from paddock.linting import CODE_BYTES
+        from paddock.linting import lint as find
 
         out = Screen(sys.stdout)
         findings = find(read_code(file, code, CODE_BYTES), names=name or ())

@@ -12,17 +12,16 @@ import asyncio
 import atexit
 import json
 import math
+import os
 import shlex
-import shutil
 import sys
-import tempfile
 import time
+import weakref
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import lru_cache
 from importlib import resources
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic_monty import AsyncMonty, AsyncMontySession, MontyError, MontyRuntimeError
@@ -50,9 +49,11 @@ class MontyEngine:
 
     def __init__(self, config: Config) -> None:
         self._config = config.monty
+        # A worker that stands still outside a script is bound by this alone; no script may run longer.
+        self._request_seconds = config.caps.wall_seconds + 1
         self._pool: AsyncMonty | None = None
         self._starting = asyncio.Lock()
-        self._folder: str | None = None
+        self._script: int | None = None
 
     @asynccontextmanager
     async def open(self, plan: Plan) -> AsyncIterator[MontyExecution]:
@@ -60,8 +61,20 @@ class MontyEngine:
         source = read(plan.code)
         if not isinstance(source, Source):
             raise EngineCrashed("a plan for code that does not parse reached the engine")
-        problem = await check_types(pool, plan, source) if plan.type_check else None
-        async with pool.checkout(
+        async with AsyncExitStack() as stack:
+            try:
+                problem = await check_types(pool, plan, source) if plan.type_check else None
+                session = await stack.enter_async_context(self._checkout(pool, plan))
+            except MontyError as error:
+                raise EngineCrashed(f"the light engine's worker died before the script began: {error}") from None
+            execution = MontyExecution(session, plan, source, problem)
+            try:
+                yield execution
+            finally:
+                await execution.stop()
+
+    def _checkout(self, pool: AsyncMonty, plan: Plan) -> AsyncMontySession:
+        return pool.checkout(
             limits={
                 "max_feed_duration_secs": plan.limits.wall_seconds,
                 "max_memory": plan.limits.memory_bytes,
@@ -70,20 +83,15 @@ class MontyEngine:
             },
             assert_message_annotations=False,
             os_policy={"sleep_system_max": math.inf},
-        ) as session:
-            execution = MontyExecution(session, plan, source, problem)
-            try:
-                yield execution
-            finally:
-                await execution.stop()
+        )
 
     async def close(self) -> None:
         pool, self._pool = self._pool, None
         if pool is not None:
             await pool.__aexit__(None, None, None)
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
-            self._folder = None
+        if self._script is not None:
+            os.close(self._script)
+            self._script = None
 
     async def _start(self) -> AsyncMonty:
         async with self._starting:
@@ -93,6 +101,7 @@ class MontyEngine:
                     binary_path=self._worker(),
                     min_processes=self._config.min_workers,
                     max_processes=self._config.max_workers,
+                    request_timeout=self._request_seconds,
                     feed_duration_limit_grace=GRACE_SECONDS,
                 )
                 try:
@@ -106,12 +115,11 @@ class MontyEngine:
         binary = worker_binary()
         if sys.platform != "linux":
             return binary
-        self._folder = self._folder or tempfile.mkdtemp(prefix="paddock-")
-        script = Path(self._folder) / "monty-worker"
+        # A script in memory, found through our own process: nothing on disk to clean up, however we end.
         command = [sys.executable, "-I", "-S", str(resources.files("paddock.guest") / "monty_worker.py"), binary]
-        script.write_text(f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n')
-        script.chmod(0o700)
-        return str(script)
+        self._script = os.memfd_create("paddock-monty-worker")
+        os.write(self._script, f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n'.encode())
+        return f"/proc/{os.getpid()}/fd/{self._script}"
 
 
 def worker_binary() -> str:
@@ -171,7 +179,7 @@ class MontyExecution:
         try:
             finished = self._problem or await self._run()
         except MontyError as error:
-            finished = monty_errors.finished(error, self._source, self._prepared, self._script_feed)
+            finished = monty_errors.finished(error, self._source, self._prepared, self._script_feed, self._plan)
         except Exception as problem:  # noqa: BLE001  the reader of our events must learn that no more will come
             finished = Finished(Verdict.LOST, error_type="EngineCrashed", error_message=str(problem))
         after = _cpu_seconds(pid)
@@ -181,8 +189,9 @@ class MontyExecution:
 
     async def _run(self) -> Finished:
         inputs = await self._bind()
-        if _uses_bridge(self._source, self._plan):
-            await self._feed(_bridge(self._plan.tools), {})
+        prelude = _prelude(self._source, self._plan.tools)
+        if prelude:
+            await self._feed(prelude, {})
         try:
             self._script_feed = f"<python-input-{self._feeds}>"
             answer = await self._feed(self._prepared.text, {**inputs, RESULT: None})
@@ -234,16 +243,17 @@ class MontyExecution:
         self._events.put_nowait(Progress(done, total, str(message)))
 
 
-def _uses_bridge(source: Source, plan: Plan) -> bool:
-    wanted = {*BRIDGE_NAMES, *plan.tools}
-    return any(isinstance(node, ast.Name) and node.id in wanted for node in ast.walk(source.tree))
-
-
-@lru_cache(maxsize=64)
-def _bridge(tools: tuple[str, ...]) -> str:
-    """The functions through which a script reaches its tools."""
-    linked = [f"async def {name}(payload=None):\n    return await call_tool({name!r}, payload)\n" for name in tools]
-    return "\n".join([_guest("monty_tools.py"), *linked])
+@lru_cache(maxsize=256)
+def _prelude(source: Source, tools: tuple[str, ...]) -> str:
+    """What must be defined before the script: the functions through which it reaches its tools, an exact round()."""
+    parts: list[str] = []
+    used = {node.id for node in ast.walk(source.tree) if isinstance(node, ast.Name)}
+    if used.intersection((*BRIDGE_NAMES, *tools)):
+        linked = [f"async def {name}(payload=None):\n    return await call_tool({name!r}, payload)\n" for name in tools]
+        parts += [_guest("monty_tools.py"), *linked]
+    if "round" in used:
+        parts.append(_guest("monty_round.py"))
+    return "\n".join(parts)
 
 
 @lru_cache(maxsize=8)

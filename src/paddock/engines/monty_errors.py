@@ -7,13 +7,19 @@ from typing import Any
 
 from pydantic_monty import MontyCrashedError, MontyError, MontyRuntimeError, MontySyntaxError
 
+from paddock.engines import monty_wording
 from paddock.engines.monty_code import Prepared
 from paddock.model.events import Finished
 from paddock.model.result import Verdict
+from paddock.planning import fits_python
+from paddock.planning.plan import Plan
 from paddock.planning.python_source import Source
 
 SHOWN_FRAMES = 10
 """How many frames a traceback shows at each end; a deep recursion has a thousand."""
+
+
+NOT_CPYTHONS_OWN = "light engine; CPython may word this error, or place it, differently"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +31,7 @@ class Place:
     function: str
 
 
-def finished(error: MontyError, source: Source, prepared: Prepared, script_feed: str | None) -> Finished:
+def finished(error: MontyError, source: Source, prepared: Prepared, script_feed: str | None, plan: Plan) -> Finished:
     """How the run ended, given that the worker reported `error`; `script_feed` names the feed that was the script."""
     if isinstance(error, MontyCrashedError):
         return _crashed(error)
@@ -37,13 +43,18 @@ def finished(error: MontyError, source: Source, prepared: Prepared, script_feed:
         return Finished(verdict, line=places[-1].line if places else None)
     if isinstance(error, MontySyntaxError) or _was_refused(kind, error):
         return _rejected(kind, text, places)
+    line = places[-1].line if places else None
+    clues = fits_python.clues(source, plan.names(), frozenset(plan.tools))
+    message, certain = monty_wording.reword(kind, str(cause), line, source, clues)
+    certain = certain and not monty_wording.reports_another_line(line, source)
     return Finished(
         Verdict.RAISED,
         error_type=kind,
-        error_message=_message(cause),
-        line=places[-1].line if places else None,
+        error_message=message,
+        line=line,
         column=places[-1].column if places else None,
-        traceback=_traceback(kind, _message(cause), places, source),
+        traceback=_traceback(kind, message, places, source),
+        note="" if certain else NOT_CPYTHONS_OWN,
     )
 
 
@@ -78,11 +89,6 @@ def _rejected(kind: str, text: str, places: list[Place]) -> Finished:
     text = text.replace("The monty syntax parser does not yet support", "the light engine does not support")
     line, column = (places[-1].line, places[-1].column) if places else (None, None)
     return Finished(Verdict.REJECTED, error_type=kind, error_message=text, line=line, column=column)
-
-
-def _message(cause: BaseException) -> str:
-    """The text that `str()` of the exception gives in CPython; Monty hands the bare argument of a KeyError."""
-    return str(cause)
 
 
 def _frames(error: MontyError) -> list[Any]:

@@ -8,7 +8,7 @@ import json
 import re
 from typing import Any
 
-from pydantic_monty import AsyncFunctionSnapshot, AsyncMonty, MontyTypingError
+from pydantic_monty import AsyncFunctionSnapshot, AsyncMonty, MontyRuntimeError, MontyTypingError
 
 from paddock.model.events import Finished
 from paddock.model.result import Verdict
@@ -41,7 +41,17 @@ async def check_types(pool: AsyncMonty, plan: Plan, source: Source) -> Finished 
                 snapshot = await snapshot.resume_auto()
         except MontyTypingError as error:
             return _finding(error.display())
+        except MontyRuntimeError as error:
+            return _unchecked(error)
     return None
+
+
+def _unchecked(error: MontyRuntimeError) -> Finished | None:
+    """The worker gave up. What it cannot parse is for the run itself to report; a check without an end is not."""
+    if not isinstance(error.exception(), TimeoutError | MemoryError):
+        return None
+    message = "the type check took too long or too much memory: run a shorter script, or run it without the check"
+    return Finished(Verdict.REJECTED, error_type="TypingError", error_message=message)
 
 
 def _finding(report: str) -> Finished | None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
 from paddock.planning.light.analysis import Analysis
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.syntax import check
+from paddock.planning.light.things import Kind
 from paddock.planning.python_source import Source
 
 
@@ -22,12 +24,41 @@ class Misfit:
         return self.what if self.line is None else f"{self.what}, line {self.line}"
 
 
+@dataclass(frozen=True, slots=True)
+class Clues:
+    """What can be told, line by line, of values that an error is about."""
+
+    keys: Mapping[int, frozenset[str]]  # the kinds of the keys that are looked up
+    divisions: Mapping[int, frozenset[tuple[str, str]]]  # the operators of divisions, and whether floats take part
+
+
+@lru_cache(maxsize=64)
+def clues(source: Source, names: frozenset[str], tools: frozenset[str] = frozenset()) -> Clues:
+    """What the analysis knows of each line; nothing where the script does not fit."""
+    analysis = Analysis(source.tree, names, tools)
+    try:
+        analysis.run()
+    except (Refused, RecursionError):
+        return Clues({}, {})
+    return Clues(
+        {line: frozenset(_plain(kind) for kind in kinds) for line, kinds in analysis.keys_read.items()},
+        {line: frozenset(seen) for line, seen in analysis.divisions.items()},
+    )
+
+
+def _plain(kind: Kind) -> str:
+    """Kinds whose `str()` and `repr()` are the same are named; the others are not told apart."""
+    return kind if kind in ("str", "int", "float", "bool", "none", "any") and isinstance(kind, str) else "other"
+
+
 @lru_cache(maxsize=256)
-def misfit(source: Source, names: frozenset[str]) -> Misfit | None:
-    """Why `source`, given the variables and functions `names`, must run on full Python; None where it fits."""
+def misfit(source: Source, names: frozenset[str], tools: frozenset[str] = frozenset()) -> Misfit | None:
+    """Why `source` must run on full Python; None where it fits. `names` are the variables it is given."""
+    if source.warning is not None:
+        return Misfit(f"compiles with the warning: {source.warning}")
     try:
         check(source.tree)
-        Analysis(source.tree, names).run()
+        Analysis(source.tree, names, tools).run()
     except Refused as refused:
         return Misfit(refused.what, refused.line)
     except RecursionError:

@@ -15,7 +15,6 @@ from paddock.model.files import PlacedFile, place
 from paddock.model.limits import Limits
 from paddock.model.request import ENGINES, LANGUAGES, Request
 from paddock.model.result import RunError
-from paddock.planning import fits_python
 from paddock.planning.python_source import Source, SourceProblem, read
 
 if TYPE_CHECKING:
@@ -42,8 +41,8 @@ class Plan:
     """Set when nothing is to be run: a syntax error, or no engine here that can run this script."""
 
     def names(self) -> frozenset[str]:
-        """The variables and functions that the script finds defined."""
-        return frozenset([*self.inputs_json, "files", *BRIDGE_NAMES, *self.tools])
+        """The variables that the script finds set."""
+        return frozenset([*self.inputs_json, "files"])
 
 
 def make_plan(request: Request, config: Config, *, engines: Collection[str], tools: Collection[str]) -> Plan:
@@ -91,7 +90,9 @@ def _named(plan: Plan, engines: Collection[str]) -> Plan:
 
 
 def _fitting(plan: Plan, source: Source, engines: Collection[str]) -> Plan:
-    misfit = fits_python.misfit(source, plan.names())
+    from paddock.planning import fits_python  # its tables take longer to load than everything else of the library
+
+    misfit = fits_python.misfit(source, plan.names(), frozenset(plan.tools))
     if misfit is None:
         return _with(plan, engine="monty", engine_reason=None)
     if "cpython" in engines:

@@ -41,6 +41,7 @@ class Source:
     tree: ast.Module
     returns: tuple[ast.Return, ...]  # top-level ones, in source order
     last: ast.Expr | None  # the last statement, when its value is the script's result
+    warning: str | None = None  # what CPython prints on stderr while it compiles the script
 
 
 @lru_cache(maxsize=256)
@@ -49,8 +50,8 @@ def read(code: str) -> Source | SourceProblem:
     if code.count("{") * len(code) > _FSTRING_STEPS and _fstring_steps(code) > _FSTRING_STEPS:
         return SourceProblem("SyntaxError", "an f-string holds too many expressions to be parsed; write several")
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
             tree = ast.parse(code, "main.py")
             found = (node for block in _blocks(tree.body) for node in block if isinstance(node, ast.Return))
             returns = tuple(sorted(found, key=lambda node: (node.lineno, node.col_offset)))
@@ -62,7 +63,8 @@ def read(code: str) -> Source | SourceProblem:
     except (RecursionError, MemoryError):
         return SourceProblem("SyntaxError", "the source is nested too deeply to be parsed")
     last = tree.body[-1] if tree.body else None
-    return Source(code, tree, returns, last if isinstance(last, ast.Expr) else None)
+    warning = str(warned[0].message) if warned else None
+    return Source(code, tree, returns, last if isinstance(last, ast.Expr) else None, warning)
 
 
 def _fstring_steps(code: str) -> int:

@@ -23,9 +23,10 @@ REVEALING = frozenset({"BaseException", "Exception", "AttributeError", "TypeErro
 class Analysis:
     """What is known so far of one script. `run` raises `Refused` at the first thing that does not fit."""
 
-    def __init__(self, tree: ast.Module, names: Iterable[str]) -> None:
+    def __init__(self, tree: ast.Module, names: Iterable[str], tools: Iterable[str] = ()) -> None:
         self.tree = tree
         self.given = frozenset(names)
+        self.tools = frozenset(tools)
         self.module = Scope("module")
         self.scope = self.module
         self.things: dict[tuple[int, str], Thing] = {}
@@ -35,6 +36,10 @@ class Analysis:
         self.changed = False
         self.patterns: dict[int, object] = {}
         self.single = _bound_once(tree)
+        self.future = any(isinstance(node, ast.ImportFrom) and node.module == "__future__" for node in tree.body)
+        self.texts = [n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+        self.divisions: dict[int, set[tuple[str, str]]] = {}
+        self.keys_read: dict[int, set[Kind]] = {}
 
     def run(self) -> None:
         declare(self.module, self.tree.body)
@@ -77,7 +82,9 @@ class Analysis:
             self.things[key] = Thing(shape, name=name)
         return self.things[key]
 
-    def holding(self, node: ast.AST, shape: str, items: Iterable[Kind], keys: Iterable[Kind] = (), tag: str = "") -> Kinds:
+    def holding(
+        self, node: ast.AST, shape: str, items: Iterable[Kind], keys: Iterable[Kind] = (), tag: str = ""
+    ) -> Kinds:
         """A new container made at `node`."""
         made = self.thing(node, shape, tag)
         self.flow(items, made.items)
@@ -108,7 +115,7 @@ class Analysis:
         if len(made.keys & NUMBERS) > 1:
             raise Refused("mixes kinds of number as keys", node)
         for key in made.keys:
-            if shape_of(key) in ("list", "dict", "set", "any"):
+            if shape_of(key) in ("list", "dict", "set", "any", "instance"):
                 self.diverges(node, "TypeError", "an unhashable key")
 
     def check_shown(self, kinds: Iterable[Kind], node: ast.AST, seen: set[int] | None = None) -> None:
@@ -162,8 +169,10 @@ class Analysis:
         found = self.scope.find(name)
         if found is not None:
             return frozenset(found)
+        if name in self.tools or name in BRIDGE:
+            return frozenset({self.named("tool", name)})
         if name in self.given:
-            return frozenset({self.named("tool", name)}) if name == "call_tool" else ANY
+            return ANY
         if name in BUILTINS:
             return frozenset({self.named("builtin", name)})
         if name in EXCEPTIONS:
@@ -207,7 +216,10 @@ class Analysis:
                 self.bind(element, items)
 
 
-SHOWN = frozenset({"list", "tuple", "dict", "Counter", "defaultdict", "deque", "range", "view", "record value", "exception"})
+BRIDGE = frozenset({"call_tool", "report_progress"})
+SHOWN = frozenset(
+    {"list", "tuple", "dict", "Counter", "defaultdict", "deque", "range", "view", "record value", "exception"}
+)
 
 
 def _catches(caught: str, exception: str) -> bool:
@@ -267,6 +279,10 @@ def _assign(a: Analysis, node: ast.Assign) -> None:
 
 
 def _ann_assign(a: Analysis, node: ast.AnnAssign) -> None:
+    if a.scope.kind != "function":
+        check_annotation(a, node.annotation)
+    elif node.value is None:
+        raise Refused("declares a variable without a value", node)
     if node.value is not None:
         a.bind(node.target, a.value(node.value))
 
@@ -283,6 +299,22 @@ def _aug_assign(a: Analysis, node: ast.AugAssign) -> None:
     left, right = a.value(read), a.value(node.value)
     expressions.check_augmented(a, node, left, right)
     a.bind(target, expressions.binary(a, node, left, node.op, right, node.value))
+
+
+def check_annotation(a: Analysis, node: ast.expr | None) -> None:
+    """CPython evaluates annotations and Monty does not: refuse one that could fail, or do something."""
+    if node is None or a.future:
+        return
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Call | ast.Lambda | ast.NamedExpr | ast.Await):
+            raise Refused("has an annotation that does something", node)
+        if isinstance(inner, ast.Name) and a.scope.find(inner.id) is None:
+            if inner.id not in a.given and not hasattr(builtins, inner.id):
+                raise Refused(f"has an annotation with the unknown name {inner.id}", node)
+        if isinstance(inner, ast.Attribute):
+            a.value(inner)
+        if isinstance(inner, ast.BinOp) and not isinstance(inner.op, ast.BitOr):
+            raise Refused("has an unusual annotation", node)
 
 
 def _for(a: Analysis, node: ast.For) -> None:
@@ -394,6 +426,10 @@ def _import_from(a: Analysis, node: ast.ImportFrom) -> None:
 
 
 def _function(a: Analysis, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    arguments = node.args
+    for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg):
+        check_annotation(a, argument.annotation if argument is not None else None)
+    check_annotation(a, node.returns)
     kinds: Kinds = frozenset({expressions.function(a, node)})
     for decorator in reversed(node.decorator_list):
         kinds = expressions.call_kinds(a, a.value(decorator), [kinds], decorator)

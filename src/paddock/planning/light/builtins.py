@@ -64,8 +64,10 @@ def _str(a: Analysis, node: ast.Call) -> Kinds:
 def _int(a: Analysis, node: ast.Call) -> Kinds:
     for argument in node.args:
         for kind in a.value(argument):
-            if isinstance(kind, Thing) and kind.shape == "instance":
-                raise Refused("converts an object to a number", node)
+            if shape_of(kind) not in (*NUMBERS, "str", "any", "none", "list", "dict", "tuple"):
+                raise Refused(f"converts a {shape_of(kind)} to a number", node)
+    if any(not node_.isascii() for node_ in a.texts):
+        raise Refused("converts text to a number where not all text is ASCII", node)
     return INT
 
 
@@ -235,9 +237,12 @@ def _isinstance(a: Analysis, node: ast.Call) -> Kinds:
 def _type(a: Analysis, node: ast.Call) -> Kinds:
     """`type(x)` is fine to compare with, not to show."""
     kinds = a.value(node.args[0])
-    if any(shape_of(kind) in ("lazy", "view", "iterator", "function", "record value") for kind in kinds):
+    if any(shape_of(kind) not in TYPED for kind in kinds):
         raise Refused("asks for a type", node)
     return frozenset({a.named("builtin", "int")})
+
+
+TYPED = frozenset({*NUMBERS, "str", "bytes", "none", "any", "list", "tuple", "dict", "set", "instance"})
 
 
 def _iter(a: Analysis, node: ast.Call) -> Kinds:
@@ -289,11 +294,18 @@ def _pow(a: Analysis, node: ast.Call) -> Kinds:
     )  # fmt: skip
 
 
+def _ord(a: Analysis, node: ast.Call) -> Kinds:
+    if not a.value(node.args[0]) <= {"str", "any"}:
+        raise Refused("uses ord() on something other than text", node)
+    return INT
+
+
 def _divmod(a: Analysis, node: ast.Call) -> Kinds:
     left, right = a.value(node.args[0]), a.value(node.args[1])
     if not (left <= NUMBERS and right <= NUMBERS):
         raise Refused("uses divmod() on values of unknown kind", node)
     a.diverges(node, "ZeroDivisionError", "divmod()")
+    expressions.note_division(a, node, "divmod", left, right)
     number = INT if left <= WHOLE and right <= WHOLE else FLOAT
     made = a.thing(node, "tuple")
     for position in (0, 1):
@@ -497,6 +509,7 @@ HANDLERS: dict[str, Callable[[Analysis, ast.Call], Kinds]] = {
     "round": _round,
     "pow": _pow,
     "divmod": _divmod,
+    "ord": _ord,
     "collections.Counter": _counter,
     "collections.defaultdict": _defaultdict,
     "collections.deque": _deque,

@@ -96,7 +96,7 @@ def _call_one(a: Analysis, node: ast.Call, kind: Kind) -> Kinds:
         if kind.shape == "record":
             return _record_value(a, node, kind)
         if kind.shape == "tool":
-            return _tool(a, node)
+            return _tool(a, node, kind.name)
         if kind.shape == "instance":
             return _own_function_of(a, node, kind, "__call__")
         if kind.shape == "decorator":
@@ -157,9 +157,15 @@ def _own_function(a: Analysis, node: ast.Call, function: Thing, receiver: Kinds 
     positional, keywords = _arguments(a, node)
     if receiver is not None:
         positional.insert(0, receiver)
-    spread = any(isinstance(argument, ast.Starred) for argument in node.args)
-    spread = spread or any(keyword.arg is None for keyword in node.keywords)
-    return _enter(a, function, positional, keywords, node, spread=spread)
+    return _enter(a, function, positional, keywords, node, spread=_spreads(node))
+
+
+def _spreads(node: ast.Call) -> bool:
+    """Whether the number of arguments depends on a value."""
+    doubled = [keyword for keyword in node.keywords if keyword.arg is None]
+    if doubled and len(node.keywords) > 1:
+        raise Refused("unpacks a dict beside other keywords", node)
+    return bool(doubled) or any(isinstance(argument, ast.Starred) for argument in node.args)
 
 
 def _own_function_of(a: Analysis, node: ast.Call, instance: Thing, name: str) -> Kinds:
@@ -171,8 +177,7 @@ def _own_function_of(a: Analysis, node: ast.Call, instance: Thing, name: str) ->
         return call_kinds(a, frozenset(instance.fields[name]), positional, node)
     if not found:
         raise Refused(f"calls the method {name}, which its class does not have", node)
-    spread = any(isinstance(argument, ast.Starred) for argument in node.args)
-    spread = spread or any(keyword.arg is None for keyword in node.keywords)
+    spread = _spreads(node)
     for kind in found:
         if not isinstance(kind, Thing) or kind.shape != "function":
             raise Refused(f"calls {name}, which is not a method", node)
@@ -331,6 +336,8 @@ def _fill_dataclass(
         a.flow(kinds, instance.fields.setdefault(name, set()))
     for statement in declared:
         if statement.value is not None and isinstance(statement.target, ast.Name):
+            if any(shape_of(kind) in ("function", "builtin", "class") for kind in _default(a, statement.value)):
+                raise Refused("has a function in a dataclass", statement)
             a.flow(_default(a, statement.value), instance.fields.setdefault(statement.target.id, set()))
 
 
@@ -365,10 +372,17 @@ def _record_value(a: Analysis, node: ast.Call, record: Thing) -> Kinds:
     return frozenset({made})
 
 
-def _tool(a: Analysis, node: ast.Call) -> Kinds:
+TOOL_ARGUMENTS = {
+    "call_tool": (1, 2, {"params", "arguments"}),
+    "report_progress": (1, 3, {"total", "message"}),
+}
+
+
+def _tool(a: Analysis, node: ast.Call, name: str) -> Kinds:
+    least, most, allowed = TOOL_ARGUMENTS.get(name, (0, 1, set()))
     positional, keywords = _arguments(a, node)
-    if len(positional) > 2 or not keywords.keys() <= {"name", "params", "arguments"} or not positional:
-        raise Refused("calls call_tool with the wrong arguments", node)
+    if not least <= len(positional) <= most or not keywords.keys() <= allowed or _spreads(node):
+        raise Refused(f"calls {name} with the wrong arguments", node)
     for kinds in (*positional, *keywords.values()):
         a.check_shown(kinds, node)
     return a.holding(node, "coroutine", ANY)
@@ -438,8 +452,11 @@ def _method_result(a: Analysis, node: ast.Call, kind: Kind, name: str, signature
     if isinstance(kind, Thing):
         _mutate(a, node, kind, name, arguments)
         if shape in ("dict", "defaultdict", "Counter") and name == "pop" and len(arguments) == 1:
+            a.keys_read.setdefault(node.lineno, set()).update(arguments[0])
             if not arguments[0] <= STR:
                 a.diverges(node, "KeyError", "pop()")
+        if shape == "set" and name == "remove":
+            a.keys_read.setdefault(node.lineno, set()).update(arguments[0])
         if shape == "set" and name == "remove" and not arguments[0] <= STR:
             a.diverges(node, "KeyError", "remove()")
         if name == "index":
@@ -456,6 +473,11 @@ def _method_result(a: Analysis, node: ast.Call, kind: Kind, name: str, signature
         return FLOAT
     if name == "strftime":
         _check_strftime(node)
+    if name == "decode":
+        if any(not isinstance(argument, ast.Constant) or argument.value != "utf-8" for argument in node.args):
+            raise Refused("decodes bytes in another encoding", node)
+        a.diverges(node, "UnicodeDecodeError", "decode()")
+        return STR
     return _result(a, node, kind, signature.result, arguments)
 
 
@@ -526,7 +548,8 @@ def _check_text_method(a: Analysis, node: ast.Call, name: str, arguments: list[K
     if name == "encode" and not all(isinstance(argument, ast.Constant) for argument in node.args):
         raise Refused("encodes text in an unknown encoding", node)
     if name == "encode" and any(
-        isinstance(argument, ast.Constant) and argument.value not in ("utf-8", "ascii", "utf8") for argument in node.args
+        isinstance(argument, ast.Constant) and argument.value not in ("utf-8", "ascii", "utf8")
+        for argument in node.args
     ):
         raise Refused("encodes text in another encoding", node)
     if name == "format":

@@ -75,6 +75,12 @@ def binary(a: Analysis, node: ast.AST, left: Kinds, op: ast.operator, right: Kin
         calls.check_percent(a, node, right, divisor)
     if isinstance(op, ast.Div | ast.FloorDiv | ast.Mod) and not left <= {"str"}:
         _check_division(a, node, op, left, right, divisor)
+    if isinstance(op, ast.LShift | ast.RShift) and any(
+        isinstance(inner, ast.Pow | ast.LShift)
+        or (isinstance(inner, ast.Constant) and inner.value not in range(10_000))
+        for inner in ast.walk(divisor)
+    ):
+        raise Refused("shifts by a number that may be huge", node)
     if isinstance(op, ast.Pow):
         _check_power(a, node, left, right, divisor)
     result: set[Kind] = set()
@@ -119,8 +125,8 @@ def _pair(a: Analysis, node: ast.AST, left: Kind, op: ast.operator, right: Kind)
         return _time_pair(node, one, op, other)
     if isinstance(left, Thing) and left.shape == "instance":
         return calls.special(a, node, left, op, right)
-    if isinstance(right, Thing) and right.shape == "instance":
-        raise Refused("uses an operator with an object on its right", node)
+    if isinstance(left, Thing) or isinstance(right, Thing):
+        raise Refused(f"uses an operator on a {one} and a {other}", node)
     a.diverges(node, "TypeError", "an operator")
     return NOTHING
 
@@ -180,6 +186,7 @@ def _keys(kind: Kind) -> set[Kind]:
 
 
 def _check_division(a: Analysis, node: ast.AST, op: ast.operator, left: Kinds, right: Kinds, divisor: ast.expr) -> None:
+    note_division(a, node, type(op).__name__, left, right)
     if isinstance(divisor, ast.Constant) and isinstance(divisor.value, int | float) and divisor.value:
         return
     if isinstance(op, ast.Div) and left <= WHOLE and right <= WHOLE:
@@ -187,12 +194,21 @@ def _check_division(a: Analysis, node: ast.AST, op: ast.operator, left: Kinds, r
     a.diverges(node, "ZeroDivisionError", "a division")
 
 
+def note_division(a: Analysis, node: ast.AST, op: str, left: Kinds, right: Kinds) -> None:
+    """Remember what is divided on this line: the text of a ZeroDivisionError depends on it."""
+    seen = a.divisions.setdefault(getattr(node, "lineno", 0), set())
+    for kind in left | right:
+        seen.add((op, "unknown" if kind not in NUMBERS else "float" if kind == "float" else "int"))
+    if "float" in left | right and not ("float" in left and left <= FLOAT or "float" in right and right <= FLOAT):
+        seen.add((op, "unknown"))
+
+
 def _check_power(a: Analysis, node: ast.AST, left: Kinds, right: Kinds, exponent: ast.expr) -> None:
     positive = isinstance(exponent, ast.Constant) and isinstance(exponent.value, int | float) and exponent.value >= 0
     if not positive:
         a.diverges(node, "ZeroDivisionError", "a power")
     # A negative number to a fraction is complex in CPython and NaN in Monty.
-    fraction = not right <= WHOLE and not (isinstance(exponent, ast.Constant) and float(exponent.value).is_integer())
+    fraction = not right <= WHOLE and not _is_whole(exponent)
     base = getattr(node, "left", None)
     if fraction and not _is_never_negative(base):
         raise Refused("takes a power with a fraction as exponent", node)
@@ -201,6 +217,10 @@ def _check_power(a: Analysis, node: ast.AST, left: Kinds, right: Kinds, exponent
         if "float" in left or "any" in left or not _is_never_negative(exponent):
             if isinstance(base, ast.Constant) and base.value in (2, 4, 8, 16, 0.5, 0.25, 0.125):
                 raise Refused("takes a power of two with an exponent that may be negative or large", node)
+
+
+def _is_whole(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, int | float) and float(node.value).is_integer()
 
 
 def _is_never_negative(node: ast.AST | None) -> bool:
@@ -330,7 +350,7 @@ def _set(a: Analysis, node: ast.Set) -> Kinds:
 def _check_hashable(a: Analysis, items: Kinds, node: ast.AST) -> None:
     if len(items & NUMBERS) > 1:
         raise Refused("mixes kinds of number in a set", node)
-    if any(shape_of(item) in ("list", "dict", "set", "any") for item in items):
+    if any(shape_of(item) in ("list", "dict", "set", "any", "instance") for item in items):
         a.diverges(node, "TypeError", "an unhashable element")
 
 
@@ -414,7 +434,9 @@ def _compare(a: Analysis, node: ast.Compare) -> Kinds:
     return BOOL
 
 
-def _check_comparison(a: Analysis, node: ast.Compare, left: Kinds, op: ast.cmpop, right: Kinds, other: ast.expr) -> None:
+def _check_comparison(
+    a: Analysis, node: ast.Compare, left: Kinds, op: ast.cmpop, right: Kinds, other: ast.expr
+) -> None:
     if isinstance(op, ast.Is | ast.IsNot):
         _check_identity(node, left, right, other)
     elif isinstance(op, ast.In | ast.NotIn):
@@ -426,7 +448,7 @@ def _check_comparison(a: Analysis, node: ast.Compare, left: Kinds, op: ast.cmpop
                     raise Refused("looks for something in an iterator", node)
             elif shape_of(kind) in (*NUMBERS, "none"):
                 a.diverges(node, "TypeError", "`in`")
-        if any(shape_of(kind) in ("dict", "set", "frozenset") for kind in right):
+        if any(shape_of(kind) in ("dict", "set", "frozenset", "view", "Counter", "defaultdict") for kind in right):
             _check_hashable(a, left, node)
     elif isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE):
         check_ordering(a, node, left | right)
@@ -570,6 +592,7 @@ def _subscript(a: Analysis, node: ast.Subscript) -> Kinds:
         return _slice(a, node, receivers, node.slice)
     keys = a.value(node.slice)
     result: set[Kind] = set()
+    a.keys_read.setdefault(node.lineno, set()).update(keys)
     for kind in receivers:
         result |= load_item(a, kind, node, keys)
     return frozenset(result)
@@ -587,7 +610,7 @@ def _slice(a: Analysis, node: ast.Subscript, receivers: Kinds, piece: ast.Slice)
         elif kind in ("str", "bytes", "any"):
             result.add(kind)
         elif shape == "range":
-            result |= a.holding(node, "range", INT)
+            raise Refused("slices a range", node)
         elif shape in ("int", "float", "none", "bool"):
             a.diverges(node, "TypeError", "slicing")
         else:
@@ -623,13 +646,13 @@ def load_item(a: Analysis, kind: Kind, node: ast.Subscript, keys: Kinds) -> Kind
         if isinstance(position, int) and position in kind.fields:
             return frozenset(kind.fields[position])
     if kind.shape in ("list", "tuple", "deque", "record value"):
+        if "bool" in keys:
+            raise Refused("indexes with a truth value", node)
         if not keys <= WHOLE:
             a.diverges(node, "TypeError", "an index")
         return frozenset(kind.held() if kind.shape != "record value" else frozenset().union(*kind.fields.values()))
     if kind.shape == "range":
         return INT
-    if kind.shape == "annotation" or kind.name in ("list", "dict", "tuple", "set", "type"):
-        return frozenset({a.named("annotation", "")})
     if kind.shape == "instance":
         return calls.method(a, node, kind, "__getitem__", [keys])
     raise Refused(f"indexes a {kind.shape}", node)

@@ -19,7 +19,9 @@ LAZY_MODULES = frozenset({
     "itertools.chain", "itertools.combinations", "itertools.permutations", "itertools.product",
     "itertools.accumulate", "itertools.zip_longest", "itertools.combinations_with_replacement",
 })  # fmt: skip
-HARMLESS_CALLS = frozenset({"str", "len", "abs", "bool", "isinstance", "repr", "range", "min", "max", "ord", "tuple", "sum"})
+HARMLESS_CALLS = frozenset(
+    {"str", "len", "abs", "bool", "isinstance", "repr", "range", "min", "max", "ord", "tuple", "sum"}
+)
 MUTATORS = frozenset({
     "append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "update", "setdefault", "popitem", "add",
     "discard", "popleft", "appendleft",
@@ -194,7 +196,9 @@ def _is_quiet_node(node: ast.AST, lengths: set[str]) -> bool:
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div | ast.FloorDiv | ast.Mod | ast.Pow):
         return isinstance(node.right, ast.Constant | ast.Name)
     if isinstance(node, ast.Subscript):
-        return isinstance(node.slice, ast.Slice) or ast.dump(node.value) in lengths or isinstance(node.slice, ast.Constant)
+        return (
+            isinstance(node.slice, ast.Slice) or ast.dump(node.value) in lengths or isinstance(node.slice, ast.Constant)
+        )
     return not isinstance(node, ast.Await | ast.NamedExpr | ast.Lambda)
 
 
@@ -209,7 +213,7 @@ def check_loop(a: Analysis, node: ast.For) -> None:
     name = lazy_name(a, node.iter)
     if name is None or not isinstance(node.iter, ast.Call):
         return
-    sources = {ast.dump(_read(argument)) for argument in node.iter.args}
+    sources = _sources(node.iter)
     index = node.target.elts[0] if name == "enumerate" and isinstance(node.target, ast.Tuple) else None
     for statement in node.body:
         for inner in ast.walk(statement):
@@ -220,6 +224,15 @@ def check_loop(a: Analysis, node: ast.For) -> None:
                 at_index = index is not None and ast.dump(_read(inner.slice)) == ast.dump(_read(index))
                 if ast.dump(_read(inner.value)) in sources and not at_index:
                     raise Refused(f"changes what it loops over with {name}()", inner)
+
+
+def _sources(node: ast.Call) -> set[str]:
+    """What a lazy call reads from, through other lazy calls too."""
+    found: set[str] = set()
+    for argument in node.args:
+        plain = _plain(argument)
+        found |= _sources(plain) if isinstance(plain, ast.Call) else {ast.dump(_read(plain))}
+    return found
 
 
 def _read(node: ast.expr) -> ast.expr:

@@ -14,8 +14,11 @@ from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
 
 EMPTY_MATTERS = frozenset({"findall", "finditer", "sub", "split"})
-UNSAFE = re.compile(r"\\[ZzAphHRKXQEGN<>]|\[\[|&&|--|~~|\[\^?\]|\(\?[aiLmsux]|\(\?\(|\{,|\\[0-7]|\(\?<[=!]|[^\x00-\x7f]|\(\?>|[+*?}]\+")
-UNSAFE_REPLACEMENT = re.compile(r"\\(?![1-9]|g<[1-9A-Za-z_])|\\[1-9][0-9]")
+UNSAFE = re.compile(
+    r"\\[ZzAphHRKXQEGN<>]|\[\[|&&|--|~~|\[\^?\]|\(\?[aiLmsux]|\(\?\(|\{,|\\[0-7]|\(\?<[=!]|[^\x00-\x7f]|\(\?>|[+*?}]\+"
+)
+# Monty reads `\1_` as a reference to a group named `1_`.
+UNSAFE_REPLACEMENT = re.compile(r"\\(?![1-9]|g<[1-9A-Za-z_])|\\[1-9]\w|\$")
 
 
 @lru_cache(maxsize=512)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import unicodedata
 
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.tables import DUNDERS
@@ -21,6 +22,9 @@ NAMES = {
     ast.Delete: "`del`", ast.With: "`with`", ast.AsyncWith: "`async with`", ast.AsyncFor: "`async for`",
     ast.Yield: "`yield`", ast.YieldFrom: "`yield from`", ast.Match: "`match`",
 }  # fmt: skip
+
+NEWER_CASE = "\u0295\u10fc\u1d2c"
+"""Letters whose case was changed in a later version of Unicode."""
 
 DEPTH = 150
 """Monty gives up at 200 levels; this leaves room for its own way of counting."""
@@ -66,8 +70,11 @@ def _class(node: ast.ClassDef) -> None:
 def _constant(node: ast.Constant) -> None:
     if isinstance(node.value, complex):
         raise Refused("uses complex numbers", node)
-    if isinstance(node.value, str) and any(0xD800 <= ord(c) <= 0xDFFF for c in node.value):
-        raise Refused("has a lone surrogate", node)
+    if isinstance(node.value, str) and not node.value.isascii():
+        # What this Python's tables do not know, Monty's newer ones may.
+        odd = next((c for c in node.value if unicodedata.category(c) in ("Cn", "Cs") or c in NEWER_CASE), None)
+        if odd is not None:
+            raise Refused(f"has the character U+{ord(odd):04X}", node)
 
 
 def _try(node: ast.Try) -> None:
@@ -107,6 +114,16 @@ def _name(node: ast.Name) -> None:
         raise Refused(f"uses {node.id}", node)
     if node.id == "__name__" and not isinstance(node.ctx, ast.Load):
         raise Refused("assigns __name__", node)
+    if node.id.startswith("__") and not node.id.endswith("__"):
+        raise Refused(f"uses the private name {node.id}", node)
+
+
+def _attribute(node: ast.Attribute) -> None:
+    private = node.attr.startswith("__") and not node.attr.endswith("__")
+    if private and not (isinstance(node.value, ast.Name) and node.value.id == "self"):
+        raise Refused(f"uses the private name {node.attr}", node)
+    if node.end_lineno != node.lineno and node.value.end_lineno != node.end_lineno:
+        raise Refused("takes an attribute on the next line", node)
 
 
 _CHECKS = {
@@ -118,4 +135,5 @@ _CHECKS = {
     ast.comprehension: _comprehension,
     ast.ImportFrom: _import,
     ast.Name: _name,
+    ast.Attribute: _attribute,
 }

@@ -84,7 +84,7 @@ METHODS: dict[str, dict[str, str]] = {
     "set": SET_METHODS,
     "frozenset": FROZENSET_METHODS,
     "deque": DEQUE_METHODS,
-    "bytes": {"decode": "0-1 str", "hex": "0-0 str"},
+    "bytes": {"decode": "0-1 decoded", "hex": "0-0 str"},
     "re.Match": MATCH_METHODS,
     "re.Pattern": PATTERN_METHODS,
     "datetime.date": DATE_METHODS,
@@ -136,7 +136,7 @@ EXCEPTIONS = frozenset({
     "BaseException", "Exception", "ArithmeticError", "OverflowError", "ZeroDivisionError", "LookupError", "IndexError",
     "KeyError", "RuntimeError", "NotImplementedError", "AttributeError", "NameError", "ValueError", "ImportError",
     "ModuleNotFoundError", "OSError", "FileNotFoundError", "PermissionError", "AssertionError", "StopIteration",
-    "TimeoutError", "TypeError", "KeyboardInterrupt", "RecursionError", "MemoryError", "UnicodeDecodeError",
+    "TimeoutError", "TypeError", "KeyboardInterrupt", "RecursionError", "UnboundLocalError",
 })  # fmt: skip
 
 PARENTS = {

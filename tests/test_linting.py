@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from paddock import CodeTooLarge
-from paddock.lint import CODE_BYTES, FINDINGS, Finding, alint, lint
+from paddock.linting import CODE_BYTES, FINDINGS, Finding, alint, lint
 
 
 def codes(code: str, *names: str) -> list[str]:
@@ -120,7 +120,7 @@ def test_a_machine_without_ruff_is_told_what_to_install(tmp_path: Path) -> None:
 
     (tmp_path / "ruff.py").write_text("raise ImportError('not installed')\n")
     code = (
-        "from paddock import LintUnavailable\nfrom paddock.lint import lint\n"
+        "from paddock import LintUnavailable\nfrom paddock.linting import lint\n"
         "try:\n    lint('1')\nexcept LintUnavailable as problem:\n    print(problem)"
     )
     env = {**os.environ, "PYTHONPATH": str(tmp_path), "PATH": str(tmp_path)}

@@ -1,0 +1,115 @@
+"""Measures pairs alternately in one run, so that a noisy machine is noisy for both, and reports ratios."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import asdict, dataclass
+from typing import Any
+
+Act = Callable[[], Awaitable[object]]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """What is measured, and what it is measured against."""
+
+    ours: Act
+    baseline: Act
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """When a row is met. `ratio` is ours / baseline; `milliseconds` is ours - baseline."""
+
+    text: str
+    met: Callable[[float, float], bool]
+
+    @classmethod
+    def none(cls) -> Target:
+        return cls("-", lambda ratio, milliseconds: True)
+
+    @classmethod
+    def at_most(cls, times: float) -> Target:
+        return cls(f"at most {times:g}x", lambda ratio, milliseconds: ratio <= times)
+
+    @classmethod
+    def faster_by(cls, times: float) -> Target:
+        return cls(f"at most 1/{times:g}", lambda ratio, milliseconds: ratio <= 1 / times)
+
+    @classmethod
+    def more_by(cls, most: float) -> Target:
+        return cls(f"at most {most:g} ms more", lambda ratio, milliseconds: milliseconds <= most)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the table, not yet measured."""
+
+    name: str
+    what: str
+    baseline: str
+    target: Target
+    open: Callable[[], AbstractAsyncContextManager[Pair]]
+    rounds: int
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One line of the table. Times are milliseconds; `ratio` compares the medians, `ratio_of_minima` the best."""
+
+    name: str
+    what: str
+    baseline: str
+    ours_p50: float
+    ours_minimum: float
+    baseline_p50: float
+    baseline_minimum: float
+    ratio: float
+    ratio_of_minima: float
+    target: str
+    met: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+async def measure(row: Row) -> Measured:
+    """Run both sides in turn, the first few rounds unrecorded, and compare.
+
+    A row is met when either its medians or its minima are: other work on the machine only ever adds.
+    """
+    ours: list[float] = []
+    baseline: list[float] = []
+    async with row.open() as pair:
+        for number in range(-max(1, row.rounds // 10), row.rounds):
+            first, second = (pair.ours, pair.baseline) if number % 2 else (pair.baseline, pair.ours)
+            times = {first: await _timed(first), second: await _timed(second)}
+            if number >= 0:
+                ours.append(times[pair.ours])
+                baseline.append(times[pair.baseline])
+    middle, best = statistics.median(ours), min(ours)
+    middle_baseline, best_baseline = statistics.median(baseline), min(baseline)
+    met = row.target.met(middle / middle_baseline, middle - middle_baseline)
+    met = met or row.target.met(best / best_baseline, best - best_baseline)
+    return Measured(
+        name=row.name,
+        what=row.what,
+        baseline=row.baseline,
+        ours_p50=middle,
+        ours_minimum=best,
+        baseline_p50=middle_baseline,
+        baseline_minimum=best_baseline,
+        ratio=middle / middle_baseline,
+        ratio_of_minima=best / best_baseline,
+        target=row.target.text,
+        met=met,
+    )
+
+
+async def _timed(act: Act) -> float:
+    started = time.perf_counter()
+    await act()
+    return (time.perf_counter() - started) * 1000

@@ -1,0 +1,133 @@
+"""Errors in CPython's words.
+
+Monty speaks as CPython 3.14 does and loses some of what an error was about. Where the running Python says it otherwise,
+and what it would say can be told, it is said that way; where it cannot, the error is marked as not CPython's own.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from collections.abc import Callable
+from functools import lru_cache
+
+from paddock.planning.fits_python import Clues
+from paddock.planning.python_source import Source
+
+OPERATORS = {"Add": "+", "Sub": "-", "Mult": "*", "Div": "/", "FloorDiv": "//", "Mod": "%", "Pow": "** or pow()"}
+
+
+def reword(kind: str, text: str, line: int | None, source: Source, clues: Clues) -> tuple[str, bool]:
+    """The text as CPython would have it, and whether that is certain."""
+    if kind == "KeyError":
+        return _key(text, line, clues)
+    if kind == "ZeroDivisionError" and text == "division by zero":
+        return _division(text, line, clues)
+    for pattern, replacement in _rewrites():
+        match = pattern.fullmatch(text)
+        if match is not None:
+            return replacement(match), True
+    if kind == "TypeError" and text.startswith("unsupported operand type(s) for "):
+        return _operand(text, line, source), True
+    if kind == "ValueError" and text.startswith("expected a"):
+        return _words(lambda: math.sqrt(-1.0)) or text, True
+    return text, not any(pattern.search(text) for pattern in _LOST) and kind not in ("JSONDecodeError", "error")
+
+
+def reports_another_line(line: int | None, source: Source) -> bool:
+    """Whether `line` is the head of an `except`, where an exception only passes through: its origin is lost."""
+    return any(isinstance(node, ast.ExceptHandler) and node.lineno == line for node in ast.walk(source.tree))
+
+
+_LOST = [
+    re.compile(text)
+    for text in (
+        r"list\.index\(x\)|x not in deque",
+        r"instances of '(list|tuple)' and '(list|tuple)'",
+        r"missing \d+ required|takes (no|\d+|from|at)|got multiple values|unexpected keyword argument",
+        r"unconverted data|does not match format",
+        r"after \* must be",
+    )
+]
+
+
+def _key(text: str, line: int | None, clues: Clues) -> tuple[str, bool]:
+    """A KeyError shows its key's repr; Monty has only the key's text, and cannot tell 5 from "5"."""
+    plain = text[1:-1] if text[:1] == text[-1:] and text[:1] in ("'", '"') else text
+    if plain.startswith(("'popitem(", "'pop from", "'dictionary")):
+        return plain, True
+    kinds = clues.keys.get(line or 0, frozenset())
+    if kinds and kinds <= {"str"}:
+        return text, True
+    if kinds and not kinds & {"str", "any", "other"}:
+        return plain, True
+    return text, False
+
+
+def _division(text: str, line: int | None, clues: Clues) -> tuple[str, bool]:
+    said = {_zero_division().get(division, "") for division in clues.divisions.get(line or 0, ())}
+    return (said.pop(), True) if len(said) == 1 and "" not in said else (text, False)
+
+
+def _operand(text: str, line: int | None, source: Source) -> str:
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.AugAssign) and node.lineno == line and not isinstance(node.op, ast.Add):
+            sign = OPERATORS.get(type(node.op).__name__, "")
+            return text.replace(f" for {sign}:", f" for {sign}=:") if sign else text
+    return text
+
+
+def _words(action: Callable[[], object]) -> str:
+    """What this Python says when `action` fails; asking it is right for every version."""
+    try:
+        action()
+    except (ArithmeticError, ValueError, TypeError) as error:
+        return str(error)
+    return ""
+
+
+@lru_cache(maxsize=1)
+def _zero_division() -> dict[tuple[str, str], str]:
+    whole, part = 1, 1.0
+    return {
+        ("Div", "int"): _words(lambda: whole / 0),
+        ("Div", "float"): _words(lambda: part / 0),
+        ("FloorDiv", "int"): _words(lambda: whole // 0),
+        ("FloorDiv", "float"): _words(lambda: part // 0),
+        ("Mod", "int"): _words(lambda: whole % 0),
+        ("Mod", "float"): _words(lambda: part % 0),
+        ("divmod", "int"): _words(lambda: divmod(whole, 0)),
+        ("divmod", "float"): _words(lambda: divmod(part, 0)),
+    }
+
+
+@lru_cache(maxsize=1)
+def _rewrites() -> list[tuple[re.Pattern[str], Callable[[re.Match[str]], str]]]:
+    """Texts of Monty that this Python words otherwise, with what it says."""
+    key: list[int] = []
+    many = "got" in _words(lambda: _unpack([1, 2, 3]))
+    hashed = _words(lambda: {key: 1})  # type: ignore[dict-item]
+    member = _words(lambda: 1 in 5)  # type: ignore[operator]
+    empty = _words(lambda: max([]))
+    power = _words(lambda: 0.0**-1)
+    return [
+        (
+            re.compile(r"(too many values to unpack \(expected \d+)(, got \d+)\)"),
+            lambda m: m.group(0) if many else f"{m.group(1)})",
+        ),
+        (
+            re.compile(r"cannot use '.*' as a (?:dict key|set element) \((unhashable type: '.*')\)"),
+            lambda m: m.group(1) if hashed.startswith("unhashable") else m.group(0),
+        ),
+        (
+            re.compile(r"argument of type '(.*)' is not a container or iterable"),
+            lambda m: member.replace("int", m.group(1)),
+        ),
+        (re.compile(r"(min|max)\(\) iterable argument is empty"), lambda m: empty.replace("max", m.group(1))),
+        (re.compile(r"zero to a negative power"), lambda m: power),
+    ]
+
+
+def _unpack(values: list[int]) -> None:
+    _one, _two = values

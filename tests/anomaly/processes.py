@@ -1,0 +1,42 @@
+"""Processes as a test sees them: which ones there are, and waiting for one to be gone without polling a clock."""
+
+from __future__ import annotations
+
+import os
+import select
+import subprocess
+import sys
+from pathlib import Path
+
+PATIENCE_SECONDS = 30
+
+
+def children(pid: int | None = None) -> list[int]:
+    """The children of `pid`, whichever thread of it started them."""
+    tasks = Path(f"/proc/{pid or os.getpid()}/task")
+    return sorted(int(child) for task in tasks.iterdir() for child in (task / "children").read_text().split())
+
+
+def wait_until_gone(pids: list[int]) -> None:
+    """Return when every process of `pids` has ended; it is an error if that takes for ever."""
+    for pid in pids:
+        try:
+            descriptor = os.pidfd_open(pid)
+        except ProcessLookupError:
+            continue
+        try:
+            ready, _, _ = select.select([descriptor], [], [], PATIENCE_SECONDS)
+            assert ready, f"process {pid} is still there"
+        finally:
+            os.close(descriptor)
+
+
+def start(program: str) -> subprocess.Popen[str]:
+    """A host of its own, which runs `program`."""
+    return subprocess.Popen(
+        [sys.executable, "-W", "error", "-c", program],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )

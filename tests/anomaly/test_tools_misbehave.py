@@ -1,0 +1,112 @@
+"""Tools are foreign code: they raise, hang, give back nonsense, and the run still ends with a verdict."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import pytest
+
+from paddock.model.result import Verdict
+from paddock.run import Paddock
+
+CATCH = """
+import json
+try:
+    await tool()
+except RuntimeError as e:
+    kind = json.loads(str(e))['error_kind']
+kind
+"""
+
+
+async def run(tool: Callable[..., Any], code: str = CATCH, **limits: Any) -> tuple[Verdict, Any]:
+    tool.__name__ = "tool"
+    async with Paddock(tools=[tool]) as paddock:
+        result = await paddock.run(code, engine="monty", limits=limits)
+        assert (await paddock.run("1 + 1", engine="monty")).output == 2
+    return result.verdict, result.output
+
+
+def raising(problem: BaseException) -> Callable[..., Any]:
+    async def tool() -> None:
+        raise problem
+
+    return tool
+
+
+class UnprintableError(Exception):
+    def __str__(self) -> str:
+        raise ValueError("no text")
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        ValueError("no"),
+        asyncio.CancelledError(),
+        TimeoutError(),
+        StopAsyncIteration(),
+        UnprintableError(),
+        RecursionError(),
+        MemoryError(),
+        ExceptionGroup("g", [ValueError()]),
+    ],
+    ids=lambda problem: type(problem).__name__,
+)
+async def test_a_tool_that_raises_anything_fails_its_call_and_no_more(problem: BaseException) -> None:
+    assert await run(raising(problem)) == (Verdict.OK, "internal_error")
+
+
+CYCLE: list[Any] = []
+CYCLE.append(CYCLE)
+
+
+@pytest.mark.parametrize("value", [object(), {1}, b"x", float("nan"), CYCLE, {(1, 2): 3}, {"a": object()}])
+async def test_a_tool_that_gives_back_what_is_not_json_fails_its_call(value: object) -> None:
+    assert await run(lambda: value) == (Verdict.OK, "internal_error")
+
+
+async def test_a_tool_that_hangs_is_ended_with_its_run() -> None:
+    async def tool() -> None:
+        await asyncio.Event().wait()
+
+    assert await run(tool, wall_seconds=0.1) == (Verdict.TIMEOUT, None)
+
+
+async def test_a_tool_that_will_not_be_cancelled_does_not_outlast_its_patience() -> None:
+    ended = asyncio.Event()
+
+    async def tool() -> None:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            ended.set()
+            raise ValueError("instead") from None
+
+    assert await run(tool, wall_seconds=0.1) == (Verdict.TIMEOUT, None)
+    assert ended.is_set()
+
+
+async def test_a_tool_that_gives_back_a_generator_fails_its_call() -> None:
+    async def tool() -> AsyncIterator[int]:
+        yield 1
+
+    assert await run(tool) == (Verdict.OK, "internal_error")
+
+
+async def test_an_answer_of_ten_megabytes_arrives() -> None:
+    code = "len((await tool())['result'])"
+    assert await run(lambda: "x" * 10_000_000, code) == (Verdict.OK, 10_000_000)
+
+
+async def test_a_call_that_the_script_does_not_wait_for_ends_with_the_run() -> None:
+    entered = asyncio.Event()
+
+    async def tool() -> None:
+        entered.set()
+        await asyncio.Event().wait()
+
+    code = "import asyncio\nasync def other():\n    raise ValueError('first')\nawait asyncio.gather(tool(), other())"
+    assert await run(tool, code, wall_seconds=5) == (Verdict.RAISED, None)

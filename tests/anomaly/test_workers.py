@@ -1,0 +1,171 @@
+"""A worker that dies, and workers whose host ends: by itself, cancelled or killed."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from paddock.model.events import Output
+from paddock.model.result import Verdict
+from paddock.run import Paddock
+from tests.anomaly.processes import children, start, wait_until_gone
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+
+SPIN = "print('on')\nwhile True:\n    pass"
+
+
+async def spinning(paddock: Paddock) -> tuple[asyncio.Task[Verdict], asyncio.Event]:
+    """A run that goes on until it is ended from outside, and the sign that it has begun."""
+    begun = asyncio.Event()
+
+    async def follow() -> Verdict:
+        async for event in paddock.stream(SPIN, engine="monty"):
+            if event == Output("stdout", "on\n"):
+                begun.set()
+            elif not isinstance(event, Output):
+                return event.result.verdict  # type: ignore[union-attr]
+        raise AssertionError("a stream ends with Done")
+
+    return asyncio.create_task(follow()), begun
+
+
+async def test_a_worker_killed_mid_run_is_a_crashed_run_and_the_next_one_works() -> None:
+    async with Paddock() as paddock:
+        run, begun = await spinning(paddock)
+        await begun.wait()
+        for pid in children():
+            os.kill(pid, signal.SIGKILL)
+        assert await run is Verdict.CRASHED
+        assert (await paddock.run("1 + 1", engine="monty")).output == 2
+
+
+async def test_a_worker_killed_between_runs_is_not_noticed() -> None:
+    async with Paddock() as paddock:
+        await paddock.run("1", engine="monty")
+        idle = children()
+        for pid in idle:
+            os.kill(pid, signal.SIGKILL)
+        wait_until_gone(idle)
+        assert (await paddock.run("1 + 1", engine="monty")).output == 2
+
+
+async def test_a_crashed_run_names_no_limit() -> None:
+    async with Paddock() as paddock:
+        task = asyncio.create_task(paddock.run("await kill()", engine="monty"))
+        await task  # no tool named kill: NameError, and a warm worker
+        (pid,) = children()
+
+        def kill() -> None:
+            os.kill(pid, signal.SIGKILL)
+
+        other = Paddock(tools=[kill])
+        other._engines = paddock._engines
+        result = await other.run("await kill()", engine="monty")
+    assert result.error is not None
+    assert (result.verdict, result.error.type) == (Verdict.CRASHED, "Crashed")
+
+
+async def test_cancelling_a_run_ends_its_worker() -> None:
+    async with Paddock() as paddock:
+        run, begun = await spinning(paddock)
+        await begun.wait()
+        workers = children()
+        run.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await run
+        wait_until_gone(workers)
+        assert (await paddock.run("1 + 1", engine="monty")).output == 2
+
+
+async def test_leaving_the_block_leaves_no_process_and_no_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    async with Paddock() as paddock:
+        await asyncio.gather(*(paddock.run("sum(range(1000))", engine="monty") for _ in range(10)))
+        workers = children()
+        assert workers != []
+        assert len(list(tmp_path.iterdir())) == 1
+    wait_until_gone(workers)
+    assert (children(), list(tmp_path.iterdir())) == ([], [])
+
+
+async def test_leaving_the_block_while_a_run_goes_on_ends_it() -> None:
+    async with Paddock() as paddock:
+        run, begun = await spinning(paddock)
+        await begun.wait()
+        workers = children()
+        run.cancel()
+    wait_until_gone(workers)
+    with pytest.raises(asyncio.CancelledError):
+        await run
+
+
+def test_run_sync_leaves_nothing_after_close() -> None:
+    with Paddock() as paddock:
+        assert paddock.run_sync("1 + 1", engine="monty").output == 2
+        workers = children()
+    wait_until_gone(workers)
+    assert children() == []
+
+
+async def test_a_hundred_runs_at_once_all_end_with_their_own_value() -> None:
+    async with Paddock() as paddock:
+        runs = [paddock.run("n * n", engine="monty", inputs={"n": n}) for n in range(100)]
+        assert [result.output for result in await asyncio.gather(*runs)] == [n * n for n in range(100)]
+
+
+async def test_a_hundred_runs_of_every_ending_do_not_disturb_each_other() -> None:
+    codes = ["1 + 1", "1 / 0", "x = (", "while True: pass", "while True: print('x' * 1000)"] * 20
+    expected = [Verdict.OK, Verdict.RAISED, Verdict.REJECTED, Verdict.TIMEOUT, Verdict.OUTPUT_LIMIT] * 20
+    limits = {"wall_seconds": 0.5, "output_bytes": 10_000}
+    async with Paddock() as paddock:
+        results = await asyncio.gather(*(paddock.run(code, engine="monty", limits=limits) for code in codes))
+    assert [result.verdict for result in results] == expected
+
+
+HOST = """
+import asyncio, os, pathlib
+from paddock import Paddock
+
+def children():
+    tasks = pathlib.Path(f"/proc/{os.getpid()}/task")
+    return [int(pid) for task in tasks.iterdir() for pid in (task / "children").read_text().split()]
+
+async def main():
+    async with Paddock() as paddock:
+        limits = {"wall_seconds": 900}
+        async for event in paddock.stream("print('on')\\nwhile True: pass", engine="monty", limits=limits):
+            print(*children(), flush=True)
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_workers_do_not_outlive_a_host_that_was_killed(number: signal.Signals) -> None:
+    host = start(HOST)
+    assert host.stdout is not None
+    workers = [int(pid) for pid in host.stdout.readline().split()]
+    assert workers != []
+    host.send_signal(number)
+    wait_until_gone(workers)
+    host.communicate()
+    assert host.returncode == -number
+
+
+def test_an_interrupted_host_ends_its_workers_and_itself() -> None:
+    host = start(HOST)
+    assert host.stdout is not None
+    workers = [int(pid) for pid in host.stdout.readline().split()]
+    host.send_signal(signal.SIGINT)
+    wait_until_gone(workers)
+    _, said = host.communicate()
+    assert said.strip().splitlines()[-1] == "KeyboardInterrupt"

@@ -1,0 +1,136 @@
+"""How the light engine uses its pool: what each checkout is given, and what a session is used for."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import os
+import signal
+import sys
+from typing import Any
+
+import pytest
+from pydantic_monty import AsyncMonty
+
+from paddock.config import Config, MontyConfig
+from paddock.engines import monty
+from paddock.engines.monty import SUSPENSIONS, MontyEngine
+from paddock.model.errors import EngineCrashed, EngineUnavailable
+from paddock.model.limits import Limits
+from paddock.model.result import Verdict
+from paddock.run import Paddock
+from tests.anomaly.processes import children
+
+
+class Watched:
+    """A real pool that remembers what it was asked for."""
+
+    def __init__(self, pool: AsyncMonty) -> None:
+        self._pool = pool
+        self.asked: list[dict[str, Any]] = []
+
+    def checkout(self, **options: Any) -> Any:
+        self.asked.append(options)
+        return self._pool.checkout(**options)
+
+    async def __aexit__(self, *args: object) -> None:
+        await self._pool.__aexit__(*args)
+
+
+async def test_every_run_is_a_checkout_of_its_own_with_all_its_limits() -> None:
+    engine = MontyEngine(Config())
+    async with Paddock(engines={"monty": lambda config: engine}) as paddock:
+        await paddock.run("1", engine="monty")
+        watched = Watched(await engine._start())
+        engine._pool = watched  # type: ignore[assignment]
+        limits = Limits(wall_seconds=2.0, memory_bytes=64 * 1024 * 1024, recursion=50)
+        for _ in range(2):
+            await paddock.run("1", engine="monty", limits=limits)
+    assert (
+        watched.asked
+        == [
+            {
+                "limits": {
+                    "max_feed_duration_secs": 2.0,
+                    "max_memory": 64 * 1024 * 1024,
+                    "max_recursion_depth": 50,
+                    "max_suspensions": SUSPENSIONS,
+                },
+                "assert_message_annotations": False,  # else an assert has words that CPython does not give it
+                "os_policy": {"sleep_system_max": math.inf},  # else a sleep over ten seconds ends after ten
+            }
+        ]
+        * 2
+    )
+    assert 100 * Config().caps.calls < SUSPENSIONS
+
+
+async def test_no_more_workers_are_started_than_configured() -> None:
+    config = Config(monty=MontyConfig(min_workers=1, max_workers=2))
+    seen: set[int] = set()
+
+    def look() -> None:
+        seen.update(children())
+
+    async with Paddock(config, tools=[look]) as paddock:
+        await asyncio.gather(*(paddock.run("await look()", engine="monty") for _ in range(20)))
+    assert 1 <= len(seen) <= 2
+
+
+async def test_a_healthy_worker_serves_one_run_after_the_other() -> None:
+    async with Paddock() as paddock:
+        await paddock.run("1", engine="monty")
+        before = children()
+        for _ in range(5):
+            await paddock.run("x = 1\nx / 0", engine="monty")
+        assert children() == before
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+async def test_a_worker_that_stands_still_is_given_up_at_the_limit() -> None:
+    async with Paddock() as paddock:
+        await paddock.run("1", engine="monty")
+        (pid,) = children()
+
+        def stop() -> None:
+            os.kill(pid, signal.SIGSTOP)
+
+        other = Paddock(tools=[stop])
+        other._engines = paddock._engines
+        result = await other.run("await stop()\n5", engine="monty", limits={"wall_seconds": 0.3})
+        assert result.verdict is Verdict.TIMEOUT
+        assert (await paddock.run("1 + 1", engine="monty")).output == 2
+
+
+async def test_what_a_script_writes_is_bounded_by_an_error_that_it_can_catch() -> None:
+    code = """
+try:
+    for i in range(200):
+        open('/tmp/' + str(i), 'w').write('x' * 1_000_000)
+except OSError as e:
+    text = str(e)
+[60 < i < 70, text]
+"""
+    async with Paddock() as paddock:
+        result = await paddock.run(code, engine="monty")
+    assert (result.verdict, result.output) == (Verdict.OK, [True, "[Errno 28] No space left on device"])
+
+
+async def test_a_worker_that_cannot_be_started_is_a_fault_of_the_host(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(monty, "worker_binary", lambda: "/nonexistent/monty")
+    async with Paddock() as paddock:
+        with pytest.raises(EngineCrashed, match=r"^the light engine's worker died before the script began: "):
+            await paddock.run("1", engine="monty")
+    assert "No such file or directory" in capfd.readouterr().err
+
+
+async def test_a_worker_that_is_not_installed_is_named_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing() -> str:
+        raise FileNotFoundError("no monty")
+
+    monkeypatch.setattr("pydantic_monty._binary.find_monty_binary", missing)
+    async with Paddock() as paddock:
+        with pytest.raises(EngineUnavailable, match=r"^no monty\. Reinstall paddock: pip install "):
+            await paddock.run("1", engine="monty")
