@@ -7,6 +7,7 @@ import asyncio
 import json
 import sys
 
+from bench.figures import FIGURES, Figure
 from bench.rows import ROWS
 from bench.runner import Measured, Row, measure
 
@@ -47,13 +48,19 @@ async def measure_all(rows: list[Row]) -> list[Measured]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    names = [row.name for row in ROWS]
+    names = [*(row.name for row in ROWS), *FIGURES]
     parser.add_argument("--only", action="append", choices=names, metavar="NAME", help=f"one of {', '.join(names)}")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     options = parser.parse_args()
-    measured = asyncio.run(measure_all([row for row in ROWS if not options.only or row.name in options.only]))
-    print(json.dumps([row.to_dict() for row in measured], indent=2) if options.json else table(measured))
-    missed = [row.name for row in measured if not row.met]
+    wanted = options.only or names
+    measured = asyncio.run(measure_all([row for row in ROWS if row.name in wanted]))
+    figures = [count() for name, count in FIGURES.items() if name in wanted]
+    items: list[Measured | Figure] = [*measured, *figures]
+    if options.json:
+        print(json.dumps([item.to_dict() for item in items], indent=2))
+    else:
+        print("\n".join([*([table(measured)] if measured else []), *map(str, figures)]))
+    missed = [item.name for item in items if not item.met]
     if missed:
         print(f"missed: {', '.join(missed)}", file=sys.stderr)
     return 1 if missed else 0

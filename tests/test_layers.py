@@ -18,7 +18,7 @@ LAYERS = (
     {"config"},
     {"planning", "jail", "store"},
     {"tools", "engines"},
-    {"run", "record", "sync", "lint"},
+    {"run", "record", "sync", "linting"},
     {"definitions"},
     {"server"},
     {"cli"},

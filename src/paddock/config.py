@@ -46,7 +46,7 @@ class Config:
 
     @classmethod
     def load(cls, path: str | Path | None = None, environ: Mapping[str, str] | None = None) -> Config:
-        """Read the file (`path`, else `$PADDOCK_CONFIG`, else `./paddock.toml` if there is one), then the environment."""
+        """Read the file (`path`, else `$PADDOCK_CONFIG`, else `./paddock.toml` if it is there), then the environment."""
         environ = os.environ if environ is None else environ
         path = path or environ.get("PADDOCK_CONFIG")
         if path is None and Path(FILE_NAME).is_file():

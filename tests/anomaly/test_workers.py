@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from paddock.model.events import Output
-from paddock.model.result import Verdict
+from paddock.model.result import RunError, Verdict
 from paddock.run import Paddock
 from tests.anomaly.processes import children, start, wait_until_gone
 
@@ -92,7 +92,6 @@ async def test_leaving_the_block_leaves_no_process_and_no_folder(
         await asyncio.gather(*(paddock.run("sum(range(1000))", engine="monty") for _ in range(10)))
         workers = children()
         assert workers != []
-        assert len(list(tmp_path.iterdir())) == 1
     wait_until_gone(workers)
     assert (children(), list(tmp_path.iterdir())) == ([], [])
 
@@ -102,10 +101,27 @@ async def test_leaving_the_block_while_a_run_goes_on_ends_it() -> None:
         run, begun = await spinning(paddock)
         await begun.wait()
         workers = children()
-        run.cancel()
     wait_until_gone(workers)
-    with pytest.raises(asyncio.CancelledError):
-        await run
+    assert await run is Verdict.CANCELLED
+
+
+async def test_leaving_the_block_ends_a_run_that_waits_for_a_tool() -> None:
+    begun = asyncio.Event()
+
+    async def hang() -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    async with Paddock(tools=[hang]) as paddock:
+        run = asyncio.create_task(paddock.run("await hang()", engine="monty"))
+        await begun.wait()
+        workers = children()
+    wait_until_gone(workers)
+    result = await run
+    assert (result.verdict, result.error) == (
+        Verdict.CANCELLED,
+        RunError("Cancelled", "Paddock was closed while the script ran"),
+    )
 
 
 def test_run_sync_leaves_nothing_after_close() -> None:

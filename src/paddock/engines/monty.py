@@ -16,7 +16,6 @@ import os
 import shlex
 import sys
 import time
-import weakref
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
@@ -52,6 +51,7 @@ class MontyEngine:
         # A worker that stands still outside a script is bound by this alone; no script may run longer.
         self._request_seconds = config.caps.wall_seconds + 1
         self._pool: AsyncMonty | None = None
+        self._open: set[MontyExecution] = set()
         self._starting = asyncio.Lock()
         self._script: int | None = None
 
@@ -68,6 +68,8 @@ class MontyEngine:
             except MontyError as error:
                 raise EngineCrashed(f"the light engine's worker died before the script began: {error}") from None
             execution = MontyExecution(session, plan, source, problem)
+            self._open.add(execution)
+            stack.callback(self._open.discard, execution)
             try:
                 yield execution
             finally:
@@ -87,6 +89,8 @@ class MontyEngine:
 
     async def close(self) -> None:
         pool, self._pool = self._pool, None
+        for execution in list(self._open):
+            await execution.abandon()
         if pool is not None:
             await pool.__aexit__(None, None, None)
         if self._script is not None:
@@ -166,6 +170,12 @@ class MontyExecution:
             waiting.set_exception(RuntimeError(answer.json))
         else:
             waiting.set_result(answer.json)
+
+    async def abandon(self) -> None:
+        """End the guest because the engine is closed; the run ends as cancelled."""
+        await self.stop()
+        message = "Paddock was closed while the script ran"
+        self._events.put_nowait(Finished(Verdict.CANCELLED, error_type="Cancelled", error_message=message))
 
     async def stop(self) -> None:
         """End the guest. A worker that is still running is killed; the pool replaces it."""

@@ -43,7 +43,7 @@ def finished(error: MontyError, source: Source, prepared: Prepared, script_feed:
         return Finished(verdict, line=places[-1].line if places else None)
     if isinstance(error, MontySyntaxError) or _was_refused(kind, error):
         return _rejected(kind, text, places)
-    line = places[-1].line if places else None
+    line = monty_wording.line_of(kind, places[-1].line if places else None, source)
     clues = fits_python.clues(source, plan.names(), frozenset(plan.tools))
     message, certain = monty_wording.reword(kind, str(cause), line, source, clues)
     certain = certain and not monty_wording.reports_another_line(line, source)

@@ -35,6 +35,15 @@ def reword(kind: str, text: str, line: int | None, source: Source, clues: Clues)
     return text, not any(pattern.search(text) for pattern in _LOST) and kind not in ("JSONDecodeError", "error")
 
 
+def line_of(kind: str, line: int | None, source: Source) -> int | None:
+    """The line that CPython reports: for an assertion the first of its test, whatever its message spans."""
+    if kind == "AssertionError" and line is not None:
+        for node in ast.walk(source.tree):
+            if isinstance(node, ast.Assert) and node.lineno <= line <= (node.end_lineno or line):
+                return node.test.lineno
+    return line
+
+
 def reports_another_line(line: int | None, source: Source) -> bool:
     """Whether `line` is the head of an `except`, where an exception only passes through: its origin is lost."""
     return any(isinstance(node, ast.ExceptHandler) and node.lineno == line for node in ast.walk(source.tree))

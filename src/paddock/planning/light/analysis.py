@@ -7,7 +7,7 @@ import builtins
 import sys
 from collections.abc import Callable, Iterable
 
-from paddock.planning.light import expressions
+from paddock.planning.light import expressions, lazy
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.scopes import Scope, declare
 from paddock.planning.light.tables import BUILTINS, EXCEPTIONS, MODULES, PARENTS
@@ -38,6 +38,8 @@ class Analysis:
         self.single = _bound_once(tree)
         self.future = any(isinstance(node, ast.ImportFrom) and node.module == "__future__" for node in tree.body)
         self.texts = [n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+        self.bindings = _all_bindings(tree)
+        self.has_negatives = any(isinstance(n, ast.UnaryOp) and isinstance(n.op, ast.USub) for n in ast.walk(tree))
         self.divisions: dict[int, set[tuple[str, str]]] = {}
         self.keys_read: dict[int, set[Kind]] = {}
 
@@ -138,6 +140,26 @@ class Analysis:
             self.check_shown(kind.held(), node, seen)
             self.check_shown(kind.keys, node, seen)
 
+    def may_be_negative(self, node: ast.AST | None, depth: int = 0) -> bool:
+        """Whether a number can come out negative, as far as the text of the script tells."""
+        if node is None or depth > 5:
+            return True
+        if isinstance(node, ast.Name):
+            bound = self.bindings.get(node.id)
+            if bound is None:
+                return self.has_negatives
+            return any(self.may_be_negative(value, depth + 1) for value in bound)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("abs", "len"):
+            return False
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) and isinstance(node.right, ast.Constant):
+            return node.right.value != 2 and self.may_be_negative(node.left, depth + 1)
+        if isinstance(node, ast.BinOp | ast.UnaryOp) and isinstance(node.op, ast.Sub | ast.USub):
+            return True
+        if isinstance(node, ast.Constant):
+            return not isinstance(node.value, int | float) or node.value < 0
+        children = [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)]
+        return any(self.may_be_negative(child, depth + 1) for child in children if not isinstance(child, ast.Attribute))
+
     def has_method(self, instance: Thing, name: str) -> bool:
         owner = instance.of
         return owner is not None and (name in _class_scope(owner).names or owner.name == "dataclass")
@@ -217,7 +239,7 @@ class Analysis:
 
 
 BRIDGE = frozenset({"call_tool", "report_progress"})
-SHOWN = frozenset(
+SHOWN = frozenset({"type object"}) | frozenset(
     {"list", "tuple", "dict", "Counter", "defaultdict", "deque", "range", "view", "record value", "exception"}
 )
 
@@ -243,6 +265,29 @@ def _bound_once(tree: ast.Module) -> dict[str, ast.expr]:
         elif isinstance(node, ast.arg):
             counts[node.arg] = counts.get(node.arg, 0) + 1
     return {name: value for name, value in found.items() if counts.get(name) == 1}
+
+
+def _all_bindings(tree: ast.Module) -> dict[str, list[ast.expr]]:
+    """What each name is assigned, where plain and augmented assignments are all that binds it."""
+    found: dict[str, list[ast.expr]] = {}
+    other: set[str] = set()
+    counted: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                if isinstance(target, ast.Name):
+                    found.setdefault(target.id, []).append(node.value)
+                    counted.add(id(target))
+        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            minus = isinstance(node.op, ast.Sub)
+            found.setdefault(node.target.id, []).append(ast.UnaryOp(ast.USub(), node.value) if minus else node.value)
+            counted.add(id(node.target))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and id(node) not in counted:
+            other.add(node.id)
+        elif isinstance(node, ast.arg):
+            other.add(node.arg)
+    return {name: values for name, values in found.items() if name not in other}
 
 
 def _class_scope(owner: Thing) -> Scope:
@@ -273,6 +318,9 @@ def _assign(a: Analysis, node: ast.Assign) -> None:
             for target, kinds in zip(targets, [a.value(value) for value in values], strict=True):
                 a.bind(target, kinds)
             return
+    if len(node.targets) == 1 and isinstance(node.targets[0], ast.Tuple | ast.List) and lazy.is_lazy(a, node.value):
+        a.unpack(node.targets[0], a.holding(node.value, "list", lazy.consume(a, node.value)))
+        return
     kinds = a.value(node.value)
     for target in node.targets:
         a.bind(target, kinds)
@@ -432,8 +480,23 @@ def _function(a: Analysis, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None
     check_annotation(a, node.returns)
     kinds: Kinds = frozenset({expressions.function(a, node)})
     for decorator in reversed(node.decorator_list):
+        if _is_memo(a, decorator):
+            continue
         kinds = expressions.call_kinds(a, a.value(decorator), [kinds], decorator)
     a.flow(kinds, a.scope.cell(node.name))
+
+
+def _is_memo(a: Analysis, decorator: ast.expr) -> bool:
+    """`@cache`, `@lru_cache` or `@lru_cache(maxsize=…)`: the function stays what it is."""
+    function = decorator
+    if isinstance(decorator, ast.Call):
+        function = decorator.func
+        sized = [*decorator.args, *(k.value for k in decorator.keywords if k.arg == "maxsize")]
+        if len(decorator.args) + len(decorator.keywords) != len(sized) or len(sized) > 1:
+            return False
+        if not all(isinstance(argument, ast.Constant) for argument in sized):
+            return False
+    return all(shape_of(kind) == "memo" for kind in a.value(function)) and bool(a.value(function))
 
 
 def _class(a: Analysis, node: ast.ClassDef) -> None:

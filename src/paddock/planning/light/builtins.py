@@ -239,7 +239,8 @@ def _type(a: Analysis, node: ast.Call) -> Kinds:
     kinds = a.value(node.args[0])
     if any(shape_of(kind) not in TYPED for kind in kinds):
         raise Refused("asks for a type", node)
-    return frozenset({a.named("builtin", "int")})
+    own = any(shape_of(kind) == "instance" for kind in kinds)
+    return frozenset({a.thing(node, "class object" if own else "type object")})
 
 
 TYPED = frozenset({*NUMBERS, "str", "bytes", "none", "any", "list", "tuple", "dict", "set", "instance"})
@@ -316,16 +317,12 @@ def _divmod(a: Analysis, node: ast.Call) -> Kinds:
 def _counter(a: Analysis, node: ast.Call) -> Kinds:
     keys: Kinds = NOTHING
     if node.args:
-        kinds = NOTHING if _is_lazy(a, node.args[0]) else a.value(node.args[0])
+        kinds = NOTHING if lazy.is_lazy(a, node.args[0]) else a.value(node.args[0])
         if any(shape_of(kind) in ("dict", "Counter") for kind in kinds):
             keys = frozenset().union(*(kind.keys for kind in kinds if isinstance(kind, Thing)))
         else:
             keys = lazy.consume(a, node.args[0])
     return a.holding(node, "Counter", INT, keys)
-
-
-def _is_lazy(a: Analysis, node: ast.expr) -> bool:
-    return isinstance(node, ast.GeneratorExp) or lazy.lazy_name(a, node) is not None
 
 
 def _defaultdict(a: Analysis, node: ast.Call) -> Kinds:

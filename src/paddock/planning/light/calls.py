@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from paddock.planning.light import expressions, lazy, patterns
+from paddock.planning.light import expressions, iterators, lazy, patterns
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.scopes import Scope
 from paddock.planning.light.tables import BUILTINS, METHODS, MODULES, UNKNOWN_RECEIVER
@@ -196,6 +196,7 @@ def method(a: Analysis, node: ast.AST, instance: Thing, name: str, arguments: li
 
 SPECIAL = {
     ast.Add: "__add__", ast.Sub: "__sub__", ast.Mult: "__mul__", ast.Div: "__truediv__", ast.USub: "__neg__",
+    ast.FloorDiv: "__floordiv__", ast.Mod: "__mod__", ast.Pow: "__pow__",
 }  # fmt: skip
 
 
@@ -416,8 +417,10 @@ def _method_call(a: Analysis, node: ast.Call, kind: Kind, name: str) -> Kinds:
     shape = shape_of(kind)
     if shape == "any":
         return _unknown_method(a, node, name)
-    if shape == "none" and not a.strict():
-        _arguments(a, node)
+    if expressions.lacks(kind, name):
+        for argument in node.args:
+            if not isinstance(argument, ast.Starred) and not lazy.is_lazy(a, argument):
+                a.value(argument)
         return NOTHING
     entry = METHODS.get(shape, {}).get(name)
     if entry is None:
@@ -739,10 +742,12 @@ def _plain_result(a: Analysis, node: ast.AST, result: str) -> Kinds:
 
 
 def _builtin(a: Analysis, node: ast.Call, name: str) -> Kinds:
-    if name in lazy.LAZY or name in lazy.LAZY_MODULES:
+    if name in lazy.LAZY:
         raise Refused(f"keeps what {name}() gives", node)
     signature = signature_of(name)
     check_arguments(node, signature, name)
+    if name.startswith("itertools."):
+        return iterators.itertool(a, node, name.removeprefix("itertools."))
     handler = HANDLERS.get(name)
     if handler is not None:
         return handler(a, node)

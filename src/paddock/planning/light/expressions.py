@@ -210,13 +210,13 @@ def _check_power(a: Analysis, node: ast.AST, left: Kinds, right: Kinds, exponent
     # A negative number to a fraction is complex in CPython and NaN in Monty.
     fraction = not right <= WHOLE and not _is_whole(exponent)
     base = getattr(node, "left", None)
-    if fraction and not _is_never_negative(base):
+    if fraction and a.may_be_negative(base):
         raise Refused("takes a power with a fraction as exponent", node)
-    # Exact binary fractions of 18 digits, such as 2.0**-25, are written with another last digit.
-    if not positive and not (left <= WHOLE and right <= WHOLE and _is_never_negative(exponent)):
-        if "float" in left or "any" in left or not _is_never_negative(exponent):
-            if isinstance(base, ast.Constant) and base.value in (2, 4, 8, 16, 0.5, 0.25, 0.125):
-                raise Refused("takes a power of two with an exponent that may be negative or large", node)
+    # 0.5**25 is a binary fraction of 18 digits, which Monty writes with another last digit.
+    halves = isinstance(base, ast.Constant) and base.value in (0.5, 0.25, 0.125)
+    twos = isinstance(base, ast.Constant) and base.value in (2, 4, 8, 32) and isinstance(exponent, ast.UnaryOp)
+    if halves or twos:
+        raise Refused("takes a power that is a long binary fraction", node)
 
 
 def _is_whole(node: ast.expr) -> bool:
@@ -452,8 +452,21 @@ def _check_comparison(
             _check_hashable(a, left, node)
     elif isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE):
         check_ordering(a, node, left | right)
-    elif any(isinstance(kind, Thing) and kind.shape in ("function", "class", "bound", "lazy") for kind in left | right):
-        raise Refused("compares functions or classes", node)
+    else:
+        _check_equality(a, node, left, right)
+
+
+def _check_equality(a: Analysis, node: ast.Compare, left: Kinds, right: Kinds) -> None:
+    for kind in left | right:
+        if isinstance(kind, Thing) and kind.shape in ("function", "bound", "lazy", "iterator"):
+            raise Refused("compares functions or iterators", node)
+        if isinstance(kind, Thing) and kind.shape == "instance" and has(kind, "__eq__"):
+            calls.method(a, node, kind, "__eq__", [right if kind in left else left])
+
+
+def has(instance: Thing, name: str) -> bool:
+    """Whether the class of `instance` defines `name` itself."""
+    return instance.of is not None and isinstance(instance.of.scope, Scope) and name in instance.of.scope.names
 
 
 def check_ordering(a: Analysis, node: ast.AST, kinds: Kinds) -> None:
@@ -470,7 +483,7 @@ def _check_identity(node: ast.Compare, left: Kinds, right: Kinds, other: ast.exp
         return
     if isinstance(node.left, ast.Constant) and (node.left.value is None or isinstance(node.left.value, bool)):
         return
-    named = {"list", "dict", "instance", "class", "builtin", "none", "exception class"}
+    named = {"list", "dict", "instance", "class", "builtin", "none", "exception class", "type object", "class object"}
     if not all(shape_of(kind) in named for kind in left | right):
         raise Refused("asks for the identity of values", node)
 
@@ -527,13 +540,27 @@ def load_attribute(a: Analysis, kind: Kind, name: str, node: ast.AST) -> Kinds:
                 return frozenset(found)
         if kind.shape == "exception" and name == "args":
             return a.holding(node, "tuple", STR)
+        if lacks(kind, name):
+            return NOTHING
         raise Refused(f"uses the attribute {name} of a {kind.shape}", node)
     data = DATA.get(kind, {}).get(name)
     if data is not None:
         return frozenset({data})
-    if kind == "none" and not a.strict():
+    if lacks(kind, name):
         return NOTHING
     raise Refused(f"uses the attribute {name} of a value of kind {kind}", node)
+
+
+TYPES: dict[str, type] = {
+    "none": type(None), "int": int, "float": float, "bool": bool, "str": str, "bytes": bytes, "list": list,
+    "tuple": tuple, "dict": dict, "set": set, "frozenset": frozenset,
+}  # fmt: skip
+
+
+def lacks(kind: Kind, name: str) -> bool:
+    """Whether a value of this kind has no attribute `name` in CPython either: an AttributeError, in the same words."""
+    shape = shape_of(kind)
+    return shape in TYPES and not hasattr(TYPES[shape], name)
 
 
 def _instance_attribute(a: Analysis, kind: Thing, name: str, node: ast.AST) -> Kinds:
@@ -572,6 +599,8 @@ def module_attribute(a: Analysis, module: str, name: str, node: ast.AST) -> Kind
         return frozenset({a.named("type", f"{module}.{name}")})
     if entry == "=decorator":
         return frozenset({a.named("decorator", name)})
+    if entry == "=memo":
+        return frozenset({a.named("memo", name)})
     if entry.startswith("="):
         return frozenset({entry[1:]})
     return frozenset({a.named("builtin", f"{module}.{name}")})
@@ -579,6 +608,8 @@ def module_attribute(a: Analysis, module: str, name: str, node: ast.AST) -> Kind
 
 def store_attribute(a: Analysis, target: ast.Attribute, kinds: Kinds) -> None:
     for kind in a.value(target.value):
+        if kind == "none":
+            continue  # an AttributeError, in the same words
         if not isinstance(kind, Thing) or kind.shape not in ("instance", "class"):
             raise Refused(f"sets the attribute {target.attr} of a {shape_of(kind)}", target)
         if target.attr.startswith("__") and target.attr.endswith("__"):
@@ -681,6 +712,8 @@ def store_item(a: Analysis, target: ast.Subscript, kinds: Kinds) -> None:
                 a.flow(kinds, kind.items)
         elif kind.shape == "deque":
             a.flow(kinds, kind.items)
+        elif kind.shape == "instance":
+            calls.method(a, target, kind, "__setitem__", [keys, kinds])
         elif kind.shape != "tuple":
             raise Refused(f"assigns to an item of a {kind.shape}", target)
 

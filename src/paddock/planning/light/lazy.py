@@ -15,10 +15,6 @@ if TYPE_CHECKING:
     from paddock.planning.light.analysis import Analysis
 
 LAZY = frozenset({"map", "filter", "zip", "enumerate", "reversed"})
-LAZY_MODULES = frozenset({
-    "itertools.chain", "itertools.combinations", "itertools.permutations", "itertools.product",
-    "itertools.accumulate", "itertools.zip_longest", "itertools.combinations_with_replacement",
-})  # fmt: skip
 HARMLESS_CALLS = frozenset(
     {"str", "len", "abs", "bool", "isinstance", "repr", "range", "min", "max", "ord", "tuple", "sum"}
 )
@@ -53,8 +49,23 @@ def iterate(a: Analysis, kinds: Kinds, node: ast.AST, *, ordered: bool = True) -
             result = result.union(*kind.fields.values())
         elif kind.shape == "iterator":
             result |= kind.items
+        elif kind.shape == "instance":
+            result |= _own_items(a, kind, node)
+        elif kind.shape in ("function", "class", "builtin"):
+            a.diverges(node, "TypeError", "iterating")
         else:
             raise Refused(f"iterates over a {kind.shape}", node)
+    return frozenset(result)
+
+
+def _own_items(a: Analysis, instance: Thing, node: ast.AST) -> Kinds:
+    """What an object of the script's own gives through `__iter__` and `__next__`."""
+    result: set[Kind] = set()
+    for kind in calls.method(a, node, instance, "__iter__", []):
+        if isinstance(kind, Thing) and kind.shape == "instance":
+            result |= calls.method(a, node, kind, "__next__", [])
+        else:
+            result |= iterate(a, frozenset({kind}), node)
     return frozenset(result)
 
 
@@ -68,7 +79,7 @@ def consume(
 ) -> Kinds:
     """The items of `node`, which is used up here and now: the one place where a lazy value may stand."""
     if isinstance(node, ast.GeneratorExp):
-        if loop is not None and not _is_quiet(node):
+        if loop is not None and not is_quiet(node):
             raise Refused("loops over a generator expression", node)
         before = a.scope
         expressions.comprehension(a, node)
@@ -77,10 +88,14 @@ def consume(
         return items
     name = lazy_name(a, node)
     if name is not None and isinstance(node, ast.Call):
-        if (loop is not None or inside is not None) and name in ("map", "filter") and not _is_quiet(node):
+        if (loop is not None or inside is not None) and name in ("map", "filter") and not is_quiet(node):
             raise Refused(f"loops over {name}() with a function that may be seen at work", node)
         return lazy_items(a, node, name, ordered=ordered)
     return iterate(a, a.value(node), node, ordered=ordered)
+
+
+def is_lazy(a: Analysis, node: ast.expr) -> bool:
+    return isinstance(node, ast.GeneratorExp) or lazy_name(a, node) is not None
 
 
 def lazy_name(a: Analysis, node: ast.expr) -> str | None:
@@ -96,7 +111,7 @@ def lazy_name(a: Analysis, node: ast.expr) -> str | None:
     else:
         return None
     names = {kind.name for kind in kinds if isinstance(kind, Thing) and kind.shape == "builtin"}
-    found = names & (LAZY | LAZY_MODULES)
+    found = names & LAZY
     return found.pop() if len(found) == 1 else None
 
 
@@ -115,16 +130,12 @@ def lazy_items(a: Analysis, node: ast.Call, name: str, *, ordered: bool = True) 
             a.value(keyword.value)
         if len(arguments) > 1:
             a.value(arguments[1])
-        return _pair(a, node, [INT, consume(a, arguments[0])])
-    if name in ("zip", "itertools.zip_longest"):
+        return pair(a, node, [INT, consume(a, arguments[0])])
+    if name == "zip":
         columns = [consume(a, _plain(argument)) for argument in arguments]
-        for keyword in node.keywords:
-            columns = [column | a.value(keyword.value) for column in columns]
-        if name == "itertools.zip_longest" and not node.keywords:
-            columns = [column | {"none"} for column in columns]
         if any(isinstance(argument, ast.Starred) for argument in arguments):
             return a.holding(node, "tuple", frozenset().union(*(iterate(a, c, node) for c in columns)), tag="zip")
-        return _pair(a, node, columns)
+        return pair(a, node, columns)
     if name == "reversed":
         kinds = a.value(arguments[0])
         if any(shape_of(kind) in (*ORDERLESS, "lazy", "iterator", "instance") for kind in kinds):
@@ -133,37 +144,17 @@ def lazy_items(a: Analysis, node: ast.Call, name: str, *, ordered: bool = True) 
     if name == "map":
         columns = [consume(a, argument, ordered=ordered) for argument in arguments[1:]]
         return calls.call_kinds(a, a.value(arguments[0]), columns, node)
-    if name == "filter":
-        items = consume(a, arguments[1], ordered=ordered)
-        if not (isinstance(arguments[0], ast.Constant) and arguments[0].value is None):
-            calls.call_kinds(a, a.value(arguments[0]), [items], node)
-        return items
-    if name == "itertools.chain":
-        return frozenset().union(*(_chained(a, argument) for argument in arguments))
-    if name == "itertools.accumulate":
-        items = consume(a, arguments[0])
-        if len(arguments) > 1:
-            items |= calls.call_kinds(a, a.value(arguments[1]), [items, items], node)
-        return items
-    for keyword in node.keywords:
-        a.value(keyword.value)
-    pools = arguments if name == "itertools.product" else arguments[:1]
-    for argument in arguments[len(pools) :]:
-        a.value(argument)
-    return a.holding(node, "tuple", frozenset().union(*(_chained(a, argument) for argument in pools)), tag=name)
-
-
-def _chained(a: Analysis, argument: ast.expr) -> Kinds:
-    if isinstance(argument, ast.Starred):
-        return iterate(a, consume(a, argument.value), argument)
-    return consume(a, argument)
+    items = consume(a, arguments[1], ordered=ordered)
+    if not (isinstance(arguments[0], ast.Constant) and arguments[0].value is None):
+        calls.call_kinds(a, a.value(arguments[0]), [items], node)
+    return items
 
 
 def _plain(argument: ast.expr) -> ast.expr:
     return argument.value if isinstance(argument, ast.Starred) else argument
 
 
-def _pair(a: Analysis, node: ast.AST, columns: list[Kinds]) -> Kinds:
+def pair(a: Analysis, node: ast.AST, columns: list[Kinds]) -> Kinds:
     made = a.thing(node, "tuple", "pair")
     for position, kinds in enumerate(columns):
         a.flow(kinds, made.fields.setdefault(position, set()))
@@ -172,23 +163,23 @@ def _pair(a: Analysis, node: ast.AST, columns: list[Kinds]) -> Kinds:
 
 def check_short_circuit(a: Analysis, node: ast.expr, name: str) -> None:
     """`any` and `all` stop early in CPython; Monty has then evaluated the rest as well."""
-    if isinstance(node, ast.GeneratorExp) and not _is_quiet(node):
+    if isinstance(node, ast.GeneratorExp) and not is_quiet(node):
         raise Refused(f"uses {name}() over a generator expression that may raise or be seen at work", node)
-    if lazy_name(a, node) in ("map", "filter") and not _is_quiet(node):
+    if lazy_name(a, node) in ("map", "filter") and not is_quiet(node):
         raise Refused(f"uses {name}() over map() or filter()", node)
 
 
-def _is_quiet(node: ast.AST) -> bool:
+def is_quiet(node: ast.AST) -> bool:
     """Whether evaluating more of this than CPython would cannot be seen: no effect, and nothing that usually raises."""
     lengths = {
         ast.dump(inner.args[0])
         for inner in ast.walk(node)
         if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name) and inner.func.id == "len" and inner.args
     }
-    return all(_is_quiet_node(inner, lengths) for inner in ast.walk(node))
+    return all(_quiet_node(inner, lengths) for inner in ast.walk(node))
 
 
-def _is_quiet_node(node: ast.AST, lengths: set[str]) -> bool:
+def _quiet_node(node: ast.AST, lengths: set[str]) -> bool:
     if isinstance(node, ast.Call):
         if isinstance(node.func, ast.Name):
             return node.func.id in HARMLESS_CALLS or node.func.id in LAZY or node.func.id in ("int", "float")

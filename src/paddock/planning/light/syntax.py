@@ -94,11 +94,6 @@ def _raise(node: ast.Raise) -> None:
         raise Refused("raises an exception again", node)
 
 
-def _assert(node: ast.Assert) -> None:
-    if node.end_lineno != node.lineno:
-        raise Refused("has an assertion over several lines", node)
-
-
 def _comprehension(node: ast.comprehension) -> None:
     if node.is_async:
         raise Refused("uses an asynchronous comprehension", node.iter)
@@ -131,7 +126,6 @@ _CHECKS = {
     ast.Constant: _constant,
     ast.Try: _try,
     ast.Raise: _raise,
-    ast.Assert: _assert,
     ast.comprehension: _comprehension,
     ast.ImportFrom: _import,
     ast.Name: _name,

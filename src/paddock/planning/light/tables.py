@@ -181,10 +181,13 @@ MODULES: dict[str, dict[str, str]] = {
         "datetime": "=type", "date": "=type", "timedelta": "=type",
     },
     "itertools": {
-        "chain": "0-9 lazy", "combinations": "2-2 lazy", "permutations": "1-2 lazy", "product": "0-9[repeat] lazy",
-        "accumulate": "1-2 lazy", "zip_longest": "0-9[fillvalue] lazy",
+        "chain": "0-9 iterator", "combinations": "2-2 iterator", "permutations": "1-2 iterator",
+        "product": "0-9[repeat] iterator", "accumulate": "1-2 iterator", "zip_longest": "0-9[fillvalue] iterator",
+        "combinations_with_replacement": "2-2 iterator", "islice": "2-4 iterator", "count": "0-2 iterator",
+        "cycle": "1-1 iterator", "repeat": "1-2 iterator", "takewhile": "2-2 iterator", "dropwhile": "2-2 iterator",
+        "groupby": "1-2[key] iterator", "pairwise": "1-1 iterator", "starmap": "2-2 iterator",
     },
-    "functools": {"reduce": "2-3 any"},
+    "functools": {"reduce": "2-3 any", "lru_cache": "=memo", "cache": "=memo"},
     "copy": {"copy": "1-1 copied", "deepcopy": "1-1 copied"},
     "typing": {
         name: "=annotation"
@@ -203,11 +206,19 @@ MODULES: dict[str, dict[str, str]] = {
     "base64": {"b64encode": "1-1 bytes", "b64decode": "1-1 bytes"},
     "dataclasses": {"dataclass": "=decorator", "field": "0-0[default,default_factory] field"},
     "sys": {"maxsize": "=int"},
-    "__future__": {"annotations": "=annotation"},
+    "__future__": dict.fromkeys(
+        ("annotations", "division", "print_function", "absolute_import", "unicode_literals", "generators"),
+        "=annotation",
+    ),
+    "bisect": {
+        "bisect": "2-2 int", "bisect_left": "2-2 int", "bisect_right": "2-2 int", "insort": "2-2 none",
+        "insort_left": "2-2 none", "insort_right": "2-2 none",
+    },
 }  # fmt: skip
 
 DUNDERS = frozenset({
-    "__init__", "__repr__", "__str__", "__add__", "__sub__", "__mul__", "__truediv__", "__neg__", "__getitem__",
-    "__contains__", "__call__", "__eq__", "__hash__",
+    "__init__", "__repr__", "__str__", "__add__", "__sub__", "__mul__", "__truediv__", "__floordiv__", "__mod__",
+    "__pow__", "__neg__", "__abs__", "__getitem__", "__setitem__", "__contains__", "__call__", "__eq__", "__hash__",
+    "__iter__", "__next__", "__radd__", "__rmul__", "__rsub__",
 })  # fmt: skip
 """Special methods that Monty calls where CPython does."""

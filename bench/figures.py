@@ -1,0 +1,32 @@
+"""Figures that are counted, not timed: a share of something, with what it should be at least."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One counted share, between 0 and 1."""
+
+    name: str
+    what: str
+    share: float
+    at_least: float
+
+    @property
+    def met(self) -> bool:
+        return self.share >= self.at_least
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "met": self.met}
+
+    def __str__(self) -> str:
+        met = "yes" if self.met else "NO"
+        return f"{self.name}: {self.share:.1%} of {self.what} (target: at least {self.at_least:.0%}; met: {met})"
+
+
+FIGURES: dict[str, Callable[[], Figure]] = {}
+"""By the name that `--only` takes; each is counted when it is asked for."""
