@@ -27,7 +27,7 @@ LAYERS = (
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 PURE = ("model", "planning")
 IMPURE = {
-    *("asyncio", "subprocess", "socket", "threading", "multiprocessing", "concurrent", "selectors", "signal", "ssl"),
+    *("asyncio", "subprocess", "socket", "multiprocessing", "concurrent", "selectors", "signal", "ssl"),
     *("os", "pathlib", "shutil", "tempfile", "urllib", "http", "sqlite3", "logging", "time", "random"),
 }
 OPENS = {"open", "print", "input", "exec", "eval", "__import__"}

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from paddock.planning.python_source import Source, SourceProblem, read
+from paddock.planning import python_source
+from paddock.planning.python_source import KEPT_BYTES, KEPT_COUNT, Source, SourceProblem, read
 
 TOO_DEEP = SourceProblem("SyntaxError", "the source is nested too deeply to be parsed")
 
@@ -209,3 +211,33 @@ def test_a_return_does_not_hide_what_the_compiler_finds(code: str) -> None:
 
 def test_reading_warns_nobody() -> None:
     assert isinstance(read("x = '\\d' is 1"), Source)
+
+
+def test_a_script_is_parsed_once() -> None:
+    assert read("parsed = 'once'") is read("parsed = 'once'")
+
+
+def test_what_is_kept_is_bounded_by_size_and_number() -> None:
+    for number in range(2 * KEPT_COUNT):
+        read(f"{number}")
+    assert len(python_source._kept) <= KEPT_COUNT
+    for number in range(30):
+        read(f"{number}" + " " * 10_000)
+    assert sum(map(len, python_source._kept)) <= KEPT_BYTES
+    large = read("x = 1\n" + " " * (2 * KEPT_BYTES))
+    assert list(python_source._kept.values()) == [large]
+    assert read("1 + 1") in python_source._kept.values()
+    assert large not in python_source._kept.values()
+
+
+def test_reading_in_many_threads_leaves_the_warnings_of_the_process_alone() -> None:
+    before = list(warnings.filters), warnings.showwarning
+
+    def work(worker: int) -> list[str | None]:
+        sources = [read(f"x{worker}_{number} = 1 is 1\n" + "y = 1\n" * 200) for number in range(50)]
+        return [source.warning for source in sources if isinstance(source, Source)]
+
+    with ThreadPoolExecutor(6) as pool:
+        found = [warning for warned in pool.map(work, range(6)) for warning in warned]
+    assert found == ['"is" with a literal. Did you mean "=="?'] * 300
+    assert (list(warnings.filters), warnings.showwarning) == before

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 import time
+from base64 import urlsafe_b64encode
 
 from paddock.model import envelope
 from paddock.model.events import EngineEvent, Event, Finished, Output
@@ -49,7 +50,7 @@ class Record:
         plan = self._plan
         finished = self._finished or Finished(Verdict.REJECTED if plan.refusal else Verdict.LOST)
         return RunResult(
-            run_id=f"r_{secrets.token_urlsafe(12)}",
+            run_id=f"r_{urlsafe_b64encode(os.urandom(12)).decode()}",
             verdict=finished.verdict,
             language=plan.language,
             engine=plan.engine,

@@ -253,17 +253,20 @@ class MontyExecution:
         self._events.put_nowait(Progress(done, total, str(message)))
 
 
-@lru_cache(maxsize=256)
 def _prelude(source: Source, tools: tuple[str, ...]) -> str:
     """What must be defined before the script: the functions through which it reaches its tools, an exact round()."""
-    parts: list[str] = []
-    used = {node.id for node in ast.walk(source.tree) if isinstance(node, ast.Name)}
-    if used.intersection((*BRIDGE_NAMES, *tools)):
-        linked = [f"async def {name}(payload=None):\n    return await call_tool({name!r}, payload)\n" for name in tools]
-        parts += [_guest("monty_tools.py"), *linked]
-    if "round" in used:
-        parts.append(_guest("monty_round.py"))
-    return "\n".join(parts)
+    used = source.notes.get("names")
+    if used is None:
+        used = {node.id for node in ast.walk(source.tree) if isinstance(node, ast.Name)}
+        source.notes["names"] = used
+    bridge = _bridge(tools) if used.intersection((*BRIDGE_NAMES, *tools)) else ""
+    return f"{bridge}\n{_guest('monty_round.py')}" if "round" in used else bridge
+
+
+@lru_cache(maxsize=64)
+def _bridge(tools: tuple[str, ...]) -> str:
+    linked = [f"async def {name}(payload=None):\n    return await call_tool({name!r}, payload)\n" for name in tools]
+    return "\n".join([_guest("monty_tools.py"), *linked])
 
 
 @lru_cache(maxsize=8)

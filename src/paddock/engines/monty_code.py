@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
-from functools import lru_cache
 
 from paddock.planning.python_source import Source
 
@@ -32,9 +31,15 @@ class Prepared:
         return max(1, column - moved)
 
 
-@lru_cache(maxsize=256)
 def prepare(source: Source) -> Prepared:
     """Keep the script's result under RESULT; where only the last expression gives one, dump it in the same feed."""
+    prepared = source.notes.get("monty")
+    if not isinstance(prepared, Prepared):
+        prepared = source.notes["monty"] = _prepare(source)
+    return prepared
+
+
+def _prepare(source: Source) -> Prepared:
     lines = _lines(source.code)
     edits: list[tuple[int, int, str]] = []
     for node in source.returns:

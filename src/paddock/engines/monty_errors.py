@@ -46,7 +46,7 @@ def finished(error: MontyError, source: Source, prepared: Prepared, script_feed:
     line = monty_wording.line_of(kind, places[-1].line if places else None, source)
     clues = fits_python.clues(source, plan.names(), frozenset(plan.tools))
     message, certain = monty_wording.reword(kind, str(cause), line, source, clues)
-    certain = certain and not monty_wording.reports_another_line(line, source)
+    certain = certain and not monty_wording.reports_another_line(kind, line, source)
     return Finished(
         Verdict.RAISED,
         error_type=kind,

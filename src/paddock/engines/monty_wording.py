@@ -44,9 +44,28 @@ def line_of(kind: str, line: int | None, source: Source) -> int | None:
     return line
 
 
-def reports_another_line(line: int | None, source: Source) -> bool:
-    """Whether `line` is the head of an `except`, where an exception only passes through: its origin is lost."""
-    return any(isinstance(node, ast.ExceptHandler) and node.lineno == line for node in ast.walk(source.tree))
+def reports_another_line(kind: str, line: int | None, source: Source) -> bool:
+    """Whether `line` may be where an exception only passed through, an `except` or a `finally`: its origin is lost."""
+    if line is None:
+        return False
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Raise) and node.lineno == line:
+            return not (isinstance(node.exc, ast.Call) and getattr(node.exc.func, "id", "") == kind)
+    return any(_first(part) <= line <= _last(part) for node in ast.walk(source.tree) for part in _passages(node))
+
+
+def _passages(node: ast.AST) -> list[list[ast.stmt] | list[ast.ExceptHandler]]:
+    if not isinstance(node, ast.Try):
+        return []
+    return [part for part in (node.handlers, node.finalbody) if part]
+
+
+def _first(part: list[ast.stmt] | list[ast.ExceptHandler]) -> int:
+    return part[0].lineno
+
+
+def _last(part: list[ast.stmt] | list[ast.ExceptHandler]) -> int:
+    return part[-1].end_lineno or part[-1].lineno
 
 
 _LOST = [

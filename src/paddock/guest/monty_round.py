@@ -7,5 +7,5 @@ def round(number, ndigits=None):
     if ndigits is None:
         return __paddock_round(number)
     if isinstance(number, float) and isinstance(ndigits, int) and 0 <= ndigits <= 22:
-        return float(f"{number:.{ndigits}f}")
+        return float(f"{number:.{int(ndigits)}f}")
     return __paddock_round(number, ndigits)

@@ -7,12 +7,11 @@ not an exception to raise.
 from __future__ import annotations
 
 import ast
-import io
 import re
-import tokenize
+import threading
 import warnings
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, field
+from typing import Any
 
 LONG_PARSE_BYTES = 20_000
 """Parsing more than this takes long enough to be kept off the event loop."""
@@ -42,15 +41,39 @@ class Source:
     returns: tuple[ast.Return, ...]  # top-level ones, in source order
     last: ast.Expr | None  # the last statement, when its value is the script's result
     warning: str | None = None  # what CPython prints on stderr while it compiles the script
+    notes: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    """What was found out about this script: kept as long as the script is, and no longer."""
 
 
-@lru_cache(maxsize=256)
+# A tree takes up to 800 times the memory of its source, so what is kept is bounded by size: 256 scripts of `1;1;…`
+# would fill the host. A cache elsewhere whose keys are sources would keep them too; their place is `Source.notes`.
+KEPT_BYTES = 200_000
+KEPT_COUNT = 256
+_kept: dict[str, Source | SourceProblem] = {}
+# The filters of warnings belong to the process: two threads that set them in turn would leave the wrong ones behind.
+_warnings_are_ours = threading.Lock()
+
+
 def read(code: str) -> Source | SourceProblem:
     """Parse and compile-check `code`, in CPython's own words where it is wrong. Costs about 20 µs a line; cached."""
+    known = _kept.pop(code, None)
+    source = _read(code) if known is None else known
+    _kept[code] = source  # the youngest is last
+    if known is None:
+        kept = list(_kept)
+        size, count = sum(map(len, kept)), len(kept)
+        while count > 1 and (size > KEPT_BYTES or count > KEPT_COUNT):
+            oldest = kept[-count]
+            _kept.pop(oldest, None)  # another thread may have been quicker
+            size, count = size - len(oldest), count - 1
+    return source
+
+
+def _read(code: str) -> Source | SourceProblem:
     if code.count("{") * len(code) > _FSTRING_STEPS and _fstring_steps(code) > _FSTRING_STEPS:
         return SourceProblem("SyntaxError", "an f-string holds too many expressions to be parsed; write several")
     try:
-        with warnings.catch_warnings(record=True) as warned:
+        with _warnings_are_ours, warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
             tree = ast.parse(code, "main.py")
             found = (node for block in _blocks(tree.body) for node in block if isinstance(node, ast.Return))
@@ -63,7 +86,8 @@ def read(code: str) -> Source | SourceProblem:
     except (RecursionError, MemoryError):
         return SourceProblem("SyntaxError", "the source is nested too deeply to be parsed")
     last = tree.body[-1] if tree.body else None
-    warning = str(warned[0].message) if warned else None
+    shown = [warning.message for warning in warned if issubclass(warning.category, SyntaxWarning)]
+    warning = str(shown[0]) if shown else None
     return Source(code, tree, returns, last if isinstance(last, ast.Expr) else None, warning)
 
 
@@ -72,6 +96,9 @@ def _fstring_steps(code: str) -> int:
     steps = 0
     if not _FSTRING_START.search(code):
         return steps
+    import io
+    import tokenize
+
     try:
         for token in tokenize.generate_tokens(io.StringIO(code).readline):
             if token.type == tokenize.STRING and "f" in token.string[:2].lower():

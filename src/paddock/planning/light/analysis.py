@@ -7,7 +7,7 @@ import builtins
 import sys
 from collections.abc import Callable, Iterable
 
-from paddock.planning.light import expressions, lazy
+from paddock.planning.light import calls, expressions, lazy, matching
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.scopes import Scope, declare
 from paddock.planning.light.tables import BUILTINS, EXCEPTIONS, MODULES, PARENTS
@@ -205,7 +205,7 @@ class Analysis:
             raise Refused(f"uses {name}", node)
         if name in sys.stdlib_module_names:
             raise Refused(f"uses {name} without importing it", node)
-        return NOTHING  # a NameError, in the same words
+        raise Refused(f"uses the unknown name {name}", node)
 
     def bind(self, target: ast.expr, kinds: Kinds) -> None:
         """Assign values of `kinds` to `target`."""
@@ -233,7 +233,7 @@ class Analysis:
                     self.bind(element, frozenset(kind.fields.get(position, set()) | kind.items))
                 continue
             self.diverges(target, "ValueError", "unpacking")
-            items = expressions.iterate(self, frozenset({kind}), target)
+            items = lazy.iterate(self, frozenset({kind}), target)
             for element in target.elts:
                 self.bind(element, items)
 
@@ -366,8 +366,8 @@ def check_annotation(a: Analysis, node: ast.expr | None) -> None:
 
 
 def _for(a: Analysis, node: ast.For) -> None:
-    expressions.check_loop(a, node)
-    a.bind(node.target, expressions.consume(a, node.iter, loop=node))
+    lazy.check_loop(a, node)
+    a.bind(node.target, lazy.consume(a, node.iter, loop=node, ordered=not lazy.is_orderless(node)))
     a.block(node.body)
     a.block(node.orelse)
 
@@ -394,12 +394,18 @@ def _return(a: Analysis, node: ast.Return) -> None:
 
 def _raise(a: Analysis, node: ast.Raise) -> None:
     if node.exc is None:
-        raise Refused("raises an exception again", node)
+        # Where it ends the run, the line that is reported is this one and not that of its origin.
+        if not any(caught in ("Exception", "BaseException") for caught, _ in a.catches):
+            raise Refused("raises an exception again", node)
+        return
     for kind in a.value(node.exc):
         if not isinstance(kind, Thing) or kind.shape not in ("exception class", "exception"):
             raise Refused("raises something that is not an exception", node)
         if kind.shape == "exception" and kind.node is None:
             raise Refused("raises an exception that it caught", node)
+        if a.catches and not any(_catches(caught, kind.name) for caught, _ in a.catches):
+            # On its way out it passes a handler, and then that is where Monty says it came from.
+            raise Refused("raises an exception past a handler", node)
     if node.cause is not None:
         a.value(node.cause)
 
@@ -482,7 +488,7 @@ def _function(a: Analysis, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None
     for decorator in reversed(node.decorator_list):
         if _is_memo(a, decorator):
             continue
-        kinds = expressions.call_kinds(a, a.value(decorator), [kinds], decorator)
+        kinds = calls.call_kinds(a, a.value(decorator), [kinds], decorator)
     a.flow(kinds, a.scope.cell(node.name))
 
 
@@ -515,6 +521,28 @@ def _class(a: Analysis, node: ast.ClassDef) -> None:
     a.flow({made}, a.scope.cell(node.name))
 
 
+def _with(a: Analysis, node: ast.With) -> None:
+    for item in node.items:
+        entered: set[Kind] = set()
+        for kind in a.value(item.context_expr):
+            if kind in ("text file", "binary file"):
+                entered.add(kind)
+            else:
+                raise Refused(f"uses `with` on a {shape_of(kind)}", node)
+        if item.optional_vars is not None:
+            a.bind(item.optional_vars, frozenset(entered))
+    a.block(node.body)
+
+
+def _match(a: Analysis, node: ast.Match) -> None:
+    subject = a.value(node.subject)
+    for case in node.cases:
+        matching.bind_pattern(a, case.pattern, subject)
+        if case.guard is not None:
+            a.value(case.guard)
+        a.block(case.body)
+
+
 def _nothing(a: Analysis, node: ast.stmt) -> None:
     pass
 
@@ -536,6 +564,8 @@ STATEMENTS: dict[type[ast.stmt], Callable[[Analysis, ast.stmt], None]] = {
     ast.FunctionDef: _function,  # type: ignore[dict-item]
     ast.AsyncFunctionDef: _function,  # type: ignore[dict-item]
     ast.ClassDef: _class,  # type: ignore[dict-item]
+    ast.With: _with,  # type: ignore[dict-item]
+    ast.Match: _match,  # type: ignore[dict-item]
     ast.Global: _nothing,
     ast.Nonlocal: _nothing,
     ast.Pass: _nothing,

@@ -159,6 +159,7 @@ def _sum(a: Analysis, node: ast.Call) -> Kinds:
     for extra in (*node.args[1:], *(keyword.value for keyword in node.keywords)):
         start |= a.value(extra)
     if not items <= WHOLE:
+        lazy.consume(a, node.args[0])
         # The order of floats changes their sum, and since 3.12 CPython adds them with more care.
         if sys.version_info >= (3, 12) or _has_set(a, node.args[0]):
             raise Refused("adds up numbers that may not be whole", node)
@@ -247,6 +248,11 @@ TYPED = frozenset({*NUMBERS, "str", "bytes", "none", "any", "list", "tuple", "di
 
 
 def _iter(a: Analysis, node: ast.Call) -> Kinds:
+    source = ast.dump(node.args[0])
+    for inner in ast.walk(a.tree):
+        if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute) and inner.func.attr in lazy.MUTATORS:
+            if ast.dump(inner.func.value) == source:
+                raise Refused("changes what an iterator runs over", node)
     return a.holding(node, "iterator", lazy.iterate(a, a.value(node.args[0]), node))
 
 
@@ -261,6 +267,9 @@ def _next(a: Analysis, node: ast.Call) -> Kinds:
 
 def _range(a: Analysis, node: ast.Call) -> Kinds:
     for argument in node.args:
+        bound = a.single.get(argument.id, argument) if isinstance(argument, ast.Name) else argument
+        if expressions.size_of(bound) > 62:
+            raise Refused("counts beyond 64 bits", node)
         if not a.value(argument) <= WHOLE:
             a.diverges(node, "TypeError", "range()")
     return a.holding(node, "range", INT)
@@ -282,13 +291,17 @@ def _round(a: Analysis, node: ast.Call) -> Kinds:
     if len(node.args) == 1:
         return INT
     digits = node.args[1]
-    if not (isinstance(digits, ast.Constant) and isinstance(digits.value, int) and 0 <= digits.value <= 15):
-        if not kinds <= WHOLE and not a.value(digits) <= INT:
-            raise Refused("rounds to a number of digits of unknown kind", node)
+    if not kinds <= WHOLE and (not a.value(digits) <= INT or a.may_be_negative(digits)):
+        raise Refused("rounds to a number of digits that may be negative", node)
     return frozenset({"int" if kind == "bool" else kind for kind in kinds})
 
 
 def _pow(a: Analysis, node: ast.Call) -> Kinds:
+    if len(node.args) == 3:
+        if not all(a.value(argument) <= WHOLE for argument in node.args) or a.may_be_negative(node.args[1]):
+            raise Refused("uses pow() with three values that may be unusual", node)
+        a.diverges(node, "ValueError", "pow()")
+        return INT
     return expressions.binary(
         a, ast.copy_location(ast.BinOp(node.args[0], ast.Pow(), node.args[1]), node),
         a.value(node.args[0]), ast.Pow(), a.value(node.args[1]), node.args[1],
@@ -478,6 +491,56 @@ def _partial(a: Analysis, node: ast.Call) -> Kinds:
     raise Refused("uses functools.partial", node)
 
 
+def _open(a: Analysis, node: ast.Call) -> Kinds:
+    mode = node.args[1] if len(node.args) > 1 else ast.Constant("r")
+    for keyword in node.keywords:
+        if keyword.arg == "mode":
+            mode = keyword.value
+        elif not isinstance(keyword.value, ast.Constant) or keyword.value.value not in ("utf-8", "", None):
+            raise Refused(f"opens a file with another {keyword.arg}", node)
+    if not isinstance(mode, ast.Constant) or mode.value not in ("r", "rb", "w", "rt"):
+        raise Refused("opens a file in an unusual mode", node)
+    check_path(a, node.args[0])
+    return frozenset({"binary file" if mode.value == "rb" else "text file"})
+
+
+def check_path(a: Analysis, node: ast.expr) -> None:
+    """Only what a run itself is given or makes is the same everywhere."""
+    if not a.value(node) <= {"str", "any", "path"}:
+        raise Refused("opens something that is not a path", node)
+    text = node.value if isinstance(node, ast.Constant) else None
+    if isinstance(node, ast.JoinedStr) and node.values and isinstance(node.values[0], ast.Constant):
+        text = node.values[0].value
+    elif isinstance(node, ast.JoinedStr):
+        raise Refused("opens a path that is put together", node)
+    if isinstance(text, str) and not text.startswith(("/files/", "/tmp/")):  # noqa: S108  a path of the guest's
+        raise Refused("opens a file that was not attached", node)
+    a.diverges(node, "OSError", "opening a file")
+
+
+def _path(a: Analysis, node: ast.Call) -> Kinds:
+    check_path(a, node.args[0])
+    return frozenset({"path"})
+
+
+def _json_load(a: Analysis, node: ast.Call) -> Kinds:
+    if not a.value(node.args[0]) <= {"text file"}:
+        raise Refused("loads JSON from something other than a text file", node)
+    a.diverges(node, "JSONDecodeError", "json.load()")
+    return ANY
+
+
+def _csv_rows(shape: str) -> Callable[[Analysis, ast.Call], Kinds]:
+    def handler(a: Analysis, node: ast.Call) -> Kinds:
+        kinds = a.value(node.args[0])
+        if not all(shape_of(kind) in ("text file", "list") for kind in kinds):
+            raise Refused("reads CSV from something other than a text file", node)
+        row = a.holding(node, shape, STR if shape == "list" else {"str", "none"}, STR if shape == "dict" else ())
+        return a.holding(node, "iterator", row, tag="rows")
+
+    return handler
+
+
 HANDLERS: dict[str, Callable[[Analysis, ast.Call], Kinds]] = {
     "print": _print,
     "len": _len,
@@ -525,4 +588,9 @@ HANDLERS: dict[str, Callable[[Analysis, ast.Call], Kinds]] = {
     "random.randint": _randint,
     "random.randrange": _randint,
     "dataclasses.field": _field,
+    "open": _open,
+    "pathlib.Path": _path,
+    "json.load": _json_load,
+    "csv.reader": _csv_rows("list"),
+    "csv.DictReader": _csv_rows("dict"),
 }

@@ -5,12 +5,11 @@ from __future__ import annotations
 import ast
 import re
 import string
-import sys
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from paddock.planning.light import expressions, iterators, lazy, patterns
+from paddock.planning.light import builtins, expressions, iterators, lazy, patterns
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.scopes import Scope
 from paddock.planning.light.tables import BUILTINS, METHODS, MODULES, UNKNOWN_RECEIVER
@@ -76,7 +75,10 @@ def call(a: Analysis, node: ast.Call) -> Kinds:
     if isinstance(node.func, ast.Attribute):
         return _attribute_call(a, node, node.func)
     result: set[Kind] = set()
-    for kind in a.value(node.func):
+    functions = a.value(node.func)
+    if not functions:
+        _arguments(a, node)
+    for kind in functions:
         result |= _call_one(a, node, kind)
     return frozenset(result)
 
@@ -462,14 +464,16 @@ def _method_result(a: Analysis, node: ast.Call, kind: Kind, name: str, signature
             a.keys_read.setdefault(node.lineno, set()).update(arguments[0])
         if shape == "set" and name == "remove" and not arguments[0] <= STR:
             a.diverges(node, "KeyError", "remove()")
-        if name == "index":
-            a.diverges(node, "ValueError", "index()")
+        if name == "index" or (name == "remove" and shape == "deque"):
+            a.diverges(node, "ValueError", f"{name}()")
         if name in ("popitem", "popleft", "pop") and shape == "deque":
             a.diverges(node, "IndexError", f"{name}()")
         if name == "popitem":
             a.diverges(node, "KeyError", "popitem()")
     if shape == "str":
         _check_text_method(a, node, name, arguments)
+    if shape == "re.Match" and name in ("start", "end", "span") and not all(kinds <= INT for kinds in arguments):
+        raise Refused(f"asks {name}() for a group by name", node)
     if shape == "re.Pattern":
         _check_pattern_method(a, node, name)
     if shape == "datetime.timedelta" and name == "total_seconds":
@@ -485,7 +489,16 @@ def _method_result(a: Analysis, node: ast.Call, kind: Kind, name: str, signature
 
 
 def _method_arguments(a: Analysis, node: ast.Call, kind: Kind, name: str) -> list[Kinds]:
-    if name in ("join", "extend", "update", "union", "intersection", "difference", "symmetric_difference"):
+    if name in (
+        "join",
+        "extend",
+        "extendleft",
+        "update",
+        "union",
+        "intersection",
+        "difference",
+        "symmetric_difference",
+    ):
         ordered = shape_of(kind) not in ORDERLESS
         if name == "update" and shape_of(kind) in ("dict", "defaultdict", "Counter"):
             return [a.value(argument) for argument in node.args]
@@ -508,7 +521,7 @@ def _mutate(a: Analysis, node: ast.Call, kind: Thing, name: str, arguments: list
             _check_elements(a, kind, node)
     elif name == "insert":
         a.flow(arguments[1], kind.items)
-    elif name == "extend" or (name == "update" and kind.shape == "set"):
+    elif name in ("extend", "extendleft") or (name == "update" and kind.shape == "set"):
         for items in arguments:
             a.flow(items, kind.items)
         if name == "update":
@@ -543,6 +556,8 @@ def _check_elements(a: Analysis, kind: Thing, node: ast.AST) -> None:
 
 
 def _check_text_method(a: Analysis, node: ast.Call, name: str, arguments: list[Kinds]) -> None:
+    if name != "join" and any(not kinds <= {"str", "int"} for kinds in arguments):
+        a.diverges(node, "TypeError", f"{name}()")
     if name == "join" and not arguments[0] <= STR:
         a.diverges(node, "TypeError", "join()")
     if name in ("find", "rfind", "index", "rindex", "count", "startswith", "endswith") and len(arguments) > 1:
@@ -675,7 +690,7 @@ def check_percent(a: Analysis, node: ast.AST, right: Kinds, values: ast.expr) ->
 # Results.
 
 
-def _result(a: Analysis, node: ast.Call, kind: Kind, result: str, arguments: list[Kinds]) -> Kinds:  # noqa: PLR0912
+def _result(a: Analysis, node: ast.Call, kind: Kind, result: str, arguments: list[Kinds]) -> Kinds:
     held: Kinds = frozenset(kind.held()) if isinstance(kind, Thing) else NOTHING
     keys: Kinds = frozenset(kind.keys) if isinstance(kind, Thing) else NOTHING
     if result == "self":
@@ -748,7 +763,7 @@ def _builtin(a: Analysis, node: ast.Call, name: str) -> Kinds:
     check_arguments(node, signature, name)
     if name.startswith("itertools."):
         return iterators.itertool(a, node, name.removeprefix("itertools."))
-    handler = HANDLERS.get(name)
+    handler = builtins.HANDLERS.get(name)
     if handler is not None:
         return handler(a, node)
     arguments = [a.value(argument) for argument in node.args if not isinstance(argument, ast.Starred)]
@@ -897,8 +912,3 @@ def _record_method(a: Analysis, node: ast.Call, kind: Thing, name: str) -> Kinds
             a.flow(kinds, kind.fields[field])
         return frozenset({kind})
     raise Refused(f"uses the method {name} of a namedtuple", node)
-
-
-from paddock.planning.light.builtins import HANDLERS  # noqa: E402  the handlers need this module's functions
-
-_ = sys

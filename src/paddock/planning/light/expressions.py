@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from paddock.planning.light import calls, lazy, patterns
+from paddock.planning.light import calls, lazy
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.scopes import Scope, declare
 from paddock.planning.light.tables import DATA, MODULES
@@ -15,7 +15,6 @@ from paddock.planning.light.things import (
     BOOL,
     FLOAT,
     INT,
-    NONE,
     NOTHING,
     NUMBERS,
     ORDERLESS,
@@ -29,11 +28,6 @@ from paddock.planning.light.things import (
 
 if TYPE_CHECKING:
     from paddock.planning.light.analysis import Analysis
-
-call_kinds = calls.call_kinds
-consume = lazy.consume
-iterate = lazy.iterate
-check_loop = lazy.check_loop
 
 CONSTANTS = {bool: "bool", int: "int", float: "float", str: "str", bytes: "bytes", type(None): "none"}
 TIME_KINDS = frozenset({"datetime.date", "datetime.datetime", "datetime.timedelta"})
@@ -125,7 +119,7 @@ def _pair(a: Analysis, node: ast.AST, left: Kind, op: ast.operator, right: Kind)
         return _time_pair(node, one, op, other)
     if isinstance(left, Thing) and left.shape == "instance":
         return calls.special(a, node, left, op, right)
-    if isinstance(left, Thing) or isinstance(right, Thing):
+    if isinstance(left, Thing) or isinstance(right, Thing) or "bytes" in (one, other):
         raise Refused(f"uses an operator on a {one} and a {other}", node)
     a.diverges(node, "TypeError", "an operator")
     return NOTHING
@@ -199,11 +193,13 @@ def note_division(a: Analysis, node: ast.AST, op: str, left: Kinds, right: Kinds
     seen = a.divisions.setdefault(getattr(node, "lineno", 0), set())
     for kind in left | right:
         seen.add((op, "unknown" if kind not in NUMBERS else "float" if kind == "float" else "int"))
-    if "float" in left | right and not ("float" in left and left <= FLOAT or "float" in right and right <= FLOAT):
+    if "float" in left | right and not (("float" in left and left <= FLOAT) or ("float" in right and right <= FLOAT)):
         seen.add((op, "unknown"))
 
 
 def _check_power(a: Analysis, node: ast.AST, left: Kinds, right: Kinds, exponent: ast.expr) -> None:
+    if isinstance(node, ast.BinOp) and size_of(node) > 14_000:
+        raise Refused("makes a number of thousands of digits", node)
     positive = isinstance(exponent, ast.Constant) and isinstance(exponent.value, int | float) and exponent.value >= 0
     if not positive:
         a.diverges(node, "ZeroDivisionError", "a power")
@@ -217,6 +213,22 @@ def _check_power(a: Analysis, node: ast.AST, left: Kinds, right: Kinds, exponent
     twos = isinstance(base, ast.Constant) and base.value in (2, 4, 8, 32) and isinstance(exponent, ast.UnaryOp)
     if halves or twos:
         raise Refused("takes a power that is a long binary fraction", node)
+
+
+def size_of(node: ast.expr) -> float:
+    """How many bits a number that is written out in the script has; 0 where it is not."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, int):
+        return node.value.bit_length()
+    if isinstance(node, ast.UnaryOp):
+        return size_of(node.operand)
+    if isinstance(node, ast.BinOp):
+        left, right = size_of(node.left), size_of(node.right)
+        if isinstance(node.op, ast.Pow) and isinstance(node.right, ast.Constant) and isinstance(node.right.value, int):
+            return left * node.right.value
+        if isinstance(node.op, ast.LShift) and isinstance(node.right, ast.Constant):
+            return left + node.right.value
+        return max(left, right)
+    return 0
 
 
 def _is_whole(node: ast.expr) -> bool:
@@ -331,7 +343,7 @@ def _elements(a: Analysis, node: ast.List | ast.Set | ast.Tuple) -> tuple[list[K
     for element in node.elts:
         if isinstance(element, ast.Starred):
             exact = False
-            found.append(consume(a, element.value))
+            found.append(lazy.consume(a, element.value))
         else:
             found.append(a.value(element))
     return found, exact
@@ -365,7 +377,9 @@ def _tuple(a: Analysis, node: ast.Tuple) -> Kinds:
     return frozenset({made})
 
 
-def comprehension(a: Analysis, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Scope:
+def comprehension(
+    a: Analysis, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, *, ordered: bool = True
+) -> Scope:
     """Enter the loops of a comprehension; the caller evaluates its element and restores the scope."""
     scope = a.scopes.get(id(node))
     if scope is None:
@@ -373,7 +387,7 @@ def comprehension(a: Analysis, node: ast.ListComp | ast.SetComp | ast.GeneratorE
     for number, generator in enumerate(node.generators):
         if number:
             a.scope = scope
-        items = consume(a, generator.iter, inside=node)
+        items = lazy.consume(a, generator.iter, inside=node, ordered=ordered or not lazy.is_quiet(node))
         a.scope = scope
         a.bind(generator.target, items)
         for condition in generator.ifs:
@@ -392,7 +406,7 @@ def _list_comp(a: Analysis, node: ast.ListComp) -> Kinds:
 
 def _set_comp(a: Analysis, node: ast.SetComp) -> Kinds:
     before = a.scope
-    comprehension(a, node)
+    comprehension(a, node, ordered=False)
     items = a.value(node.elt)
     a.scope = before
     _check_hashable(a, items, node)
@@ -425,7 +439,7 @@ def _compare(a: Analysis, node: ast.Compare) -> Kinds:
     sides = [a.value(node.left)]
     for op, comparator in zip(node.ops, node.comparators, strict=True):
         right = (
-            consume(a, comparator, ordered=False)
+            lazy.consume(a, comparator, ordered=False)
             if isinstance(op, ast.In | ast.NotIn) and isinstance(comparator, ast.GeneratorExp)
             else a.value(comparator)
         )
@@ -448,6 +462,10 @@ def _check_comparison(
                     raise Refused("looks for something in an iterator", node)
             elif shape_of(kind) in (*NUMBERS, "none"):
                 a.diverges(node, "TypeError", "`in`")
+        if any(shape_of(kind) == "set" for kind in left):
+            raise Refused("looks for a set", node)
+        if any(shape_of(kind) == "view" for kind in right):
+            a.diverges(node, "TypeError", "`in`")
         if any(shape_of(kind) in ("dict", "set", "frozenset", "view", "Counter", "defaultdict") for kind in right):
             _check_hashable(a, left, node)
     elif isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE):
@@ -621,6 +639,8 @@ def _subscript(a: Analysis, node: ast.Subscript) -> Kinds:
     receivers = a.value(node.value)
     if isinstance(node.slice, ast.Slice):
         return _slice(a, node, receivers, node.slice)
+    if isinstance(node.slice, ast.Tuple) and any(isinstance(part, ast.Slice) for part in node.slice.elts):
+        raise Refused("slices in several dimensions", node)
     keys = a.value(node.slice)
     result: set[Kind] = set()
     a.keys_read.setdefault(node.lineno, set()).update(keys)
@@ -700,7 +720,7 @@ def store_item(a: Analysis, target: ast.Subscript, kinds: Kinds) -> None:
             a.diverges(target, "TypeError", "an assignment to an item")
             continue
         if kind.shape == "list":
-            items = iterate(a, kinds, target) if isinstance(target.slice, ast.Slice) else kinds
+            items = lazy.iterate(a, kinds, target) if isinstance(target.slice, ast.Slice) else kinds
             a.flow(items, kind.items)
         elif kind.shape in ("dict", "defaultdict", "Counter"):
             constant = target.slice.value if isinstance(target.slice, ast.Constant) else None
@@ -716,6 +736,10 @@ def store_item(a: Analysis, target: ast.Subscript, kinds: Kinds) -> None:
             calls.method(a, target, kind, "__setitem__", [keys, kinds])
         elif kind.shape != "tuple":
             raise Refused(f"assigns to an item of a {kind.shape}", target)
+
+
+def _call(a: Analysis, node: ast.Call) -> Kinds:
+    return calls.call(a, node)
 
 
 def _starred(a: Analysis, node: ast.Starred) -> Kinds:
@@ -741,11 +765,10 @@ EXPRESSIONS: dict[type[ast.expr], Callable[[Analysis, ast.expr], Kinds]] = {
     ast.GeneratorExp: _generator,  # type: ignore[dict-item]
     ast.Await: _await,  # type: ignore[dict-item]
     ast.Compare: _compare,  # type: ignore[dict-item]
-    ast.Call: calls.call,  # type: ignore[dict-item]
+    ast.Call: _call,  # type: ignore[dict-item]
     ast.JoinedStr: _joined_str,  # type: ignore[dict-item]
     ast.FormattedValue: formatted,  # type: ignore[dict-item]
     ast.Attribute: _attribute,  # type: ignore[dict-item]
     ast.Subscript: _subscript,  # type: ignore[dict-item]
     ast.Starred: _starred,  # type: ignore[dict-item]
 }
-_ = (patterns, NONE)

@@ -43,7 +43,7 @@ def _items(a: Analysis, node: ast.Call, name: str, keywords: dict[str, Kinds]) -
         filler = keywords.get("fillvalue", NONE)
         return lazy.pair(a, node, [_source(a, argument) | filler for argument in arguments])
     if name == "accumulate":
-        items = _source(a, arguments[0])
+        items = _source(a, arguments[0]) | keywords.get("initial", NOTHING)
         if len(arguments) > 1:
             items |= calls.call_kinds(a, a.value(arguments[1]), [items, items], node)
         return items

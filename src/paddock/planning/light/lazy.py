@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from paddock.planning.light import calls, expressions
 from paddock.planning.light.refusal import Refused
-from paddock.planning.light.things import ANY, INT, NOTHING, ORDERLESS, STR, Kind, Kinds, Thing, shape_of
+from paddock.planning.light.things import INT, ORDERLESS, STR, Kind, Kinds, Thing, shape_of
 
 if TYPE_CHECKING:
     from paddock.planning.light.analysis import Analysis
@@ -35,6 +35,8 @@ def iterate(a: Analysis, kinds: Kinds, node: ast.AST, *, ordered: bool = True) -
                 result |= STR
             elif kind == "bytes":
                 result |= INT
+            elif kind == "text file":
+                result |= STR
             else:
                 a.diverges(node, "TypeError", "iterating")
         elif kind.shape in ORDERLESS:
@@ -78,11 +80,11 @@ def consume(
     inside: ast.expr | None = None,
 ) -> Kinds:
     """The items of `node`, which is used up here and now: the one place where a lazy value may stand."""
-    if isinstance(node, ast.GeneratorExp):
+    if isinstance(node, ast.GeneratorExp) or (isinstance(node, ast.ListComp) and not ordered):
         if loop is not None and not is_quiet(node):
             raise Refused("loops over a generator expression", node)
         before = a.scope
-        expressions.comprehension(a, node)
+        expressions.comprehension(a, node, ordered=ordered)
         items = a.value(node.elt)
         a.scope = before
         return items
@@ -163,40 +165,79 @@ def pair(a: Analysis, node: ast.AST, columns: list[Kinds]) -> Kinds:
 
 def check_short_circuit(a: Analysis, node: ast.expr, name: str) -> None:
     """`any` and `all` stop early in CPython; Monty has then evaluated the rest as well."""
-    if isinstance(node, ast.GeneratorExp) and not is_quiet(node):
+    if isinstance(node, ast.GeneratorExp) and not is_quiet(node, a):
         raise Refused(f"uses {name}() over a generator expression that may raise or be seen at work", node)
     if lazy_name(a, node) in ("map", "filter") and not is_quiet(node):
         raise Refused(f"uses {name}() over map() or filter()", node)
 
 
-def is_quiet(node: ast.AST) -> bool:
+def is_quiet(node: ast.AST, a: Analysis | None = None, depth: int = 0) -> bool:
     """Whether evaluating more of this than CPython would cannot be seen: no effect, and nothing that usually raises."""
     lengths = {
         ast.dump(inner.args[0])
         for inner in ast.walk(node)
         if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name) and inner.func.id == "len" and inner.args
     }
-    return all(_quiet_node(inner, lengths) for inner in ast.walk(node))
+    return all(_quiet_node(inner, lengths, a, depth) for inner in ast.walk(node))
 
 
-def _quiet_node(node: ast.AST, lengths: set[str]) -> bool:
+def _quiet_node(node: ast.AST, lengths: set[str], a: Analysis | None, depth: int) -> bool:
     if isinstance(node, ast.Call):
         if isinstance(node.func, ast.Name):
-            return node.func.id in HARMLESS_CALLS or node.func.id in LAZY or node.func.id in ("int", "float")
+            name = node.func.id
+            if name in HARMLESS_CALLS or name in LAZY or name in ("int", "float", "sqrt", "isqrt", "set", "any", "all"):
+                return True
+            return a is not None and _is_pure(a, name, depth)
         return isinstance(node.func, ast.Attribute) and node.func.attr in QUIET_METHODS
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div | ast.FloorDiv | ast.Mod | ast.Pow):
         return isinstance(node.right, ast.Constant | ast.Name)
     if isinstance(node, ast.Subscript):
-        return (
-            isinstance(node.slice, ast.Slice) or ast.dump(node.value) in lengths or isinstance(node.slice, ast.Constant)
-        )
+        return isinstance(node.slice, ast.Slice | ast.Constant) or ast.dump(node.value) in lengths
     return not isinstance(node, ast.Await | ast.NamedExpr | ast.Lambda)
+
+
+def _is_pure(a: Analysis, name: str, depth: int) -> bool:
+    """Whether `name` is one function of the script's own that only computes."""
+    found = a.scope.find(name)
+    functions = [kind.node for kind in found or () if isinstance(kind, Thing) and kind.shape == "function"]
+    if depth > 2 or len(functions) != 1 or len(found or ()) != 1 or not isinstance(functions[0], ast.FunctionDef):
+        return False
+    forbidden = (ast.Global, ast.Nonlocal, ast.Raise, ast.Assert, ast.Try, ast.Import, ast.ImportFrom)
+    for inner in ast.walk(functions[0]):
+        if isinstance(inner, forbidden):
+            return False
+        if isinstance(inner, ast.Attribute | ast.Subscript) and isinstance(inner.ctx, ast.Store):
+            return False
+        if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name) and inner.func.id == name:
+            continue
+        if isinstance(inner, ast.Call | ast.Subscript | ast.BinOp) and not _quiet_node(inner, set(), a, depth + 1):
+            return False
+    return True
 
 
 QUIET_METHODS = frozenset({
     "isdigit", "isalpha", "isalnum", "isspace", "isupper", "islower", "isnumeric", "startswith", "endswith", "lower",
-    "upper", "strip", "get", "items", "keys", "values", "split", "count", "find",
+    "upper", "strip", "get", "items", "keys", "values", "split", "count", "find", "sqrt", "isqrt", "group",
 })  # fmt: skip
+
+
+def is_orderless(loop: ast.For) -> bool:
+    """Whether a loop comes to the same in any order: it only counts, adds whole numbers to sets, or answers yes or no."""
+    return not loop.orelse and all(_orderless_statement(statement) for statement in loop.body)
+
+
+def _orderless_statement(node: ast.stmt) -> bool:
+    if isinstance(node, ast.If):
+        return is_quiet(node.test) and all(_orderless_statement(inner) for inner in (*node.body, *node.orelse))
+    if isinstance(node, ast.AugAssign):
+        one = isinstance(node.value, ast.Constant) and isinstance(node.value.value, int)
+        return isinstance(node.target, ast.Name) and isinstance(node.op, ast.Add) and one
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute):
+        call = node.value
+        return call.func.attr in ("add", "discard") and all(is_quiet(argument) for argument in call.args)  # type: ignore[attr-defined]
+    if isinstance(node, ast.Return):
+        return isinstance(node.value, ast.Constant)
+    return isinstance(node, ast.Continue | ast.Pass)
 
 
 def check_loop(a: Analysis, node: ast.For) -> None:
@@ -230,6 +271,3 @@ def _read(node: ast.expr) -> ast.expr:
     if isinstance(node, ast.Name):
         return ast.Name(node.id, ast.Load())
     return node
-
-
-_ = (ANY, NOTHING)

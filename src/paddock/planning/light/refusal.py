@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 
-class Refused(Exception):  # noqa: N818  it never leaves this package
+class Refused(Exception):
     """The script does not fit; says what, and where."""
 
     def __init__(self, what: str, node: ast.AST | None = None) -> None:

@@ -15,12 +15,13 @@ ALLOWED = (
     ast.Lambda, ast.IfExp, ast.Dict, ast.Set, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Await,
     ast.Compare, ast.Call, ast.FormattedValue, ast.JoinedStr, ast.Constant, ast.Attribute, ast.Subscript, ast.Starred,
     ast.Name, ast.List, ast.Tuple, ast.Slice, ast.comprehension, ast.ExceptHandler, ast.arguments, ast.arg,
-    ast.keyword, ast.alias, ast.expr_context, ast.boolop, ast.operator, ast.unaryop, ast.cmpop,
+    ast.keyword, ast.alias, ast.expr_context, ast.boolop, ast.operator, ast.unaryop, ast.cmpop, ast.With, ast.withitem,
+    ast.Match, ast.match_case, ast.pattern,
 )  # fmt: skip
 
 NAMES = {
-    ast.Delete: "`del`", ast.With: "`with`", ast.AsyncWith: "`async with`", ast.AsyncFor: "`async for`",
-    ast.Yield: "`yield`", ast.YieldFrom: "`yield from`", ast.Match: "`match`",
+    ast.Delete: "`del`", ast.AsyncWith: "`async with`", ast.AsyncFor: "`async for`",
+    ast.Yield: "`yield`", ast.YieldFrom: "`yield from`",
 }  # fmt: skip
 
 NEWER_CASE = "\u0295\u10fc\u1d2c"
@@ -77,23 +78,6 @@ def _constant(node: ast.Constant) -> None:
             raise Refused(f"has the character U+{ord(odd):04X}", node)
 
 
-def _try(node: ast.Try) -> None:
-    if node.finalbody and not any(_is_broad(handler) for handler in node.handlers):
-        # An exception that passes through `finally` is reported at another line.
-        raise Refused("uses `finally` without catching every exception", node)
-
-
-def _is_broad(handler: ast.ExceptHandler) -> bool:
-    return handler.type is None or (
-        isinstance(handler.type, ast.Name) and handler.type.id in ("Exception", "BaseException")
-    )
-
-
-def _raise(node: ast.Raise) -> None:
-    if node.exc is None:
-        raise Refused("raises an exception again", node)
-
-
 def _comprehension(node: ast.comprehension) -> None:
     if node.is_async:
         raise Refused("uses an asynchronous comprehension", node.iter)
@@ -105,6 +89,8 @@ def _import(node: ast.ImportFrom) -> None:
 
 
 def _name(node: ast.Name) -> None:
+    if not node.id.strip("_"):
+        return
     if node.id.startswith("__") and node.id.endswith("__") and node.id != "__name__":
         raise Refused(f"uses {node.id}", node)
     if node.id == "__name__" and not isinstance(node.ctx, ast.Load):
@@ -124,8 +110,6 @@ def _attribute(node: ast.Attribute) -> None:
 _CHECKS = {
     ast.ClassDef: _class,
     ast.Constant: _constant,
-    ast.Try: _try,
-    ast.Raise: _raise,
     ast.comprehension: _comprehension,
     ast.ImportFrom: _import,
     ast.Name: _name,

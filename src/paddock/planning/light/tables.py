@@ -52,6 +52,7 @@ FROZENSET_METHODS = {
 DEQUE_METHODS = {
     "append": "1-1 none", "appendleft": "1-1 none", "pop": "0-0 item", "popleft": "0-0 item", "extend": "1-1 none",
     "clear": "0-0 none", "rotate": "0-1 none", "count": "1-1 int", "reverse": "0-0 none", "copy": "0-0 self",
+    "extendleft": "1-1 none", "remove": "1-1 none", "insert": "2-2 none",
 }  # fmt: skip
 
 MATCH_METHODS = {
@@ -92,7 +93,15 @@ METHODS: dict[str, dict[str, str]] = {
     "datetime.timedelta": {"total_seconds": "0-0 float"},
     "hash": {"hexdigest": "0-0 str", "update": "1-1 none"},
     "any": {},
-}
+    "text file": {
+        "read": "0-0 str", "readline": "0-0 str", "readlines": "0-0 list:str", "close": "0-0 none", "write": "1-1 int",
+    },
+    "binary file": {"read": "0-0 bytes", "close": "0-0 none"},
+    "path": {
+        "read_text": "0-0 str", "read_bytes": "0-0 bytes", "exists": "0-0 bool", "is_file": "0-0 bool",
+        "is_dir": "0-0 bool", "stat": "0-0 stat", "write_text": "1-1 int",
+    },
+}  # fmt: skip
 
 # Attributes that are data, not methods.
 DATA = {
@@ -103,6 +112,8 @@ DATA = {
     },
     "datetime.timedelta": {"days": "int", "seconds": "int", "microseconds": "int"},
     "re.Pattern": {"pattern": "str"},
+    "path": {"name": "str", "suffix": "str", "stem": "str"},
+    "stat": {"st_size": "int"},
     "re.Match": {"string": "str"},
 }  # fmt: skip
 
@@ -124,10 +135,10 @@ BUILTINS = {
     "filter": "2-2 lazy", "float": "0-1 float", "frozenset": "0-1 frozenset", "hex": "1-1 str", "int": "0-2 int",
     "isinstance": "2-2 bool", "iter": "1-1 iterator", "len": "1-1 int", "list": "0-1 list", "map": "2-9 lazy",
     "max": "1-99[key,default] item", "min": "1-99[key,default] item", "oct": "1-1 str", "ord": "1-1 int",
-    "pow": "2-2 number", "print": "0-99[sep,end,flush] none", "range": "1-3 range", "repr": "1-1 str",
+    "pow": "2-3 number", "print": "0-99[sep,end,flush] none", "range": "1-3 range", "repr": "1-1 str",
     "reversed": "1-1 lazy", "round": "1-2 rounded", "set": "0-1 set", "sorted": "1-1[key,reverse] sorted",
     "str": "0-1 str", "sum": "1-2[start] sum", "tuple": "0-1 tuple", "type": "1-1 type", "zip": "0-9 lazy",
-    "next": "1-2 item", "hasattr": "2-2 bool", "getattr": "2-3 any", "bytes": "1-1 bytes", "format": "1-2 str",
+    "next": "1-2 item", "open": "1-2[encoding,mode,newline] file", "hasattr": "2-2 bool", "getattr": "2-3 any", "bytes": "1-1 bytes", "format": "1-2 str",
 }  # fmt: skip
 for _missing in ("hasattr", "getattr", "bytes", "format"):
     BUILTINS.pop(_missing)
@@ -164,7 +175,7 @@ MODULES: dict[str, dict[str, str]] = {
         "prod": "1-1[start] number", "pi": "=float", "e": "=float", "tau": "=float", "inf": "=float",
     },
     "json": {
-        "dumps": "1-1[indent,sort_keys,separators,ensure_ascii] str", "loads": "1-1 any",
+        "dumps": "1-1[indent,sort_keys,separators,ensure_ascii] str", "loads": "1-1 any", "load": "1-1 any",
         "JSONDecodeError": "=exception",
     },
     "re": {
@@ -182,20 +193,14 @@ MODULES: dict[str, dict[str, str]] = {
     },
     "itertools": {
         "chain": "0-9 iterator", "combinations": "2-2 iterator", "permutations": "1-2 iterator",
-        "product": "0-9[repeat] iterator", "accumulate": "1-2 iterator", "zip_longest": "0-9[fillvalue] iterator",
+        "product": "0-9[repeat] iterator", "accumulate": "1-2[initial] iterator", "zip_longest": "0-9[fillvalue] iterator",
         "combinations_with_replacement": "2-2 iterator", "islice": "2-4 iterator", "count": "0-2 iterator",
         "cycle": "1-1 iterator", "repeat": "1-2 iterator", "takewhile": "2-2 iterator", "dropwhile": "2-2 iterator",
         "groupby": "1-2[key] iterator", "pairwise": "1-1 iterator", "starmap": "2-2 iterator",
     },
     "functools": {"reduce": "2-3 any", "lru_cache": "=memo", "cache": "=memo"},
     "copy": {"copy": "1-1 copied", "deepcopy": "1-1 copied"},
-    "typing": {
-        name: "=annotation"
-        for name in (
-            "Any List Dict Optional Union Tuple Set Callable Iterable Iterator Sequence Mapping Literal Iterable "
-            "FrozenSet Final ClassVar"
-        ).split()
-    },
+    "typing": dict.fromkeys(["Any", "List", "Dict", "Optional", "Union", "Tuple", "Set", "Callable", "Iterable", "Iterator", "Sequence", "Mapping", "Literal", "Iterable", "FrozenSet", "Final", "ClassVar"], "=annotation"),
     "time": {"time": "0-0 float", "perf_counter": "0-0 float", "monotonic": "0-0 float"},
     "asyncio": {"gather": "0-99 gathered", "sleep": "1-1 none", "run": "1-1 awaited"},
     "random": {
@@ -206,6 +211,8 @@ MODULES: dict[str, dict[str, str]] = {
     "base64": {"b64encode": "1-1 bytes", "b64decode": "1-1 bytes"},
     "dataclasses": {"dataclass": "=decorator", "field": "0-0[default,default_factory] field"},
     "sys": {"maxsize": "=int"},
+    "pathlib": {"Path": "1-1 path"},
+    "csv": {"DictReader": "1-1 rows", "reader": "1-1 rows"},
     "__future__": dict.fromkeys(
         ("annotations", "division", "print_function", "absolute_import", "unicode_literals", "generators"),
         "=annotation",
