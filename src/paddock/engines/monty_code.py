@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from paddock.planning.light.patterns import mended
 from paddock.planning.python_source import Source
 
 RESULT = "__paddock_result"
@@ -47,6 +48,8 @@ def _prepare(source: Source) -> Prepared:
             edits += _around(node.value, f"None if [{RESULT} := (", ")] else None")
     if source.last is not None:
         edits += _around(source.last, f"{RESULT} = (", ")")
+    for literal, places in mended(ast.walk(source.tree)) if "re." in source.code and "$" in source.code else ():
+        edits += _mend(literal, places, lines[literal.lineno - 1])
     insertions: list[tuple[int, int, int]] = []
     for line, offset, inserted in sorted(edits, key=lambda edit: edit[:2]):
         before = sum(length for at, _, length in insertions if at == line)
@@ -58,6 +61,17 @@ def _prepare(source: Source) -> Prepared:
     gives_json = source.last is not None and not source.returns
     text = "\n".join([*lines, DUMP] if gives_json else lines)
     return Prepared(text, len(lines), gives_json, bool(source.returns), tuple(insertions))
+
+
+def _mend(literal: ast.Constant, places: list[int], line: str) -> list[tuple[int, int, str]]:
+    """Around each `$` of a pattern: what makes Monty read it as CPython does."""
+    data = line.encode()
+    written = data[literal.col_offset : literal.end_col_offset].decode()
+    if written.count("$") != len(places):
+        return []
+    newline = "\\n" if written[0] in "rR" else "\\\\n"
+    found = [literal.col_offset + place for place, char in enumerate(written) if char == "$"]
+    return [edit for at in found for edit in ((literal.lineno, at, f"(?={newline}?"), (literal.lineno, at + 1, ")"))]
 
 
 def _lines(code: str) -> list[str]:

@@ -63,7 +63,7 @@ def concerns_result(error: MontyRuntimeError, prepared: Prepared, script_feed: s
     if type(error.exception()).__name__ not in ("TypeError", "ValueError", "RecursionError"):
         return False
     frames = error.traceback()
-    return bool(frames) and (frames[-1].filename != script_feed or frames[0].line > prepared.lines)
+    return bool(frames) and (frames[0].filename != script_feed or frames[0].line > prepared.lines)
 
 
 def _crashed(error: MontyCrashedError) -> Finished:

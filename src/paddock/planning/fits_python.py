@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 
 from paddock.planning.light.analysis import Analysis
+from paddock.planning.light.facts import Facts
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.syntax import check
 from paddock.planning.light.things import Kind
@@ -32,10 +32,9 @@ class Clues:
     divisions: Mapping[int, frozenset[tuple[str, str]]]  # the operators of divisions, and whether floats take part
 
 
-@lru_cache(maxsize=64)
 def clues(source: Source, names: frozenset[str], tools: frozenset[str] = frozenset()) -> Clues:
     """What the analysis knows of each line; nothing where the script does not fit."""
-    analysis = Analysis(source.tree, names, tools)
+    analysis = Analysis(Facts(source.tree), names, tools)
     try:
         analysis.run()
     except (Refused, RecursionError):
@@ -51,14 +50,22 @@ def _plain(kind: Kind) -> str:
     return kind if kind in ("str", "int", "float", "bool", "none", "any") and isinstance(kind, str) else "other"
 
 
-@lru_cache(maxsize=256)
 def misfit(source: Source, names: frozenset[str], tools: frozenset[str] = frozenset()) -> Misfit | None:
     """Why `source` must run on full Python; None where it fits. `names` are the variables it is given."""
+    key = ("misfit", names, tools)
+    if key not in source.notes:
+        source.notes[key] = _misfit(source, names, tools)
+    found: Misfit | None = source.notes[key]
+    return found
+
+
+def _misfit(source: Source, names: frozenset[str], tools: frozenset[str]) -> Misfit | None:
     if source.warning is not None:
         return Misfit(f"compiles with the warning: {source.warning}")
     try:
-        check(source.tree)
-        Analysis(source.tree, names, tools).run()
+        facts = Facts(source.tree)
+        check(facts)
+        Analysis(facts, names, tools).run()
     except Refused as refused:
         return Misfit(refused.what, refused.line)
     except RecursionError:

@@ -41,7 +41,7 @@ class Source:
     returns: tuple[ast.Return, ...]  # top-level ones, in source order
     last: ast.Expr | None  # the last statement, when its value is the script's result
     warning: str | None = None  # what CPython prints on stderr while it compiles the script
-    notes: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    notes: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
     """What was found out about this script: kept as long as the script is, and no longer."""
 
 

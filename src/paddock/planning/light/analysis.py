@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterable
 
 from paddock.planning.light import calls, expressions, lazy, matching
+from paddock.planning.light.facts import Facts
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.scopes import Scope, declare
 from paddock.planning.light.tables import BUILTINS, EXCEPTIONS, MODULES, PARENTS
@@ -23,8 +24,9 @@ REVEALING = frozenset({"BaseException", "Exception", "AttributeError", "TypeErro
 class Analysis:
     """What is known so far of one script. `run` raises `Refused` at the first thing that does not fit."""
 
-    def __init__(self, tree: ast.Module, names: Iterable[str], tools: Iterable[str] = ()) -> None:
-        self.tree = tree
+    def __init__(self, facts: Facts, names: Iterable[str], tools: Iterable[str] = ()) -> None:
+        self.facts = facts
+        self.tree = facts.tree
         self.given = frozenset(names)
         self.tools = frozenset(tools)
         self.module = Scope("module")
@@ -34,12 +36,6 @@ class Analysis:
         self.reached: dict[int, Thing] = {}
         self.catches: frozenset[tuple[str, bool]] = frozenset()
         self.changed = False
-        self.patterns: dict[int, object] = {}
-        self.single = _bound_once(tree)
-        self.future = any(isinstance(node, ast.ImportFrom) and node.module == "__future__" for node in tree.body)
-        self.texts = [n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
-        self.bindings = _all_bindings(tree)
-        self.has_negatives = any(isinstance(n, ast.UnaryOp) and isinstance(n.op, ast.USub) for n in ast.walk(tree))
         self.divisions: dict[int, set[tuple[str, str]]] = {}
         self.keys_read: dict[int, set[Kind]] = {}
 
@@ -124,6 +120,8 @@ class Analysis:
         """Refuse what prints differently: the order of a set, addresses, names of functions and classes."""
         seen = set() if seen is None else seen
         for kind in kinds:
+            if kind == "re.Pattern":
+                raise Refused("shows a compiled pattern", node)
             if isinstance(kind, str) or id(kind) in seen:
                 continue
             seen.add(id(kind))
@@ -145,9 +143,9 @@ class Analysis:
         if node is None or depth > 5:
             return True
         if isinstance(node, ast.Name):
-            bound = self.bindings.get(node.id)
+            bound = self.facts.bindings.get(node.id)
             if bound is None:
-                return self.has_negatives
+                return self.facts.has_negatives
             return any(self.may_be_negative(value, depth + 1) for value in bound)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("abs", "len"):
             return False
@@ -253,43 +251,6 @@ def _catches(caught: str, exception: str) -> bool:
     return False
 
 
-def _bound_once(tree: ast.Module) -> dict[str, ast.expr]:
-    """Names that the whole script binds once, by a plain assignment, with what they are bound to."""
-    found: dict[str, ast.expr] = {}
-    counts: dict[str, int] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-            found[node.targets[0].id] = node.value
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            counts[node.id] = counts.get(node.id, 0) + 1
-        elif isinstance(node, ast.arg):
-            counts[node.arg] = counts.get(node.arg, 0) + 1
-    return {name: value for name, value in found.items() if counts.get(name) == 1}
-
-
-def _all_bindings(tree: ast.Module) -> dict[str, list[ast.expr]]:
-    """What each name is assigned, where plain and augmented assignments are all that binds it."""
-    found: dict[str, list[ast.expr]] = {}
-    other: set[str] = set()
-    counted: set[int] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assign):
-            for target in node.targets:
-                if isinstance(target, ast.Name):
-                    found.setdefault(target.id, []).append(node.value)
-                    counted.add(id(target))
-        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-            minus = isinstance(node.op, ast.Sub)
-            found.setdefault(node.target.id, []).append(ast.UnaryOp(ast.USub(), node.value) if minus else node.value)
-            counted.add(id(node.target))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and id(node) not in counted:
-            other.add(node.id)
-        elif isinstance(node, ast.arg):
-            other.add(node.arg)
-    return {name: values for name, values in found.items() if name not in other}
-
-
 def _class_scope(owner: Thing) -> Scope:
     assert isinstance(owner.scope, Scope)  # noqa: S101  every class thing is made with one
     return owner.scope
@@ -351,7 +312,7 @@ def _aug_assign(a: Analysis, node: ast.AugAssign) -> None:
 
 def check_annotation(a: Analysis, node: ast.expr | None) -> None:
     """CPython evaluates annotations and Monty does not: refuse one that could fail, or do something."""
-    if node is None or a.future:
+    if node is None or a.facts.has_future:
         return
     for inner in ast.walk(node):
         if isinstance(inner, ast.Call | ast.Lambda | ast.NamedExpr | ast.Await):

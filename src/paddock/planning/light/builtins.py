@@ -66,7 +66,7 @@ def _int(a: Analysis, node: ast.Call) -> Kinds:
         for kind in a.value(argument):
             if shape_of(kind) not in (*NUMBERS, "str", "any", "none", "list", "dict", "tuple"):
                 raise Refused(f"converts a {shape_of(kind)} to a number", node)
-    if any(not node_.isascii() for node_ in a.texts):
+    if not a.facts.is_ascii:
         raise Refused("converts text to a number where not all text is ASCII", node)
     return INT
 
@@ -96,8 +96,6 @@ def _tuple(a: Analysis, node: ast.Call) -> Kinds:
 def _set_of(shape: str) -> Callable[[Analysis, ast.Call], Kinds]:
     def handler(a: Analysis, node: ast.Call) -> Kinds:
         items = lazy.consume(a, node.args[0], ordered=False) if node.args else NOTHING
-        if len(items & NUMBERS) > 1:
-            raise Refused("mixes kinds of number in a set", node)
         if any(shape_of(item) in ("list", "dict", "set", "any") for item in items):
             a.diverges(node, "TypeError", "an unhashable element")
         return a.holding(node, shape, items)
@@ -249,7 +247,7 @@ TYPED = frozenset({*NUMBERS, "str", "bytes", "none", "any", "list", "tuple", "di
 
 def _iter(a: Analysis, node: ast.Call) -> Kinds:
     source = ast.dump(node.args[0])
-    for inner in ast.walk(a.tree):
+    for inner in a.facts.nodes:
         if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute) and inner.func.attr in lazy.MUTATORS:
             if ast.dump(inner.func.value) == source:
                 raise Refused("changes what an iterator runs over", node)
@@ -267,7 +265,7 @@ def _next(a: Analysis, node: ast.Call) -> Kinds:
 
 def _range(a: Analysis, node: ast.Call) -> Kinds:
     for argument in node.args:
-        bound = a.single.get(argument.id, argument) if isinstance(argument, ast.Name) else argument
+        bound = (a.facts.single(argument.id) or argument) if isinstance(argument, ast.Name) else argument
         if expressions.size_of(bound) > 62:
             raise Refused("counts beyond 64 bits", node)
         if not a.value(argument) <= WHOLE:

@@ -549,8 +549,6 @@ def _mutate(a: Analysis, node: ast.Call, kind: Thing, name: str, arguments: list
 
 
 def _check_elements(a: Analysis, kind: Thing, node: ast.AST) -> None:
-    if len(kind.items & NUMBERS) > 1:
-        raise Refused("mixes kinds of number in a set", node)
     if any(shape_of(item) in ("list", "dict", "set", "any") for item in kind.items):
         a.diverges(node, "TypeError", "an unhashable element")
 
@@ -805,8 +803,6 @@ def _re(a: Analysis, node: ast.Call, function: str, signature: Signature) -> Kin
     position = {"compile": 1, "sub": 4}.get(function, 2)
     if len(node.args) > position and function != "split":
         _check_flags(node.args[position], node)
-    if function == "compile":
-        a.patterns[id(node)] = (node.args[0], node)
     return _plain_result(a, node, signature.result)
 
 
@@ -832,20 +828,18 @@ def _check_pattern(a: Analysis, node: ast.Call, function: str, pattern: ast.expr
         new = _literal(a, replacement)
         if new is None:
             raise Refused("replaces by something that is not a literal", node)
-    trouble = patterns.problem(text, "findall" if function == "compile" else function, new)
+    trouble = patterns.problem(
+        text, "findall" if function == "compile" else function, new, ends=id(pattern) in a.facts.mended_patterns
+    )
     if trouble is not None:
         raise Refused(trouble, node)
 
 
 def _literal(a: Analysis, node: ast.expr) -> str | None:
-    """The text of a literal, or of a name that is bound once, to a literal."""
+    """The text of a literal, or of a name that its scope binds once, to a literal."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
-    if isinstance(node, ast.Name):
-        bound = a.single.get(node.id)
-        if isinstance(bound, ast.Constant) and isinstance(bound.value, str):
-            return bound.value
-    return None
+    return a.scope.literal(node.id) if isinstance(node, ast.Name) else None
 
 
 def _check_pattern_method(a: Analysis, node: ast.Call, name: str) -> None:

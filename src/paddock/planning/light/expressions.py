@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from paddock.planning.light import calls, lazy
+from paddock.planning.light import calls, iterators, lazy
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.scopes import Scope, declare
 from paddock.planning.light.tables import DATA, MODULES
@@ -360,8 +360,6 @@ def _set(a: Analysis, node: ast.Set) -> Kinds:
 
 
 def _check_hashable(a: Analysis, items: Kinds, node: ast.AST) -> None:
-    if len(items & NUMBERS) > 1:
-        raise Refused("mixes kinds of number in a set", node)
     if any(shape_of(item) in ("list", "dict", "set", "any", "instance") for item in items):
         a.diverges(node, "TypeError", "an unhashable element")
 
@@ -387,6 +385,8 @@ def comprehension(
     for number, generator in enumerate(node.generators):
         if number:
             a.scope = scope
+        if isinstance(node, ast.GeneratorExp) and iterators.is_endless(a, generator.iter):
+            raise Refused("makes a generator of something without end", node)
         items = lazy.consume(a, generator.iter, inside=node, ordered=ordered or not lazy.is_quiet(node))
         a.scope = scope
         a.bind(generator.target, items)

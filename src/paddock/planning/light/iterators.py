@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from paddock.planning.light import calls, lazy
 from paddock.planning.light.refusal import Refused
-from paddock.planning.light.things import INT, NONE, NOTHING, Kinds
+from paddock.planning.light.things import INT, NONE, NOTHING, Kinds, Thing
 
 if TYPE_CHECKING:
     from paddock.planning.light.analysis import Analysis
@@ -16,7 +16,28 @@ if TYPE_CHECKING:
 def itertool(a: Analysis, node: ast.Call, name: str) -> Kinds:
     """What `itertools.name(…)` gives."""
     keywords = {str(keyword.arg): a.value(keyword.value) for keyword in node.keywords}
-    return a.holding(node, "iterator", _items(a, node, name, keywords), tag=name)
+    made = a.holding(node, "iterator", _items(a, node, name, keywords), tag=name)
+    if name in ("count", "cycle") or (name == "repeat" and len(node.args) == 1) or _runs_on(a, node, name):
+        for kind in made:
+            if isinstance(kind, Thing):
+                kind.name = ENDLESS
+    return made
+
+
+ENDLESS = "endless"
+
+
+def _runs_on(a: Analysis, node: ast.Call, name: str) -> bool:
+    if name not in ("chain", "accumulate", "dropwhile", "starmap", "pairwise"):
+        return False
+    return any(is_endless(a, argument) for argument in node.args if not isinstance(argument, ast.Starred))
+
+
+def is_endless(a: Analysis, node: ast.expr) -> bool:
+    """Whether `node` may be an iterator without end."""
+    if lazy.is_lazy(a, node):
+        return False
+    return any(isinstance(kind, Thing) and kind.name == ENDLESS for kind in a.value(node))
 
 
 def _items(a: Analysis, node: ast.Call, name: str, keywords: dict[str, Kinds]) -> Kinds:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from paddock.planning.light import calls, expressions
+from paddock.planning.light import calls, expressions, iterators
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.things import INT, ORDERLESS, STR, Kind, Kinds, Thing, shape_of
 
@@ -16,7 +16,23 @@ if TYPE_CHECKING:
 
 LAZY = frozenset({"map", "filter", "zip", "enumerate", "reversed"})
 HARMLESS_CALLS = frozenset(
-    {"str", "len", "abs", "bool", "isinstance", "repr", "range", "min", "max", "ord", "tuple", "sum"}
+    {
+        "str",
+        "len",
+        "abs",
+        "bool",
+        "isinstance",
+        "repr",
+        "range",
+        "min",
+        "max",
+        "ord",
+        "tuple",
+        "sum",
+        "type",
+        "bin",
+        "round",
+    }
 )
 MUTATORS = frozenset({
     "append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "update", "setdefault", "popitem", "add",
@@ -88,12 +104,21 @@ def consume(
         items = a.value(node.elt)
         a.scope = before
         return items
+    if not ordered and isinstance(node, ast.Call) and _is_copy(a, node):
+        return consume(a, node.args[0], ordered=False)
     name = lazy_name(a, node)
     if name is not None and isinstance(node, ast.Call):
         if (loop is not None or inside is not None) and name in ("map", "filter") and not is_quiet(node):
             raise Refused(f"loops over {name}() with a function that may be seen at work", node)
         return lazy_items(a, node, name, ordered=ordered)
     return iterate(a, a.value(node), node, ordered=ordered)
+
+
+def _is_copy(a: Analysis, node: ast.Call) -> bool:
+    """`list(x)` or `tuple(x)`: where order does not matter, as good as x."""
+    if not isinstance(node.func, ast.Name) or node.func.id not in ("list", "tuple"):
+        return False
+    return a.scope.find(node.func.id) is None and len(node.args) == 1 and not node.keywords
 
 
 def is_lazy(a: Analysis, node: ast.expr) -> bool:
@@ -127,6 +152,8 @@ def lazy_items(a: Analysis, node: ast.Call, name: str, *, ordered: bool = True) 
     signature = calls.signature_of(name)
     calls.check_arguments(node, signature, name)
     arguments = node.args
+    if name != "zip" and any(iterators.is_endless(a, argument) for argument in arguments):
+        raise Refused(f"uses {name}() on something without end", node)
     if name == "enumerate":
         for keyword in node.keywords:
             a.value(keyword.value)
@@ -173,12 +200,19 @@ def check_short_circuit(a: Analysis, node: ast.expr, name: str) -> None:
 
 def is_quiet(node: ast.AST, a: Analysis | None = None, depth: int = 0) -> bool:
     """Whether evaluating more of this than CPython would cannot be seen: no effect, and nothing that usually raises."""
+    parts = [node]
+    if isinstance(node, ast.GeneratorExp | ast.ListComp | ast.SetComp):
+        # What the first loop runs over is evaluated at once by both.
+        first = node.generators[0]
+        parts = [node.elt, *first.ifs, *node.generators[1:]]
+        if isinstance(first.iter, ast.Call) and isinstance(first.iter.func, ast.Name) and first.iter.func.id in LAZY:
+            parts.append(first.iter)
     lengths = {
         ast.dump(inner.args[0])
         for inner in ast.walk(node)
         if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name) and inner.func.id == "len" and inner.args
     }
-    return all(_quiet_node(inner, lengths, a, depth) for inner in ast.walk(node))
+    return all(_quiet_node(inner, lengths, a, depth) for part in parts for inner in ast.walk(part))
 
 
 def _quiet_node(node: ast.AST, lengths: set[str], a: Analysis | None, depth: int) -> bool:

@@ -6,8 +6,10 @@ operations, inline flags or references that CPython would refuse.
 
 from __future__ import annotations
 
+import ast
 import re
 import warnings
+from collections.abc import Iterable
 from functools import lru_cache
 from re import _constants as codes  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
@@ -21,8 +23,56 @@ UNSAFE = re.compile(
 UNSAFE_REPLACEMENT = re.compile(r"\\(?![1-9]|g<[1-9A-Za-z_])|\\[1-9]\w|\$")
 
 
+def mended(nodes: Iterable[ast.AST]) -> list[tuple[ast.Constant, list[int]]]:
+    """Literals of patterns whose `$` are mended before they reach Monty, with the places of the `$` in each.
+
+    In CPython `$` matches before a last newline too; in Monty it does not, and `(?=\\n?$)` does.
+    """
+    found: list[tuple[ast.Constant, list[int]]] = []
+    for node in nodes:
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args):
+            continue
+        if not (isinstance(node.func.value, ast.Name) and node.func.value.id == "re" and node.func.attr in FUNCTIONS):
+            continue
+        literal = node.args[0]
+        plain = isinstance(literal, ast.Constant) and isinstance(literal.value, str) and literal.value.isascii()
+        if not plain or "$" not in literal.value or _has_flags(node) or literal.lineno != literal.end_lineno:  # type: ignore[union-attr]
+            continue
+        places = [place for place, char in enumerate(literal.value) if char == "$"]  # type: ignore[union-attr]
+        if _ends(literal.value) == len(places):  # type: ignore[union-attr]
+            found.append((literal, places))  # type: ignore[arg-type]
+    return found
+
+
+FUNCTIONS = frozenset({"match", "search", "fullmatch", "findall", "finditer", "sub", "split", "compile"})
+
+
+def _has_flags(node: ast.Call) -> bool:
+    return any(isinstance(inner, ast.Attribute) and inner.attr in ("M", "MULTILINE") for inner in ast.walk(node))
+
+
+def _ends(pattern: str) -> int:
+    """How many `$` of a pattern stand for the end of the text."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return _count_ends(parser.parse(pattern))
+    except (re.error, RecursionError, OverflowError):
+        return -1
+
+
+def _count_ends(item: Any) -> int:
+    if isinstance(item, parser.SubPattern | list):
+        return sum(_count_ends(inner) for inner in item)
+    if isinstance(item, tuple):
+        if len(item) == 2 and item[0] is codes.AT:
+            return int(item[1] is codes.AT_END)
+        return sum(_count_ends(inner) for inner in item)
+    return 0
+
+
 @lru_cache(maxsize=512)
-def problem(pattern: str, function: str, replacement: str | None = None) -> str | None:
+def problem(pattern: str, function: str, replacement: str | None = None, *, ends: bool = False) -> str | None:
     """Why `pattern` may not mean the same on both sides when used by `function`; None where it does."""
     if UNSAFE.search(pattern):
         return "uses a regular expression beyond the common ground"
@@ -32,7 +82,7 @@ def problem(pattern: str, function: str, replacement: str | None = None) -> str 
             tree = parser.parse(pattern)
     except (re.error, RecursionError, OverflowError, Warning):
         return "has a regular expression that does not compile"
-    if _has_end(tree):
+    if not ends and _count_ends(tree):
         return "uses `$` in a regular expression"
     if function in EMPTY_MATTERS and tree.getwidth()[0] == 0:
         return "uses a regular expression that can match nothing"
@@ -47,20 +97,3 @@ def problem(pattern: str, function: str, replacement: str | None = None) -> str 
             if not (name.isdigit() and int(name) <= groups) and name not in tree.state.groupdict:
                 return "refers to a group that is not there"
     return None
-
-
-def _has_end(tree: Any) -> bool:
-    for operation, argument in tree:
-        if operation is codes.AT and argument is codes.AT_END:
-            return True
-        if _any_inner(argument):
-            return True
-    return False
-
-
-def _any_inner(argument: Any) -> bool:
-    if isinstance(argument, parser.SubPattern):
-        return _has_end(argument)
-    if isinstance(argument, list | tuple):
-        return any(_any_inner(item) for item in argument)
-    return False

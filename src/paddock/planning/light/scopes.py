@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from paddock.planning.light.things import Kind, Thing
-
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
 @dataclass(eq=False, slots=True)
@@ -21,6 +21,7 @@ class Scope:
     thing: Thing | None = None  # the function that this is the inside of
     returned: set[Kind] = field(default_factory=set)
     catches: set[tuple[str, bool]] = field(default_factory=set)  # what callers catch, and whether they look at it
+    literals: dict[str, str | None] = field(default_factory=dict)  # names bound once, to a text; None: otherwise
 
     def module(self) -> Scope:
         scope = self
@@ -42,6 +43,15 @@ class Scope:
             scope = scope.parent
         return None
 
+    def literal(self, name: str) -> str | None:
+        """The text that `name` always has, where that can be told."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.names and scope.kind != "class":
+                return None if name in scope.elsewhere else scope.literals.get(name)
+            scope = scope.parent
+        return None
+
     def cell(self, name: str) -> set[Kind]:
         """The kinds of `name`, to bind it here."""
         where = self.elsewhere.get(name)
@@ -59,26 +69,104 @@ def declare(scope: Scope, body: list[ast.stmt]) -> None:
     stack: list[ast.AST] = list(body)
     while stack:
         node = stack.pop()
-        if isinstance(node, ast.Global | ast.Nonlocal):
-            word = "global" if isinstance(node, ast.Global) else "nonlocal"
-            scope.elsewhere.update(dict.fromkeys(node.names, word))
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            scope.names.setdefault(node.name, set())
-            stack.extend(node.decorator_list)
+        handler = _DECLARE.get(type(node))
+        if handler is not None:
+            stack.extend(handler(scope, node))
             continue
-        elif isinstance(node, ast.Lambda):
-            continue
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            scope.names.setdefault(node.id, set())
-        elif isinstance(node, ast.ExceptHandler) and node.name:
-            scope.names.setdefault(node.name, set())
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            for alias in node.names:
-                scope.names.setdefault((alias.asname or alias.name).split(".")[0], set())
-        elif isinstance(node, ast.MatchAs | ast.MatchStar) and node.name:
-            scope.names.setdefault(node.name, set())
-        elif isinstance(node, ast.MatchMapping) and node.rest:
-            scope.names.setdefault(node.rest, set())
-        stack.extend(ast.iter_child_nodes(node))
+        for name in node._fields:
+            value = getattr(node, name, None)
+            if isinstance(value, list):
+                stack.extend(item for item in value if isinstance(item, ast.AST))
+            elif isinstance(value, ast.AST):
+                stack.append(value)
     for name in scope.elsewhere:
         scope.names.pop(name, None)
+
+
+def _enter(scope: Scope, name: str) -> None:
+    scope.names.setdefault(name, set())
+    scope.literals[name] = None
+
+
+def _name(scope: Scope, node: ast.Name) -> list[ast.AST]:
+    if isinstance(node.ctx, ast.Store):
+        _enter(scope, node.id)
+    return []
+
+
+def _assign(scope: Scope, node: ast.Assign) -> list[ast.AST]:
+    if len(node.targets) > 1 or not isinstance(node.targets[0], ast.Name):
+        return [*node.targets, node.value]
+    name, value = node.targets[0].id, node.value
+    text = value.value if isinstance(value, ast.Constant) and isinstance(value.value, str) else None
+    scope.literals[name] = None if name in scope.literals else text
+    scope.names.setdefault(name, set())
+    return [value]
+
+
+def _elsewhere(scope: Scope, node: ast.Global | ast.Nonlocal) -> list[ast.AST]:
+    word = "global" if isinstance(node, ast.Global) else "nonlocal"
+    scope.elsewhere.update(dict.fromkeys(node.names, word))
+    return []
+
+
+def _definition(scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> list[ast.AST]:
+    _enter(scope, node.name)
+    return list(node.decorator_list)
+
+
+def _import(scope: Scope, node: ast.Import | ast.ImportFrom) -> list[ast.AST]:
+    for alias in node.names:
+        _enter(scope, (alias.asname or alias.name).split(".")[0])
+    return []
+
+
+def _handler(scope: Scope, node: ast.ExceptHandler) -> list[ast.AST]:
+    if node.name:
+        _enter(scope, node.name)
+    return [*([node.type] if node.type is not None else []), *node.body]
+
+
+def _comprehension(scope: Scope, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> list[ast.AST]:
+    """The variables of a comprehension are its own; only `:=` inside binds here."""
+    results = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+    return [*results, *(part for loop in node.generators for part in (loop.iter, *loop.ifs))]
+
+
+def _pattern(scope: Scope, node: ast.MatchAs | ast.MatchStar) -> list[ast.AST]:
+    if node.name:
+        _enter(scope, node.name)
+    return [node.pattern] if isinstance(node, ast.MatchAs) and node.pattern is not None else []
+
+
+def _mapping(scope: Scope, node: ast.MatchMapping) -> list[ast.AST]:
+    if node.rest:
+        _enter(scope, node.rest)
+    return [*node.keys, *node.patterns]
+
+
+def _nothing(scope: Scope, node: ast.AST) -> list[ast.AST]:
+    return []
+
+
+_DECLARE: dict[type[ast.AST], Callable[[Scope, Any], list[ast.AST]]] = {
+    ast.Name: _name,
+    ast.Constant: _nothing,
+    ast.Lambda: _nothing,
+    ast.Assign: _assign,
+    ast.Global: _elsewhere,
+    ast.Nonlocal: _elsewhere,
+    ast.FunctionDef: _definition,
+    ast.AsyncFunctionDef: _definition,
+    ast.ClassDef: _definition,
+    ast.Import: _import,
+    ast.ImportFrom: _import,
+    ast.ExceptHandler: _handler,
+    ast.ListComp: _comprehension,
+    ast.SetComp: _comprehension,
+    ast.GeneratorExp: _comprehension,
+    ast.DictComp: _comprehension,
+    ast.MatchAs: _pattern,
+    ast.MatchStar: _pattern,
+    ast.MatchMapping: _mapping,
+}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import unicodedata
 
+from paddock.planning.light.facts import Facts
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.tables import DUNDERS
 
@@ -31,11 +32,9 @@ DEPTH = 150
 """Monty gives up at 200 levels; this leaves room for its own way of counting."""
 
 
-def check(tree: ast.Module) -> None:
+def check(facts: Facts) -> None:
     """Refuse what Monty rejects, or is known to do differently, whatever the values are."""
-    stack: list[tuple[ast.AST, int]] = [(tree, 0)]
-    while stack:
-        node, depth = stack.pop()
+    for node, depth in zip(facts.nodes, facts.depths, strict=True):
         if not isinstance(node, ALLOWED):
             raise Refused(f"uses {NAMES.get(type(node), type(node).__name__)}", node)
         if depth > DEPTH:
@@ -43,7 +42,6 @@ def check(tree: ast.Module) -> None:
         special = _CHECKS.get(type(node))
         if special is not None:
             special(node)
-        stack.extend((child, depth + 1) for child in ast.iter_child_nodes(node))
 
 
 def _class(node: ast.ClassDef) -> None:

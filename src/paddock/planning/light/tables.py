@@ -111,7 +111,6 @@ DATA = {
         "microsecond": "int",
     },
     "datetime.timedelta": {"days": "int", "seconds": "int", "microseconds": "int"},
-    "re.Pattern": {"pattern": "str"},
     "path": {"name": "str", "suffix": "str", "stem": "str"},
     "stat": {"st_size": "int"},
     "re.Match": {"string": "str"},

@@ -1,0 +1,88 @@
+"""What the syntax tree says by itself, gathered in one walk and worked out when first asked for."""
+
+from __future__ import annotations
+
+import ast
+from functools import cached_property
+
+from paddock.planning.light import patterns
+
+SKIPPED = frozenset({"ctx", "op", "ops", "type_comment", "kind"})
+
+
+def walk(tree: ast.AST) -> tuple[list[ast.AST], list[int]]:
+    """Every node below `tree`, with its depth; contexts and operators are left out."""
+    nodes, depths = [tree], [0]
+    for node, depth in zip(nodes, depths, strict=True):  # both lists grow while they are read
+        for name in node._fields:
+            if name in SKIPPED:
+                continue
+            value = getattr(node, name, None)
+            if isinstance(value, list):
+                for item in value:
+                    if isinstance(item, ast.AST):
+                        nodes.append(item)
+                        depths.append(depth + 1)
+            elif isinstance(value, ast.AST):
+                nodes.append(value)
+                depths.append(depth + 1)
+    return nodes, depths
+
+
+class Facts:
+    """Facts about one script."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self.tree = tree
+        self.nodes, self.depths = walk(tree)
+
+    @cached_property
+    def is_ascii(self) -> bool:
+        """Whether all text in the script is."""
+        return all(
+            node.value.isascii()
+            for node in self.nodes
+            if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        )
+
+    @cached_property
+    def has_negatives(self) -> bool:
+        return any(isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) for node in self.nodes)
+
+    @cached_property
+    def mended_patterns(self) -> frozenset[int]:
+        """Identities of the literals that are mended before they reach Monty."""
+        return frozenset(id(literal) for literal, _ in patterns.mended(self.nodes))
+
+    @cached_property
+    def has_future(self) -> bool:
+        return any(isinstance(node, ast.ImportFrom) and node.module == "__future__" for node in self.tree.body)
+
+    @cached_property
+    def bindings(self) -> dict[str, list[ast.expr]]:
+        """What each name is assigned, where plain and augmented assignments are all that binds it."""
+        found: dict[str, list[ast.expr]] = {}
+        other: set[str] = set()
+        counted: set[int] = set()
+        for node in self.nodes:
+            if isinstance(node, ast.Assign):
+                for target in node.targets:
+                    if isinstance(target, ast.Name):
+                        found.setdefault(target.id, []).append(node.value)
+                        counted.add(id(target))
+            elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+                minus = isinstance(node.op, ast.Sub)
+                value = ast.UnaryOp(ast.USub(), node.value) if minus else node.value
+                found.setdefault(node.target.id, []).append(value)
+                counted.add(id(node.target))
+        for node in self.nodes:
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and id(node) not in counted:
+                other.add(node.id)
+            elif isinstance(node, ast.arg):
+                other.add(node.arg)
+        return {name: values for name, values in found.items() if name not in other}
+
+    def single(self, name: str) -> ast.expr | None:
+        """What `name` is bound to, where the whole script binds it once, by an assignment."""
+        bound = self.bindings.get(name, [])
+        return bound[0] if len(bound) == 1 else None

@@ -1,0 +1,99 @@
+"""Every example of the documentation runs, and gives what the page shows."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import inspect
+import io
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import environment
+from tests.docs.pages import PAGES, Block, blocks, name
+
+BIN = Path(sys.executable).parent
+RUNNABLE = ("paddock ", "echo ", "PADDOCK_", "cat ", "printf ")
+DRAWN = frozenset({"python", "text", "console", "toml", "json", "sh"})
+
+
+def pages_with(language: str) -> list[Path]:
+    return [page for page in PAGES if any(block.language == language for block in blocks(page))]
+
+
+@pytest.mark.parametrize("page", pages_with("python"), ids=name)
+async def test_every_python_example_prints_what_is_shown_below_it(page: Path) -> None:
+    namespace: dict[str, object] = {"__name__": "__main__"}
+    shown, printed = [], []
+    for block in blocks(page):
+        if block.language == "python":
+            shown.append((block.line, block.output or ""))
+            printed.append((block.line, await ran(block, page, namespace)))
+    assert printed == shown
+
+
+async def ran(block: Block, page: Path, namespace: dict[str, object]) -> str:
+    """What a block prints. The blocks of a page share their names, and may `await`, as in `python -m asyncio`."""
+    tree = ast.parse("\n" * (block.line - 1) + block.text, str(page))
+    compiled = compile(tree, str(page), "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        value = eval(compiled, namespace)  # noqa: S307  our own pages
+        if inspect.isawaitable(value):
+            await value
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("page", pages_with("console"), ids=name)
+def test_every_command_gives_what_is_shown_below_it(page: Path, tmp_path: Path) -> None:
+    commands = [command for block in blocks(page) if block.language == "console" for command in dialogue(block)]
+    assert [command for command, _ in commands if not command.startswith(RUNNABLE)] == []
+    assert answers([command for command, _ in commands], tmp_path) == [shown for _, shown in commands]
+
+
+def dialogue(block: Block) -> list[tuple[str, str]]:
+    """The commands of a block, each with the output shown for it."""
+    parts = re.split(r"^\$ ", block.text, flags=re.MULTILINE)
+    assert parts[0] == "", "a console block begins with a command"
+    turns: list[tuple[str, str]] = []
+    for part in parts[1:]:
+        command, _, shown = part.partition("\n")
+        while command.endswith("\\") or command.count("'") % 2:
+            more, _, shown = shown.partition("\n")
+            command = f"{command}\n{more.removeprefix('> ')}"
+        turns.append((command, shown))
+    return turns
+
+
+def answers(commands: list[str], folder: Path) -> list[str]:
+    """What a terminal would show after each command, all typed into one shell."""
+    mark = "\x1e"
+    lines = [f"{command}\nstatus=$?; printf '\\036'; (exit $status)" for command in commands]
+    path = f"{BIN}{os.pathsep}{os.environ['PATH']}"
+    ended = subprocess.run(
+        ["/bin/bash", "-c", "exec 2>&1\n" + "\n".join(lines)],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        cwd=folder,
+        env=environment(PATH=path),
+        timeout=60,
+        check=False,
+    )
+    return ended.stdout.decode().split(mark)[:-1]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_no_example_escapes_these_tests(page: Path) -> None:
+    unknown = [(block.line, block.language) for block in blocks(page) if block.language not in DRAWN]
+    unshown = [
+        (block.line, line)
+        for block in blocks(page)
+        if block.language == "sh"
+        for line in block.text.splitlines()
+        if re.match(r"(\w+=\S+ )*paddock( |$)", line)
+    ]
+    assert (unknown, unshown) == ([], [])
