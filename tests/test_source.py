@@ -233,9 +233,9 @@ def test_what_is_kept_is_bounded_by_size_and_number() -> None:
 def test_reading_in_many_threads_leaves_the_warnings_of_the_process_alone() -> None:
     before = list(warnings.filters), warnings.showwarning
 
-    def work(worker: int) -> list[str | None]:
+    def work(worker: int) -> list[str]:
         sources = [read(f"x{worker}_{number} = 1 is 1\n" + "y = 1\n" * 200) for number in range(50)]
-        return [source.warning for source in sources if isinstance(source, Source)]
+        return [source.warning.message for source in sources if isinstance(source, Source) and source.warning]
 
     with ThreadPoolExecutor(6) as pool:
         found = [warning for warned in pool.map(work, range(6)) for warning in warned]

@@ -8,13 +8,15 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from difflib import get_close_matches
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from paddock.model.errors import ConfigError, RequestError
 from paddock.model.limits import CAPS, Limits, check_all
 from paddock.model.request import ENGINES
+from paddock.model.words import nearest
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 FILE_NAME = "paddock.toml"
 PREFIX = "PADDOCK_"
@@ -39,7 +41,7 @@ class Config:
     """Every setting, with its default."""
 
     engine: str = "auto"
-    code_bytes: int = 1024 * 1024
+    code_bytes: int = 128 * 1024
     limits: Limits = field(default_factory=Limits)
     caps: Limits = CAPS
     monty: MontyConfig = field(default_factory=MontyConfig)
@@ -49,9 +51,9 @@ class Config:
         """Read the file (`path`, else `$PADDOCK_CONFIG`, else `./paddock.toml` if it is there), then the environment."""
         environ = os.environ if environ is None else environ
         path = path or environ.get("PADDOCK_CONFIG")
-        if path is None and Path(FILE_NAME).is_file():
+        if path is None and os.path.isfile(FILE_NAME):  # noqa: PTH113  pathlib costs the import 4 ms
             path = FILE_NAME
-        config = cls() if path is None else _overlay(cls(), _read(Path(path)), str(path), ())
+        config = cls() if path is None else _overlay(cls(), _read(str(path)), str(path), ())
         for name, text in sorted(environ.items()):
             if name.startswith(PREFIX) and name != "PADDOCK_CONFIG":
                 keys = name.removeprefix(PREFIX).lower().split("__")
@@ -59,11 +61,12 @@ class Config:
         return _checked(config)
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: str) -> dict[str, Any]:
     import tomllib
+    from pathlib import Path
 
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as problem:
         raise ConfigError(f"cannot read {path}: {problem.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
@@ -84,8 +87,8 @@ def _overlay(settings: _Settings, values: Mapping[str, Any], origin: str, above:
     for name, value in values.items():
         where = ".".join((*above, name))
         if name not in names:
-            near = get_close_matches(name, names, 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"known here: {', '.join(names)}"
+            near = nearest(name, names)
+            hint = f"did you mean {near!r}?" if near else f"known here: {', '.join(names)}"
             raise ConfigError(f"{origin}: unknown setting {where!r}; {hint}")
         current = getattr(settings, name)
         if is_dataclass(current):

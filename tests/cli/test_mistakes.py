@@ -57,8 +57,8 @@ def test_source_that_is_not_utf8_is_refused_with_its_line(tmp_path: Path) -> Non
 
 
 def test_source_that_is_too_large_is_refused() -> None:
-    message = "Error: standard input is larger than 1048576 bytes; pass data with --inputs or --file\n"
-    assert paddock("run", stdin="#" * (1024 * 1024 + 1)) == Ended(2, "", message)
+    message = "Error: standard input is larger than 131072 bytes; pass data with --inputs or --file\n"
+    assert paddock("run", stdin="#" * (128 * 1024 + 1)) == Ended(2, "", message)
 
 
 @pytest.mark.parametrize(("text", "kind"), [("[1]", "a list"), ("3", "a number"), ("null", "null")])

@@ -140,9 +140,6 @@ async def test_an_exception_raised_while_another_is_handled_is_the_one_reported(
     assert (error.type, error.message, error.line) == ("ValueError", "then", 4)
 
 
-@pytest.mark.xfail(
-    strict=True, reason="engines/monty_errors.concerns_result takes a failure in the bridge for one of the result"
-)
 @pytest.mark.parametrize(
     "code", ["await call_tool('x', [1])", "await call_tool('x', {'a': {1}})", "await call_tool(5, {})"]
 )
@@ -152,9 +149,6 @@ async def test_a_wrong_use_of_call_tool_on_the_last_line_is_a_type_error(rig: Ri
     assert "paddock" not in error.traceback
 
 
-@pytest.mark.xfail(
-    strict=True, reason="engines/monty_errors.concerns_result takes a failure in the bridge for one of the result"
-)
 async def test_progress_that_is_no_number_is_a_type_error(rig: Rig) -> None:
     error = await error_of(rig, "await report_progress('half')")
     assert (error.type, error.message) == (

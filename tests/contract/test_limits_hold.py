@@ -33,7 +33,7 @@ SPIN = {
     "endless files": "while True:\n    try:\n        open('/tmp/x', 'a').write('y')\n    except OSError:\n        pass",
     "a large sum": "sum(range(10 ** 15))",
     "a large comprehension": "sum([1 for _ in range(10 ** 9) if False])",
-    "a pathological pattern": "import re\nre.match('(a|a|b)*(c|a)*(a|b)*$', 'ab' * 50000 + 'd')\nwhile True: pass",
+    "a pathological pattern": "import re\nre.match('(a|a|b)*(c|a)*(a|b)*x', 'ab' * 50000 + 'd')\nwhile True: pass",
 }
 
 

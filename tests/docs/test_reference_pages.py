@@ -1,19 +1,25 @@
-"""Every setting, error and verdict is documented, with its true default and mapping, and nothing that is not there."""
+"""Every setting, flag, field, error and verdict is documented, with its true default, and nothing that is not there."""
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from pathlib import Path
+from typing import get_args
 
 import paddock
 from paddock.config import Config
 from paddock.model.envelope import KINDS
 from paddock.model.errors import SURFACES, PaddockError
+from paddock.model.limits import CAPS, Limits
+from paddock.model.request import Options
 from paddock.model.result import Verdict
+from tests.docs import pages
 
-DOCS = Path(paddock.__file__).parents[2] / "docs"
+README = pages.ROOT / "README.md"
+DOCS = pages.ROOT / "docs"
 
 
 def rows(page: str) -> list[list[str]]:
@@ -54,7 +60,7 @@ def test_the_example_configuration_can_be_loaded(tmp_path: Path) -> None:
     (example,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
     path = tmp_path / "paddock.toml"
     path.write_text(example, encoding="utf-8")
-    (variable,) = re.findall(r"(PADDOCK_\w+__\w+)=(\S+)", page)
+    variable = re.findall(r"(PADDOCK_\w+__\w+)=(\S+)", page)[0]
     config = Config.load(path, environ=dict([variable]))
     assert (config.engine, config.limits.wall_seconds, config.monty.max_workers) == ("auto", 5.0, 16)
 
@@ -78,3 +84,75 @@ def test_every_code_that_the_broker_gives_is_documented_with_its_kind() -> None:
 
 def test_every_verdict_is_documented_in_its_order() -> None:
     assert [code(row[0]) for row in rows("verdicts.md")] == [str(verdict) for verdict in Verdict]
+
+
+def test_every_command_and_flag_is_documented_and_no_other() -> None:
+    from typer.main import get_command
+
+    from paddock.cli.main import app
+
+    commands = get_command(app).commands  # type: ignore[attr-defined]
+    page = (DOCS / "cli.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^## `paddock (\w+)", page, re.MULTILINE)) == set(commands)
+    for name, command in commands.items():
+        section = re.split(rf"^## `paddock {name}\b", page, flags=re.MULTILINE)[1].split("\n## ")[0]
+        flags = {flag for option in command.params for flag in option.opts if flag.startswith("-")}
+        assert set(re.findall(r"`(-[-\w]+)", section)) == flags, name
+
+
+def test_every_option_of_a_run_and_every_field_of_its_result_is_documented() -> None:
+    library = DOCS / "library.md"
+    assert [code(row[0]) for row in pages.rows(library, "Options of a run")] == list(Options.__annotations__)
+    shown = paddock.RunResult("r", Verdict.OK, "python", None, None, paddock.Usage(0)).to_dict()
+    parts = [
+        name for part in (paddock.RunError, paddock.Call, paddock.Usage) for name in (part.__name__, *_names(part))
+    ]
+    assert [code(row[0]) for row in pages.rows(library, "The result")] == [*shown, *parts]
+
+
+def test_every_event_is_documented_with_its_fields() -> None:
+    documented = {code(row[0]): re.findall(r"`(\w+)`", row[1]) for row in pages.rows(DOCS / "library.md", "Events")}
+    assert documented == {event.__name__: _names(event) for event in get_args(paddock.Event)}
+
+
+def test_every_limit_is_documented_with_its_default_and_its_cap() -> None:
+    wanted = {name: [str(value), str(getattr(CAPS, name))] for name, value in Limits().to_dict().items()}
+    assert {code(row[0]): row[1:3] for row in pages.rows(DOCS / "library.md", "Limits")} == wanted
+    readme = {code(row[0]): [_number(cell) for cell in row[1:3]] for row in pages.rows(README, "Limits and verdicts")}
+    assert readme == {name: [float(value) for value in values] for name, values in wanted.items()}
+
+
+def test_every_name_that_the_package_exports_is_documented() -> None:
+    text = "".join(page.read_text(encoding="utf-8") for page in (README, *DOCS.glob("*.md")))
+    assert [name for name in paddock.__all__ if not re.search(rf"\b{name}\b", text)] == []
+
+
+def test_every_method_and_parameter_of_the_front_door_is_documented() -> None:
+    methods = [name for name in vars(paddock.Paddock) if not name.startswith("_")]
+    documented = [code(row[0]).partition("(")[0] for row in pages.rows(DOCS / "library.md", "`Paddock`")]
+    assert sorted(documented) == sorted([*inspect.signature(paddock.Paddock).parameters, *methods])
+
+
+def test_every_make_target_is_documented() -> None:
+    targets = re.findall(r"^([a-z]+):.*##", (README.parent / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    documented = [code(row[0]).removeprefix("make ") for row in pages.rows(DOCS / "development.md", "Commands")]
+    assert sorted(documented) == sorted(targets)
+
+
+def test_the_readme_names_every_verdict_and_no_other() -> None:
+    text = README.read_text(encoding="utf-8").partition("(docs/verdicts.md): ")[2].partition(".")[0]
+    assert re.findall(r"`(\w+)`", text) == [str(verdict) for verdict in Verdict]
+
+
+def test_the_changelog_begins_with_this_version() -> None:
+    text = (README.parent / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.findall(r"^## (\S+)", text, re.MULTILINE)[0] == paddock.__version__
+
+
+def _names(kind: type) -> list[str]:
+    return [field.name for field in fields(kind)]
+
+
+def _number(text: str) -> float:
+    amount, _, unit = text.replace(",", "").partition(" ")
+    return float(amount) * {"": 1, "MB": 1024**2, "GB": 1024**3}[unit]

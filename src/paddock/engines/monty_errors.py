@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,7 +39,7 @@ def finished(error: MontyError, source: Source, prepared: Prepared, script_feed:
     cause = error.exception()
     places = _places(error, prepared, script_feed)
     kind, text = type(cause).__name__, str(cause.args[0]) if cause.args else ""
-    if _is_limit(kind, text, error):
+    if _is_limit(kind, text, error) and not _is_raised_there(places, source):
         verdict = Verdict.TIMEOUT if kind == "TimeoutError" else Verdict.OUT_OF_MEMORY
         return Finished(verdict, line=places[-1].line if places else None)
     if isinstance(error, MontySyntaxError) or _was_refused(kind, error):
@@ -77,6 +78,14 @@ def _is_limit(kind: str, text: str, error: MontyError) -> bool:
     if kind == "TimeoutError":
         return "time limit exceeded" in text and not _frames(error)
     return kind == "MemoryError" and (text.startswith("memory limit exceeded") or not _frames(error))
+
+
+def _is_raised_there(places: list[Place], source: Source) -> bool:
+    """Whether the script itself has a `raise` where the error came from: then it is an exception like any other."""
+    line = places[-1].line if places else 0
+    return any(
+        isinstance(node, ast.Raise) and node.lineno <= line <= (node.end_lineno or 0) for node in ast.walk(source.tree)
+    )
 
 
 def _was_refused(kind: str, error: MontyError) -> bool:

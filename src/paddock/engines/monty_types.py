@@ -103,10 +103,9 @@ def _stubs(plan: Plan, source: Source) -> str:
 
 
 def _type(value: Any) -> str:
-    """The type of an input as far as it is certain: what a list or an object holds may differ from item to item."""
+    """The type of an input as far as it is certain: what a list or an object holds, the script may change."""
     if isinstance(value, list):
-        kinds = {_type(item) for item in value[:100]}
-        return f"list[{kinds.pop()}]" if len(kinds) == 1 and len(value) <= 100 else "list[Any]"
+        return "list[Any]"
     if isinstance(value, dict):
         return "dict[str, Any]"
     return "None" if value is None else type(value).__name__

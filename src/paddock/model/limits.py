@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from difflib import get_close_matches
 
 from paddock.model.errors import BadLimit, LimitTooHigh
+from paddock.model.words import nearest
 
 MB = 1024 * 1024
 
@@ -56,8 +56,8 @@ def check_all(limits: Limits, caps: Limits) -> None:
 
 def _check(name: object, value: object, caps: Limits) -> float | int:
     if not isinstance(name, str) or name not in NAMES:
-        near = get_close_matches(str(name), NAMES, 1)
-        hint = f"did you mean {near[0]!r}?" if near else f"the limits are {', '.join(NAMES)}"
+        near = nearest(name, NAMES)
+        hint = f"did you mean {near!r}?" if near else f"the limits are {', '.join(NAMES)}"
         raise BadLimit(f"there is no limit {name!r}: {hint}")
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise BadLimit(f"{name} must be a number, not {_shown(value)}")

@@ -47,7 +47,9 @@ def clues(source: Source, names: frozenset[str], tools: frozenset[str] = frozens
 
 def _plain(kind: Kind) -> str:
     """Kinds whose `str()` and `repr()` are the same are named; the others are not told apart."""
-    return kind if kind in ("str", "int", "float", "bool", "none", "any") and isinstance(kind, str) else "other"
+    if isinstance(kind, str):
+        return kind if kind in ("str", "int", "float", "bool", "none", "any") else "other"
+    return "tuple" if kind.shape == "tuple" else "other"
 
 
 def misfit(source: Source, names: frozenset[str], tools: frozenset[str] = frozenset()) -> Misfit | None:
@@ -61,7 +63,7 @@ def misfit(source: Source, names: frozenset[str], tools: frozenset[str] = frozen
 
 def _misfit(source: Source, names: frozenset[str], tools: frozenset[str]) -> Misfit | None:
     if source.warning is not None:
-        return Misfit(f"compiles with the warning: {source.warning}")
+        return Misfit(f"compiles with the warning: {source.warning.message}", source.warning.line)
     try:
         facts = Facts(source.tree)
         check(facts)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from keyword import iskeyword
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from paddock.model.files import PlacedFile, place
 from paddock.model.limits import Limits
 from paddock.model.request import ENGINES, LANGUAGES, Request
 from paddock.model.result import RunError
+from paddock.model.words import nearest
 from paddock.planning.python_source import Source, SourceProblem, read
 
 if TYPE_CHECKING:
@@ -149,8 +149,8 @@ def _engine(engine: str) -> str:
 
 def _suggest(word: object, known: Iterable[str]) -> str:
     known = list(known)
-    near = get_close_matches(str(word), known, 1)
-    return f"; did you mean {near[0]!r}?" if near else f"; expected one of {', '.join(known)}"
+    near = nearest(word, known)
+    return f"; did you mean {near!r}?" if near else f"; expected one of {', '.join(known)}"
 
 
 def _tools(asked: Iterable[str] | None, known: Collection[str]) -> tuple[str, ...]:

@@ -40,7 +40,7 @@ class Source:
     tree: ast.Module
     returns: tuple[ast.Return, ...]  # top-level ones, in source order
     last: ast.Expr | None  # the last statement, when its value is the script's result
-    warning: str | None = None  # what CPython prints on stderr while it compiles the script
+    warning: SourceProblem | None = None  # what CPython prints on stderr while it compiles the script
     notes: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
     """What was found out about this script: kept as long as the script is, and no longer."""
 
@@ -86,8 +86,8 @@ def _read(code: str) -> Source | SourceProblem:
     except (RecursionError, MemoryError):
         return SourceProblem("SyntaxError", "the source is nested too deeply to be parsed")
     last = tree.body[-1] if tree.body else None
-    shown = [warning.message for warning in warned if issubclass(warning.category, SyntaxWarning)]
-    warning = str(shown[0]) if shown else None
+    shown = [warning for warning in warned if issubclass(warning.category, SyntaxWarning)]
+    warning = SourceProblem("SyntaxWarning", str(shown[0].message), shown[0].lineno) if shown else None
     return Source(code, tree, returns, last if isinstance(last, ast.Expr) else None, warning)
 
 

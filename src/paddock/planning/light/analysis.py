@@ -236,6 +236,7 @@ class Analysis:
                 self.bind(element, items)
 
 
+BROAD = frozenset({"Exception", "BaseException"})
 BRIDGE = frozenset({"call_tool", "report_progress"})
 SHOWN = frozenset({"type object"}) | frozenset(
     {"list", "tuple", "dict", "Counter", "defaultdict", "deque", "range", "view", "record value", "exception"}
@@ -356,7 +357,7 @@ def _return(a: Analysis, node: ast.Return) -> None:
 def _raise(a: Analysis, node: ast.Raise) -> None:
     if node.exc is None:
         # Where it ends the run, the line that is reported is this one and not that of its origin.
-        if not any(caught in ("Exception", "BaseException") for caught, _ in a.catches):
+        if not any(caught in BROAD for caught, _ in a.catches):
             raise Refused("raises an exception again", node)
         return
     for kind in a.value(node.exc):
@@ -373,6 +374,9 @@ def _raise(a: Analysis, node: ast.Raise) -> None:
 
 def _try(a: Analysis, node: ast.Try) -> None:
     outer = a.catches
+    if node.finalbody and not node.handlers and not any(caught in BROAD for caught, _ in outer):
+        # An exception on its way out passes `finally`, and then that is where Monty says it came from.
+        raise Refused("uses `finally` without `except`", node)
     inner = set(outer)
     for handler in node.handlers:
         looked_at = handler.name is not None and _looks_at(handler)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -266,7 +267,9 @@ def _next(a: Analysis, node: ast.Call) -> Kinds:
 def _range(a: Analysis, node: ast.Call) -> Kinds:
     for argument in node.args:
         bound = (a.facts.single(argument.id) or argument) if isinstance(argument, ast.Name) else argument
-        if expressions.size_of(bound) > 62:
+        if expressions.size_of(bound) > 62 or any(
+            getattr(inner, "attr", "") == "maxsize" for inner in ast.walk(argument)
+        ):
             raise Refused("counts beyond 64 bits", node)
         if not a.value(argument) <= WHOLE:
             a.diverges(node, "TypeError", "range()")
@@ -393,9 +396,20 @@ def _check_jsonable(a: Analysis, kinds: Kinds | set[Kind], node: ast.AST, seen: 
 
 def _loads(a: Analysis, node: ast.Call) -> Kinds:
     a.value(node.args[0])
+    text = calls.literal(a, node.args[0])
+    if text is not None and not _is_json(text):
+        raise Refused("loads JSON that is wrong", node)
     a.diverges(node, "JSONDecodeError", "json.loads()")
     a.diverges(node, "TypeError", "json.loads()")
     return ANY
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _reduce(a: Analysis, node: ast.Call) -> Kinds:

@@ -817,7 +817,7 @@ def _check_flags(flags: ast.expr | None, node: ast.Call) -> None:
 
 
 def _check_pattern(a: Analysis, node: ast.Call, function: str, pattern: ast.expr, replacement: ast.expr | None) -> None:
-    text = _literal(a, pattern)
+    text = literal(a, pattern)
     if text is None:
         if a.value(pattern) <= {"re.Pattern"}:
             _check_compiled(a, node, function, replacement)
@@ -825,7 +825,7 @@ def _check_pattern(a: Analysis, node: ast.Call, function: str, pattern: ast.expr
         raise Refused("uses a regular expression that is not a literal", node)
     new = None
     if replacement is not None:
-        new = _literal(a, replacement)
+        new = literal(a, replacement)
         if new is None:
             raise Refused("replaces by something that is not a literal", node)
     trouble = patterns.problem(
@@ -835,7 +835,7 @@ def _check_pattern(a: Analysis, node: ast.Call, function: str, pattern: ast.expr
         raise Refused(trouble, node)
 
 
-def _literal(a: Analysis, node: ast.expr) -> str | None:
+def literal(a: Analysis, node: ast.expr) -> str | None:
     """The text of a literal, or of a name that its scope binds once, to a literal."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
@@ -849,7 +849,7 @@ def _check_pattern_method(a: Analysis, node: ast.Call, name: str) -> None:
 def _check_compiled(a: Analysis, node: ast.Call, function: str, replacement: ast.expr | None) -> None:
     if replacement is None:
         return
-    new = _literal(a, replacement)
+    new = literal(a, replacement)
     if new is None or "\\" in new:
         raise Refused("replaces by something that is not a plain literal", node)
 
@@ -880,13 +880,13 @@ def _type_method(a: Analysis, node: ast.Call, kind: str, name: str) -> Kinds:
         keys = lazy.iterate(a, positional[0], node)
         return a.holding(node, "dict", positional[1] if len(positional) > 1 else NONE, keys)
     if kind == "datetime.datetime" and name == "strptime" and len(node.args) == 2:
-        template = _literal(a, node.args[1])
+        template = literal(a, node.args[1])
         if template not in STRPTIME:
             raise Refused("parses a date with a template that is not known to be the same", node)
         a.diverges(node, "ValueError", "strptime()")
         return frozenset({kind})
     if kind in ("datetime.date", "datetime.datetime") and name == "fromisoformat" and len(node.args) == 1:
-        text = _literal(a, node.args[0])
+        text = literal(a, node.args[0])
         if text is None or not re.fullmatch(r"\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?)?", text):
             raise Refused("parses a date that is not a literal", node)
         return frozenset({kind})

@@ -1,0 +1,170 @@
+"""What the pages say of values, of scripts that fit, and of workers is so."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import datetime as dt
+import decimal
+import math
+import os
+import re
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from paddock import BadInput, Paddock
+from paddock.planning import fits_python
+from paddock.planning.python_source import Source, read
+from tests.anomaly.processes import children
+from tests.docs.pages import ROOT, code, rows
+
+LIGHT = ROOT / "docs" / "light-engine.md"
+VALUES = ROOT / "docs" / "values.md"
+GIVEN = frozenset({"files", "names", "orders", "pattern", "prices", "rows", "text", "value"})
+
+
+@pytest_asyncio.fixture(loop_scope="module", scope="module")
+async def paddock() -> AsyncIterator[Paddock]:
+    async with Paddock() as opened:
+        yield opened
+
+
+def misfit(script: str) -> str | None:
+    source = read(script)
+    assert isinstance(source, Source), script
+    found = fits_python.misfit(source, GIVEN)
+    return None if found is None else found.what
+
+
+def test_every_script_that_is_said_to_fit_does() -> None:
+    scripts = [code(row[0]) for row in rows(LIGHT, "What fits")]
+    assert scripts
+    assert {script: misfit(script) for script in scripts} == dict.fromkeys(scripts)
+
+
+def test_every_script_that_is_said_not_to_fit_is_refused_for_the_reason_shown() -> None:
+    said = {code(row[0]): row[1] for row in rows(LIGHT, "What does not, and what is said")}
+    assert len(said) > 20
+    assert {script: misfit(script) for script in said} == said
+
+
+def value_rows() -> list[list[str]]:
+    lines = [line for line in VALUES.read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
+    return [[cell.strip() for cell in line.strip("|").split(" |")] for line in lines[1:]]
+
+
+@pytest.mark.parametrize("row", [row for row in value_rows() if code(row[4])], ids=lambda row: row[0])
+@pytest.mark.asyncio(loop_scope="module")
+async def test_a_value_comes_back_as_the_table_says(paddock: Paddock, row: list[str]) -> None:
+    result = await paddock.run(code(row[3]), engine="monty")
+    shown = result.output_json if result.error is None else f"{result.error.type}: {result.error.message}"
+    assert shown is not None
+    pattern = re.escape(code(row[4])).replace("…", ".*")
+    assert re.fullmatch(pattern, shown), shown
+
+
+@dataclasses.dataclass
+class Point:
+    x: int
+
+
+def nested(depth: int) -> Any:
+    value: Any = 0
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+def cyclic() -> list[Any]:
+    value: list[Any] = []
+    value.append(value)
+    return value
+
+
+async def coroutine() -> None: ...
+
+
+def unawaited() -> Any:
+    made = coroutine()
+    made.close()
+    return made
+
+
+SAME, REFUSED = "the same", BadInput
+# By the first cell of the table: what is passed as an input, and what arrives. Every row has its entries.
+INPUTS: dict[str, list[tuple[Callable[[], Any], Any]]] = {
+    "`None`": [(lambda: None, SAME)],
+    "`bool`": [(lambda: True, SAME)],
+    "`int`": [(lambda: -(2**200), SAME), (lambda: 10**5000, REFUSED)],
+    "`float`": [(lambda: 0.1, SAME), (lambda: -0.0, SAME)],
+    "NaN, infinities": [(lambda: math.nan, REFUSED), (lambda: [math.inf], REFUSED)],
+    "`str`": [(lambda: "größe\0\n😀", SAME)],
+    "`bytes`": [(lambda: b"a", REFUSED)],
+    "`list`": [(lambda: [1, [2.0, None]], SAME)],
+    "`tuple`, namedtuple": [(lambda: (1, (2,)), [1, [2]])],
+    "`set`, `frozenset`": [(lambda: {1}, REFUSED), (frozenset, REFUSED)],
+    "`dict`": [(lambda: {"b": 1, "a": {}}, SAME)],
+    "`dict` with other keys": [
+        (lambda: {1: 1, None: 2, 1.5: 3}, {"1": 1, "null": 2, "1.5": 3}),
+        (lambda: {(1, 2): 3}, REFUSED),
+    ],
+    "`Counter`, `defaultdict`, `deque`": [
+        (lambda: collections.Counter("aab"), {"a": 2, "b": 1}),
+        (lambda: collections.defaultdict(int, a=1), {"a": 1}),
+        (lambda: collections.deque([1]), REFUSED),
+    ],
+    "`datetime`, `date`, `time`": [(lambda: dt.date(2026, 1, 2), REFUSED)],
+    "`timedelta`": [(lambda: dt.timedelta(1), REFUSED)],
+    "`Path`": [(lambda: Path("a"), REFUSED)],
+    "`Decimal`": [(lambda: decimal.Decimal(1), REFUSED)],
+    "dataclass": [(lambda: Point(1), REFUSED)],
+    "`range`, `dict` views": [(lambda: range(2), REFUSED), ({1: 2}.keys, REFUSED)],
+    "`map`, `zip`, generator expression": [(lambda: map(str, [1]), REFUSED), (lambda: (n for n in [1]), REFUSED)],
+    "functions, classes, modules, other objects": [(lambda: len, REFUSED), (object, REFUSED), (lambda: math, REFUSED)],
+    "coroutine": [(unawaited, REFUSED)],
+    "what contains itself": [(cyclic, REFUSED)],
+    "nested too deeply": [(lambda: nested(500), SAME), (lambda: nested(100_000), REFUSED)],
+    "too large": [(lambda: "x" * 3_000_000, SAME)],
+}
+ELSEWHERE = {"lone surrogate"}
+
+
+def test_every_row_of_the_table_is_tried_as_an_input() -> None:
+    assert {row[0] for row in value_rows()} == INPUTS.keys() | ELSEWHERE
+    refusing = {row[0] for row in value_rows() if "refused" in row[1]}
+    assert refusing == {name for name, tried in INPUTS.items() if any(wanted is REFUSED for _, wanted in tried)}
+
+
+@pytest.mark.parametrize("name", INPUTS)
+@pytest.mark.asyncio(loop_scope="module")
+async def test_an_input_arrives_as_the_table_says(paddock: Paddock, name: str) -> None:
+    for make, wanted in INPUTS[name]:
+        value = make()
+        if wanted is REFUSED:
+            with pytest.raises(BadInput):
+                await paddock.run("value", inputs={"value": value})
+            continue
+        result = await paddock.run("value", inputs={"value": value}, limits={"output_bytes": 4_000_000})
+        assert result.error is None
+        assert repr(result.output) == repr(value if wanted == SAME else wanted)
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="only Linux shows a process's environment")
+async def test_a_worker_has_none_of_the_hosts_environment() -> None:
+    before = set(children())
+    async with Paddock() as opened:
+        await opened.run("1 + 1")
+        (worker,) = set(children()) - before
+        lines = Path(f"/proc/{worker}/environ").read_bytes().split(b"\0")
+    # What the shell and Python set on the way, from nothing.
+    assert {os.fsdecode(line.partition(b"=")[0]) for line in lines if line} <= {
+        "PWD",
+        "LC_CTYPE",
+        "_",
+        "SHLVL",
+        "OLDPWD",
+    }
