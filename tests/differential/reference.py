@@ -40,14 +40,18 @@ class Outcome:
         for name in self.__slots__:
             mine, theirs = getattr(self, name), getattr(other, name)
             if mine != theirs:
-                lines += [f"    {name} on CPython: {_around(mine, theirs)}", f"    {name} here:       {_around(theirs, mine)}"]
+                lines += [
+                    f"    {name} on CPython: {_around(mine, theirs)}",
+                    f"    {name} here: {_around(theirs, mine)}",
+                ]
         return "\n".join(lines)
 
 
 def of_result(result: RunResult) -> Outcome:
     """What Paddock reports of a run, whatever its verdict."""
-    error = result.error and Failure(result.error.type, result.error.message, result.error.line)
-    return Outcome(json.dumps(result.output), result.stdout, result.stderr, error)
+    error = result.error
+    failure = None if error is None else Failure(error.type, error.message, error.line)
+    return Outcome(json.dumps(result.output), result.stdout, result.stderr, failure)
 
 
 class Reference:

@@ -7,7 +7,7 @@ that both sides can be compared as JSON.
 import ast
 import asyncio
 import contextlib
-import datetime
+import datetime as dt
 import decimal
 import inspect
 import io
@@ -132,8 +132,8 @@ def described(problem: BaseException) -> dict[str, object]:
     return {"type": type(problem).__name__, "message": message, "line": line}
 
 
-VIEWS = (type({}.keys()), type({}.values()), type({}.items()))
-SEQUENCES = (list, tuple, set, frozenset, range, deque, *VIEWS)
+VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
+SEQUENCES: tuple[type, ...] = (list, tuple, set, frozenset, range, deque, *VIEWS)
 
 
 def plain(value: object, inside: tuple[int, ...]) -> object:
@@ -142,9 +142,9 @@ def plain(value: object, inside: tuple[int, ...]) -> object:
         return value
     if isinstance(value, float):
         return value if -float("inf") < value < float("inf") else _unbounded(value)
-    if isinstance(value, datetime.datetime | datetime.date | datetime.time):
+    if isinstance(value, dt.datetime | dt.date | dt.time):
         return value.isoformat()
-    if isinstance(value, datetime.timedelta):
+    if isinstance(value, dt.timedelta):
         return value.total_seconds()
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
@@ -156,7 +156,7 @@ def plain(value: object, inside: tuple[int, ...]) -> object:
     if isinstance(value, dict):
         return {_key(k): plain(v, inside) for k, v in value.items()}
     if isinstance(value, SEQUENCES):
-        return [plain(item, inside) for item in value]
+        return [plain(item, inside) for item in value]  # type: ignore[attr-defined]
     if hasattr(value, "__dataclass_fields__") and not isinstance(value, type):
         return {name: plain(getattr(value, name), inside) for name in value.__dataclass_fields__}
     if inspect.iscoroutine(value):

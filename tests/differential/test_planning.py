@@ -1,8 +1,15 @@
-"""What the planner knows of the light engine: for each family of difference, a script that fits and one that does not."""
+"""What the planner knows of the light engine: for each difference, a script that fits and one that does not.
+
+Reasons are compared in full: they are what an agent reads and acts on.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -55,9 +62,9 @@ FAMILIES = [
     ("'caf\\xe9'", "'\\ud800'", "has the character U+D800, line 1"),
     ("{1: 'a', 2: 'b'}", "{1: 'a', True: 'b'}", "mixes kinds of number as keys, line 1"),
     ("any(x > 1 for x in [1, 2])", "any(print(x) for x in [1, 2])",
-     "uses any() over a generator expression that may raise or be seen at work, line 1"),
+     "uses a lazy value bit by bit that may fail or be seen at work, line 1"),
     ("for x in [y + 1 for y in [1]]:\n    print(x)", "for x in (print(y) for y in [1]):\n    print(x)",
-     "loops over a generator expression, line 1"),
+     "uses a lazy value bit by bit that may fail or be seen at work, line 1"),
     ("for i, x in enumerate([1, 2]):\n    print(i, x)",
      "xs = [1, 2]\nfor i, x in enumerate(xs):\n    xs.append(x)",
      "changes what it loops over with enumerate(), line 3"),
@@ -109,7 +116,7 @@ FAMILIES = [
      "uses `with` on a instance, line 3"),
     ("open('/files/a.txt').read()", "open('/etc/passwd').read()", "opens a file that was not attached, line 1"),
     ("1 == 1", "1 is 1", "compiles with the warning: \"is\" with a literal. Did you mean \"==\"?, line 1"),
-    ("x: int = 1", "x: print(1) = 1", "has an annotation that does something, line 1"),
+    ("x: int = 1", "x: print(1) = 1", "has an unusual annotation, line 1"),
     ("try:\n    1\nexcept ValueError:\n    2\nfinally:\n    3", "try:\n    1\nfinally:\n    2",
      "uses `finally` without `except`, line 1"),
     ("[1, 2][0]", "[1, 2][True]", "indexes with a truth value, line 1"),
@@ -179,7 +186,7 @@ def test_a_tool_is_known_by_its_name() -> None:
 
 
 def test_a_name_that_the_script_binds_hides_the_builtin() -> None:
-    assert why("def eval(x):\n    return x\neval(1)") == ""
+    assert why("def sum(x):\n    return x\nsum(1)") == ""
     assert why("eval(1)") == "uses eval, line 1"
 
 
@@ -192,8 +199,24 @@ def test_a_script_that_is_nested_too_deeply_is_refused_and_not_followed() -> Non
     assert why("x = " + "-" * 200 + "1") == "is nested too deeply, line 1"
 
 
-def test_the_same_script_is_always_refused_for_the_same_reason() -> None:
+def test_what_is_decided_does_not_depend_on_the_order_of_sets_in_the_planner() -> None:
+    decisions = [
+        subprocess.run(
+            [sys.executable, "-c", "from tests.differential.test_planning import decide; decide()"],
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(Path(__file__).parents[2])},
+            capture_output=True,
+            check=True,
+            text=True,
+        ).stdout.splitlines()
+        for seed in ("1", "2")
+    ]
+    assert decisions[0] == decisions[1]
+    assert len(decisions[0]) == len(load())
+
+
+def decide() -> None:
+    """Print whether each script of the corpus fits, and the line that stands in the way."""
     for script in load():
         source = read(script.source)
-        if isinstance(source, Source):
-            assert misfit(source, frozenset()) == misfit.__wrapped__(source, frozenset())
+        found = misfit(source, frozenset({"files"})) if isinstance(source, Source) else None
+        print(script.name, "fits" if found is None else f"does not fit for line {found.line}")

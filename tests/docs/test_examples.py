@@ -80,7 +80,7 @@ def answers(commands: list[str], folder: Path) -> list[str]:
         capture_output=True,
         cwd=folder,
         env=environment(PATH=path),
-        timeout=60,
+        timeout=120,
         check=False,
     )
     return ended.stdout.decode().split(mark)[:-1]

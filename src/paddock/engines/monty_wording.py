@@ -7,6 +7,7 @@ and what it would say can be told, it is said that way; where it cannot, the err
 from __future__ import annotations
 
 import ast
+import datetime
 import math
 import re
 from collections.abc import Callable
@@ -15,13 +16,17 @@ from functools import lru_cache
 from paddock.planning.fits_python import Clues
 from paddock.planning.python_source import Source
 
-OPERATORS = {"Add": "+", "Sub": "-", "Mult": "*", "Div": "/", "FloorDiv": "//", "Mod": "%", "Pow": "** or pow()"}
+OPERATORS = {
+    "Sub": "-", "Mult": "*", "Div": "/", "FloorDiv": "//", "Mod": "%", "Pow": "** or pow()", "BitOr": "|", "BitAnd": "&",
+    "BitXor": "^", "LShift": "<<", "RShift": ">>",
+}  # fmt: skip
 
 
 def reword(kind: str, text: str, line: int | None, source: Source, clues: Clues) -> tuple[str, bool]:
     """The text as CPython would have it, and whether that is certain."""
     if kind == "KeyError":
-        return _key(text, line, clues)
+        raised = any(isinstance(node, ast.Raise) and node.lineno == line for node in ast.walk(source.tree))
+        return (text, True) if raised else _key(text, line, clues)
     if kind == "ZeroDivisionError" and text == "division by zero":
         return _division(text, line, clues)
     for pattern, replacement in _rewrites():
@@ -57,7 +62,7 @@ def reports_another_line(kind: str, line: int | None, source: Source) -> bool:
 def _passages(node: ast.AST) -> list[list[ast.stmt] | list[ast.ExceptHandler]]:
     if not isinstance(node, ast.Try):
         return []
-    return [part for part in (node.handlers, node.finalbody) if part]
+    return [part for part in (node.handlers, node.orelse if node.finalbody else [], node.finalbody) if part]
 
 
 def _first(part: list[ast.stmt] | list[ast.ExceptHandler]) -> int:
@@ -76,6 +81,9 @@ _LOST = [
         r"missing \d+ required|takes (no|\d+|from|at)|got multiple values|unexpected keyword argument",
         r"unconverted data|does not match format",
         r"after \* must be",
+        r"must have magnitude",
+        r"maximum recursion depth",
+        r"expected str",
     )
 ]
 
@@ -139,6 +147,8 @@ def _rewrites() -> list[tuple[re.Pattern[str], Callable[[re.Match[str]], str]]]:
     member = _words(lambda: 1 in 5)  # type: ignore[operator]
     empty = _words(lambda: max([]))
     power = _words(lambda: 0.0**-1)
+    month, day = _words(lambda: datetime.date(2000, 13, 1)), _words(lambda: datetime.date(2000, 1, 32))
+    year = _words(lambda: datetime.date(0, 1, 1))
     return [
         (
             re.compile(r"(too many values to unpack \(expected \d+)(, got \d+)\)"),
@@ -154,6 +164,12 @@ def _rewrites() -> list[tuple[re.Pattern[str], Callable[[re.Match[str]], str]]]:
         ),
         (re.compile(r"(min|max)\(\) iterable argument is empty"), lambda m: empty.replace("max", m.group(1))),
         (re.compile(r"zero to a negative power"), lambda m: power),
+        (
+            re.compile(r"((?:month|hour|minute|second|microsecond) must be in \S+), not -?\d+"),
+            lambda m: m.group(0) if "not" in month else m.group(1),
+        ),
+        (re.compile(r"day .* must be in range .*"), lambda m: day if "range for" in day else m.group(0)),
+        (re.compile(r"year must be in 1\.\.9999, not (-?\d+)"), lambda m: year.replace("0", m.group(1), 1)),
     ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import itertools
 import sys
 from collections.abc import Callable, Iterable
 
@@ -36,6 +37,9 @@ class Analysis:
         self.reached: dict[int, Thing] = {}
         self.catches: frozenset[tuple[str, bool]] = frozenset()
         self.changed = False
+        self.loops: list[set[str]] = []  # the names that each enclosing loop binds
+        self.changes: dict[int, set[tuple[int, int]]] = {}  # thing -> where it is changed: line, and function
+        self.unknown: set[str] = set()
         self.divisions: dict[int, set[tuple[str, str]]] = {}
         self.keys_read: dict[int, set[Kind]] = {}
 
@@ -91,6 +95,14 @@ class Analysis:
             self.check_keys(made, node)
         return frozenset({made})
 
+    def note_change(self, thing: Thing, node: ast.AST) -> None:
+        """Remember that what `thing` stands for is changed at `node`."""
+        where = (getattr(node, "lineno", 0), id(self.scope))
+        sites = self.changes.setdefault(id(thing), set())
+        if where not in sites:
+            sites.add(where)
+            self.changed = True
+
     # What a script can see of an exception.
 
     def diverges(self, node: ast.AST, exception: str, what: str) -> None:
@@ -130,8 +142,10 @@ class Analysis:
             if kind.shape == "instance":
                 if not self.has_method(kind, "__repr__") and not self.has_method(kind, "__str__"):
                     raise Refused("shows an object without __repr__", node)
+                if kind.of is not None and kind.of.name == "dataclass":
+                    self.check_shown(set().union(*kind.fields.values()), node, seen)
                 continue
-            if kind.shape not in SHOWN:
+            if kind.shape not in SHOWN or kind.name == "own factory":
                 raise Refused(f"shows a {kind.shape}", node)
             if kind.shape == "exception":
                 continue
@@ -177,18 +191,27 @@ class Analysis:
             return
         before, self.scope = self.scope, scope
         caught, self.catches = self.catches, frozenset(scope.catches)
+        around, self.loops = self.loops, []
         if isinstance(node, ast.Lambda):
             self.flow(self.value(node.body), scope.returned)
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             self.block(node.body)
             if _may_fall_through(node.body):
                 self.flow({"none"}, scope.returned)
-        self.scope, self.catches = before, caught
+        self.scope, self.catches, self.loops = before, caught, around
 
     def lookup(self, name: str, node: ast.AST) -> Kinds:
         found = self.scope.find(name)
-        if found is not None:
+        known = name in BUILTINS or name in EXCEPTIONS
+        if found is not None and (found is not self.module.names.get(name) or not known):
             return frozenset(found)
+        if found is not None:
+            # Where the script has not bound it yet, the name is still the builtin's.
+            return frozenset(found) | self.builtin(name, node)
+        return self.builtin(name, node)
+
+    def builtin(self, name: str, node: ast.AST) -> Kinds:
+        """What `name` is where the script does not bind it."""
         if name in self.tools or name in BRIDGE:
             return frozenset({self.named("tool", name)})
         if name in self.given:
@@ -203,7 +226,11 @@ class Analysis:
             raise Refused(f"uses {name}", node)
         if name in sys.stdlib_module_names:
             raise Refused(f"uses {name} without importing it", node)
-        raise Refused(f"uses the unknown name {name}", node)
+        self.unknown.add(name)
+        handled = not self.catches or any(_catches(caught, "NameError") for caught, _ in self.catches)
+        if len(self.unknown) > 1 or not handled:
+            raise Refused(f"uses the unknown name {name}", node)
+        return NOTHING  # a NameError, in the same words
 
     def bind(self, target: ast.expr, kinds: Kinds) -> None:
         """Assign values of `kinds` to `target`."""
@@ -267,7 +294,11 @@ def _may_fall_through(body: list[ast.stmt]) -> bool:
 
 
 def _expr(a: Analysis, node: ast.Expr) -> None:
+    if isinstance(node.value, ast.Constant) and node.value.value is ... and node is not a.tree.body[-1]:
+        return
     kinds = a.value(node.value)
+    if any(shape_of(kind) == "coroutine" for kind in kinds):
+        raise Refused("calls a coroutine without awaiting it", node)
     if a.scope is a.module and node is a.tree.body[-1]:
         a.check_shown(kinds, node)
 
@@ -301,6 +332,8 @@ def _aug_assign(a: Analysis, node: ast.AugAssign) -> None:
     target = node.target
     read: ast.expr
     if isinstance(target, ast.Name):
+        if target.id in a.facts.only_augmented:
+            raise Refused(f"changes {target.id} before it has a value", node)
         read = ast.copy_location(ast.Name(target.id, ast.Load()), target)
     elif isinstance(target, ast.Attribute):
         read = ast.copy_location(ast.Attribute(target.value, target.attr, ast.Load()), target)
@@ -315,29 +348,78 @@ def check_annotation(a: Analysis, node: ast.expr | None) -> None:
     """CPython evaluates annotations and Monty does not: refuse one that could fail, or do something."""
     if node is None or a.facts.has_future:
         return
-    for inner in ast.walk(node):
-        if isinstance(inner, ast.Call | ast.Lambda | ast.NamedExpr | ast.Await):
-            raise Refused("has an annotation that does something", node)
-        if isinstance(inner, ast.Name) and a.scope.find(inner.id) is None:
-            if inner.id not in a.given and not hasattr(builtins, inner.id):
-                raise Refused(f"has an annotation with the unknown name {inner.id}", node)
-        if isinstance(inner, ast.Attribute):
-            a.value(inner)
-        if isinstance(inner, ast.BinOp) and not isinstance(inner.op, ast.BitOr):
+    if isinstance(node, ast.Constant):
+        if node.value is not None and not isinstance(node.value, str):
             raise Refused("has an unusual annotation", node)
+    elif isinstance(node, ast.Name):
+        if node.id not in ANNOTATIONS and not a.scope.find(node.id):
+            raise Refused(f"has an annotation with the name {node.id}, which is not known there", node)
+    elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name | ast.Attribute):
+        _check_generic(a, node)
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+        for side in (node.left, node.right):
+            if isinstance(side, ast.Constant) and side.value is not None:
+                raise Refused("has an unusual annotation", node)
+            check_annotation(a, side)
+    elif isinstance(node, ast.Attribute):
+        a.value(node)
+    else:
+        raise Refused("has an unusual annotation", node)
+
+
+ANNOTATIONS = frozenset(
+    {"int", "float", "str", "bool", "bytes", "list", "dict", "tuple", "set", "frozenset", "object", "type"}
+)
+GENERICS = {
+    "list": 1, "set": 1, "frozenset": 1, "type": 1, "dict": 2, "tuple": 0, "List": 1, "Set": 1, "FrozenSet": 1, "Dict": 2,
+    "Tuple": 0, "Optional": 1, "Union": 0, "Iterable": 1, "Iterator": 1, "Sequence": 1, "Mapping": 2, "Literal": 0,
+    "Callable": 2, "Counter": 1, "defaultdict": 2, "deque": 1, "Final": 1, "ClassVar": 1,
+}  # fmt: skip
+
+
+def _check_generic(a: Analysis, node: ast.Subscript) -> None:
+    """`list[int]`, `dict[str, int]`, `Optional[str]`, … with as many parts as there must be."""
+    name = node.value.id if isinstance(node.value, ast.Name) else getattr(node.value, "attr", "")
+    if name not in GENERICS or (
+        name not in ANNOTATIONS and isinstance(node.value, ast.Name) and not a.scope.find(name)
+    ):
+        raise Refused("has an unusual annotation", node)
+    if isinstance(node.value, ast.Attribute):
+        a.value(node.value)
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    if GENERICS[name] and len(parts) != GENERICS[name]:
+        raise Refused("has an annotation with the wrong number of parts", node)
+    for part in parts:
+        if name == "Literal" or (isinstance(part, ast.Constant) and part.value is ...):
+            continue
+        for inner in part.elts if isinstance(part, ast.List) else [part]:
+            check_annotation(a, inner)
 
 
 def _for(a: Analysis, node: ast.For) -> None:
     lazy.check_loop(a, node)
-    a.bind(node.target, lazy.consume(a, node.iter, loop=node, ordered=not lazy.is_orderless(node)))
+    a.bind(node.target, lazy.consume(a, node.iter, whole=False))
+    a.loops.append(_bound_in(node))
     a.block(node.body)
+    a.loops.pop()
     a.block(node.orelse)
 
 
 def _while(a: Analysis, node: ast.While) -> None:
     a.value(node.test)
+    a.loops.append(_bound_in(node))
     a.block(node.body)
+    a.loops.pop()
     a.block(node.orelse)
+
+
+def _bound_in(loop: ast.For | ast.While) -> set[str]:
+    return {
+        inner.id
+        for statement in loop.body
+        for inner in ast.walk(statement)
+        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store)
+    }
 
 
 def _if(a: Analysis, node: ast.If) -> None:
@@ -379,7 +461,7 @@ def _try(a: Analysis, node: ast.Try) -> None:
         raise Refused("uses `finally` without `except`", node)
     inner = set(outer)
     for handler in node.handlers:
-        looked_at = handler.name is not None and _looks_at(handler)
+        looked_at = handler.name is not None and (_looks_at(handler) or _is_seen_elsewhere(a, handler))
         inner |= {(name, looked_at) for name in _caught(a, handler)}
     a.catches = frozenset(inner)
     a.block(node.body)
@@ -420,6 +502,21 @@ def _looks_at(handler: ast.ExceptHandler) -> bool:
         for statement in handler.body
         for node in ast.walk(statement)
     )
+
+
+def _is_seen_elsewhere(a: Analysis, handler: ast.ExceptHandler) -> bool:
+    """Whether the name of the exception is read outside its handler: by a function that the handler calls."""
+    inside = sum(isinstance(n, ast.Name) and n.id == handler.name for part in handler.body for n in ast.walk(part))
+    anywhere = sum(isinstance(n, ast.Name) and n.id == handler.name for n in a.facts.nodes)
+    handlers = [n for n in a.facts.nodes if isinstance(n, ast.ExceptHandler) and n.name == handler.name]
+    if len(handlers) > 1:
+        inside = sum(
+            isinstance(n, ast.Name) and n.id == handler.name
+            for h in handlers
+            for part in h.body
+            for n in ast.walk(part)
+        )
+    return anywhere > inside
 
 
 def _assert(a: Analysis, node: ast.Assert) -> None:
@@ -467,6 +564,8 @@ def _is_memo(a: Analysis, decorator: ast.expr) -> bool:
             return False
         if not all(isinstance(argument, ast.Constant) for argument in sized):
             return False
+    if any(isinstance(n, ast.Constant) and isinstance(n.value, int) and n.value > 300 for n in a.facts.nodes):
+        return False  # a memoised recursion of that depth fails in CPython
     return all(shape_of(kind) == "memo" for kind in a.value(function)) and bool(a.value(function))
 
 
@@ -480,6 +579,9 @@ def _class(a: Analysis, node: ast.ClassDef) -> None:
         if not all(isinstance(kind, Thing) and kind.name == "dataclass" for kind in kinds):
             raise Refused("uses a class decorator", decorator)
         made.name = "dataclass"
+        fields = [s for s in node.body if isinstance(s, ast.AnnAssign)]
+        if any(one.value is not None and two.value is None for one, two in itertools.pairwise(fields)):
+            raise Refused("has a dataclass field without a default after one with", node)
     before, a.scope = a.scope, made.scope if isinstance(made.scope, Scope) else a.scope
     a.block(node.body)
     a.scope = before

@@ -126,6 +126,8 @@ def _dict(a: Analysis, node: ast.Call) -> Kinds:
     else:
         items = lazy.consume(a, argument)
     a.diverges(node, "ValueError", "dict()")
+    if any(shape_of(kind) not in ("tuple", "list", "any", "str") for kind in items):
+        raise Refused("makes a dict of something other than pairs", node)
     for kind in items:
         if isinstance(kind, Thing) and kind.shape == "tuple" and len(kind.fields) == 2:
             a.flow(kind.fields[0], made.keys)
@@ -141,8 +143,8 @@ def _dict(a: Analysis, node: ast.Call) -> Kinds:
 def _sorted(a: Analysis, node: ast.Call) -> Kinds:
     key = next((keyword.value for keyword in node.keywords if keyword.arg == "key"), None)
     for keyword in node.keywords:
-        if keyword.arg != "key":
-            a.value(keyword.value)
+        if keyword.arg == "reverse" and not a.value(keyword.value) <= WHOLE:
+            raise Refused("sorts in reverse by something that is not a truth value", node)
     # With a key, equal ones stay in the order in which they came: that of a set differs.
     items = lazy.consume(a, node.args[0], ordered=key is not None)
     if key is not None and not (isinstance(key, ast.Constant) and key.value is None):
@@ -209,8 +211,7 @@ def _extreme(a: Analysis, node: ast.Call) -> Kinds:
 
 def _any_all(a: Analysis, node: ast.Call) -> Kinds:
     name = node.func.id if isinstance(node.func, ast.Name) else "any"
-    lazy.check_short_circuit(a, node.args[0], name)
-    items = lazy.consume(a, node.args[0], ordered=False)
+    items = lazy.consume(a, node.args[0], ordered=False, whole=False)
     if any(shape_of(item) == "instance" for item in items):
         raise Refused(f"uses {name}() on objects", node)
     return BOOL
@@ -225,7 +226,8 @@ def _isinstance(a: Analysis, node: ast.Call) -> Kinds:
     for one in classes:
         for kind in a.value(one):
             known = isinstance(kind, Thing) and (
-                (kind.shape == "builtin" and kind.name in CLASSES)
+                (kind.shape == "tuple" and all(isinstance(i, Thing) and i.name in CLASSES for i in kind.held()))
+                or (kind.shape == "builtin" and kind.name in CLASSES)
                 or kind.shape in ("class", "exception class")
                 or (kind.shape == "type" and kind.name != "datetime.date")
             )
@@ -261,6 +263,8 @@ def _next(a: Analysis, node: ast.Call) -> Kinds:
         if not isinstance(kind, Thing) or kind.shape != "iterator":
             raise Refused("calls next() on something other than iter()", node)
         items |= kind.items
+    if len(node.args) == 1 and a.facts.awaits:
+        raise Refused("calls next() without a default in a script that awaits", node)
     return frozenset(items) | (a.value(node.args[1]) if len(node.args) > 1 else NOTHING)
 
 
@@ -292,6 +296,8 @@ def _round(a: Analysis, node: ast.Call) -> Kinds:
     if len(node.args) == 1:
         return INT
     digits = node.args[1]
+    if isinstance(digits, ast.Constant) and isinstance(digits.value, int) and digits.value > 15:
+        raise Refused("rounds to more digits than there are", node)
     if not kinds <= WHOLE and (not a.value(digits) <= INT or a.may_be_negative(digits)):
         raise Refused("rounds to a number of digits that may be negative", node)
     return frozenset({"int" if kind == "bool" else kind for kind in kinds})
@@ -299,7 +305,8 @@ def _round(a: Analysis, node: ast.Call) -> Kinds:
 
 def _pow(a: Analysis, node: ast.Call) -> Kinds:
     if len(node.args) == 3:
-        if not all(a.value(argument) <= WHOLE for argument in node.args) or a.may_be_negative(node.args[1]):
+        negative = a.may_be_negative(node.args[1]) or a.facts.subtracts
+        if not all(a.value(argument) <= WHOLE for argument in node.args) or negative:
             raise Refused("uses pow() with three values that may be unusual", node)
         a.diverges(node, "ValueError", "pow()")
         return INT
@@ -329,7 +336,10 @@ def _divmod(a: Analysis, node: ast.Call) -> Kinds:
 
 
 def _counter(a: Analysis, node: ast.Call) -> Kinds:
-    keys: Kinds = NOTHING
+    keys: Kinds = STR if node.keywords else NOTHING
+    for keyword in node.keywords:
+        if not a.value(keyword.value) <= INT:
+            raise Refused("counts in something other than whole numbers", node)
     if node.args:
         kinds = NOTHING if lazy.is_lazy(a, node.args[0]) else a.value(node.args[0])
         if any(shape_of(kind) in ("dict", "Counter") for kind in kinds):
@@ -342,7 +352,10 @@ def _counter(a: Analysis, node: ast.Call) -> Kinds:
 def _defaultdict(a: Analysis, node: ast.Call) -> Kinds:
     made = a.thing(node, "defaultdict")
     if node.args:
-        a.flow(calls.call_kinds(a, a.value(node.args[0]), [], node), made.items)
+        factory = a.value(node.args[0])
+        a.flow(calls.call_kinds(a, factory, [], node), made.items)
+        if any(shape_of(kind) == "function" for kind in factory):
+            made.name = "own factory"
     return frozenset({made})
 
 
@@ -450,10 +463,12 @@ def _is_silent(function: ast.AsyncFunctionDef) -> bool:
         if isinstance(node, ast.Subscript | ast.Attribute) and isinstance(node.ctx, ast.Store):
             return False
         if isinstance(node, ast.Call):
-            name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
-            if name in ("print", "append", "add", "update", "sleep", "extend", "pop", "insert"):
+            if isinstance(node.func, ast.Attribute) or node.func.id not in QUIET_CALLS:  # type: ignore[attr-defined]
                 return False
     return True
+
+
+QUIET_CALLS = frozenset({"call_tool", "len", "sum", "str", "int", "float", "range", "sorted", "dict", "list", "round"})
 
 
 def _sleep(a: Analysis, node: ast.Call) -> Kinds:
@@ -463,8 +478,10 @@ def _sleep(a: Analysis, node: ast.Call) -> Kinds:
 
 def _asyncio_run(a: Analysis, node: ast.Call) -> Kinds:
     result: set[Kind] = set()
+    if a.scope is not a.module or a.facts.awaits_at_top or a.facts.returns_at_top:
+        raise Refused("calls asyncio.run() where a loop may be running", node)
     for kind in a.value(node.args[0]):
-        if not isinstance(kind, Thing) or kind.shape != "coroutine":
+        if not isinstance(kind, Thing) or not isinstance(kind.node, ast.AsyncFunctionDef):
             raise Refused("runs something that is not a coroutine", node)
         result |= kind.items
     return frozenset(result)
@@ -482,7 +499,8 @@ def _shuffle(a: Analysis, node: ast.Call) -> Kinds:
 
 def _sample(a: Analysis, node: ast.Call) -> Kinds:
     for extra in (*node.args[1:], *(keyword.value for keyword in node.keywords)):
-        a.value(extra)
+        if not a.value(extra) <= INT:
+            raise Refused("samples a number of unknown kind", node)
     return a.holding(node, "list", lazy.iterate(a, a.value(node.args[0]), node))
 
 
@@ -500,7 +518,22 @@ def _field(a: Analysis, node: ast.Call) -> Kinds:
 
 
 def _partial(a: Analysis, node: ast.Call) -> Kinds:
-    raise Refused("uses functools.partial", node)
+    made = a.thing(node, "partial")
+    a.flow(a.value(node.args[0]), made.items)
+    for place, argument in enumerate(node.args[1:]):
+        a.flow(a.value(argument), made.fields.setdefault(place, set()))
+    for keyword in node.keywords:
+        a.flow(a.value(keyword.value), made.fields.setdefault(keyword.arg, set()))
+    return frozenset({made})
+
+
+def _hash(a: Analysis, node: ast.Call) -> Kinds:
+    """Hashes differ; where one is only what `__hash__` gives, nobody sees it."""
+    inside = a.scope.thing.node if a.scope.thing is not None else None
+    if not isinstance(inside, ast.FunctionDef) or inside.name != "__hash__":
+        raise Refused("uses hash", node)
+    a.value(node.args[0])
+    return INT
 
 
 def _open(a: Analysis, node: ast.Call) -> Kinds:
@@ -600,6 +633,8 @@ HANDLERS: dict[str, Callable[[Analysis, ast.Call], Kinds]] = {
     "random.randint": _randint,
     "random.randrange": _randint,
     "dataclasses.field": _field,
+    "functools.partial": _partial,
+    "hash": _hash,
     "open": _open,
     "pathlib.Path": _path,
     "json.load": _json_load,

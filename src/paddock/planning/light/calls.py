@@ -76,8 +76,13 @@ def call(a: Analysis, node: ast.Call) -> Kinds:
         return _attribute_call(a, node, node.func)
     result: set[Kind] = set()
     functions = a.value(node.func)
-    if not functions:
-        _arguments(a, node)
+    if not functions and isinstance(node.func, ast.Name) and node.func.id in a.unknown:
+        if not all(isinstance(argument, ast.Constant) for argument in node.args) or node.keywords:
+            raise Refused("calls something that is not there", node)
+    elif not functions:
+        for argument in (*node.args, *(keyword.value for keyword in node.keywords)):
+            if not isinstance(argument, ast.Starred) and not lazy.is_lazy(a, argument):
+                a.value(argument)
     for kind in functions:
         result |= _call_one(a, node, kind)
     return frozenset(result)
@@ -99,6 +104,11 @@ def _call_one(a: Analysis, node: ast.Call, kind: Kind) -> Kinds:
             return _record_value(a, node, kind)
         if kind.shape == "tool":
             return _tool(a, node, kind.name)
+        if kind.shape == "partial":
+            positional, keywords = _arguments(a, node)
+            if _spreads(node):
+                raise Refused("unpacks the arguments of a partial function", node)
+            return _call_partial(a, kind, positional, keywords, node)
         if kind.shape == "instance":
             return _own_function_of(a, node, kind, "__call__")
         if kind.shape == "decorator":
@@ -123,8 +133,24 @@ def call_kinds(a: Analysis, functions: Kinds, arguments: list[Kinds], node: ast.
             result |= _passed_builtin(a, kind.name, arguments, node)
         elif kind.shape == "class":
             result |= _made(a, node, kind, arguments, {})
+        elif kind.shape == "partial":
+            result |= _call_partial(a, kind, arguments, {}, node)
         else:
             raise Refused(f"passes a {kind.shape} {kind.name} to be called", node)
+    return frozenset(result)
+
+
+def _call_partial(
+    a: Analysis, partial: Thing, positional: list[Kinds], keywords: dict[str, Kinds], node: ast.AST
+) -> Kinds:
+    """Call what `functools.partial` bound, with its arguments before these."""
+    bound = [frozenset(partial.fields[place]) for place in sorted(k for k in partial.fields if isinstance(k, int))]
+    named = {name: frozenset(kinds) for name, kinds in partial.fields.items() if isinstance(name, str)}
+    result: set[Kind] = set()
+    for kind in partial.items:
+        if not isinstance(kind, Thing) or kind.shape != "function":
+            raise Refused("binds arguments of something other than a function", node)
+        result |= _enter(a, kind, [*bound, *positional], {**named, **keywords}, node)
     return frozenset(result)
 
 
@@ -137,6 +163,8 @@ PASSED = {
 
 def _passed_builtin(a: Analysis, name: str, arguments: list[Kinds], node: ast.AST) -> Kinds:
     given = arguments[0] if arguments else NOTHING
+    if name in ("int", "float") and not a.facts.is_ascii:
+        raise Refused("converts text to a number where not all text is ASCII", node)
     if name in ("str", "repr"):
         a.check_shown(given, node)
     if name in ("sum", "max", "min", "abs"):
@@ -175,9 +203,10 @@ def _own_function_of(a: Analysis, node: ast.Call, instance: Thing, name: str) ->
     owner = instance.of
     found = owner.scope.names.get(name, set()) if owner is not None and isinstance(owner.scope, Scope) else set()
     result: set[Kind] = set()
-    if not found and name in instance.fields:
-        return call_kinds(a, frozenset(instance.fields[name]), positional, node)
-    if not found:
+    own = instance.fields.get(name, set()) | (owner.fields.get(name, set()) if owner is not None else set())
+    if own:
+        result |= call_kinds(a, frozenset(own), positional, node)
+    if not found and not own:
         raise Refused(f"calls the method {name}, which its class does not have", node)
     spread = _spreads(node)
     for kind in found:
@@ -225,6 +254,8 @@ def _arguments(a: Analysis, node: ast.Call) -> tuple[list[Kinds], dict[str, Kind
             for kind in kinds:
                 if not (kind == "any" or shape_of(kind) == "dict"):
                     raise Refused("unpacks something other than a dict into a call", node)
+                if isinstance(kind, Thing):
+                    positional.append(frozenset(kind.held()))
     return positional, keywords
 
 
@@ -313,8 +344,10 @@ def _made(a: Analysis, node: ast.AST, made: Thing, positional: list[Kinds], keyw
     instance = a.thing(made.node, "instance")
     instance.of = made
     if made.name == "dataclass":
+        _reach_special_methods(a, made, instance, node)
         _fill_dataclass(a, node, made, instance, positional, keywords)
         return frozenset({instance})
+    _reach_special_methods(a, made, instance, node)
     found = made.scope.names.get("__init__", set())
     if not found and (positional or keywords):
         raise Refused("makes an object with arguments that its class does not take", node)
@@ -322,6 +355,23 @@ def _made(a: Analysis, node: ast.AST, made: Thing, positional: list[Kinds], keyw
         if isinstance(kind, Thing) and kind.shape == "function":
             _enter(a, kind, [frozenset({instance}), *positional], keywords, node)
     return frozenset({instance})
+
+
+def _reach_special_methods(a: Analysis, made: Thing, instance: Thing, node: ast.AST) -> None:
+    """Special methods are called from anywhere, with anything: follow them as soon as there is an object."""
+    if not isinstance(made.scope, Scope):
+        return
+    for name, kinds in made.scope.names.items():
+        if not (name.startswith("__") and name.endswith("__")) or name == "__init__":
+            continue
+        for kind in kinds:
+            if isinstance(kind, Thing) and isinstance(kind.node, ast.FunctionDef):
+                others = len(kind.node.args.args) - 1
+                if others >= 0 and name not in ("__call__", "__setitem__"):
+                    other = (
+                        ANY if name in ("__getitem__", "__contains__", "__pow__", "__mul__", "__rmul__") else {instance}
+                    )
+                    _enter(a, kind, [frozenset({instance}), *[frozenset(other)] * others], {}, node)
 
 
 def _fill_dataclass(
@@ -398,7 +448,12 @@ def _attribute_call(a: Analysis, node: ast.Call, target: ast.Attribute) -> Kinds
     result: set[Kind] = set()
     if isinstance(target.value, ast.Constant) and isinstance(target.value.value, str) and target.attr == "format":
         return _format_call(a, node, target.value.value)
-    for kind in a.value(target.value):
+    receivers = a.value(target.value)
+    if receivers and all(expressions.lacks(kind, target.attr) for kind in receivers):
+        # CPython asks for the method first, Monty evaluates the arguments first.
+        if not all(isinstance(argument, ast.Constant | ast.Name) for argument in node.args) or node.keywords:
+            raise Refused(f"calls {target.attr}, which is not there", node)
+    for kind in receivers:
         result |= _method_call(a, node, kind, target.attr)
     return frozenset(result)
 
@@ -442,7 +497,9 @@ def _unknown_method(a: Analysis, node: ast.Call, name: str) -> Kinds:
         if name == "join" and isinstance(argument, ast.GeneratorExp):
             lazy.consume(a, argument)
         else:
-            a.value(argument)
+            kinds = a.value(argument)
+            if name in lazy.MUTATORS:
+                expressions.check_stored(kinds, node)
     for keyword in node.keywords:
         if keyword.arg == "key":
             call_kinds(a, a.value(keyword.value), [ANY], node)
@@ -506,6 +563,8 @@ def _method_arguments(a: Analysis, node: ast.Call, kind: Kind, name: str) -> lis
     arguments = [a.value(argument) for argument in node.args]
     for keyword in node.keywords:
         kinds = a.value(keyword.value)
+        if keyword.arg == "reverse" and not kinds <= WHOLE:
+            raise Refused("sorts in reverse by something that is not a truth value", node)
         if keyword.arg == "key" and isinstance(kind, Thing):
             keys = call_kinds(a, kinds, [frozenset(kind.held())], node)
             expressions.check_ordering(a, node, keys)
@@ -515,6 +574,11 @@ def _method_arguments(a: Analysis, node: ast.Call, kind: Kind, name: str) -> lis
 
 
 def _mutate(a: Analysis, node: ast.Call, kind: Thing, name: str, arguments: list[Kinds]) -> None:
+    if name in lazy.MUTATORS:
+        a.note_change(kind, node)
+        receiver = node.func.value if isinstance(node.func, ast.Attribute) else None
+        if receiver is not None and any(ast.dump(argument) == ast.dump(receiver) for argument in node.args):
+            raise Refused("puts a value into itself", node)
     if name in ("append", "appendleft", "add"):
         a.flow(arguments[0], kind.items)
         if name == "add":
@@ -556,6 +620,15 @@ def _check_elements(a: Analysis, kind: Thing, node: ast.AST) -> None:
 def _check_text_method(a: Analysis, node: ast.Call, name: str, arguments: list[Kinds]) -> None:
     if name != "join" and any(not kinds <= {"str", "int"} for kinds in arguments):
         a.diverges(node, "TypeError", f"{name}()")
+    if arguments and name not in ("join", "center", "ljust", "rjust", "zfill", "format"):
+        allowed = {"str", "any", "none", "tuple"}
+        texts = arguments[:2] if name == "replace" else arguments[:1]
+        if any(shape_of(kind) not in allowed for kinds in texts for kind in kinds):
+            raise Refused(f"calls {name}() with something other than text", node)
+        if name not in ("strip", "lstrip", "rstrip", "split", "rsplit") and any("none" in kinds for kinds in texts):
+            raise Refused(f"calls {name}() with something that may be None", node)
+    if name in ("center", "ljust", "rjust") and len(arguments) > 1 and not arguments[1] <= STR:
+        raise Refused(f"calls {name}() with something other than text", node)
     if name == "join" and not arguments[0] <= STR:
         a.diverges(node, "TypeError", "join()")
     if name in ("find", "rfind", "index", "rindex", "count", "startswith", "endswith") and len(arguments) > 1:
@@ -641,6 +714,8 @@ def _check_spec(a: Analysis, node: ast.AST, kinds: Kinds, spec: str) -> None:
             if spec[-1] not in "fFeE%d,x" or not SPEC.fullmatch(spec):
                 raise Refused(f"formats a value of unknown kind with {spec!r}", node)
         elif kind in ("datetime.date", "datetime.datetime"):
+            if not spec.startswith("%"):
+                raise Refused(f"formats a date with {spec!r}", node)
             _check_codes(spec, node)
         else:
             raise Refused(f"formats a {shape_of(kind)} with {spec!r}", node)

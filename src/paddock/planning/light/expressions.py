@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from paddock.planning.light import calls, iterators, lazy
+from paddock.planning.light import calls, iterators, lazy, total
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.scopes import Scope, declare
 from paddock.planning.light.tables import DATA, MODULES
@@ -109,6 +109,12 @@ def _pair(a: Analysis, node: ast.AST, left: Kind, op: ast.operator, right: Kind)
     if isinstance(op, ast.Mult) and "int" in (one, other) and {one, other} & {"list", "tuple"}:
         sequence = left if one != "int" else right
         return a.holding(node, shape_of(sequence), _held(sequence), tag="*")
+    if (
+        "view" in (one, other)
+        and {one, other} <= {"view", "set"}
+        and isinstance(op, ast.BitAnd | ast.BitOr | ast.Sub | ast.BitXor)
+    ):
+        return a.holding(node, "set", _held(left) | _held(right), tag="views")
     if one in ORDERLESS and other in ORDERLESS and isinstance(op, ast.BitAnd | ast.BitOr | ast.Sub | ast.BitXor):
         return a.holding(node, one, _held(left) | _held(right), tag="set")
     if one == other == "dict" and isinstance(op, ast.BitOr):
@@ -152,6 +158,8 @@ def _time_pair(node: ast.AST, one: str, op: ast.operator, other: str) -> Kinds:
         return frozenset({one})
     if isinstance(op, ast.Mult) and {one, other} == {"datetime.timedelta", "int"}:
         return frozenset({"datetime.timedelta"})
+    if one == other == "datetime.timedelta" and isinstance(op, ast.Div | ast.FloorDiv):
+        return FLOAT if isinstance(op, ast.Div) else INT
     raise Refused("uses arithmetic of dates that is not known to be the same", node)
 
 
@@ -179,8 +187,19 @@ def _keys(kind: Kind) -> set[Kind]:
     return kind.keys if isinstance(kind, Thing) else set()
 
 
+def _check_halving(a: Analysis, node: ast.AST, left: Kinds, divisor: ast.expr) -> None:
+    """Halved again and again, a float becomes a binary fraction of 17 digits, whose last digit Monty rounds otherwise."""
+    half = isinstance(divisor, ast.Constant) and divisor.value in (2, 4, 8, 2.0, 4.0)
+    if half and a.loops and not left <= WHOLE and isinstance(node, ast.BinOp):
+        read = {inner.id for inner in ast.walk(node.left) if isinstance(inner, ast.Name)}
+        if any(read & bound for bound in a.loops):
+            raise Refused("halves a number again and again", node)
+
+
 def _check_division(a: Analysis, node: ast.AST, op: ast.operator, left: Kinds, right: Kinds, divisor: ast.expr) -> None:
     note_division(a, node, type(op).__name__, left, right)
+    if isinstance(op, ast.Div):
+        _check_halving(a, node, left, divisor)
     if isinstance(divisor, ast.Constant) and isinstance(divisor.value, int | float) and divisor.value:
         return
     if isinstance(op, ast.Div) and left <= WHOLE and right <= WHOLE:
@@ -257,6 +276,11 @@ def check_augmented(a: Analysis, node: ast.AugAssign, left: Kinds, right: Kinds)
             if isinstance(kind, Thing):
                 for other in right:
                     a.flow(_held(other), kind.items)
+        elif shape == "dict" and isinstance(node.op, ast.BitOr) and isinstance(kind, Thing):
+            for other in right:
+                if not isinstance(other, Thing) or other.shape != "dict":
+                    raise Refused("updates a dict with something other than a dict", node)
+                merge_dict(a, kind, other)
         elif shape in ("set", "frozenset", "dict", "Counter", "defaultdict", "deque"):
             raise Refused(f"changes a {shape} in place with an operator", node)
     if not (left <= NUMBERS and right <= NUMBERS) and not (left <= STR and right <= STR):
@@ -387,7 +411,7 @@ def comprehension(
             a.scope = scope
         if isinstance(node, ast.GeneratorExp) and iterators.is_endless(a, generator.iter):
             raise Refused("makes a generator of something without end", node)
-        items = lazy.consume(a, generator.iter, inside=node, ordered=ordered or not lazy.is_quiet(node))
+        items = lazy.consume(a, generator.iter, ordered=ordered)
         a.scope = scope
         a.bind(generator.target, items)
         for condition in generator.ifs:
@@ -396,11 +420,20 @@ def comprehension(
     return scope
 
 
+def check_interleaved(a: Analysis, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> None:
+    """A lazy value inside a comprehension is made bit by bit between its elements: one of both must not be seen."""
+    if lazy.is_lazy(a, node.generators[0].iter):
+        source = node.generators[0].iter
+        if not total.lazy_is_total(a, source) and not total.comprehension_is_total(a, node):
+            raise Refused("makes a comprehension over a lazy value that may fail or be seen at work", node)
+
+
 def _list_comp(a: Analysis, node: ast.ListComp) -> Kinds:
     before = a.scope
     comprehension(a, node)
     items = a.value(node.elt)
     a.scope = before
+    check_interleaved(a, node)
     return a.holding(node, "list", items)
 
 
@@ -409,6 +442,10 @@ def _set_comp(a: Analysis, node: ast.SetComp) -> Kinds:
     comprehension(a, node, ordered=False)
     items = a.value(node.elt)
     a.scope = before
+    check_interleaved(a, node)
+    if not total.comprehension_is_total(a, node):
+        comprehension(a, node)  # the order in which elements are made can be seen
+        a.scope = before
     _check_hashable(a, items, node)
     return a.holding(node, "set", items)
 
@@ -418,6 +455,7 @@ def _dict_comp(a: Analysis, node: ast.DictComp) -> Kinds:
     comprehension(a, node)
     keys, values = a.value(node.key), a.value(node.value)
     a.scope = before
+    check_interleaved(a, node)
     return a.holding(node, "dict", values, keys)
 
 
@@ -439,7 +477,7 @@ def _compare(a: Analysis, node: ast.Compare) -> Kinds:
     sides = [a.value(node.left)]
     for op, comparator in zip(node.ops, node.comparators, strict=True):
         right = (
-            lazy.consume(a, comparator, ordered=False)
+            lazy.consume(a, comparator, ordered=False, whole=False)
             if isinstance(op, ast.In | ast.NotIn) and isinstance(comparator, ast.GeneratorExp)
             else a.value(comparator)
         )
@@ -588,7 +626,7 @@ def _instance_attribute(a: Analysis, kind: Thing, name: str, node: ast.AST) -> K
     owner = kind.of
     found = set(kind.fields.get(name, ()))
     if owner is not None and isinstance(owner.scope, Scope):
-        inherited = owner.scope.names.get(name, set())
+        inherited = owner.scope.names.get(name, set()) | owner.fields.get(name, set())
         if any(isinstance(k, Thing) and k.shape == "function" for k in inherited):
             raise Refused(f"keeps the method {name} as a value", node)
         found |= inherited
@@ -636,6 +674,8 @@ def store_attribute(a: Analysis, target: ast.Attribute, kinds: Kinds) -> None:
 
 
 def _subscript(a: Analysis, node: ast.Subscript) -> Kinds:
+    if isinstance(node.slice, ast.Tuple) and any(isinstance(part, ast.Slice) for part in node.slice.elts):
+        raise Refused("slices in several dimensions", node)
     receivers = a.value(node.value)
     if isinstance(node.slice, ast.Slice):
         return _slice(a, node, receivers, node.slice)
@@ -643,7 +683,8 @@ def _subscript(a: Analysis, node: ast.Subscript) -> Kinds:
         raise Refused("slices in several dimensions", node)
     keys = a.value(node.slice)
     result: set[Kind] = set()
-    a.keys_read.setdefault(node.lineno, set()).update(keys)
+    if any(shape_of(kind) in ("dict", "any", "defaultdict", "Counter") for kind in receivers):
+        a.keys_read.setdefault(node.lineno, set()).update(keys)
     for kind in receivers:
         result |= load_item(a, kind, node, keys)
     return frozenset(result)
@@ -691,7 +732,7 @@ def load_item(a: Analysis, kind: Kind, node: ast.Subscript, keys: Kinds) -> Kind
         if kind.shape == "defaultdict":
             a.flow(keys, kind.keys)
             a.check_keys(kind, node)
-        return frozenset(kind.items | ({"int"} if kind.shape == "Counter" else set()))
+        return frozenset(kind.held() | ({"int"} if kind.shape == "Counter" else set()))
     if kind.shape in ("tuple", "record value") and isinstance(node.slice, ast.Constant):
         position = node.slice.value
         if isinstance(position, int) and position in kind.fields:
@@ -715,10 +756,14 @@ def store_item(a: Analysis, target: ast.Subscript, kinds: Kinds) -> None:
     keys = NOTHING if isinstance(target.slice, ast.Slice) else a.value(target.slice)
     for kind in receivers:
         if kind == "any":
+            check_stored(kinds | keys, target)
+            if keys & {"bool", "float"}:
+                raise Refused("uses a key that may equal another of another kind", target)
             continue
         if not isinstance(kind, Thing):
             a.diverges(target, "TypeError", "an assignment to an item")
             continue
+        a.note_change(kind, target)
         if kind.shape == "list":
             items = lazy.iterate(a, kinds, target) if isinstance(target.slice, ast.Slice) else kinds
             a.flow(items, kind.items)
@@ -736,6 +781,18 @@ def store_item(a: Analysis, target: ast.Subscript, kinds: Kinds) -> None:
             calls.method(a, target, kind, "__setitem__", [keys, kinds])
         elif kind.shape != "tuple":
             raise Refused(f"assigns to an item of a {kind.shape}", target)
+
+
+def check_stored(kinds: Kinds, node: ast.AST) -> None:
+    """What is put into a value of unknown kind is lost sight of: only plain data may be."""
+    for kind in kinds:
+        if isinstance(kind, Thing) and kind.shape not in ("list", "dict", "tuple"):
+            raise Refused(f"puts a {kind.shape} into a value of unknown kind", node)
+        if isinstance(kind, Thing) and any(
+            isinstance(inner, Thing) and inner.shape not in ("list", "dict", "tuple")
+            for inner in kind.held() | kind.keys
+        ):
+            raise Refused("puts something other than plain data into a value of unknown kind", node)
 
 
 def _call(a: Analysis, node: ast.Call) -> Kinds:

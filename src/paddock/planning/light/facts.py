@@ -29,6 +29,15 @@ def walk(tree: ast.AST) -> tuple[list[ast.AST], list[int]]:
     return nodes, depths
 
 
+def _changed(node: ast.AST) -> list[str]:
+    target: ast.AST | None = None
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        target = node.func.value
+    elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+        target = node.value
+    return [target.id] if isinstance(target, ast.Name) else []
+
+
 class Facts:
     """Facts about one script."""
 
@@ -81,6 +90,61 @@ class Facts:
             elif isinstance(node, ast.arg):
                 other.add(node.arg)
         return {name: values for name, values in found.items() if name not in other}
+
+    @cached_property
+    def awaits(self) -> bool:
+        return any(isinstance(node, ast.Await) for node in self.nodes)
+
+    @cached_property
+    def awaits_at_top(self) -> bool:
+        return any(isinstance(node, ast.Await) for node in self._top)
+
+    @cached_property
+    def returns_at_top(self) -> bool:
+        return any(isinstance(node, ast.Return) for node in self._top)
+
+    @cached_property
+    def _top(self) -> list[ast.AST]:
+        """The nodes outside functions and classes."""
+        found: list[ast.AST] = []
+        stack: list[ast.AST] = list(self.tree.body)
+        while stack:
+            node = stack.pop()
+            if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+                found.append(node)
+                stack.extend(ast.iter_child_nodes(node))
+        return found
+
+    @cached_property
+    def subtracts(self) -> bool:
+        return any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub) for node in self.nodes)
+
+    @cached_property
+    def changed_from_afar(self) -> frozenset[str]:
+        """Names of what a function changes without having made it, or being given it."""
+        found: set[str] = set()
+        for node in self.nodes:
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+                inside, _ = walk(node)
+                own = {inner.arg for inner in inside if isinstance(inner, ast.arg)}
+                own |= {
+                    inner.id for inner in inside if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store)
+                }
+                found |= {name for inner in inside for name in _changed(inner)} - own
+        return frozenset(found)
+
+    @cached_property
+    def only_augmented(self) -> frozenset[str]:
+        """Names that are only ever bound by `x += …`: the first of these fails."""
+        augmented = {n.target.id for n in self.nodes if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name)}
+        targets = {id(n.target) for n in self.nodes if isinstance(n, ast.AugAssign)}
+        bound = {
+            n.id
+            for n in self.nodes
+            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) and id(n) not in targets
+        }
+        bound |= {n.arg for n in self.nodes if isinstance(n, ast.arg)}
+        return frozenset(augmented - bound)
 
     def single(self, name: str) -> ast.expr | None:
         """What `name` is bound to, where the whole script binds it once, by an assignment."""

@@ -92,6 +92,4 @@ def _source(a: Analysis, argument: ast.expr) -> Kinds:
     """The items of one argument. One that Monty makes at once must not be seen at work."""
     if isinstance(argument, ast.Starred):
         return lazy.iterate(a, lazy.consume(a, argument.value), argument)
-    if lazy.is_lazy(a, argument) and not lazy.is_quiet(argument):
-        raise Refused("feeds itertools with something that may be seen at work", argument)
-    return lazy.consume(a, argument)
+    return lazy.consume(a, argument, whole=False)

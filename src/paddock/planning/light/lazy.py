@@ -7,33 +7,15 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from paddock.planning.light import calls, expressions, iterators
+from paddock.planning.light import calls, expressions, iterators, total
 from paddock.planning.light.refusal import Refused
+from paddock.planning.light.tables import METHODS
 from paddock.planning.light.things import INT, ORDERLESS, STR, Kind, Kinds, Thing, shape_of
 
 if TYPE_CHECKING:
     from paddock.planning.light.analysis import Analysis
 
 LAZY = frozenset({"map", "filter", "zip", "enumerate", "reversed"})
-HARMLESS_CALLS = frozenset(
-    {
-        "str",
-        "len",
-        "abs",
-        "bool",
-        "isinstance",
-        "repr",
-        "range",
-        "min",
-        "max",
-        "ord",
-        "tuple",
-        "sum",
-        "type",
-        "bin",
-        "round",
-    }
-)
 MUTATORS = frozenset({
     "append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "update", "setdefault", "popitem", "add",
     "discard", "popleft", "appendleft",
@@ -87,31 +69,56 @@ def _own_items(a: Analysis, instance: Thing, node: ast.AST) -> Kinds:
     return frozenset(result)
 
 
-def consume(
-    a: Analysis,
-    node: ast.expr,
-    *,
-    ordered: bool = True,
-    loop: ast.For | None = None,
-    inside: ast.expr | None = None,
-) -> Kinds:
-    """The items of `node`, which is used up here and now: the one place where a lazy value may stand."""
-    if isinstance(node, ast.GeneratorExp) or (isinstance(node, ast.ListComp) and not ordered):
-        if loop is not None and not is_quiet(node):
-            raise Refused("loops over a generator expression", node)
-        before = a.scope
-        expressions.comprehension(a, node, ordered=ordered)
-        items = a.value(node.elt)
-        a.scope = before
-        return items
+def consume(a: Analysis, node: ast.expr, *, ordered: bool = True, whole: bool = True) -> Kinds:
+    """The items of `node`, which is used up here and now: the one place where a lazy value may stand.
+
+    `whole`: all of it is used before anything else happens. Otherwise what Monty makes at once must be total.
+    """
     if not ordered and isinstance(node, ast.Call) and _is_copy(a, node):
         return consume(a, node.args[0], ordered=False)
-    name = lazy_name(a, node)
-    if name is not None and isinstance(node, ast.Call):
-        if (loop is not None or inside is not None) and name in ("map", "filter") and not is_quiet(node):
-            raise Refused(f"loops over {name}() with a function that may be seen at work", node)
-        return lazy_items(a, node, name, ordered=ordered)
-    return iterate(a, a.value(node), node, ordered=ordered)
+    if isinstance(node, ast.GeneratorExp) or (isinstance(node, ast.ListComp) and not ordered):
+        items = _generated(a, node, ordered=ordered)
+    else:
+        name = lazy_name(a, node)
+        if name is None or not isinstance(node, ast.Call):
+            return iterate(a, a.value(node), node, ordered=ordered)
+        items = lazy_items(a, node, name, ordered=ordered, whole=whole)
+    if not whole:
+        _check_no_iterators(a, node)
+        if not total.lazy_is_total(a, node):
+            raise Refused("uses a lazy value bit by bit that may fail or be seen at work", node)
+    return items
+
+
+def _generated(a: Analysis, node: ast.GeneratorExp | ast.ListComp, *, ordered: bool) -> Kinds:
+    before = a.scope
+    expressions.comprehension(a, node, ordered=ordered)
+    items = a.value(node.elt)
+    a.scope = before
+    if not ordered and not total.comprehension_is_total(a, node):
+        # In which order elements are made can be seen after all.
+        expressions.comprehension(a, node)
+        a.scope = before
+    return items
+
+
+def _check_no_iterators(a: Analysis, node: ast.expr) -> None:
+    """An iterator that Monty reads ahead is further on than in CPython."""
+    if isinstance(node, ast.GeneratorExp):
+        sources = [node.generators[0].iter]
+    elif isinstance(node, ast.Call):
+        sources = [_plain(argument) for argument in node.args]
+    else:
+        return
+    for source in sources:
+        if is_lazy(a, source):
+            _check_no_iterators(a, source)
+        elif any(shape_of(kind) == "instance" for kind in a.value(source)):
+            raise Refused("reads ahead of an iterator", node)
+        elif isinstance(source, ast.Name | ast.Attribute | ast.Subscript) and any(
+            shape_of(kind) in ("iterator", "instance", "text file") for kind in a.value(source)
+        ):
+            raise Refused("reads ahead of an iterator", node)
 
 
 def _is_copy(a: Analysis, node: ast.Call) -> bool:
@@ -130,9 +137,9 @@ def lazy_name(a: Analysis, node: ast.expr) -> str | None:
     if not isinstance(node, ast.Call):
         return None
     if isinstance(node.func, ast.Name):
-        kinds = a.scope.find(node.func.id)
+        kinds = set(a.lookup(node.func.id, node)) if node.func.id in LAZY else a.scope.find(node.func.id)
         if kinds is None:
-            return node.func.id if node.func.id in LAZY else None
+            return None
     elif isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
         kinds = set(a.value(node.func)) if _is_module(a, node.func.value) else set()
     else:
@@ -147,7 +154,7 @@ def _is_module(a: Analysis, node: ast.Name) -> bool:
     return bool(found) and all(isinstance(kind, Thing) and kind.shape == "module" for kind in found or ())
 
 
-def lazy_items(a: Analysis, node: ast.Call, name: str, *, ordered: bool = True) -> Kinds:
+def lazy_items(a: Analysis, node: ast.Call, name: str, *, ordered: bool = True, whole: bool = True) -> Kinds:
     """The items that a call of a lazy builtin gives."""
     signature = calls.signature_of(name)
     calls.check_arguments(node, signature, name)
@@ -159,9 +166,12 @@ def lazy_items(a: Analysis, node: ast.Call, name: str, *, ordered: bool = True) 
             a.value(keyword.value)
         if len(arguments) > 1:
             a.value(arguments[1])
-        return pair(a, node, [INT, consume(a, arguments[0])])
+        return pair(a, node, [INT, consume(a, arguments[0], whole=whole)])
     if name == "zip":
-        columns = [consume(a, _plain(argument)) for argument in arguments]
+        _check_no_iterators(a, node)
+        if node.keywords and not whole:
+            raise Refused("uses zip(strict=…) bit by bit", node)
+        columns = [consume(a, _plain(argument), whole=False) for argument in arguments]
         if any(isinstance(argument, ast.Starred) for argument in arguments):
             return a.holding(node, "tuple", frozenset().union(*(iterate(a, c, node) for c in columns)), tag="zip")
         return pair(a, node, columns)
@@ -170,13 +180,23 @@ def lazy_items(a: Analysis, node: ast.Call, name: str, *, ordered: bool = True) 
         if any(shape_of(kind) in (*ORDERLESS, "lazy", "iterator", "instance") for kind in kinds):
             raise Refused("reverses something that is not a sequence", node)
         return iterate(a, kinds, node)
+    return _called_on_each(a, node, name, ordered=ordered)
+
+
+def _called_on_each(a: Analysis, node: ast.Call, name: str, *, ordered: bool) -> Kinds:
+    """What `map` and `filter` give."""
+    function, sources = node.args[0], node.args[1:]
+    columns = [consume(a, source, ordered=False, whole=False) for source in sources]
     if name == "map":
-        columns = [consume(a, argument, ordered=ordered) for argument in arguments[1:]]
-        return calls.call_kinds(a, a.value(arguments[0]), columns, node)
-    items = consume(a, arguments[1], ordered=ordered)
-    if not (isinstance(arguments[0], ast.Constant) and arguments[0].value is None):
-        calls.call_kinds(a, a.value(arguments[0]), [items], node)
-    return items
+        result = calls.call_kinds(a, a.value(function), columns, node)
+    else:
+        result = columns[0]
+        if not (isinstance(function, ast.Constant) and function.value is None):
+            calls.call_kinds(a, a.value(function), columns, node)
+    if ordered or not total.function_is_total(a, function, columns):
+        for source in sources:
+            consume(a, source, whole=False)  # the order of what it is called on can be seen
+    return result
 
 
 def _plain(argument: ast.expr) -> ast.expr:
@@ -190,118 +210,97 @@ def pair(a: Analysis, node: ast.AST, columns: list[Kinds]) -> Kinds:
     return frozenset({made})
 
 
-def check_short_circuit(a: Analysis, node: ast.expr, name: str) -> None:
-    """`any` and `all` stop early in CPython; Monty has then evaluated the rest as well."""
-    if isinstance(node, ast.GeneratorExp) and not is_quiet(node, a):
-        raise Refused(f"uses {name}() over a generator expression that may raise or be seen at work", node)
-    if lazy_name(a, node) in ("map", "filter") and not is_quiet(node):
-        raise Refused(f"uses {name}() over map() or filter()", node)
-
-
-def is_quiet(node: ast.AST, a: Analysis | None = None, depth: int = 0) -> bool:
-    """Whether evaluating more of this than CPython would cannot be seen: no effect, and nothing that usually raises."""
-    parts = [node]
-    if isinstance(node, ast.GeneratorExp | ast.ListComp | ast.SetComp):
-        # What the first loop runs over is evaluated at once by both.
-        first = node.generators[0]
-        parts = [node.elt, *first.ifs, *node.generators[1:]]
-        if isinstance(first.iter, ast.Call) and isinstance(first.iter.func, ast.Name) and first.iter.func.id in LAZY:
-            parts.append(first.iter)
-    lengths = {
-        ast.dump(inner.args[0])
-        for inner in ast.walk(node)
-        if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name) and inner.func.id == "len" and inner.args
-    }
-    return all(_quiet_node(inner, lengths, a, depth) for part in parts for inner in ast.walk(part))
-
-
-def _quiet_node(node: ast.AST, lengths: set[str], a: Analysis | None, depth: int) -> bool:
-    if isinstance(node, ast.Call):
-        if isinstance(node.func, ast.Name):
-            name = node.func.id
-            if name in HARMLESS_CALLS or name in LAZY or name in ("int", "float", "sqrt", "isqrt", "set", "any", "all"):
-                return True
-            return a is not None and _is_pure(a, name, depth)
-        return isinstance(node.func, ast.Attribute) and node.func.attr in QUIET_METHODS
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div | ast.FloorDiv | ast.Mod | ast.Pow):
-        return isinstance(node.right, ast.Constant | ast.Name)
-    if isinstance(node, ast.Subscript):
-        return isinstance(node.slice, ast.Slice | ast.Constant) or ast.dump(node.value) in lengths
-    return not isinstance(node, ast.Await | ast.NamedExpr | ast.Lambda)
-
-
-def _is_pure(a: Analysis, name: str, depth: int) -> bool:
-    """Whether `name` is one function of the script's own that only computes."""
-    found = a.scope.find(name)
-    functions = [kind.node for kind in found or () if isinstance(kind, Thing) and kind.shape == "function"]
-    if depth > 2 or len(functions) != 1 or len(found or ()) != 1 or not isinstance(functions[0], ast.FunctionDef):
-        return False
-    forbidden = (ast.Global, ast.Nonlocal, ast.Raise, ast.Assert, ast.Try, ast.Import, ast.ImportFrom)
-    for inner in ast.walk(functions[0]):
-        if isinstance(inner, forbidden):
-            return False
-        if isinstance(inner, ast.Attribute | ast.Subscript) and isinstance(inner.ctx, ast.Store):
-            return False
-        if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name) and inner.func.id == name:
-            continue
-        if isinstance(inner, ast.Call | ast.Subscript | ast.BinOp) and not _quiet_node(inner, set(), a, depth + 1):
-            return False
-    return True
-
-
-QUIET_METHODS = frozenset({
-    "isdigit", "isalpha", "isalnum", "isspace", "isupper", "islower", "isnumeric", "startswith", "endswith", "lower",
-    "upper", "strip", "get", "items", "keys", "values", "split", "count", "find", "sqrt", "isqrt", "group",
-})  # fmt: skip
-
-
-def is_orderless(loop: ast.For) -> bool:
-    """Whether a loop comes to the same in any order: it only counts, adds whole numbers to sets, or answers yes or no."""
-    return not loop.orelse and all(_orderless_statement(statement) for statement in loop.body)
-
-
-def _orderless_statement(node: ast.stmt) -> bool:
-    if isinstance(node, ast.If):
-        return is_quiet(node.test) and all(_orderless_statement(inner) for inner in (*node.body, *node.orelse))
-    if isinstance(node, ast.AugAssign):
-        one = isinstance(node.value, ast.Constant) and isinstance(node.value.value, int)
-        return isinstance(node.target, ast.Name) and isinstance(node.op, ast.Add) and one
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute):
-        call = node.value
-        return call.func.attr in ("add", "discard") and all(is_quiet(argument) for argument in call.args)  # type: ignore[attr-defined]
-    if isinstance(node, ast.Return):
-        return isinstance(node.value, ast.Constant)
-    return isinstance(node, ast.Continue | ast.Pass)
-
-
 def check_loop(a: Analysis, node: ast.For) -> None:
-    """A loop over `enumerate(x)`, `zip(x, …)` or `reversed(x)` sees a copy of x in Monty: refuse if its body changes x."""
+    """A loop over `enumerate(x)`, `zip(x, …)` or `reversed(x)` sees a copy of x in Monty: its body must not change x."""
     name = lazy_name(a, node.iter)
     if name is None or not isinstance(node.iter, ast.Call):
         return
     sources = _sources(node.iter)
     index = node.target.elts[0] if name == "enumerate" and isinstance(node.target, ast.Tuple) else None
+    if sources & {ast.dump(ast.Name(changed, ast.Load())) for changed in a.facts.changed_from_afar}:
+        raise Refused(f"loops with {name}() over what a function changes", node)
+    _check_aliases(a, node, name, index)
     for statement in node.body:
         for inner in ast.walk(statement):
-            if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute) and inner.func.attr in MUTATORS:
-                if ast.dump(inner.func.value) in sources:
-                    raise Refused(f"changes what it loops over with {name}()", inner)
-            elif isinstance(inner, ast.Subscript) and isinstance(inner.ctx, ast.Store):
-                at_index = index is not None and ast.dump(_read(inner.slice)) == ast.dump(_read(index))
-                if ast.dump(_read(inner.value)) in sources and not at_index:
-                    raise Refused(f"changes what it loops over with {name}()", inner)
+            if _changes(inner, sources, index):
+                raise Refused(f"changes what it loops over with {name}()", inner)
+            if isinstance(inner, ast.Call) and not (isinstance(inner.func, ast.Name) and inner.func.id in HARMLESS):
+                if any(ast.dump(_read(_plain(argument))) in sources for argument in inner.args):
+                    raise Refused(f"hands on what it loops over with {name}()", inner)
+
+
+def _check_aliases(a: Analysis, node: ast.For, name: str, index: ast.expr | None) -> None:
+    """The same under another name: what the loop runs over is changed in its body, or by a function called there."""
+    last = node.body[-1].end_lineno or node.lineno
+    inside = [inner for part in node.body for inner in ast.walk(part)]
+    calls_own = any(_may_run_own_code(a, inner) for inner in inside)
+    at_index = {inner.lineno for inner in inside if isinstance(inner, ast.Subscript) and _is_at(inner, index)}
+    for thing in _source_things(a, node.iter):
+        for line, scope in a.changes.get(id(thing), ()):
+            within = node.body[0].lineno <= line <= last
+            if (within and line not in at_index) or (calls_own and not within and scope != id(a.scope)):
+                raise Refused(f"changes what it loops over with {name}()", node)
+
+
+def _is_at(node: ast.Subscript, index: ast.expr | None) -> bool:
+    return index is not None and ast.dump(_read(node.slice)) == ast.dump(_read(index))
+
+
+def _source_things(a: Analysis, node: ast.expr) -> list[Thing]:
+    found: list[Thing] = []
+    if isinstance(node, ast.Call):
+        for argument in node.args:
+            plain = _plain(argument)
+            if is_lazy(a, plain):
+                found += _source_things(a, plain)
+            elif not isinstance(plain, ast.Call):
+                found += [kind for kind in a.value(plain) if isinstance(kind, Thing)]
+    return found
+
+
+def _may_run_own_code(a: Analysis, node: ast.AST) -> bool:
+    if not isinstance(node, ast.Call):
+        return False
+    if isinstance(node.func, ast.Name):
+        found = a.scope.find(node.func.id)
+        return any(shape_of(kind) in ("function", "class", "instance") for kind in found or ())
+    return isinstance(node.func, ast.Attribute) and not any(node.func.attr in methods for methods in METHODS.values())
+
+
+HARMLESS = frozenset(
+    {"len", "sum", "min", "max", "sorted", "print", "str", "range", "list", "set", "abs", "any", "all"}
+)
+
+
+def _changes(node: ast.AST, sources: set[str], index: ast.expr | None) -> bool:
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in MUTATORS:
+        return ast.dump(node.func.value) in sources
+    if isinstance(node, ast.AugAssign):
+        return ast.dump(_read(node.target)) in sources
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+        at_index = index is not None and ast.dump(_read(node.slice)) == ast.dump(_read(index))
+        return ast.dump(_read(node.value)) in sources and not at_index
+    return False
 
 
 def _sources(node: ast.Call) -> set[str]:
-    """What a lazy call reads from, through other lazy calls too."""
+    """What a lazy call reads from, through other lazy calls and views of a dict too."""
     found: set[str] = set()
     for argument in node.args:
         plain = _plain(argument)
-        found |= _sources(plain) if isinstance(plain, ast.Call) else {ast.dump(_read(plain))}
+        if isinstance(plain, ast.Call):
+            found |= _sources(plain)
+            if isinstance(plain.func, ast.Attribute):
+                found.add(ast.dump(_read(plain.func.value)))
+        else:
+            found.add(ast.dump(_read(plain)))
     return found
 
 
 def _read(node: ast.expr) -> ast.expr:
+    """`node` as it looks where it is read."""
     if isinstance(node, ast.Name):
         return ast.Name(node.id, ast.Load())
+    if isinstance(node, ast.Attribute):
+        return ast.Attribute(node.value, node.attr, ast.Load())
     return node

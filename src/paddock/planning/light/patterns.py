@@ -16,9 +16,7 @@ from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
 
 EMPTY_MATTERS = frozenset({"findall", "finditer", "sub", "split"})
-UNSAFE = re.compile(
-    r"\\[ZzAphHRKXQEGN<>]|\[\[|&&|--|~~|\[\^?\]|\(\?[aiLmsux]|\(\?\(|\{,|\\[0-7]|\(\?<[=!]|[^\x00-\x7f]|\(\?>|[+*?}]\+"
-)
+UNSAFE = re.compile(r"\\[ZzAphHRKXQEGN<>]|\[\[|&&|--|~~|\[\^?\]|\(\?[aLmsux]|\{,|\\[0-7]|[^\x00-\x7f]|\(\?>|[+*?}]\+")
 # Monty reads `\1_` as a reference to a group named `1_`.
 UNSAFE_REPLACEMENT = re.compile(r"\\(?![1-9]|g<[1-9A-Za-z_])|\\[1-9]\w|\$")
 
@@ -61,6 +59,12 @@ def _ends(pattern: str) -> int:
         return -1
 
 
+def _has(item: Any, code: Any) -> bool:
+    if isinstance(item, parser.SubPattern | list | tuple):
+        return any(inner is code or _has(inner, code) for inner in item)
+    return False
+
+
 def _count_ends(item: Any) -> int:
     if isinstance(item, parser.SubPattern | list):
         return sum(_count_ends(inner) for inner in item)
@@ -82,6 +86,8 @@ def problem(pattern: str, function: str, replacement: str | None = None, *, ends
             tree = parser.parse(pattern)
     except (re.error, RecursionError, OverflowError, Warning):
         return "has a regular expression that does not compile"
+    if _has(tree, codes.GROUPREF_EXISTS):
+        return "uses a regular expression beyond the common ground"
     if not ends and _count_ends(tree):
         return "uses `$` in a regular expression"
     if function in EMPTY_MATTERS and tree.getwidth()[0] == 0:

@@ -56,7 +56,7 @@ def _class(node: ast.ClassDef) -> None:
         elif not (
             isinstance(statement, ast.Pass | ast.AnnAssign)
             or (isinstance(statement, ast.Assign) and all(isinstance(t, ast.Name) for t in statement.targets))
-            or (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant))
+            or (isinstance(statement, ast.Expr) and isinstance(getattr(statement.value, "value", None), str))
         ):
             raise Refused("has more than methods and variables in a class body", statement)
         if not isinstance(statement, ast.FunctionDef) and any(

@@ -136,7 +136,7 @@ BUILTINS = {
     "max": "1-99[key,default] item", "min": "1-99[key,default] item", "oct": "1-1 str", "ord": "1-1 int",
     "pow": "2-3 number", "print": "0-99[sep,end,flush] none", "range": "1-3 range", "repr": "1-1 str",
     "reversed": "1-1 lazy", "round": "1-2 rounded", "set": "0-1 set", "sorted": "1-1[key,reverse] sorted",
-    "str": "0-1 str", "sum": "1-2[start] sum", "tuple": "0-1 tuple", "type": "1-1 type", "zip": "0-9 lazy",
+    "str": "0-1 str", "sum": "1-2[start] sum", "tuple": "0-1 tuple", "type": "1-1 type", "zip": "0-9[strict] lazy", "hash": "1-1 int",
     "next": "1-2 item", "open": "1-2[encoding,mode,newline] file", "hasattr": "2-2 bool", "getattr": "2-3 any", "bytes": "1-1 bytes", "format": "1-2 str",
 }  # fmt: skip
 for _missing in ("hasattr", "getattr", "bytes", "format"):
@@ -184,7 +184,7 @@ MODULES: dict[str, dict[str, str]] = {
         "IGNORECASE": "=int", "I": "=int", "MULTILINE": "=int", "M": "=int", "DOTALL": "=int", "S": "=int",
     },
     "collections": {
-        "Counter": "0-1 Counter", "defaultdict": "0-1 defaultdict", "deque": "0-2[maxlen] deque",
+        "Counter": "0-1[*] Counter", "defaultdict": "0-1 defaultdict", "deque": "0-2[maxlen] deque",
         "namedtuple": "2-2 record",
     },
     "datetime": {
@@ -197,7 +197,7 @@ MODULES: dict[str, dict[str, str]] = {
         "cycle": "1-1 iterator", "repeat": "1-2 iterator", "takewhile": "2-2 iterator", "dropwhile": "2-2 iterator",
         "groupby": "1-2[key] iterator", "pairwise": "1-1 iterator", "starmap": "2-2 iterator",
     },
-    "functools": {"reduce": "2-3 any", "lru_cache": "=memo", "cache": "=memo"},
+    "functools": {"reduce": "2-3 any", "lru_cache": "=memo", "cache": "=memo", "partial": "1-9[*] partial"},
     "copy": {"copy": "1-1 copied", "deepcopy": "1-1 copied"},
     "typing": dict.fromkeys(["Any", "List", "Dict", "Optional", "Union", "Tuple", "Set", "Callable", "Iterable", "Iterator", "Sequence", "Mapping", "Literal", "Iterable", "FrozenSet", "Final", "ClassVar"], "=annotation"),
     "time": {"time": "0-0 float", "perf_counter": "0-0 float", "monotonic": "0-0 float"},

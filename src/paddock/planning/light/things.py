@@ -39,7 +39,7 @@ class Thing:
 
     def held(self) -> set[Kind]:
         """Everything that iterating, or reading any key, can give."""
-        if not self.fields or self.shape not in ("dict", "tuple"):
+        if not self.fields or self.shape not in ("dict", "tuple", "defaultdict", "Counter"):
             return self.items
         return self.items.union(*self.fields.values())
 
