@@ -46,7 +46,8 @@ def finished(error: MontyError, source: Source, prepared: Prepared, script_feed:
         return _rejected(kind, text, places)
     line = monty_wording.line_of(kind, places[-1].line if places else None, source)
     clues = fits_python.clues(source, plan.names(), frozenset(plan.tools))
-    message, certain = monty_wording.reword(kind, str(cause), line, source, clues)
+    kind, said = monty_wording.kind_of(kind, str(cause))
+    message, certain = monty_wording.reword(kind, said, line, source, clues)
     certain = certain and not monty_wording.reports_another_line(kind, line, source)
     return Finished(
         Verdict.RAISED,

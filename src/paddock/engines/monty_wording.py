@@ -22,6 +22,19 @@ OPERATORS = {
 }  # fmt: skip
 
 
+_FORMAT = re.compile(r"Unknown format code '.' for object of type '(NoneType|list|dict|tuple|set|bytes)'")
+
+
+def kind_of(kind: str, text: str) -> tuple[str, str]:
+    """The exception that CPython raises, with its text, where Monty raises another."""
+    match = _FORMAT.fullmatch(text)
+    if kind == "ValueError" and match is not None:
+        return "TypeError", f"unsupported format string passed to {match.group(1)}.__format__"
+    if kind == "KeyError" and text.startswith("'slice("):
+        return "TypeError", "unhashable type: 'slice'"
+    return kind, text
+
+
 def reword(kind: str, text: str, line: int | None, source: Source, clues: Clues) -> tuple[str, bool]:
     """The text as CPython would have it, and whether that is certain."""
     if kind == "KeyError":
@@ -84,6 +97,8 @@ _LOST = [
         r"must have magnitude",
         r"maximum recursion depth",
         r"expected str",
+        r"Cannot specify",
+        r"empty range",
     )
 ]
 

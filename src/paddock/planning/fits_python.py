@@ -72,4 +72,6 @@ def _misfit(source: Source, names: frozenset[str], tools: frozenset[str]) -> Mis
         return Misfit(refused.what, refused.line)
     except RecursionError:
         return Misfit("is nested too deeply")
+    except Exception as fault:  # noqa: BLE001  a fault of the analysis must not become a wrong answer: fail closed
+        return Misfit(f"could not be analysed ({type(fault).__name__})")
     return None

@@ -128,19 +128,26 @@ class Analysis:
             if shape_of(key) in ("list", "dict", "set", "any", "instance"):
                 self.diverges(node, "TypeError", "an unhashable key")
 
-    def check_shown(self, kinds: Iterable[Kind], node: ast.AST, seen: set[int] | None = None) -> None:
-        """Refuse what prints differently: the order of a set, addresses, names of functions and classes."""
+    def check_shown(
+        self, kinds: Iterable[Kind], node: ast.AST, seen: set[int] | None = None, *, as_text: bool = False
+    ) -> None:
+        """Refuse what prints differently: the order of a set, addresses, names of functions and classes.
+
+        `as_text`: by `str()`, which asks an object for `__str__` first; all that it holds is shown by `repr()`.
+        """
         seen = set() if seen is None else seen
         for kind in kinds:
-            if kind == "re.Pattern":
-                raise Refused("shows a compiled pattern", node)
+            if kind == "dyadic":
+                raise Refused("shows a long binary fraction without rounding it", node)
+            if kind in ("re.Pattern", "text file", "binary file", "hash", "stat"):
+                raise Refused(f"shows a value of kind {kind}", node)
             if isinstance(kind, str) or id(kind) in seen:
                 continue
             seen.add(id(kind))
             if kind.shape in ORDERLESS:
                 raise Refused("shows a set, whose order differs", node)
             if kind.shape == "instance":
-                if not self.has_method(kind, "__repr__") and not self.has_method(kind, "__str__"):
+                if not self.has_method(kind, "__repr__") and not (as_text and self.has_method(kind, "__str__")):
                     raise Refused("shows an object without __repr__", node)
                 if kind.of is not None and kind.of.name == "dataclass":
                     self.check_shown(set().union(*kind.fields.values()), node, seen)
@@ -332,7 +339,7 @@ def _aug_assign(a: Analysis, node: ast.AugAssign) -> None:
     target = node.target
     read: ast.expr
     if isinstance(target, ast.Name):
-        if target.id in a.facts.only_augmented:
+        if target.id in a.facts.only_augmented or a.scope.is_only_augmented(target.id):
             raise Refused(f"changes {target.id} before it has a value", node)
         read = ast.copy_location(ast.Name(target.id, ast.Load()), target)
     elif isinstance(target, ast.Attribute):

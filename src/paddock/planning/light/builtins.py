@@ -39,9 +39,9 @@ SIZED = frozenset({
 def _print(a: Analysis, node: ast.Call) -> Kinds:
     for argument in node.args:
         if isinstance(argument, ast.Starred):
-            a.check_shown(lazy.consume(a, argument.value), node)
+            a.check_shown(lazy.consume(a, argument.value), node, as_text=True)
         else:
-            a.check_shown(a.value(argument), node)
+            a.check_shown(a.value(argument), node, as_text=True)
     for keyword in node.keywords:
         kinds = a.value(keyword.value)
         if keyword.arg in ("sep", "end") and not kinds <= {"str", "none"}:
@@ -58,7 +58,12 @@ def _len(a: Analysis, node: ast.Call) -> Kinds:
 
 def _str(a: Analysis, node: ast.Call) -> Kinds:
     for argument in node.args:
-        a.check_shown(a.value(argument), node)
+        a.check_shown(a.value(argument), node, as_text=True)
+    return STR
+
+
+def _repr(a: Analysis, node: ast.Call) -> Kinds:
+    a.check_shown(a.value(node.args[0]), node)
     return STR
 
 
@@ -263,7 +268,11 @@ def _next(a: Analysis, node: ast.Call) -> Kinds:
         if not isinstance(kind, Thing) or kind.shape != "iterator":
             raise Refused("calls next() on something other than iter()", node)
         items |= kind.items
-    if len(node.args) == 1 and a.facts.awaits:
+    lambda_ = a.scope.thing is not None and isinstance(a.scope.thing.node, ast.Lambda)
+    alone = len(node.args) == 1
+    if alone and (a.scope.kind == "comprehension" or lambda_):
+        raise Refused("calls next() without a default where StopIteration means something else", node)
+    if alone and (a.facts.awaits or a.facts.returns_at_top):
         raise Refused("calls next() without a default in a script that awaits", node)
     return frozenset(items) | (a.value(node.args[1]) if len(node.args) > 1 else NOTHING)
 
@@ -300,7 +309,7 @@ def _round(a: Analysis, node: ast.Call) -> Kinds:
         raise Refused("rounds to more digits than there are", node)
     if not kinds <= WHOLE and (not a.value(digits) <= INT or a.may_be_negative(digits)):
         raise Refused("rounds to a number of digits that may be negative", node)
-    return frozenset({"int" if kind == "bool" else kind for kind in kinds})
+    return frozenset({{"bool": "int", "dyadic": "float"}.get(str(kind), kind) for kind in kinds})
 
 
 def _pow(a: Analysis, node: ast.Call) -> Kinds:
@@ -343,6 +352,8 @@ def _counter(a: Analysis, node: ast.Call) -> Kinds:
     if node.args:
         kinds = NOTHING if lazy.is_lazy(a, node.args[0]) else a.value(node.args[0])
         if any(shape_of(kind) in ("dict", "Counter") for kind in kinds):
+            if any(isinstance(kind, Thing) and not kind.held() <= NUMBERS | ANY for kind in kinds):
+                raise Refused("counts in something other than numbers", node)
             keys = frozenset().union(*(kind.keys for kind in kinds if isinstance(kind, Thing)))
         else:
             keys = lazy.consume(a, node.args[0])
@@ -354,7 +365,7 @@ def _defaultdict(a: Analysis, node: ast.Call) -> Kinds:
     if node.args:
         factory = a.value(node.args[0])
         a.flow(calls.call_kinds(a, factory, [], node), made.items)
-        if any(shape_of(kind) == "function" for kind in factory):
+        if any(shape_of(kind) in ("function", "class") for kind in factory):
             made.name = "own factory"
     return frozenset({made})
 
@@ -398,7 +409,7 @@ def _dumps(a: Analysis, node: ast.Call) -> Kinds:
 def _check_jsonable(a: Analysis, kinds: Kinds | set[Kind], node: ast.AST, seen: set[int]) -> None:
     for kind in kinds:
         if isinstance(kind, Thing):
-            if kind.shape not in ("list", "tuple", "dict", "Counter", "defaultdict", "record value"):
+            if kind.shape not in ("list", "tuple", "dict", "Counter", "defaultdict"):
                 raise Refused(f"writes a {kind.shape} as JSON", node)
             if id(kind) not in seen:
                 seen.add(id(kind))
@@ -590,7 +601,7 @@ HANDLERS: dict[str, Callable[[Analysis, ast.Call], Kinds]] = {
     "print": _print,
     "len": _len,
     "str": _str,
-    "repr": _str,
+    "repr": _repr,
     "int": _int,
     "float": _float,
     "bool": _bool,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import datetime
 import re
 import string
 from dataclasses import dataclass
@@ -277,8 +278,8 @@ def _enter(
     keyword_only = [argument.arg for argument in arguments.kwonlyargs]
     if not spread:
         _check_arity(function, definition, len(positional), keywords, node)
+    everything: Kinds = frozenset().union(ANY, *positional, *keywords.values())
     if spread:
-        everything: Kinds = frozenset().union(ANY, *positional)
         for name in (*names, *keyword_only):
             a.flow(everything, scope.names[name])
     for name, kinds in zip(names, positional, strict=False):
@@ -289,11 +290,11 @@ def _enter(
         if name in names or name in keyword_only:
             a.flow(kinds, scope.names[name])
     if arguments.vararg is not None:
-        rest = frozenset().union(NOTHING, *positional[len(names) :]) | (ANY if spread else NOTHING)
+        rest = frozenset().union(NOTHING, *positional[len(names) :]) | (everything if spread else NOTHING)
         a.flow(a.holding(arguments.vararg, "tuple", rest), scope.names[arguments.vararg.arg])
     if arguments.kwarg is not None:
         extra = {name: kinds for name, kinds in keywords.items() if name not in names and name not in keyword_only}
-        values = frozenset().union(NOTHING, *extra.values()) | (ANY if spread else NOTHING)
+        values = frozenset().union(NOTHING, *extra.values()) | (everything if spread else NOTHING)
         a.flow(a.holding(arguments.kwarg, "dict", values, STR), scope.names[arguments.kwarg.arg])
     if not a.catches <= scope.catches:
         scope.catches |= a.catches
@@ -505,7 +506,10 @@ def _unknown_method(a: Analysis, node: ast.Call, name: str) -> Kinds:
             call_kinds(a, a.value(keyword.value), [ANY], node)
         elif keyword.arg not in ("reverse", "sep", "maxsplit"):
             raise Refused(f"calls {name}() with {keyword.arg}", node)
-    return _plain_result(a, node, result)
+    given = _plain_result(a, node, result)
+    if name in ("get", "setdefault", "pop") and len(node.args) > 1:
+        given |= a.value(node.args[1])
+    return given
 
 
 def _method_result(a: Analysis, node: ast.Call, kind: Kind, name: str, signature: Signature) -> Kinds:  # noqa: PLR0912
@@ -568,6 +572,8 @@ def _method_arguments(a: Analysis, node: ast.Call, kind: Kind, name: str) -> lis
         if keyword.arg == "key" and isinstance(kind, Thing):
             keys = call_kinds(a, kinds, [frozenset(kind.held())], node)
             expressions.check_ordering(a, node, keys)
+    if name == "sort" and isinstance(kind, Thing) and not (kind.held() <= NUMBERS or kind.held() <= STR):
+        a.differs(node, "TypeError", "sort()")  # it leaves the list as far as it got
     if name == "sort" and isinstance(kind, Thing) and not node.keywords:
         expressions.check_ordering(a, node, frozenset(kind.held()))
     return arguments
@@ -702,6 +708,8 @@ def _check_spec(a: Analysis, node: ast.AST, kinds: Kinds, spec: str) -> None:
                 raise Refused(f"formats a number with {spec!r}", node)
             if kind in WHOLE and ("." in spec and spec[-1] not in "eEfFgG%"):
                 raise Refused(f"formats a whole number with {spec!r}", node)
+            if kind == "dyadic" and spec[-1] not in "fFeEgG%":
+                raise Refused(f"formats a long binary fraction with {spec!r}", node)
             if kind == "float" and spec[-1] in "bdoxX":
                 raise Refused(f"formats a float with {spec!r}", node)
             if kind == "bool":
@@ -713,6 +721,8 @@ def _check_spec(a: Analysis, node: ast.AST, kinds: Kinds, spec: str) -> None:
             # None, a list or a dict would be an error in CPython, and is padded in Monty.
             if spec[-1] not in "fFeE%d,x" or not SPEC.fullmatch(spec):
                 raise Refused(f"formats a value of unknown kind with {spec!r}", node)
+            a.differs(node, "TypeError", "a format")
+            a.differs(node, "ValueError", "a format")
         elif kind in ("datetime.date", "datetime.datetime"):
             if not spec.startswith("%"):
                 raise Refused(f"formats a date with {spec!r}", node)
@@ -770,6 +780,7 @@ def _result(a: Analysis, node: ast.Call, kind: Kind, result: str, arguments: lis
         if not isinstance(kind, Thing):
             return frozenset({kind})
         made = a.thing(node, kind.shape, "copy")
+        made.name = kind.name
         a.flow(held.union(*arguments) if kind.shape in ORDERLESS else held, made.items)
         a.flow(keys, made.keys)
         for name, kinds in kind.fields.items():
@@ -903,6 +914,8 @@ def _check_pattern(a: Analysis, node: ast.Call, function: str, pattern: ast.expr
         new = literal(a, replacement)
         if new is None:
             raise Refused("replaces by something that is not a literal", node)
+    if not a.facts.is_ascii and patterns.depends_on_unicode(text):
+        raise Refused("uses character classes on text that is not all ASCII", node)
     trouble = patterns.problem(
         text, "findall" if function == "compile" else function, new, ends=id(pattern) in a.facts.mended_patterns
     )
@@ -944,6 +957,14 @@ def _time_type(a: Analysis, node: ast.Call, name: str) -> Kinds:
     return frozenset({name})
 
 
+def _is_stamp(text: str) -> bool:
+    try:
+        datetime.datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return bool(re.fullmatch(r"\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?)?", text))
+
+
 STRPTIME = frozenset({"%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M:%S", "%d/%m/%Y", "%m/%d/%Y"})
 
 
@@ -962,7 +983,7 @@ def _type_method(a: Analysis, node: ast.Call, kind: str, name: str) -> Kinds:
         return frozenset({kind})
     if kind in ("datetime.date", "datetime.datetime") and name == "fromisoformat" and len(node.args) == 1:
         text = literal(a, node.args[0])
-        if text is None or not re.fullmatch(r"\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?)?", text):
+        if text is None or not _is_stamp(text):
             raise Refused("parses a date that is not a literal", node)
         return frozenset({kind})
     raise Refused(f"uses {kind}.{name}", node)

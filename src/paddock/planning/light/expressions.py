@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -87,6 +88,8 @@ def binary(a: Analysis, node: ast.AST, left: Kinds, op: ast.operator, right: Kin
 def _pair(a: Analysis, node: ast.AST, left: Kind, op: ast.operator, right: Kind) -> Kinds:
     one, other = shape_of(left), shape_of(right)
     if one in NUMBERS and other in NUMBERS:
+        if "dyadic" in (one, other) or _is_long_fraction(a, node, op, one):
+            return frozenset({"dyadic"})
         if isinstance(op, ast.Div):
             return FLOAT
         if one in WHOLE and other in WHOLE:
@@ -131,10 +134,44 @@ def _pair(a: Analysis, node: ast.AST, left: Kind, op: ast.operator, right: Kind)
     return NOTHING
 
 
+def _is_long_fraction(a: Analysis, node: ast.AST, op: ast.operator, left: str) -> bool:
+    """Whether a number is divided by a large power of two, or halved again and again, or a half is raised to a power."""
+    if isinstance(node, ast.BinOp):
+        base, other = node.left, node.right
+    elif isinstance(node, ast.AugAssign):
+        base, other = node.target, node.value
+    else:
+        return False
+    if isinstance(op, ast.Div):
+        divisor = constant(a, other)
+        if not isinstance(divisor, int | float) or divisor <= 0 or math.frexp(divisor)[0] != 0.5:
+            return False
+        again = a.loops and {n.id for n in ast.walk(base) if isinstance(n, ast.Name)} & set().union(*a.loops)
+        return divisor >= 256 or (left not in WHOLE and bool(again))
+    value = constant(a, base)
+    return isinstance(op, ast.Pow) and isinstance(value, float) and (value * 64).is_integer()
+
+
+def constant(a: Analysis, node: ast.expr) -> object:
+    """The number that `node` always is, where the script says so."""
+    if isinstance(node, ast.Name):
+        bound = a.facts.single(node.id)
+        return constant(a, bound) if bound is not None and not isinstance(bound, ast.Name) else None
+    if isinstance(node, ast.Constant):
+        return node.value
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Pow):
+        left, right = constant(a, node.left), constant(a, node.right)
+        if isinstance(left, int) and isinstance(right, int) and 0 <= right < 10**6:
+            return left * right if isinstance(node.op, ast.Mult) else left**right if right < 100 else None
+    return None
+
+
 def _unknown_pair(a: Analysis, node: ast.AST, left: Kind, op: ast.operator, right: Kind) -> Kinds:
     if a.strict():
         raise Refused("uses an operator on a value of unknown kind where TypeError is caught", node)
     known = right if left == "any" else left
+    if left == "any" and _is_long_fraction(a, node, op, "float"):
+        return frozenset({"dyadic"})
     if isinstance(known, Thing):
         if known.shape in ("list", "tuple") and isinstance(op, ast.Add | ast.Mult):
             return a.holding(node, known.shape, _held(known) | ANY, tag="any")
@@ -187,19 +224,8 @@ def _keys(kind: Kind) -> set[Kind]:
     return kind.keys if isinstance(kind, Thing) else set()
 
 
-def _check_halving(a: Analysis, node: ast.AST, left: Kinds, divisor: ast.expr) -> None:
-    """Halved again and again, a float becomes a binary fraction of 17 digits, whose last digit Monty rounds otherwise."""
-    half = isinstance(divisor, ast.Constant) and divisor.value in (2, 4, 8, 2.0, 4.0)
-    if half and a.loops and not left <= WHOLE and isinstance(node, ast.BinOp):
-        read = {inner.id for inner in ast.walk(node.left) if isinstance(inner, ast.Name)}
-        if any(read & bound for bound in a.loops):
-            raise Refused("halves a number again and again", node)
-
-
 def _check_division(a: Analysis, node: ast.AST, op: ast.operator, left: Kinds, right: Kinds, divisor: ast.expr) -> None:
     note_division(a, node, type(op).__name__, left, right)
-    if isinstance(op, ast.Div):
-        _check_halving(a, node, left, divisor)
     if isinstance(divisor, ast.Constant) and isinstance(divisor.value, int | float) and divisor.value:
         return
     if isinstance(op, ast.Div) and left <= WHOLE and right <= WHOLE:
@@ -211,7 +237,7 @@ def note_division(a: Analysis, node: ast.AST, op: str, left: Kinds, right: Kinds
     """Remember what is divided on this line: the text of a ZeroDivisionError depends on it."""
     seen = a.divisions.setdefault(getattr(node, "lineno", 0), set())
     for kind in left | right:
-        seen.add((op, "unknown" if kind not in NUMBERS else "float" if kind == "float" else "int"))
+        seen.add((op, "unknown" if kind not in NUMBERS else "float" if kind in ("float", "dyadic") else "int"))
     if "float" in left | right and not (("float" in left and left <= FLOAT) or ("float" in right and right <= FLOAT)):
         seen.add((op, "unknown"))
 
@@ -227,10 +253,7 @@ def _check_power(a: Analysis, node: ast.AST, left: Kinds, right: Kinds, exponent
     base = getattr(node, "left", None)
     if fraction and a.may_be_negative(base):
         raise Refused("takes a power with a fraction as exponent", node)
-    # 0.5**25 is a binary fraction of 18 digits, which Monty writes with another last digit.
-    halves = isinstance(base, ast.Constant) and base.value in (0.5, 0.25, 0.125)
-    twos = isinstance(base, ast.Constant) and base.value in (2, 4, 8, 32) and isinstance(exponent, ast.UnaryOp)
-    if halves or twos:
+    if isinstance(base, ast.Constant) and base.value in (2, 4, 8, 32) and isinstance(exponent, ast.UnaryOp):
         raise Refused("takes a power that is a long binary fraction", node)
 
 
@@ -314,9 +337,11 @@ def function(a: Analysis, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lam
         arguments = node.args
         for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
             scope.names[argument.arg] = set()
+            scope.plain.add(argument.arg)
         for rest in (arguments.vararg, arguments.kwarg):
             if rest is not None:
                 scope.names[rest.arg] = set()
+                scope.plain.add(rest.arg)
         if not isinstance(node, ast.Lambda):
             declare(scope, node.body)
         else:
@@ -424,6 +449,13 @@ def check_interleaved(a: Analysis, node: ast.ListComp | ast.SetComp | ast.Genera
     """A lazy value inside a comprehension is made bit by bit between its elements: one of both must not be seen."""
     if lazy.is_lazy(a, node.generators[0].iter):
         source = node.generators[0].iter
+        for inner in ast.walk(node):
+            if (
+                isinstance(inner, ast.Call)
+                and isinstance(inner.func, ast.Attribute)
+                and inner.func.attr in lazy.MUTATORS
+            ):
+                raise Refused("changes something inside a comprehension over a lazy value", node)
         if not total.lazy_is_total(a, source) and not total.comprehension_is_total(a, node):
             raise Refused("makes a comprehension over a lazy value that may fail or be seen at work", node)
 
@@ -483,7 +515,11 @@ def _compare(a: Analysis, node: ast.Compare) -> Kinds:
         )
         _check_comparison(a, node, sides[-1], op, right, comparator)
         sides.append(right)
-    return BOOL
+    own = [k for side in sides for k in side if isinstance(k, Thing) and k.shape == "instance" and has(k, "__eq__")]
+    given: set[Kind] = set()
+    for kind in own:
+        given |= calls.method(a, node, kind, "__eq__", [frozenset({kind})])
+    return BOOL | given
 
 
 def _check_comparison(
@@ -529,8 +565,9 @@ def check_ordering(a: Analysis, node: ast.AST, kinds: Kinds) -> None:
     """Values of these kinds are ordered: refuse where the text of a TypeError would differ and is looked at."""
     if kinds <= NUMBERS or kinds <= STR:
         return
-    if any(shape_of(kind) == "instance" for kind in kinds):
-        raise Refused("orders objects", node)
+    shapes = {shape_of(kind) for kind in kinds}
+    if shapes & {"instance", "set", "frozenset"} or {"datetime.date", "datetime.datetime"} <= shapes:
+        raise Refused("orders objects, sets, or dates of two kinds", node)
     a.diverges(node, "TypeError", "an ordering")
 
 
@@ -553,7 +590,8 @@ def _joined_str(a: Analysis, node: ast.JoinedStr) -> Kinds:
 
 def formatted(a: Analysis, part: ast.FormattedValue) -> Kinds:
     kinds = a.value(part.value)
-    a.check_shown(kinds, part)
+    rounded = part.format_spec is not None and part.conversion == -1
+    a.check_shown(kinds - {"dyadic"} if rounded else kinds, part, as_text=part.conversion in (-1, ord("s")))
     if part.format_spec is not None:
         calls.check_format(a, part, STR if part.conversion != -1 else kinds, part.format_spec)
     return STR
@@ -765,8 +803,12 @@ def store_item(a: Analysis, target: ast.Subscript, kinds: Kinds) -> None:
             continue
         a.note_change(kind, target)
         if kind.shape == "list":
+            if isinstance(target.slice, ast.Slice) and any(shape_of(k) in (*NUMBERS, "none") for k in kinds):
+                raise Refused("assigns something other than a sequence to a slice", target)
             items = lazy.iterate(a, kinds, target) if isinstance(target.slice, ast.Slice) else kinds
             a.flow(items, kind.items)
+        elif kind.shape == "Counter" and not kinds <= NUMBERS | ANY:
+            raise Refused("counts in something other than numbers", target)
         elif kind.shape in ("dict", "defaultdict", "Counter"):
             constant = target.slice.value if isinstance(target.slice, ast.Constant) else None
             a.flow(keys, kind.keys)
@@ -785,14 +827,15 @@ def store_item(a: Analysis, target: ast.Subscript, kinds: Kinds) -> None:
 
 def check_stored(kinds: Kinds, node: ast.AST) -> None:
     """What is put into a value of unknown kind is lost sight of: only plain data may be."""
-    for kind in kinds:
-        if isinstance(kind, Thing) and kind.shape not in ("list", "dict", "tuple"):
+    waiting, seen = list(kinds), set()
+    while waiting:
+        kind = waiting.pop()
+        if not isinstance(kind, Thing) or id(kind) in seen:
+            continue
+        seen.add(id(kind))
+        if kind.shape not in ("list", "dict", "tuple"):
             raise Refused(f"puts a {kind.shape} into a value of unknown kind", node)
-        if isinstance(kind, Thing) and any(
-            isinstance(inner, Thing) and inner.shape not in ("list", "dict", "tuple")
-            for inner in kind.held() | kind.keys
-        ):
-            raise Refused("puts something other than plain data into a value of unknown kind", node)
+        waiting += [*kind.held(), *kind.keys]
 
 
 def _call(a: Analysis, node: ast.Call) -> Kinds:
@@ -828,4 +871,5 @@ EXPRESSIONS: dict[type[ast.expr], Callable[[Analysis, ast.expr], Kinds]] = {
     ast.Attribute: _attribute,  # type: ignore[dict-item]
     ast.Subscript: _subscript,  # type: ignore[dict-item]
     ast.Starred: _starred,  # type: ignore[dict-item]
+    ast.Slice: _starred,  # type: ignore[dict-item]
 }

@@ -113,12 +113,21 @@ def _check_no_iterators(a: Analysis, node: ast.expr) -> None:
     for source in sources:
         if is_lazy(a, source):
             _check_no_iterators(a, source)
-        elif any(shape_of(kind) == "instance" for kind in a.value(source)):
+        elif _is_itertool(a, source):
+            _check_no_iterators(a, source)
+        elif any(shape_of(kind) in ("iterator", "instance", "text file") for kind in a.value(source)):
             raise Refused("reads ahead of an iterator", node)
-        elif isinstance(source, ast.Name | ast.Attribute | ast.Subscript) and any(
-            shape_of(kind) in ("iterator", "instance", "text file") for kind in a.value(source)
-        ):
-            raise Refused("reads ahead of an iterator", node)
+
+
+def _is_itertool(a: Analysis, node: ast.expr) -> bool:
+    """Whether `node` makes an iterator here and now, which nobody else can see."""
+    if not isinstance(node, ast.Call) or (isinstance(node.func, ast.Attribute) and not _is_module_name(a, node.func)):
+        return False
+    return any(isinstance(kind, Thing) and kind.name.startswith("itertools.") for kind in a.value(node.func))
+
+
+def _is_module_name(a: Analysis, node: ast.Attribute) -> bool:
+    return isinstance(node.value, ast.Name) and _is_module(a, node.value)
 
 
 def _is_copy(a: Analysis, node: ast.Call) -> bool:
@@ -264,7 +273,11 @@ def _may_run_own_code(a: Analysis, node: ast.AST) -> bool:
     if isinstance(node.func, ast.Name):
         found = a.scope.find(node.func.id)
         return any(shape_of(kind) in ("function", "class", "instance") for kind in found or ())
-    return isinstance(node.func, ast.Attribute) and not any(node.func.attr in methods for methods in METHODS.values())
+    if not isinstance(node.func, ast.Attribute):
+        return True
+    if isinstance(node.func.value, ast.Name | ast.Attribute):
+        return any(shape_of(kind) in ("instance", "class") for kind in a.value(node.func.value))
+    return not any(node.func.attr in methods for methods in METHODS.values())
 
 
 HARMLESS = frozenset(

@@ -59,6 +59,21 @@ def _ends(pattern: str) -> int:
         return -1
 
 
+def depends_on_unicode(pattern: str) -> bool:
+    """Whether a pattern asks what a letter, a digit or a space is."""
+    return bool(re.search(r"\\[wWbBsSdD]|\(\?i", pattern))
+
+
+def _repeats_nothing(item: Any) -> bool:
+    if isinstance(item, tuple) and len(item) == 2 and item[0] in (codes.MAX_REPEAT, codes.MIN_REPEAT):
+        inner = item[1][2]
+        if item[1][1] > 1 and inner.getwidth()[0] == 0:
+            return True
+    if isinstance(item, parser.SubPattern | list | tuple):
+        return any(_repeats_nothing(part) for part in item)
+    return False
+
+
 def _has(item: Any, code: Any) -> bool:
     if isinstance(item, parser.SubPattern | list | tuple):
         return any(inner is code or _has(inner, code) for inner in item)
@@ -83,9 +98,12 @@ def problem(pattern: str, function: str, replacement: str | None = None, *, ends
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
+            re.compile(pattern)
             tree = parser.parse(pattern)
     except (re.error, RecursionError, OverflowError, Warning):
         return "has a regular expression that does not compile"
+    if _repeats_nothing(tree):
+        return "repeats a group that can match nothing"
     if _has(tree, codes.GROUPREF_EXISTS):
         return "uses a regular expression beyond the common ground"
     if not ends and _count_ends(tree):

@@ -21,6 +21,7 @@ class Scope:
     thing: Thing | None = None  # the function that this is the inside of
     returned: set[Kind] = field(default_factory=set)
     catches: set[tuple[str, bool]] = field(default_factory=set)  # what callers catch, and whether they look at it
+    plain: set[str] = field(default_factory=set)  # names that something other than `+=` binds
     literals: dict[str, str | None] = field(default_factory=dict)  # names bound once, to a text; None: otherwise
 
     def module(self) -> Scope:
@@ -33,7 +34,7 @@ class Scope:
         """The kinds of `name` as seen from here, or None where nothing binds it."""
         if self.elsewhere.get(name) == "global":
             return self.module().names.get(name)
-        if name in self.names:
+        if name in self.names and (self.kind != "class" or self.names[name]):
             return self.names[name]
         scope = self.parent
         while scope is not None:
@@ -42,6 +43,10 @@ class Scope:
                 return scope.names[name]
             scope = scope.parent
         return None
+
+    def is_only_augmented(self, name: str) -> bool:
+        """Whether a function only ever says `name += …`, so that the first time fails."""
+        return self.kind == "function" and name in self.names and name not in self.plain
 
     def literal(self, name: str) -> str | None:
         """The text that `name` always has, where that can be told."""
@@ -85,6 +90,7 @@ def declare(scope: Scope, body: list[ast.stmt]) -> None:
 
 def _enter(scope: Scope, name: str) -> None:
     scope.names.setdefault(name, set())
+    scope.plain.add(name)
     scope.literals[name] = None
 
 
@@ -101,7 +107,16 @@ def _assign(scope: Scope, node: ast.Assign) -> list[ast.AST]:
     text = value.value if isinstance(value, ast.Constant) and isinstance(value.value, str) else None
     scope.literals[name] = None if name in scope.literals else text
     scope.names.setdefault(name, set())
+    scope.plain.add(name)
     return [value]
+
+
+def _augmented(scope: Scope, node: ast.AugAssign) -> list[ast.AST]:
+    if not isinstance(node.target, ast.Name):
+        return [node.target, node.value]
+    scope.names.setdefault(node.target.id, set())
+    scope.literals[node.target.id] = None
+    return [node.value]
 
 
 def _elsewhere(scope: Scope, node: ast.Global | ast.Nonlocal) -> list[ast.AST]:
@@ -154,6 +169,7 @@ _DECLARE: dict[type[ast.AST], Callable[[Scope, Any], list[ast.AST]]] = {
     ast.Constant: _nothing,
     ast.Lambda: _nothing,
     ast.Assign: _assign,
+    ast.AugAssign: _augmented,
     ast.Global: _elsewhere,
     ast.Nonlocal: _elsewhere,
     ast.FunctionDef: _definition,

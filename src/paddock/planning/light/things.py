@@ -20,7 +20,8 @@ FLOAT: Kinds = frozenset({"float"})
 BOOL: Kinds = frozenset({"bool"})
 STR: Kinds = frozenset({"str"})
 NONE: Kinds = frozenset({"none"})
-NUMBERS = frozenset({"int", "float", "bool"})
+NUMBERS = frozenset({"int", "float", "bool", "dyadic"})
+"""`dyadic`: a float that may be a binary fraction of 17 digits, whose last digit Monty writes otherwise."""
 WHOLE = frozenset({"int", "bool"})
 
 
@@ -39,7 +40,7 @@ class Thing:
 
     def held(self) -> set[Kind]:
         """Everything that iterating, or reading any key, can give."""
-        if not self.fields or self.shape not in ("dict", "tuple", "defaultdict", "Counter"):
+        if not self.fields or self.shape not in ("dict", "tuple", "defaultdict", "Counter", "record value"):
             return self.items
         return self.items.union(*self.fields.values())
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from paddock.planning.light import lazy
 from paddock.planning.light.scopes import Scope
-from paddock.planning.light.things import INT, NUMBERS, STR, WHOLE, Kinds, Thing, shape_of
+from paddock.planning.light.things import INT, NUMBERS, STR, WHOLE, Kind, Kinds, Thing, shape_of
 
 if TYPE_CHECKING:
     from paddock.planning.light.analysis import Analysis
@@ -40,13 +40,34 @@ def comprehension_is_total(a: Analysis, node: ast.expr, loops: Loops = NO_LOOPS)
     for generator in node.generators:
         if isinstance(generator.target, ast.Name):
             inner[generator.target.id] = generator.iter
+        elif not _gives_pairs(a, generator, scope):
+            return False
     before, a.scope = a.scope, scope
     try:
         parts = [*results, *(condition for generator in node.generators for condition in generator.ifs)]
         rest = [generator.iter for generator in node.generators[1:]]
+        if not all(shape_of(kind) in ITERABLE for iterable in rest for kind in a.value(iterable)):
+            return False
         return all(is_total(a, part, inner) for part in (*parts, *rest))
     finally:
         a.scope = before
+
+
+ITERABLE = frozenset({"str", "list", "tuple", "dict", "set", "frozenset", "range", "view", "Counter", "deque"})
+
+
+def _gives_pairs(a: Analysis, generator: ast.comprehension, scope: Scope) -> bool:
+    """Whether `for x, y in …` cannot fail: the items are tuples of that length, by the way they are made."""
+    source = generator.iter
+    if not isinstance(generator.target, ast.Tuple) or not all(isinstance(e, ast.Name) for e in generator.target.elts):
+        return False
+    if isinstance(source, ast.Call) and isinstance(source.func, ast.Attribute) and source.func.attr == "items":
+        return len(generator.target.elts) == 2
+    name = source.func.id if isinstance(source, ast.Call) and isinstance(source.func, ast.Name) else ""
+    if name in ("enumerate", "zip", "pairwise") and isinstance(source, ast.Call):
+        wanted = len(source.args) if name == "zip" else 2
+        return len(generator.target.elts) == wanted and not any(isinstance(e, ast.Starred) for e in source.args)
+    return False
 
 
 def lazy_is_total(a: Analysis, node: ast.expr) -> bool:
@@ -96,7 +117,9 @@ def function_is_total(a: Analysis, function: ast.expr, arguments: list[Kinds]) -
 def _builtin_is_total(name: str, kinds: Kinds) -> bool:
     if name in ("str", "bool", "repr"):
         return kinds <= SCALARS
-    if name in ("int", "float", "abs", "round"):
+    if name in ("int", "float", "round"):
+        return kinds <= WHOLE
+    if name == "abs":
         return kinds <= NUMBERS
     if name == "len":
         return all(shape_of(kind) in SIZED for kind in kinds)
@@ -121,7 +144,7 @@ def is_total(a: Analysis, node: ast.expr, loops: Loops = NO_LOOPS) -> bool:
         return all(is_total(a, element, loops) for element in node.elts)
     if isinstance(node, ast.Attribute):
         kinds = a.value(node.value)
-        return is_total(a, node.value, loops) and all(shape_of(kind) == "instance" for kind in kinds)
+        return is_total(a, node.value, loops) and all(_always_has(kind, node.attr) for kind in kinds)
     if isinstance(node, ast.Compare):
         return _comparison(a, node, loops)
     if isinstance(node, ast.BinOp):
@@ -129,6 +152,26 @@ def is_total(a: Analysis, node: ast.expr, loops: Loops = NO_LOOPS) -> bool:
     if isinstance(node, ast.Subscript):
         return _item(a, node, loops)
     return isinstance(node, ast.Call) and _call(a, node, loops)
+
+
+def _always_has(kind: Kind, name: str) -> bool:
+    """Whether every object of the class gets the attribute when it is made."""
+    owner = kind.of if isinstance(kind, Thing) and kind.shape == "instance" else None
+    if owner is None or not isinstance(owner.node, ast.ClassDef):
+        return False
+    for statement in owner.node.body:
+        if (
+            isinstance(statement, ast.AnnAssign)
+            and isinstance(statement.target, ast.Name)
+            and statement.target.id == name
+        ):
+            return owner.name == "dataclass"
+        if isinstance(statement, ast.FunctionDef) and statement.name == "__init__":
+            return any(
+                isinstance(inner, ast.Assign) and any(getattr(target, "attr", "") == name for target in inner.targets)
+                for inner in statement.body
+            )
+    return False
 
 
 def _comparison(a: Analysis, node: ast.Compare, loops: Loops) -> bool:
