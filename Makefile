@@ -36,6 +36,9 @@ format: $(STAMP) ## Rewrite the code in the project's format
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
+serve: ## Start the server (not there yet: it comes in a later release)
+	@echo "There is no server yet. Until then: make demo, or $(BIN)/paddock run --help"; exit 1
+
 bench: $(STAMP) ## Measure; prints ratios
 	@$(BIN)/python -m bench
 

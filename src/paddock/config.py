@@ -48,7 +48,7 @@ class Config:
 
     @classmethod
     def load(cls, path: str | Path | None = None, environ: Mapping[str, str] | None = None) -> Config:
-        """Read the file (`path`, else `$PADDOCK_CONFIG`, else `./paddock.toml` if it is there), then the environment."""
+        """Read the file (`path`, `$PADDOCK_CONFIG`, or `./paddock.toml` if there is one), then the environment."""
         environ = os.environ if environ is None else environ
         path = path or environ.get("PADDOCK_CONFIG")
         if path is None and os.path.isfile(FILE_NAME):  # noqa: PTH113  pathlib costs the import 4 ms

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, Unpack
 from paddock.config import Config
 from paddock.engines import registry
 from paddock.model.events import Done, Event, ToolCall
-from paddock.model.request import Options, Request
+from paddock.model.request import Options, Request, asked
 from paddock.model.result import RunResult, Verdict
 from paddock.planning.plan import Plan, make_plan
 from paddock.planning.python_source import LONG_PARSE_BYTES
 from paddock.record import Record
-from paddock.tools.broker import Broker
+from paddock.tools.broker import Broker, by_name
 
 if TYPE_CHECKING:
     from paddock.engines.base import Engine, Execution
@@ -37,19 +37,19 @@ class Paddock:
         engines: Mapping[str, registry.Factory] | None = None,
     ) -> None:
         self._config = config or Config()
-        self._tools = {function.__name__: function for function in tools}
+        self._tools = by_name(tools)
         self._factories = registry.available() if engines is None else engines
         self._engines: dict[str, Engine] = {}
         self._background: Background | None = None
 
     async def run(self, code: str, **options: Unpack[Options]) -> RunResult:
         """Run `code` and say how it ended. Raises only for a request that makes no sense, or a fault of the host."""
-        return await self._run(Request(code, **options), lambda event: None)
+        return await self._run(asked(code, options), lambda event: None)
 
     async def stream(self, code: str, **options: Unpack[Options]) -> AsyncIterator[Event]:
         """The same run as it happens; the last event is `Done`. Leaving the stream ends the run."""
         events: asyncio.Queue[Event] = asyncio.Queue()
-        running = asyncio.create_task(self._run(Request(code, **options), events.put_nowait))
+        running = asyncio.create_task(self._run(asked(code, options), events.put_nowait))
         running.add_done_callback(lambda task: events.put_nowait(_END))
         try:
             while (event := await events.get()) is not _END:

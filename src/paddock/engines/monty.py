@@ -11,13 +11,12 @@ import ast
 import asyncio
 import atexit
 import json
-import math
 import os
 import shlex
 import sys
 import time
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import lru_cache
 from importlib import resources
@@ -28,6 +27,7 @@ from pydantic_monty import AsyncMonty, AsyncMontySession, MontyError, MontyRunti
 from paddock.engines import monty_errors
 from paddock.engines.monty_code import DUMP, RESULT, Prepared, prepare
 from paddock.engines.monty_files import LazyFiles
+from paddock.engines.monty_sessions import Sessions
 from paddock.engines.monty_types import check_types
 from paddock.model.errors import EngineCrashed, EngineUnavailable
 from paddock.model.events import Answer, EngineEvent, Finished, Output, Progress, Stream, ToolCall
@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     from paddock.config import Config
 
 SMALL_INPUTS_BYTES = 8 * 1024
-SUSPENSIONS = 10_000_000  # calls, file operations, sleeps: the run's own limits end it long before
+EXACT = ("round", "sum") if sys.version_info >= (3, 12) else ("round",)
+"""Builtins that are replaced inside, where the running Python computes what Monty's own does not."""
 GRACE_SECONDS = 0.2  # past its time, a worker that does not stop by itself is killed
 
 
@@ -50,56 +51,45 @@ class MontyEngine:
         self._config = config.monty
         # A worker that stands still outside a script is bound by this alone; no script may run longer.
         self._request_seconds = config.caps.wall_seconds + 1
-        self._pool: AsyncMonty | None = None
+        self._sessions: Sessions | None = None
         self._open: set[MontyExecution] = set()
         self._starting = asyncio.Lock()
         self._script: int | None = None
 
     @asynccontextmanager
     async def open(self, plan: Plan) -> AsyncIterator[MontyExecution]:
-        pool = self._pool or await self._start()
+        sessions = self._sessions or await self._start()
         source = read(plan.code)
         if not isinstance(source, Source):
             raise EngineCrashed("a plan for code that does not parse reached the engine")
-        async with AsyncExitStack() as stack:
-            try:
-                problem = await check_types(pool, plan, source) if plan.type_check else None
-                session = await stack.enter_async_context(self._checkout(pool, plan))
-            except MontyError as error:
-                raise EngineCrashed(f"the light engine's worker died before the script began: {error}") from None
-            execution = MontyExecution(session, plan, source, problem)
-            self._open.add(execution)
-            stack.callback(self._open.discard, execution)
-            try:
-                yield execution
-            finally:
-                await execution.stop()
-
-    def _checkout(self, pool: AsyncMonty, plan: Plan) -> AsyncMontySession:
-        return pool.checkout(
-            limits={
-                "max_feed_duration_secs": plan.limits.wall_seconds,
-                "max_memory": plan.limits.memory_bytes,
-                "max_recursion_depth": plan.limits.recursion,
-                "max_suspensions": SUSPENSIONS,
-            },
-            assert_message_annotations=False,
-            os_policy={"sleep_system_max": math.inf},
-        )
+        try:
+            problem = await check_types(sessions.pool, plan, source) if plan.type_check else None
+            session = await sessions.take(plan.limits)
+        except MontyError as error:
+            raise EngineCrashed(f"the light engine's worker died before the script began: {error}") from None
+        execution = MontyExecution(session, plan, source, problem)
+        self._open.add(execution)
+        try:
+            yield execution
+        finally:
+            await execution.stop()
+            self._open.discard(execution)
+            sessions.give_back(session, plan.limits)
 
     async def close(self) -> None:
-        pool, self._pool = self._pool, None
+        sessions, self._sessions = self._sessions, None
         for execution in list(self._open):
             await execution.abandon()
-        if pool is not None:
-            await pool.__aexit__(None, None, None)
+        if sessions is not None:
+            await sessions.close()
+            await sessions.pool.__aexit__(None, None, None)
         if self._script is not None:
             os.close(self._script)
             self._script = None
 
-    async def _start(self) -> AsyncMonty:
+    async def _start(self) -> Sessions:
         async with self._starting:
-            if self._pool is None:
+            if self._sessions is None:
                 _let_threads_finish_at_exit()
                 pool = AsyncMonty(
                     binary_path=self._worker(),
@@ -109,10 +99,10 @@ class MontyEngine:
                     feed_duration_limit_grace=GRACE_SECONDS,
                 )
                 try:
-                    self._pool = await pool.__aenter__()
+                    self._sessions = Sessions(await pool.__aenter__(), self._config.max_workers)
                 except (OSError, MontyError) as problem:
                     raise EngineUnavailable(f"the light engine's worker could not be started: {problem}") from None
-            return self._pool
+            return self._sessions
 
     def _worker(self) -> str:
         """The program that a worker starts as."""
@@ -254,13 +244,14 @@ class MontyExecution:
 
 
 def _prelude(source: Source, tools: tuple[str, ...]) -> str:
-    """What must be defined before the script: the functions through which it reaches its tools, an exact round()."""
+    """What must be defined before the script: the functions through which it reaches its tools, exact builtins."""
     used = source.notes.get("names")
     if used is None:
         used = {node.id for node in ast.walk(source.tree) if isinstance(node, ast.Name)}
         source.notes["names"] = used
-    bridge = _bridge(tools) if used.intersection((*BRIDGE_NAMES, *tools)) else ""
-    return f"{bridge}\n{_guest('monty_round.py')}" if "round" in used else bridge
+    parts = [_bridge(tools)] if used.intersection((*BRIDGE_NAMES, *tools)) else []
+    parts += [_guest(f"monty_{name}.py") for name in EXACT if name in used]
+    return "\n".join(parts)
 
 
 @lru_cache(maxsize=64)

@@ -7,18 +7,19 @@ and what it would say can be told, it is said that way; where it cannot, the err
 from __future__ import annotations
 
 import ast
-import datetime
+import datetime as dt
 import math
 import re
 from collections.abc import Callable
 from functools import lru_cache
+from typing import Any
 
 from paddock.planning.fits_python import Clues
 from paddock.planning.python_source import Source
 
 OPERATORS = {
-    "Sub": "-", "Mult": "*", "Div": "/", "FloorDiv": "//", "Mod": "%", "Pow": "** or pow()", "BitOr": "|", "BitAnd": "&",
-    "BitXor": "^", "LShift": "<<", "RShift": ">>",
+    "Sub": "-", "Mult": "*", "Div": "/", "FloorDiv": "//", "Mod": "%", "Pow": "** or pow()", "BitOr": "|",
+    "BitAnd": "&", "BitXor": "^", "LShift": "<<", "RShift": ">>",
 }  # fmt: skip
 
 
@@ -158,12 +159,13 @@ def _rewrites() -> list[tuple[re.Pattern[str], Callable[[re.Match[str]], str]]]:
     """Texts of Monty that this Python words otherwise, with what it says."""
     key: list[int] = []
     many = "got" in _words(lambda: _unpack([1, 2, 3]))
-    hashed = _words(lambda: {key: 1})  # type: ignore[dict-item]
-    member = _words(lambda: 1 in 5)  # type: ignore[operator]
+    hashed = _words(lambda: {key: 1})
+    five: Any = 5
+    member = _words(lambda: 1 in five)
     empty = _words(lambda: max([]))
     power = _words(lambda: 0.0**-1)
-    month, day = _words(lambda: datetime.date(2000, 13, 1)), _words(lambda: datetime.date(2000, 1, 32))
-    year = _words(lambda: datetime.date(0, 1, 1))
+    month, day = _words(lambda: dt.date(2000, 13, 1)), _words(lambda: dt.date(2000, 1, 32))
+    year = _words(lambda: dt.date(0, 1, 1))
     return [
         (
             re.compile(r"(too many values to unpack \(expected \d+)(, got \d+)\)"),

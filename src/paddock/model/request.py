@@ -6,8 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
+from paddock.model.errors import RequestError
 from paddock.model.files import File
 from paddock.model.limits import Limits
+from paddock.model.words import nearest
 
 LANGUAGES = ("python", "javascript", "typescript")
 ENGINES = ("auto", "monty", "cpython", "quickjs", "node")
@@ -23,6 +25,17 @@ class Options(TypedDict, total=False):
     tools: Iterable[str] | None
     limits: Limits | Mapping[str, object] | None
     type_check: bool
+
+
+def asked(code: str, options: Options) -> Request:
+    """The request that `run(code, **options)` makes; an option that there is not is refused, with the nearest one."""
+    known = Options.__annotations__
+    for name in options:
+        if name not in known:
+            near = nearest(name, known)
+            hint = f"did you mean {near!r}?" if near else f"there are {', '.join(known)}"
+            raise RequestError(f"unknown option {name!r}; {hint}")
+    return Request(code, **options)
 
 
 @dataclass(frozen=True, slots=True)

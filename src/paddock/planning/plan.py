@@ -176,6 +176,8 @@ def _encode_inputs(inputs: Mapping[str, Any] | None) -> dict[str, str]:
             raise BadInput(f"input {name!r}: names that begin with __paddock are reserved")
         try:
             encoded[name] = json.dumps(value, allow_nan=False)
+            if "\\ud" in encoded[name]:  # half a pair, which no interpreter could be sent
+                json.dumps(value, ensure_ascii=False).encode()
         except (TypeError, ValueError, RecursionError) as problem:
             raise BadInput(f"input {name!r} is not JSON: {problem}") from None
     return encoded

@@ -6,10 +6,12 @@ import asyncio
 import inspect
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from keyword import iskeyword
 from typing import Any
 
 from paddock.model.envelope import envelope
+from paddock.model.errors import UnknownTool
 from paddock.model.events import Answer, ToolCall
 from paddock.model.nesting import is_deeper
 from paddock.model.result import Call
@@ -18,6 +20,19 @@ Function = Callable[..., Any]
 ARGUMENT_BYTES = 64 * 1024 * 1024
 """Of JSON, over all calls of a run: they are kept in the host's memory until it ends."""
 ARGUMENT_DEPTH = 100
+
+
+def by_name(functions: Iterable[Function]) -> dict[str, Function]:
+    """The tools that `functions` are, each under its own name, by which a script calls it."""
+    tools: dict[str, Function] = {}
+    for function in functions:
+        name = getattr(function, "__name__", "")
+        if not callable(function) or not name.isidentifier() or iskeyword(name) or name.startswith("__paddock"):
+            raise UnknownTool(f"{function!r} has no name that a script could call it by; give it one with `def`")
+        if name in tools:
+            raise UnknownTool(f"two tools are named {name!r}; rename one")
+        tools[name] = function
+    return tools
 
 
 class Broker:

@@ -56,6 +56,7 @@ class Facts:
 
     @cached_property
     def has_negatives(self) -> bool:
+        """Whether the script has a minus sign before anything."""
         return any(isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) for node in self.nodes)
 
     @cached_property
@@ -65,6 +66,7 @@ class Facts:
 
     @cached_property
     def has_future(self) -> bool:
+        """Whether annotations are not evaluated in CPython either."""
         return any(isinstance(node, ast.ImportFrom) and node.module == "__future__" for node in self.tree.body)
 
     @cached_property
@@ -93,14 +95,17 @@ class Facts:
 
     @cached_property
     def awaits(self) -> bool:
+        """Whether the script awaits anything."""
         return any(isinstance(node, ast.Await) for node in self.nodes)
 
     @cached_property
     def awaits_at_top(self) -> bool:
+        """Whether it does so outside functions."""
         return any(isinstance(node, ast.Await) for node in self._top)
 
     @cached_property
     def returns_at_top(self) -> bool:
+        """Whether the script has a `return` outside functions."""
         return any(isinstance(node, ast.Return) for node in self._top)
 
     @cached_property
@@ -117,6 +122,7 @@ class Facts:
 
     @cached_property
     def subtracts(self) -> bool:
+        """Whether the script subtracts anything."""
         return any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub) for node in self.nodes)
 
     @cached_property

@@ -40,7 +40,7 @@ def is_endless(a: Analysis, node: ast.expr) -> bool:
     return any(isinstance(kind, Thing) and kind.name == ENDLESS for kind in a.value(node))
 
 
-def _items(a: Analysis, node: ast.Call, name: str, keywords: dict[str, Kinds]) -> Kinds:
+def _items(a: Analysis, node: ast.Call, name: str, keywords: dict[str, Kinds]) -> Kinds:  # noqa: PLR0912  one case per function
     arguments = node.args
     if name == "count":
         for argument in arguments:

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from paddock.planning.light.refusal import Refused
-from paddock.planning.light.things import ANY, STR, Kind, Kinds, Thing
+from paddock.planning.light.things import ANY, STR, Kind, Kinds, Thing, in_order
 
 if TYPE_CHECKING:
     from paddock.planning.light.analysis import Analysis
@@ -34,7 +34,7 @@ def bind_pattern(a: Analysis, pattern: ast.pattern, subject: Kinds) -> None:
 
 def _sequence(a: Analysis, pattern: ast.MatchSequence, subject: Kinds) -> None:
     items: set[Kind] = set()
-    for kind in subject:
+    for kind in in_order(subject):
         if kind == "any":
             items |= ANY
         elif isinstance(kind, Thing) and kind.shape in ("list", "tuple"):
@@ -68,7 +68,7 @@ PLAIN = frozenset({"int", "float", "str", "bool", "list", "dict", "tuple"})
 
 
 def _class(a: Analysis, pattern: ast.MatchClass, subject: Kinds) -> None:
-    for kind in a.value(pattern.cls):
+    for kind in in_order(a.value(pattern.cls)):
         if isinstance(kind, Thing) and kind.shape == "builtin" and kind.name in PLAIN:
             if pattern.kwd_patterns or len(pattern.patterns) > 1:
                 raise Refused("matches attributes of a builtin", pattern)

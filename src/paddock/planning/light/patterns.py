@@ -33,12 +33,14 @@ def mended(nodes: Iterable[ast.AST]) -> list[tuple[ast.Constant, list[int]]]:
         if not (isinstance(node.func.value, ast.Name) and node.func.value.id == "re" and node.func.attr in FUNCTIONS):
             continue
         literal = node.args[0]
-        plain = isinstance(literal, ast.Constant) and isinstance(literal.value, str) and literal.value.isascii()
-        if not plain or "$" not in literal.value or _has_flags(node) or literal.lineno != literal.end_lineno:  # type: ignore[union-attr]
+        text = literal.value if isinstance(literal, ast.Constant) else None
+        if not isinstance(literal, ast.Constant) or not isinstance(text, str) or not text.isascii():
             continue
-        places = [place for place, char in enumerate(literal.value) if char == "$"]  # type: ignore[union-attr]
-        if _ends(literal.value) == len(places):  # type: ignore[union-attr]
-            found.append((literal, places))  # type: ignore[arg-type]
+        if "$" not in text or _has_flags(node) or literal.lineno != literal.end_lineno:
+            continue
+        places = [place for place, char in enumerate(text) if char == "$"]
+        if _ends(text) == len(places):
+            found.append((literal, places))
     return found
 
 

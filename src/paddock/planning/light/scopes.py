@@ -25,6 +25,7 @@ class Scope:
     literals: dict[str, str | None] = field(default_factory=dict)  # names bound once, to a text; None: otherwise
 
     def module(self) -> Scope:
+        """The outermost scope."""
         scope = self
         while scope.parent is not None:
             scope = scope.parent

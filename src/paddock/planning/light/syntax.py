@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import unicodedata
+from collections.abc import Callable
+from typing import Any
 
 from paddock.planning.light.facts import Facts
 from paddock.planning.light.refusal import Refused
@@ -101,11 +103,11 @@ def _attribute(node: ast.Attribute) -> None:
     private = node.attr.startswith("__") and not node.attr.endswith("__")
     if private and not (isinstance(node.value, ast.Name) and node.value.id == "self"):
         raise Refused(f"uses the private name {node.attr}", node)
-    if node.end_lineno != node.lineno and node.value.end_lineno != node.end_lineno:
+    if node.end_lineno not in (node.lineno, node.value.end_lineno):
         raise Refused("takes an attribute on the next line", node)
 
 
-_CHECKS = {
+_CHECKS: dict[type[ast.AST], Callable[[Any], None]] = {
     ast.ClassDef: _class,
     ast.Constant: _constant,
     ast.comprehension: _comprehension,

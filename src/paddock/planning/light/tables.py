@@ -1,7 +1,8 @@
 """What was measured to behave in Monty 1.4.0 as in CPython, as data. What is not here does not fit.
 
 A signature is `least-most[keywords] result`. A result is a kind, `list:KIND`, `tuple:KIND`, `dict:KIND:KIND`, or one of
-the words that `calls.py` explains (`self`, `item`, `value`, `key`, …).
+the words that `results.py` explains (`self`, `item`, `value`, `keys`, …); where a function of its own works the result
+out, the word is only a note. An attribute of a module that is not called is `=` and its kind.
 """
 
 from __future__ import annotations
@@ -34,9 +35,10 @@ DICT_METHODS = {
     "popitem": "0-0 item_pair",
 }  # fmt: skip
 
-COUNTER_METHODS = {**DICT_METHODS, "most_common": "0-1 counted", "elements": "0-0 none", "total": "0-0 int"}
-COUNTER_METHODS.pop("elements")
-COUNTER_METHODS.pop("popitem")
+COUNTER_METHODS = {
+    **{name: signature for name, signature in DICT_METHODS.items() if name != "popitem"},
+    "most_common": "0-1 counted", "total": "0-0 int",
+}  # fmt: skip
 
 SET_METHODS = {
     "add": "1-1 none", "remove": "1-1 none", "discard": "1-1 none", "clear": "0-0 none", "copy": "0-0 self",
@@ -71,9 +73,9 @@ DATE_METHODS = {
 }  # fmt: skip
 DATETIME_METHODS = {
     **DATE_METHODS, "isoformat": "0-1 str", "date": "0-0 datetime.date",
-    "replace": "0-7[year,month,day,hour,minute,second,microsecond] self", "timestamp": "0-0 float",
+    "replace": "0-7[year,month,day,hour,minute,second,microsecond] self",
 }  # fmt: skip
-DATETIME_METHODS.pop("timestamp")  # of a naive value it depends on the time zone
+"""Without `timestamp`: of a naive value it depends on the time zone."""
 
 METHODS: dict[str, dict[str, str]] = {
     "str": STR_METHODS,
@@ -85,14 +87,13 @@ METHODS: dict[str, dict[str, str]] = {
     "set": SET_METHODS,
     "frozenset": FROZENSET_METHODS,
     "deque": DEQUE_METHODS,
-    "bytes": {"decode": "0-1 decoded", "hex": "0-0 str"},
+    "bytes": {"decode": "0-1 str", "hex": "0-0 str"},
     "re.Match": MATCH_METHODS,
     "re.Pattern": PATTERN_METHODS,
     "datetime.date": DATE_METHODS,
     "datetime.datetime": DATETIME_METHODS,
     "datetime.timedelta": {"total_seconds": "0-0 float"},
     "hash": {"hexdigest": "0-0 str", "update": "1-1 none"},
-    "any": {},
     "text file": {
         "read": "0-0 str", "readline": "0-0 str", "readlines": "0-0 list:str", "close": "0-0 none", "write": "1-1 int",
     },
@@ -136,11 +137,9 @@ BUILTINS = {
     "max": "1-99[key,default] item", "min": "1-99[key,default] item", "oct": "1-1 str", "ord": "1-1 int",
     "pow": "2-3 number", "print": "0-99[sep,end,flush] none", "range": "1-3 range", "repr": "1-1 str",
     "reversed": "1-1 lazy", "round": "1-2 rounded", "set": "0-1 set", "sorted": "1-1[key,reverse] sorted",
-    "str": "0-1 str", "sum": "1-2[start] sum", "tuple": "0-1 tuple", "type": "1-1 type", "zip": "0-9[strict] lazy", "hash": "1-1 int",
-    "next": "1-2 item", "open": "1-2[encoding,mode,newline] file", "hasattr": "2-2 bool", "getattr": "2-3 any", "bytes": "1-1 bytes", "format": "1-2 str",
+    "str": "0-1 str", "sum": "1-2[start] sum", "tuple": "0-1 tuple", "type": "1-1 type", "zip": "0-9[strict] lazy",
+    "hash": "1-1 int", "next": "1-2 item", "open": "1-2[encoding,mode,newline] file",
 }  # fmt: skip
-for _missing in ("hasattr", "getattr", "bytes", "format"):
-    BUILTINS.pop(_missing)
 
 EXCEPTIONS = frozenset({
     "BaseException", "Exception", "ArithmeticError", "OverflowError", "ZeroDivisionError", "LookupError", "IndexError",
@@ -156,13 +155,17 @@ PARENTS = {
     "ModuleNotFoundError": "ImportError", "ImportError": "Exception", "JSONDecodeError": "ValueError",
     "UnicodeDecodeError": "ValueError", "ValueError": "Exception", "TypeError": "Exception",
     "AttributeError": "Exception", "NameError": "Exception", "UnboundLocalError": "NameError",
-    "AssertionError": "Exception", "OSError": "Exception", "FileNotFoundError": "OSError", "re.error": "Exception",
+    "AssertionError": "Exception", "OSError": "Exception", "FileNotFoundError": "OSError",
     "StopIteration": "Exception", "Exception": "BaseException",
 }  # fmt: skip
 
 MATH_FLOAT = (
     "sqrt exp log log2 log10 sin cos tan asin acos atan atan2 hypot pow degrees radians fabs fmod sinh cosh tanh "
     "copysign log1p expm1 dist fsum"
+)
+TYPING = (
+    "Any Callable ClassVar Dict Final FrozenSet Iterable Iterator List Literal Mapping Optional Sequence Set Tuple "
+    "Union"
 )
 MATH_INT = "floor ceil trunc gcd lcm factorial comb perm isqrt"
 
@@ -187,19 +190,18 @@ MODULES: dict[str, dict[str, str]] = {
         "Counter": "0-1[*] Counter", "defaultdict": "0-1 defaultdict", "deque": "0-2[maxlen] deque",
         "namedtuple": "2-2 record",
     },
-    "datetime": {
-        "datetime": "=type", "date": "=type", "timedelta": "=type",
-    },
+    "datetime": {"datetime": "=type", "date": "=type", "timedelta": "=type"},
     "itertools": {
         "chain": "0-9 iterator", "combinations": "2-2 iterator", "permutations": "1-2 iterator",
-        "product": "0-9[repeat] iterator", "accumulate": "1-2[initial] iterator", "zip_longest": "0-9[fillvalue] iterator",
+        "product": "0-9[repeat] iterator", "accumulate": "1-2[initial] iterator",
+        "zip_longest": "0-9[fillvalue] iterator",
         "combinations_with_replacement": "2-2 iterator", "islice": "2-4 iterator", "count": "0-2 iterator",
         "cycle": "1-1 iterator", "repeat": "1-2 iterator", "takewhile": "2-2 iterator", "dropwhile": "2-2 iterator",
         "groupby": "1-2[key] iterator", "pairwise": "1-1 iterator", "starmap": "2-2 iterator",
     },
     "functools": {"reduce": "2-3 any", "lru_cache": "=memo", "cache": "=memo", "partial": "1-9[*] partial"},
     "copy": {"copy": "1-1 copied", "deepcopy": "1-1 copied"},
-    "typing": dict.fromkeys(["Any", "List", "Dict", "Optional", "Union", "Tuple", "Set", "Callable", "Iterable", "Iterator", "Sequence", "Mapping", "Literal", "Iterable", "FrozenSet", "Final", "ClassVar"], "=annotation"),
+    "typing": dict.fromkeys(TYPING.split(), "=annotation"),
     "time": {"time": "0-0 float", "perf_counter": "0-0 float", "monotonic": "0-0 float"},
     "asyncio": {"gather": "0-99 gathered", "sleep": "1-1 none", "run": "1-1 awaited"},
     "random": {

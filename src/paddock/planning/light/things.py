@@ -1,14 +1,18 @@
 """Kinds of value, as the analysis sees them.
 
-A kind is a name (`"int"`, `"str"`, `"datetime.date"`, `"any"` for what cannot be told) or a `Thing`: all the values that
-one place in the script makes, with what they hold.
+A kind is a name (`"int"`, `"str"`, `"datetime.date"`, `"any"` for what cannot be told) or a `Thing`: all the values
+that one place in the script makes, with what they hold.
 """
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Union
+from typing import TYPE_CHECKING, Union
+
+if TYPE_CHECKING:
+    from paddock.planning.light.scopes import Scope
 
 Kind = Union[str, "Thing"]
 Kinds = frozenset[Kind]
@@ -29,14 +33,14 @@ WHOLE = frozenset({"int", "bool"})
 class Thing:
     """All the values made at one place: their shape, and the kinds of what they hold."""
 
-    shape: str  # list, tuple, dict, set, lazy, function, class, instance, module, builtin, …
+    shape: str  # list, tuple, dict, set, function, class, instance, module, builtin, …
     items: set[Kind] = field(default_factory=set)  # elements of a sequence, values of a dict
     keys: set[Kind] = field(default_factory=set)
     fields: dict[object, set[Kind]] = field(default_factory=dict)  # by constant key, position or attribute
     name: str = ""
     node: ast.AST | None = None
-    scope: object = None
-    of: Thing | None = None  # the class of an instance, the instance of a bound method
+    scope: Scope | None = None  # the inside of a function or class
+    of: Thing | None = None  # the class of an instance
 
     def held(self) -> set[Kind]:
         """Everything that iterating, or reading any key, can give."""
@@ -46,8 +50,19 @@ class Thing:
 
 
 ORDERLESS = frozenset({"set", "frozenset"})
-CALLABLE = frozenset({"function", "class", "builtin", "bound", "type", "record", "partial"})
+
+
+def in_order(kinds: Kinds | set[Kind]) -> Iterable[Kind]:
+    """`kinds`, always in the same order, so that the reason for a refusal does not depend on hashes."""
+    return kinds if len(kinds) < 2 else sorted(kinds, key=_place)
+
+
+def _place(kind: Kind) -> tuple[str, str, int, int]:
+    if isinstance(kind, str):
+        return kind, "", 0, 0
+    return kind.shape, kind.name, getattr(kind.node, "lineno", 0), getattr(kind.node, "col_offset", 0)
 
 
 def shape_of(kind: Kind) -> str:
+    """The name of a kind, or the shape of a thing."""
     return kind if isinstance(kind, str) else kind.shape

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from paddock.planning.light import lazy
-from paddock.planning.light.scopes import Scope
 from paddock.planning.light.things import INT, NUMBERS, STR, WHOLE, Kind, Kinds, Thing, shape_of
 
 if TYPE_CHECKING:
@@ -20,6 +19,7 @@ Loops = Mapping[str, ast.expr]  # the variables of comprehensions, with what the
 NO_LOOPS: Loops = {}
 
 SIZED = frozenset({"str", "list", "tuple", "dict", "set", "frozenset", "range", "view", "Counter", "deque"})
+"""What has a length, can be looked into and be iterated over."""
 SCALARS = NUMBERS | {"str", "none"}
 TEXT_METHODS = frozenset({
     "isdigit", "isalpha", "isalnum", "isspace", "isupper", "islower", "isnumeric", "startswith", "endswith", "lower",
@@ -40,23 +40,20 @@ def comprehension_is_total(a: Analysis, node: ast.expr, loops: Loops = NO_LOOPS)
     for generator in node.generators:
         if isinstance(generator.target, ast.Name):
             inner[generator.target.id] = generator.iter
-        elif not _gives_pairs(a, generator, scope):
+        elif not _gives_pairs(generator):
             return False
     before, a.scope = a.scope, scope
     try:
         parts = [*results, *(condition for generator in node.generators for condition in generator.ifs)]
         rest = [generator.iter for generator in node.generators[1:]]
-        if not all(shape_of(kind) in ITERABLE for iterable in rest for kind in a.value(iterable)):
+        if not all(shape_of(kind) in SIZED for iterable in rest for kind in a.value(iterable)):
             return False
         return all(is_total(a, part, inner) for part in (*parts, *rest))
     finally:
         a.scope = before
 
 
-ITERABLE = frozenset({"str", "list", "tuple", "dict", "set", "frozenset", "range", "view", "Counter", "deque"})
-
-
-def _gives_pairs(a: Analysis, generator: ast.comprehension, scope: Scope) -> bool:
+def _gives_pairs(generator: ast.comprehension) -> bool:
     """Whether `for x, y in …` cannot fail: the items are tuples of that length, by the way they are made."""
     source = generator.iter
     if not isinstance(generator.target, ast.Tuple) or not all(isinstance(e, ast.Name) for e in generator.target.elts):
@@ -102,7 +99,7 @@ def function_is_total(a: Analysis, function: ast.expr, arguments: list[Kinds]) -
         return function.value is None
     if isinstance(function, ast.Lambda):
         thing = a.things.get((id(function), "function"))
-        if thing is None or not isinstance(thing.scope, Scope):
+        if thing is None or thing.scope is None:
             return False
         before, a.scope = a.scope, thing.scope
         try:
@@ -238,24 +235,28 @@ def _item(a: Analysis, node: ast.Subscript, loops: Loops) -> bool:
 
 def _is_within(node: ast.Subscript, loops: Loops) -> bool:
     """`x[i]` where i runs over `range(len(x))`, or `x[i + 1]` where it runs over `range(len(x) - 1)`."""
-    index, ahead = node.slice, 0
-    if isinstance(index, ast.BinOp) and isinstance(index.op, ast.Add) and isinstance(index.right, ast.Constant):
-        index, ahead = index.left, index.right.value
+    index, ahead = _apart(node.slice, ast.Add)
     source = loops.get(index.id) if isinstance(index, ast.Name) else None
     if not (isinstance(source, ast.Call) and isinstance(source.func, ast.Name) and source.func.id == "range"):
         return False
-    start, end = (ast.Constant(0), source.args[0]) if len(source.args) == 1 else (source.args[0], source.args[1])
+    start, stop = (ast.Constant(0), source.args[0]) if len(source.args) == 1 else (source.args[0], source.args[1])
     if len(source.args) > 2 or not (
         isinstance(start, ast.Constant) and isinstance(start.value, int) and start.value >= 0
     ):
         return False
-    short = 0
-    if isinstance(end, ast.BinOp) and isinstance(end.op, ast.Sub) and isinstance(end.right, ast.Constant):
-        end, short = end.left, end.right.value
-    length = (
-        isinstance(end, ast.Call) and isinstance(end.func, ast.Name) and end.func.id == "len" and len(end.args) == 1
-    )
-    return length and ast.dump(end.args[0]) == ast.dump(node.value) and ahead <= short  # type: ignore[attr-defined]
+    end, short = _apart(stop, ast.Sub)
+    if not (isinstance(end, ast.Call) and isinstance(end.func, ast.Name) and end.func.id == "len"):
+        return False
+    return len(end.args) == 1 and ast.dump(end.args[0]) == ast.dump(node.value) and ahead <= short
+
+
+def _apart(node: ast.expr, op: type[ast.operator]) -> tuple[ast.expr, int]:
+    """`x` and 1 of `x + 1`; `x` and 0 of any other `x`."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, op) and isinstance(node.right, ast.Constant):
+        number = node.right.value
+        if isinstance(number, int):
+            return node.left, number
+    return node, 0
 
 
 def _call(a: Analysis, node: ast.Call, loops: Loops) -> bool:
