@@ -88,7 +88,7 @@ FAMILIES = [
      "from datetime import date\ndate(2024, 1, 1).strftime('%U')", "formats a date with '%U', line 2"),
     ("class A:\n    def __repr__(self):\n        return 'A'\nprint(A())", "class A:\n    pass\nprint(A())",
      "shows an object without __repr__, line 3"),
-    ("sorted([3, 1])", "class A:\n    pass\nsorted([A(), A()])", "orders objects, sets, or dates of two kinds, line 3"),
+    ("sorted([3, 1])", "class A:\n    pass\nsorted([A(), A()])", "orders objects, sets, views, or dates of two kinds, line 3"),
     ("x = None\nx is None", "a = 'x'\nb = 'y'\na is b", "asks for the identity of values, line 3"),
     ("class A:\n    def f(self):\n        return 1\na = A()\na.f()",
      "class A:\n    def f(self):\n        return 1\na = A()\ng = a.f", "keeps the method f as a value, line 5"),

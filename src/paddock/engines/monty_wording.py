@@ -182,6 +182,10 @@ def _rewrites() -> list[tuple[re.Pattern[str], Callable[[re.Match[str]], str]]]:
         (re.compile(r"(min|max)\(\) iterable argument is empty"), lambda m: empty.replace("max", m.group(1))),
         (re.compile(r"zero to a negative power"), lambda m: power),
         (
+            re.compile(r"('NoneType' object has no attribute '.*') and no __dict__ for setting new attributes"),
+            lambda m: m.group(1),
+        ),
+        (
             re.compile(r"((?:month|hour|minute|second|microsecond) must be in \S+), not -?\d+"),
             lambda m: m.group(0) if "not" in month else m.group(1),
         ),

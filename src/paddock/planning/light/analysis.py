@@ -33,6 +33,9 @@ class Analysis:
     def __init__(self, facts: Facts, names: Iterable[str], tools: Iterable[str] = ()) -> None:
         self.facts = facts
         self.tree = facts.tree
+        self.steps = 0
+        # Nested calls can be evaluated again at each level: what is hostile ends in a tenth of a second.
+        self.most_steps = 10_000 + 40 * len(facts.nodes)
         self.given = frozenset(names)
         self.tools = frozenset(tools)
         self.module = Scope("module")
@@ -179,6 +182,9 @@ class Analysis:
 
     def value(self, node: ast.expr) -> Kinds:
         """The kinds that an expression can have."""
+        self.steps += 1
+        if self.steps > self.most_steps:
+            raise Refused("is too tangled to be understood", node)
         return expressions.EXPRESSIONS[type(node)](self, node)
 
     def function_body(self, thing: Thing) -> None:

@@ -73,8 +73,11 @@ def check_ordering(a: Analysis, node: ast.AST, kinds: Kinds) -> None:
     if kinds <= NUMBERS or kinds <= STR:
         return
     shapes = {shape_of(kind) for kind in kinds}
-    if shapes & {"instance", "set", "frozenset"} or {"datetime.date", "datetime.datetime"} <= shapes:
-        raise Refused("orders objects, sets, or dates of two kinds", node)
+    if (
+        shapes & {"instance", "set", "frozenset", "view", "path", "Counter"}
+        or {"datetime.date", "datetime.datetime"} <= shapes
+    ):
+        raise Refused("orders objects, sets, views, or dates of two kinds", node)
     a.diverges(node, "TypeError", "an ordering")
 
 

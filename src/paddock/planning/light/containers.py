@@ -117,7 +117,8 @@ def _check_interleaved(a: Analysis, node: ast.ListComp | ast.SetComp | ast.DictC
     methods = [inner.func for inner in ast.walk(node) if isinstance(inner, ast.Call)]
     if any(isinstance(method, ast.Attribute) and method.attr in lazy.MUTATORS for method in methods):
         raise Refused("changes something inside a comprehension over a lazy value", node)
-    if not total.lazy_is_total(a, source) and not total.comprehension_is_total(a, node):
+    alone = total.lazy_is_total(a, source) and total.is_plain(a, source)
+    if not alone and not total.comprehension_is_total(a, node):
         raise Refused("makes a comprehension over a lazy value that may fail or be seen at work", node)
 
 

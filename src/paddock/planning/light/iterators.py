@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from paddock.planning.light import calls, lazy
+from paddock.planning.light import calls, lazy, total
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.things import INT, NONE, NOTHING, Kinds, Thing
 
@@ -92,4 +92,6 @@ def _source(a: Analysis, argument: ast.expr) -> Kinds:
     """The items of one argument. One that Monty makes at once must not be seen at work."""
     if isinstance(argument, ast.Starred):
         return lazy.iterate(a, lazy.consume(a, argument.value), argument)
+    if not total.is_plain(a, argument):
+        raise Refused("feeds itertools with a lazy value that reads what may change", argument)
     return lazy.consume(a, argument, whole=False)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 LAZY = frozenset({"map", "filter", "zip", "enumerate", "reversed"})
 MUTATORS = frozenset({
     "append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "update", "setdefault", "popitem", "add",
-    "discard", "popleft", "appendleft",
+    "discard", "popleft", "appendleft", "extendleft", "rotate",
 })  # fmt: skip
 """Methods that change what they are called on."""
 
@@ -202,6 +202,8 @@ def _called_on_each(a: Analysis, node: ast.Call, name: str, *, ordered: bool) ->
     if ordered or not total.function_is_total(a, function, columns):
         for source in sources:
             consume(a, source, whole=False)  # the order of what it is called on can be seen
+            if not total.is_plain(a, source) and not total.function_is_total(a, function, columns):
+                raise Refused(f"calls {name}() on a lazy value whose making can be seen", node)
     return result
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from paddock.planning.light import lazy
+from paddock.planning.light import lazy, total
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.tables import METHODS
 from paddock.planning.light.things import Thing, in_order, shape_of
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 def check(a: Analysis, node: ast.For) -> None:
     """Refuse a body that changes what its loop runs over: Monty would not see the change."""
+    if not total.is_plain(a, node.iter):
+        raise Refused("loops over a lazy value that reads what the loop may change", node)
     name = lazy.lazy_name(a, node.iter)
     if name is None or not isinstance(node.iter, ast.Call):
         return

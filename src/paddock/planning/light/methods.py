@@ -161,7 +161,9 @@ def _method_arguments(a: Analysis, node: ast.Call, kind: Kind, name: str) -> lis
         ordered = shape_of(kind) not in ORDERLESS
         if name == "update" and shape_of(kind) in ("dict", "defaultdict", "Counter"):
             return [a.value(argument) for argument in node.args]
-        return [lazy.consume(a, argument, ordered=ordered) for argument in node.args]
+        # Where it may fail half-way, or reads what it changes, what is already there can be seen.
+        whole = name not in lazy.MUTATORS or not _can_be_seen_halfway(a, node)
+        return [lazy.consume(a, argument, ordered=ordered, whole=whole) for argument in node.args]
     arguments = [a.value(argument) for argument in node.args]
     for keyword in node.keywords:
         kinds = a.value(keyword.value)
@@ -175,6 +177,14 @@ def _method_arguments(a: Analysis, node: ast.Call, kind: Kind, name: str) -> lis
     if name == "sort" and isinstance(kind, Thing) and not node.keywords:
         comparisons.check_ordering(a, node, frozenset(kind.held()))
     return arguments
+
+
+def _can_be_seen_halfway(a: Analysis, node: ast.Call) -> bool:
+    receiver = ast.dump(node.func.value) if isinstance(node.func, ast.Attribute) else ""
+    read = {ast.dump(inner) for argument in node.args for inner in ast.walk(argument)}
+    if receiver in read and any(lazy.is_lazy(a, argument) for argument in node.args):
+        raise Refused("adds to a value what is made from it bit by bit", node)
+    return bool(a.catches)
 
 
 def _mutate(a: Analysis, node: ast.Call, kind: Thing, name: str, arguments: list[Kinds]) -> None:

@@ -93,6 +93,22 @@ def lazy_is_total(a: Analysis, node: ast.expr) -> bool:
     return len(items) == len(plain) and function_is_total(a, node.args[0], items)
 
 
+def is_plain(a: Analysis, node: ast.expr) -> bool:
+    """Whether a lazy value reads nothing but what it runs over, so that code beside it cannot change what it gives."""
+    if isinstance(node, ast.GeneratorExp):
+        return False
+    name = lazy.lazy_name(a, node)
+    if name is None or not isinstance(node, ast.Call):
+        return True
+    if name in ("map", "filter"):
+        function = node.args[0]
+        if not isinstance(function, ast.Constant | ast.Name) or (
+            isinstance(function, ast.Name) and a.scope.find(function.id) is not None
+        ):
+            return False
+    return all(is_plain(a, lazy.plain(argument)) for argument in node.args)
+
+
 def function_is_total(a: Analysis, function: ast.expr, arguments: list[Kinds]) -> bool:
     """Whether calling `function` with values of these kinds is total."""
     if isinstance(function, ast.Constant):
