@@ -192,5 +192,7 @@ def test_no_inputs_are_no_inputs(inputs: dict[str, Any] | None) -> None:
     assert plan(inputs=inputs).inputs_json == {}
 
 
-def test_a_lone_surrogate_in_an_input_crosses_as_an_escape() -> None:
-    assert plan(inputs={"x": "\ud800"}).inputs_json == {"x": '"\\ud800"'}
+def test_half_a_surrogate_pair_in_an_input_is_refused_and_a_whole_one_is_not() -> None:
+    with pytest.raises(BadInput, match=r"^input 'x' is not JSON: .* surrogates not allowed$"):
+        plan(inputs={"x": "\ud800"})
+    assert plan(inputs={"x": "\U0001f600"}).inputs_json == {"x": '"\\ud83d\\ude00"'}

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from paddock.config import Config, MontyConfig
 from paddock.model.events import Output
 from paddock.model.result import RunError, Verdict
 from paddock.run import Paddock
@@ -57,7 +58,7 @@ async def test_a_worker_killed_between_runs_is_not_noticed() -> None:
 
 
 async def test_a_crashed_run_names_no_limit() -> None:
-    async with Paddock() as paddock:
+    async with Paddock(Config(monty=MontyConfig(min_workers=1, max_workers=1))) as paddock:
         task = asyncio.create_task(paddock.run("await kill()", engine="monty"))
         await task  # no tool named kill: NameError, and a warm worker
         (pid,) = children()
