@@ -5,18 +5,15 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 
 import pytest
 
 from paddock.engines.monty_errors import NOT_CPYTHONS_OWN
-from paddock.model.result import RunResult, Verdict
-from paddock.run import Paddock
+from paddock.model.result import Verdict
 from tests.differential.corpus import Script, load
-from tests.differential.reference import Outcome, Reference, of_result
+from tests.differential.measured import Measured, measure
+from tests.differential.reference import of_result
 
-AT_ONCE = 4
 LEAST_SCRIPTS = 400
 LEAST_DIFFERENT = 100
 LEAST_KEPT = 0.80
@@ -28,41 +25,9 @@ A recursion without end: CPython adds what it was doing when the stack was full,
 """
 
 
-@dataclass(frozen=True)
-class Measured:
-    """One script, on CPython, on the engine of `auto`'s choice, and on the light engine come what may."""
-
-    script: Script
-    reference: Outcome
-    auto: RunResult
-    light: RunResult
-
-    def is_light(self) -> bool:
-        return self.auto.engine == "monty"
-
-    def behaves_the_same(self) -> bool:
-        return self.reference == of_result(self.light) and self.light.engine_reason != NOT_CPYTHONS_OWN
-
-
 @pytest.fixture(scope="module")
 def measured() -> list[Measured]:
     return asyncio.run(measure(load()))
-
-
-async def measure(scripts: Iterable[Script]) -> list[Measured]:
-    turns = asyncio.Semaphore(AT_ONCE)
-    with Reference() as one, Reference() as other, ThreadPoolExecutor(2) as threads:
-        loop = asyncio.get_running_loop()
-
-        async def ask(number: int, script: Script, paddock: Paddock) -> Measured:
-            async with turns:
-                reference = loop.run_in_executor(threads, (one, other)[number % 2].ask, script.source)
-                auto = await paddock.run(script.source)
-                light = await paddock.run(script.source, engine="monty")
-                return Measured(script, await reference, auto, light)
-
-        async with Paddock() as paddock:
-            return await asyncio.gather(*(ask(number, script, paddock) for number, script in enumerate(scripts)))
 
 
 def report(problems: Iterable[tuple[Script, str]]) -> str:

@@ -83,8 +83,7 @@ EXAMPLES = (
         "log.py",
         output={"requests": 6, "failed": ["/pay", "/report"], "slowest": "/report"},
         stdout="reading access.log\n",
-        note="access.log, attached; engine = monty",
-        engine="monty",
+        note="access.log, attached",
         attached=("access.log",),
     ),
     Example(
