@@ -97,7 +97,7 @@ async def test_a_worker_that_stands_still_is_given_up_at_the_limit() -> None:
 
         other = Paddock(tools=[stop])
         other._engines = paddock._engines
-        result = await other.run("await stop()\n5", engine="monty", limits={"wall_seconds": 0.3})
+        result = await other.run("await stop()\n5", engine="monty", limits={"wall_seconds": 1.0})
         assert result.verdict is Verdict.TIMEOUT
         assert (await paddock.run("1 + 1", engine="monty")).output == 2
 

@@ -149,8 +149,10 @@ async def test_a_hundred_runs_of_every_ending_do_not_disturb_each_other() -> Non
 
 
 HOST = """
-import asyncio, os, pathlib
+import asyncio, os, pathlib, signal
 from paddock import Paddock
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job starts with it ignored
 
 def children():
     tasks = pathlib.Path(f"/proc/{os.getpid()}/task")

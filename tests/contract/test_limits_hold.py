@@ -10,7 +10,7 @@ import pytest
 from paddock.model.result import RunError, Verdict
 from tests.contract.conftest import Rig
 
-QUICK = {"wall_seconds": 0.3, "memory_bytes": 64 * 1024 * 1024}
+QUICK = {"wall_seconds": 0.5, "memory_bytes": 64 * 1024 * 1024}
 
 SPIN = {
     "a loop": "while True:\n    pass",

@@ -18,11 +18,8 @@ LEAST_SCRIPTS = 400
 LEAST_DIFFERENT = 100
 LEAST_KEPT = 0.80
 
-EXCUSED = frozenset({"runaway-recursion-uncaught"})
-"""Scripts that end in an error of which Paddock itself says that CPython may word it differently.
-
-A recursion without end: CPython adds what it was doing when the stack was full, which here is nothing.
-"""
+EXCUSED: frozenset[str] = frozenset()
+"""Scripts that end in an error of which Paddock itself says that CPython may word it differently."""
 
 
 @pytest.fixture(scope="module")

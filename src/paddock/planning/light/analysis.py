@@ -135,6 +135,8 @@ class Analysis:
         if len(made.keys & NUMBERS) > 1:
             raise Refused("mixes kinds of number as keys", node)
         for key in made.keys:
+            if key in ("re.Match", "re.Pattern", "text file", "binary file"):
+                raise Refused(f"uses a value of kind {key} as a key", node)
             if shape_of(key) in ("list", "dict", "set", "any", "instance"):
                 self.diverges(node, "TypeError", "an unhashable key")
 

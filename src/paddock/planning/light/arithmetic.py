@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from paddock.planning.light.refusal import Refused
@@ -26,9 +27,21 @@ def is_long_fraction(a: Analysis, node: ast.AST, op: ast.operator, left: str) ->
         if not isinstance(divisor, int | float) or divisor <= 0 or math.frexp(divisor)[0] != 0.5:
             return False
         again = a.loops and {n.id for n in ast.walk(base) if isinstance(n, ast.Name)} & set().union(*a.loops)
-        return divisor >= 256 or (left not in WHOLE and bool(again))
+        return divisor >= 256 or (left not in WHOLE and bool(again)) or size_of(base) > 40 or _is_big(a, base)
     value = constant(a, base)
     return isinstance(op, ast.Pow) and isinstance(value, float) and (value * 64).is_integer()
+
+
+def _is_big(a: Analysis, node: ast.expr) -> bool:
+    value = constant(a, node)
+    return isinstance(value, int) and value.bit_length() > 40
+
+
+def is_tie(value: float) -> bool:
+    """Whether a float has 18 digits and the last is a 5: CPython and Monty round the 17th differently."""
+    digits = Decimal(value).as_tuple().digits if math.isfinite(value) else ()
+    stripped = "".join(map(str, digits)).strip("0")
+    return len(stripped) == 18 and stripped.endswith("5")
 
 
 def constant(a: Analysis, node: ast.expr) -> object:

@@ -132,6 +132,8 @@ def _iter(a: Analysis, node: ast.Call) -> Kinds:
         method = inner.func if isinstance(inner, ast.Call) else None
         if isinstance(method, ast.Attribute) and method.attr in lazy.MUTATORS and ast.dump(method.value) == source:
             raise Refused("changes what an iterator runs over", node)
+        if isinstance(inner, ast.AugAssign) and getattr(inner.target, "id", None) == getattr(node.args[0], "id", ""):
+            raise Refused("changes what an iterator runs over", node)
     return a.holding(node, "iterator", lazy.iterate(a, a.value(node.args[0]), node))
 
 

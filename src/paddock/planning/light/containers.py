@@ -109,7 +109,7 @@ def comprehension(
     a.scope = scope
 
 
-def _check_interleaved(a: Analysis, node: ast.ListComp | ast.SetComp | ast.DictComp) -> None:
+def check_interleaved(a: Analysis, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> None:
     """A lazy value inside a comprehension is made bit by bit between its elements: one of both must not be seen."""
     source = node.generators[0].iter
     if not lazy.is_lazy(a, source):
@@ -118,7 +118,8 @@ def _check_interleaved(a: Analysis, node: ast.ListComp | ast.SetComp | ast.DictC
     if any(isinstance(method, ast.Attribute) and method.attr in lazy.MUTATORS for method in methods):
         raise Refused("changes something inside a comprehension over a lazy value", node)
     alone = total.lazy_is_total(a, source) and total.is_plain(a, source)
-    if not alone and not total.comprehension_is_total(a, node):
+    beside = total.comprehension_is_total(a, node) and (total.lazy_is_total(a, source) or total.is_closed(a, node))
+    if not alone and not beside:
         raise Refused("makes a comprehension over a lazy value that may fail or be seen at work", node)
 
 
@@ -128,7 +129,7 @@ def list_comp(a: Analysis, node: ast.ListComp) -> Kinds:
     comprehension(a, node)
     items = a.value(node.elt)
     a.scope = before
-    _check_interleaved(a, node)
+    check_interleaved(a, node)
     return a.holding(node, "list", items)
 
 
@@ -138,7 +139,7 @@ def set_comp(a: Analysis, node: ast.SetComp) -> Kinds:
     comprehension(a, node, ordered=False)
     items = a.value(node.elt)
     a.scope = before
-    _check_interleaved(a, node)
+    check_interleaved(a, node)
     if not total.comprehension_is_total(a, node):
         comprehension(a, node)  # the order in which elements are made can be seen
         a.scope = before
@@ -152,5 +153,5 @@ def dict_comp(a: Analysis, node: ast.DictComp) -> Kinds:
     comprehension(a, node)
     keys, values = a.value(node.key), a.value(node.value)
     a.scope = before
-    _check_interleaved(a, node)
+    check_interleaved(a, node)
     return a.holding(node, "dict", values, keys)

@@ -63,9 +63,19 @@ def make(a: Analysis, node: ast.Call, made: Thing) -> Kinds:
     for kinds in (*positional, *keywords.values()):
         if not kinds <= INT:
             raise Refused(f"calls {name}() with something other than whole numbers", node)
+    year = node.args[0] if node.args and name != "datetime.timedelta" else None
+    if isinstance(year, ast.Constant) and isinstance(year.value, int) and not 1000 <= year.value <= 9900:
+        raise Refused("uses a year at the edge of the calendar", node)
     a.diverges(node, "ValueError", f"{name}()")
     a.diverges(node, "OverflowError", f"{name}()")
     return frozenset({name})
+
+
+def _parses(text: str, template: str) -> bool:
+    try:
+        return dt.datetime.strptime(text, template).year >= 1000  # noqa: DTZ007  only whether it can be read
+    except ValueError:
+        return False
 
 
 def _is_stamp(text: str) -> bool:
@@ -88,6 +98,9 @@ def call_type_method(a: Analysis, node: ast.Call, kind: str, name: str) -> Kinds
         template = a.literal(node.args[1])
         if template not in STRPTIME:
             raise Refused("parses a date with a template that is not known to be the same", node)
+        text = a.literal(node.args[0])
+        if text is not None and not _parses(text, template):
+            raise Refused("parses a date that is wrong", node)
         a.diverges(node, "ValueError", "strptime()")
         return frozenset({kind})
     if kind in ("datetime.date", "datetime.datetime") and name == "fromisoformat" and len(node.args) == 1:

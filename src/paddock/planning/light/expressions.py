@@ -6,7 +6,17 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from paddock.planning.light import attributes, calls, comparisons, containers, formats, functions, operators, subscripts
+from paddock.planning.light import (
+    arithmetic,
+    attributes,
+    calls,
+    comparisons,
+    containers,
+    formats,
+    functions,
+    operators,
+    subscripts,
+)
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.things import Kind, Kinds, Thing, in_order
 
@@ -18,6 +28,8 @@ CONSTANTS = {bool: "bool", int: "int", float: "float", str: "str", bytes: "bytes
 
 def _constant(a: Analysis, node: ast.Constant) -> Kinds:
     kind = CONSTANTS.get(type(node.value))
+    if isinstance(node.value, float) and arithmetic.is_tie(node.value):
+        return frozenset({"dyadic"})
     if kind is None:
         raise Refused("uses `...`", node)
     return frozenset({kind})

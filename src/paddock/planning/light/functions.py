@@ -99,6 +99,8 @@ def enter(
     if not a.catches <= scope.catches:
         scope.catches |= a.catches
         a.changed = True
+    if id(definition) not in a.reached:
+        _check_recursion(definition)
     a.reached.setdefault(id(definition), function)
     if isinstance(definition, ast.AsyncFunctionDef):
         return a.holding(definition, "coroutine", scope.returned, tag="call")
@@ -191,3 +193,17 @@ def enter_partial(
             raise Refused("binds arguments of something other than a function", node)
         result |= enter(a, kind, [*bound, *positional], {**named, **keywords}, node)
     return frozenset(result)
+
+
+def _check_recursion(definition: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> None:
+    """A function that calls itself whatever happens ends in a RecursionError, at another depth and in other words."""
+    if isinstance(definition, ast.Lambda):
+        return
+    inside = list(ast.walk(definition))
+    branches = (ast.If, ast.IfExp, ast.BoolOp, ast.For, ast.While, ast.comprehension, ast.Match)
+    itself = any(
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == definition.name
+        for node in inside
+    )
+    if itself and not any(isinstance(node, branches) for node in inside):
+        raise Refused(f"has a recursion without end, in {definition.name}", definition)

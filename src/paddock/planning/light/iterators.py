@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from paddock.planning.light import calls, lazy, total
+from paddock.planning.light import calls, lazy, loops, total
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.things import INT, NONE, NOTHING, Kinds, Thing
 
@@ -92,6 +92,8 @@ def _source(a: Analysis, argument: ast.expr) -> Kinds:
     """The items of one argument. One that Monty makes at once must not be seen at work."""
     if isinstance(argument, ast.Starred):
         return lazy.iterate(a, lazy.consume(a, argument.value), argument)
+    if lazy.is_lazy(a, argument) and any(a.changes.get(id(thing)) for thing in loops.source_things(a, argument)):
+        raise Refused("feeds itertools with a copy of what changes", argument)
     if not total.is_plain(a, argument):
         raise Refused("feeds itertools with a lazy value that reads what may change", argument)
     return lazy.consume(a, argument, whole=False)

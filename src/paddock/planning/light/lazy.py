@@ -93,6 +93,7 @@ def _generated(a: Analysis, node: ast.GeneratorExp | ast.ListComp, *, ordered: b
     containers.comprehension(a, node, ordered=ordered)
     items = a.value(node.elt)
     a.scope = before
+    containers.check_interleaved(a, node)
     if not ordered and not total.comprehension_is_total(a, node):
         # In which order elements are made can be seen after all.
         containers.comprehension(a, node)

@@ -46,7 +46,7 @@ def _check_aliases(a: Analysis, node: ast.For, name: str, index: ast.expr | None
     inside = [inner for part in node.body for inner in ast.walk(part)]
     calls_own = any(_may_run_own_code(a, inner) for inner in inside)
     at_index = {inner.lineno for inner in inside if isinstance(inner, ast.Subscript) and _is_at(inner, index)}
-    for thing in _source_things(a, node.iter):
+    for thing in source_things(a, node.iter):
         for line, scope in a.changes.get(id(thing), ()):
             within = node.body[0].lineno <= line <= last
             if (within and line not in at_index) or (calls_own and not within and scope != id(a.scope)):
@@ -57,13 +57,14 @@ def _is_at(node: ast.Subscript, index: ast.expr | None) -> bool:
     return index is not None and ast.dump(_read(node.slice)) == ast.dump(_read(index))
 
 
-def _source_things(a: Analysis, node: ast.expr) -> list[Thing]:
+def source_things(a: Analysis, node: ast.expr) -> list[Thing]:
+    """What a lazy call runs over, as things."""
     found: list[Thing] = []
     if isinstance(node, ast.Call):
         for argument in node.args:
             plain = lazy.plain(argument)
             if lazy.is_lazy(a, plain):
-                found += _source_things(a, plain)
+                found += source_things(a, plain)
             elif not isinstance(plain, ast.Call):
                 found += [kind for kind in in_order(a.value(plain)) if isinstance(kind, Thing)]
     return found

@@ -224,6 +224,10 @@ def _update(a: Analysis, node: ast.Call, kind: Thing, arguments: list[Kinds]) ->
                 a.flow(ANY, kind.keys)
             elif isinstance(other, Thing) and other.shape in ("dict", "defaultdict") and kind.shape != "Counter":
                 containers.merge_dict(a, kind, other)
+            elif kind.shape == "Counter" and isinstance(other, Thing) and other.shape == "dict":
+                if not other.held() <= NUMBERS:
+                    raise Refused("counts in something other than numbers", node)
+                a.flow(other.keys, kind.keys)
             elif kind.shape == "Counter":
                 a.flow(lazy.iterate(a, frozenset({other}), node), kind.keys)
             else:

@@ -40,6 +40,9 @@ def _assign(a: Analysis, node: ast.Assign) -> None:
         return
     kinds = a.value(node.value)
     for target in node.targets:
+        itself = isinstance(target, ast.Subscript) and isinstance(node.value, ast.Name)
+        if itself and getattr(target.value, "id", None) == node.value.id:  # type: ignore[attr-defined]
+            raise Refused("puts a value into itself", node)
         a.bind(target, kinds)
 
 

@@ -44,6 +44,24 @@ def check(facts: Facts) -> None:
         special = _CHECKS.get(type(node))
         if special is not None:
             special(node)
+    _check_private(facts)
+
+
+def _check_private(facts: Facts) -> None:
+    """CPython gives `self.__x` inside a class another name; Monty does not."""
+    private = [node for node in facts.nodes if isinstance(node, ast.Attribute) and _is_private(node.attr)]
+    if not private:
+        return
+    inside = {id(n) for c in facts.nodes if isinstance(c, ast.ClassDef) for n in ast.walk(c)}
+    stored = {node.attr for node in private if isinstance(node.ctx, ast.Store)}
+    methods = {node.name for node in facts.nodes if isinstance(node, ast.FunctionDef)}
+    for node in private:
+        if id(node) not in inside or node.attr not in stored | methods:
+            raise Refused(f"uses the private name {node.attr}", node)
+
+
+def _is_private(name: str) -> bool:
+    return name.startswith("__") and not name.endswith("__")
 
 
 def _class(node: ast.ClassDef) -> None:

@@ -93,6 +93,17 @@ def lazy_is_total(a: Analysis, node: ast.expr) -> bool:
     return len(items) == len(plain) and function_is_total(a, node.args[0], items)
 
 
+def is_closed(a: Analysis, node: ast.expr) -> bool:
+    """Whether the elements of a comprehension read nothing but its own variables."""
+    if not isinstance(node, ast.GeneratorExp | ast.ListComp | ast.SetComp | ast.DictComp):
+        return False
+    names = [inner for inner in ast.walk(node) if isinstance(inner, ast.Name)]
+    own = {name.id for name in names if isinstance(name.ctx, ast.Store)}
+    source = {id(inner) for inner in ast.walk(node.generators[0].iter)}
+    read = {name.id for name in names if isinstance(name.ctx, ast.Load) and id(name) not in source}
+    return all(name in own or a.scope.find(name) is None for name in read)
+
+
 def is_plain(a: Analysis, node: ast.expr) -> bool:
     """Whether a lazy value reads nothing but what it runs over, so that code beside it cannot change what it gives."""
     if isinstance(node, ast.GeneratorExp):
