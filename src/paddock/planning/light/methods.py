@@ -236,6 +236,8 @@ def _update(a: Analysis, node: ast.Call, kind: Thing, arguments: list[Kinds]) ->
 
 
 def _check_elements(a: Analysis, kind: Thing, node: ast.AST) -> None:
+    if any(shape_of(item) == "set" for item in kind.items):
+        raise Refused("puts a set into a set", node)
     if any(shape_of(item) in ("list", "dict", "set", "any") for item in kind.items):
         a.diverges(node, "TypeError", "an unhashable element")
 

@@ -44,7 +44,7 @@ def binary(a: Analysis, node: ast.AST, left: Kinds, op: ast.operator, right: Kin
     if isinstance(op, ast.LShift | ast.RShift) and any(
         isinstance(inner, ast.Pow | ast.LShift)
         or (isinstance(inner, ast.Constant) and inner.value not in range(10_000))
-        for inner in ast.walk(divisor)
+        for inner in ast.walk((a.facts.single(divisor.id) or divisor) if isinstance(divisor, ast.Name) else divisor)
     ):
         raise Refused("shifts by a number that may be huge", node)
     if isinstance(op, ast.Pow):
