@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 
 FILE_NAME = "paddock.toml"
 PREFIX = "PADDOCK_"
+MOST_WORKERS = 1000
+CEILING = Limits(
+    wall_seconds=7 * 86_400.0, memory_bytes=2**40, output_bytes=2**30, calls=10**6, processes=10**5, recursion=10**5
+)
+"""What no configuration may allow: the interpreters cannot count higher, or the host could not bear it."""
 _Settings = TypeVar("_Settings")
 
 
@@ -118,7 +123,7 @@ _A = {int: "a whole number", float: "a number", str: "text", bool: "true or fals
 
 def _checked(config: Config) -> Config:
     try:
-        check_all(config.caps, config.caps)
+        check_all(config.caps, CEILING)
         check_all(config.limits, config.caps)
     except RequestError as problem:
         raise ConfigError(f"limits: {problem}") from None
@@ -126,6 +131,9 @@ def _checked(config: Config) -> Config:
         raise ConfigError(f"engine must be one of {', '.join(ENGINES)}, not {config.engine!r}")
     if config.code_bytes <= 0:
         raise ConfigError(f"code_bytes must be positive, not {config.code_bytes}")
-    if not 0 < config.monty.min_workers <= config.monty.max_workers:
-        raise ConfigError("monty.min_workers must be at least 1 and at most monty.max_workers")
+    if not 0 < config.monty.min_workers <= config.monty.max_workers <= MOST_WORKERS:
+        raise ConfigError(
+            "monty.min_workers must be at least 1 and at most monty.max_workers, "
+            f"and that at most {MOST_WORKERS}; here they are {config.monty.min_workers} and {config.monty.max_workers}"
+        )
     return config

@@ -6,11 +6,13 @@ request -> plan -> execution (engine) <-> broker -> result
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Unpack
 
 from paddock.config import Config
 from paddock.engines import registry
+from paddock.model.errors import ConfigError
 from paddock.model.events import Done, Event, ToolCall
 from paddock.model.request import Options, Request, asked
 from paddock.model.result import RunResult, Verdict
@@ -36,11 +38,16 @@ class Paddock:
         tools: Iterable[Callable[..., Any]] = (),
         engines: Mapping[str, registry.Factory] | None = None,
     ) -> None:
+        if not isinstance(config, Config | None):
+            raise ConfigError(
+                f"config must be a paddock.Config, not {type(config).__name__}; Config.load() reads a file"
+            )
         self._config = config or Config()
         self._tools = by_name(tools)
         self._factories = registry.available() if engines is None else engines
         self._engines: dict[str, Engine] = {}
         self._background: Background | None = None
+        self._lock = threading.Lock()
 
     async def run(self, code: str, **options: Unpack[Options]) -> RunResult:
         """Run `code` and say how it ended. Raises only for a request that makes no sense, or a fault of the host."""
@@ -61,13 +68,15 @@ class Paddock:
 
     def run_sync(self, code: str, **options: Unpack[Options]) -> RunResult:
         """`run` for code without an event loop. The engines stay warm between calls, until `close`."""
-        if self._background is None:
-            from paddock.sync import Background
+        with self._lock:
+            if self._background is None:
+                from paddock.sync import Background
 
-            self._background = Background(
-                lambda: Paddock(self._config, tools=self._tools.values(), engines=self._factories)
-            )
-        return self._background.run(code, options)
+                self._background = Background(
+                    lambda: Paddock(self._config, tools=self._tools.values(), engines=self._factories)
+                )
+            background = self._background
+        return background.run(code, options)
 
     async def _run(self, request: Request, watch: Watch) -> RunResult:
         plan = await self._plan(request)
@@ -102,11 +111,13 @@ class Paddock:
                 if shown is not None:
                     watch(shown)
                 if isinstance(event, ToolCall):
-                    answering.add(asyncio.create_task(_answer(execution, broker, event)))
+                    task = asyncio.create_task(_answer(execution, broker, event))
+                    answering.add(task)
+                    task.add_done_callback(answering.discard)
                 if record.verdict is not None:
                     return
         finally:
-            for task in answering:
+            for task in list(answering):
                 task.cancel()
             await asyncio.gather(*answering, return_exceptions=True)
 

@@ -52,7 +52,7 @@ async def test_a_guest_that_never_ends_is_stopped_and_its_output_kept(rig: Rig, 
     assert result.error is not None
     assert (result.error.type, result.error.message) == (
         "TimeoutError",
-        "the limit wall_seconds = 0.3 was reached: do less work in one run, or ask for a higher limit",
+        "the limit wall_seconds = 0.5 was reached: do less work in one run, or ask for a higher limit",
     )
 
 

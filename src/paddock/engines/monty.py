@@ -12,6 +12,7 @@ import asyncio
 import atexit
 import json
 import os
+import secrets
 import shlex
 import sys
 import time
@@ -33,14 +34,20 @@ from paddock.model.errors import EngineCrashed, EngineUnavailable
 from paddock.model.events import Answer, EngineEvent, Finished, Output, Progress, Stream, ToolCall
 from paddock.model.result import Verdict
 from paddock.planning.plan import BRIDGE_NAMES, Plan
-from paddock.planning.python_source import Source, read
+from paddock.planning.python_source import LONG_PARSE_BYTES, Source, read
 
 if TYPE_CHECKING:
     from paddock.config import Config
 
 SMALL_INPUTS_BYTES = 8 * 1024
+SECRET = secrets.token_hex(8)
+"""Part of the names through which the bridge reaches the host. A script that called them itself could send objects,
+which can be exponentially larger outside than inside; it cannot list names, and does not know this one."""
 EXACT = ("round", "sum") if sys.version_info >= (3, 12) else ("round",)
 """Builtins that are replaced inside, where the running Python computes what Monty's own does not."""
+TOOL_NAME_CHARACTERS = 200
+PROGRESS_CHARACTERS = 1000
+PROGRESS_EVENTS = 10_000  # of one run; more are not passed on
 GRACE_SECONDS = 0.2  # past its time, a worker that does not stop by itself is killed
 
 
@@ -54,7 +61,6 @@ class MontyEngine:
         self._sessions: Sessions | None = None
         self._open: set[MontyExecution] = set()
         self._starting = asyncio.Lock()
-        self._script: int | None = None
 
     @asynccontextmanager
     async def open(self, plan: Plan) -> AsyncIterator[MontyExecution]:
@@ -63,18 +69,27 @@ class MontyEngine:
         if not isinstance(source, Source):
             raise EngineCrashed("a plan for code that does not parse reached the engine")
         try:
-            problem = await check_types(sessions.pool, plan, source) if plan.type_check else None
+            problem = await self._checked(sessions, plan, source) if plan.type_check else None
             session = await sessions.take(plan.limits)
-        except MontyError as error:
+        except (MontyError, RuntimeError) as error:
             raise EngineCrashed(f"the light engine's worker died before the script began: {error}") from None
-        execution = MontyExecution(session, plan, source, problem)
-        self._open.add(execution)
+        execution: MontyExecution | None = None
         try:
+            execution = MontyExecution(session, plan, source, problem)
+            self._open.add(execution)
             yield execution
         finally:
-            await execution.stop()
-            self._open.discard(execution)
-            sessions.give_back(session, plan.limits)
+            try:
+                if execution is not None:
+                    await execution.stop()
+            finally:
+                if execution is not None:
+                    self._open.discard(execution)
+                sessions.give_back(session, plan.limits)
+
+    async def _checked(self, sessions: Sessions, plan: Plan, source: Source) -> Finished | None:
+        async with sessions.beside() as pool:
+            return await check_types(pool, plan, source)
 
     async def close(self) -> None:
         sessions, self._sessions = self._sessions, None
@@ -82,17 +97,13 @@ class MontyEngine:
             await execution.abandon()
         if sessions is not None:
             await sessions.close()
-            await sessions.pool.__aexit__(None, None, None)
-        if self._script is not None:
-            os.close(self._script)
-            self._script = None
 
     async def _start(self) -> Sessions:
         async with self._starting:
             if self._sessions is None:
                 _let_threads_finish_at_exit()
                 pool = AsyncMonty(
-                    binary_path=self._worker(),
+                    binary_path=_worker(),
                     min_processes=self._config.min_workers,
                     max_processes=self._config.max_workers,
                     request_timeout=self._request_seconds,
@@ -104,16 +115,23 @@ class MontyEngine:
                     raise EngineUnavailable(f"the light engine's worker could not be started: {problem}") from None
             return self._sessions
 
-    def _worker(self) -> str:
-        """The program that a worker starts as."""
-        binary = worker_binary()
-        if sys.platform != "linux":
-            return binary
-        # A script in memory, found through our own process: nothing on disk to clean up, however we end.
-        command = [sys.executable, "-I", "-S", str(resources.files("paddock.guest") / "monty_worker.py"), binary]
-        self._script = os.memfd_create("paddock-monty-worker")
-        os.write(self._script, f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n'.encode())
-        return f"/proc/{os.getpid()}/fd/{self._script}"
+
+def _worker() -> str:
+    binary = worker_binary()
+    return _launcher(binary, os.getpid()) if sys.platform == "linux" else binary
+
+
+@lru_cache(maxsize=4)
+def _launcher(binary: str, pid: int) -> str:
+    """The program that a worker starts as: a script in memory, found through the host's own process.
+
+    Nothing is on disk to be cleaned up, however the host ends. It is kept as long as the host: a number that is closed
+    and given to another file would be executed in its place.
+    """
+    command = [sys.executable, "-I", "-S", str(resources.files("paddock.guest") / "monty_worker.py"), binary]
+    script = os.memfd_create("paddock-monty-worker")
+    os.write(script, f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n'.encode())
+    return f"/proc/{pid}/fd/{script}"
 
 
 def worker_binary() -> str:
@@ -139,6 +157,7 @@ class MontyExecution:
         self._events: asyncio.Queue[EngineEvent] = asyncio.Queue()
         self._waiting: dict[int, asyncio.Future[str]] = {}
         self._calls = 0
+        self._progressed = 0
         self._feeds = 0
         self._script_feed: str | None = None
         self._files = LazyFiles(plan.files)
@@ -169,6 +188,8 @@ class MontyExecution:
 
     async def stop(self) -> None:
         """End the guest. A worker that is still running is killed; the pool replaces it."""
+        for waiting in self._waiting.values():
+            waiting.cancel()  # else the coroutine that waits for an answer is left behind
         if self._driving is not None:
             self._driving.cancel()
             await asyncio.wait([self._driving])
@@ -179,13 +200,19 @@ class MontyExecution:
         try:
             finished = self._problem or await self._run()
         except MontyError as error:
-            finished = monty_errors.finished(error, self._source, self._prepared, self._script_feed, self._plan)
+            finished = await self._described(error)
         except Exception as problem:  # noqa: BLE001  the reader of our events must learn that no more will come
             finished = Finished(Verdict.LOST, error_type="EngineCrashed", error_message=str(problem))
         after = _cpu_seconds(pid)
         if before is not None and after is not None:
             finished = replace(finished, cpu_seconds=round(after - before, 6))
         self._events.put_nowait(finished)
+
+    async def _described(self, error: MontyError) -> Finished:
+        arguments = (error, self._source, self._prepared, self._script_feed, self._plan)
+        if len(self._plan.code) > LONG_PARSE_BYTES:
+            return await asyncio.to_thread(monty_errors.finished, *arguments)
+        return monty_errors.finished(*arguments)
 
     async def _run(self) -> Finished:
         inputs = await self._bind()
@@ -218,7 +245,7 @@ class MontyExecution:
         return await self._session.feed_run(
             code,
             inputs=inputs,
-            external_lookup={"__paddock_call": self._call, "__paddock_progress": self._progress},
+            external_lookup={f"__paddock_call_{SECRET}": self._call, f"__paddock_progress_{SECRET}": self._progress},
             print_callback=self._print,
             os=self._files,
         )
@@ -232,6 +259,8 @@ class MontyExecution:
         number = self._calls
         if not isinstance(tool, str) or not isinstance(arguments_json, str) or not arguments_json.startswith("{"):
             raise TypeError("call_tool takes the tool's name and one dict of arguments")
+        if len(tool) > TOOL_NAME_CHARACTERS:
+            raise TypeError(f"a tool's name has at most {TOOL_NAME_CHARACTERS} characters")
         waiting: asyncio.Future[str] = self._loop.create_future()
         self._waiting[number] = waiting
         self._events.put_nowait(ToolCall(number, tool, arguments_json))
@@ -240,7 +269,13 @@ class MontyExecution:
     async def _progress(self, done: object, total: object, message: object) -> None:
         if not isinstance(done, int | float) or not isinstance(total, int | float | None):
             raise TypeError("report_progress takes numbers: report_progress(done, total, message)")
-        self._events.put_nowait(Progress(done, total, str(message)))
+        try:
+            far, whole = float(done), None if total is None else float(total)
+        except OverflowError:
+            raise TypeError("report_progress takes numbers that are not huge") from None
+        self._progressed += 1
+        if self._progressed <= PROGRESS_EVENTS:
+            self._events.put_nowait(Progress(far, whole, str(message)[:PROGRESS_CHARACTERS]))
 
 
 def _prelude(source: Source, tools: tuple[str, ...]) -> str:
@@ -256,8 +291,10 @@ def _prelude(source: Source, tools: tuple[str, ...]) -> str:
 
 @lru_cache(maxsize=64)
 def _bridge(tools: tuple[str, ...]) -> str:
+    bridge = _guest("monty_tools.py").replace("__paddock_call(", f"__paddock_call_{SECRET}(")
+    bridge = bridge.replace("__paddock_progress(", f"__paddock_progress_{SECRET}(")
     linked = [f"async def {name}(payload=None):\n    return await call_tool({name!r}, payload)\n" for name in tools]
-    return "\n".join([_guest("monty_tools.py"), *linked])
+    return "\n".join([bridge, *linked])
 
 
 @lru_cache(maxsize=8)

@@ -7,6 +7,8 @@ guest, under the guest's limits. Nothing is inserted that would move a line.
 from __future__ import annotations
 
 import ast
+from bisect import bisect_left
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from paddock.planning.light.patterns import mended
@@ -24,12 +26,13 @@ class Prepared:
     lines: int  # of the script itself; what fails below them failed on our own account
     gives_json: bool  # the feed itself answers with the result's JSON text
     needs_dump: bool  # the result waits under RESULT for a second feed
-    insertions: tuple[tuple[int, int, int], ...]  # line, column, length: to map columns back
+    moved: Mapping[int, tuple[list[int], list[int]]]  # by line: from which column on, by how much
 
     def column(self, line: int, column: int) -> int:
         """Where `column` of the fed text is in the script."""
-        moved = sum(length for at, start, length in self.insertions if at == line and start + length < column)
-        return max(1, column - moved)
+        starts, lengths = self.moved.get(line, ([], []))
+        place = bisect_left(starts, column)
+        return max(1, column - (lengths[place - 1] if place else 0))
 
 
 def prepare(source: Source) -> Prepared:
@@ -41,7 +44,7 @@ def prepare(source: Source) -> Prepared:
 
 
 def _prepare(source: Source) -> Prepared:
-    lines = _lines(source.code)
+    lines = script_lines(source.code)
     edits: list[tuple[int, int, str]] = []
     for node in source.returns:
         if node.value is not None:
@@ -50,17 +53,31 @@ def _prepare(source: Source) -> Prepared:
         edits += _around(source.last, f"{RESULT} = (", ")")
     for literal, places in mended(ast.walk(source.tree)) if "re." in source.code and "$" in source.code else ():
         edits += _mend(literal, places, lines[literal.lineno - 1])
-    insertions: list[tuple[int, int, int]] = []
+    by_line: dict[int, list[tuple[int, str]]] = {}
     for line, offset, inserted in sorted(edits, key=lambda edit: edit[:2]):
-        before = sum(length for at, _, length in insertions if at == line)
-        column = len(lines[line - 1].encode()[:offset].decode(errors="replace")) + before
-        insertions.append((line, column, len(inserted)))
-    for line, offset, inserted in sorted(edits, key=lambda edit: edit[:2], reverse=True):
-        data = lines[line - 1].encode()
-        lines[line - 1] = (data[:offset] + inserted.encode() + data[offset:]).decode()
+        by_line.setdefault(line, []).append((offset, inserted))
+    moved: dict[int, tuple[list[int], list[int]]] = {}
+    for line, inserts in by_line.items():
+        lines[line - 1], moved[line] = _insert(lines[line - 1], inserts)
     gives_json = source.last is not None and not source.returns
     text = "\n".join([*lines, DUMP] if gives_json else lines)
-    return Prepared(text, len(lines), gives_json, bool(source.returns), tuple(insertions))
+    return Prepared(text, len(lines), gives_json, bool(source.returns), moved)
+
+
+def _insert(line: str, inserts: list[tuple[int, str]]) -> tuple[str, tuple[list[int], list[int]]]:
+    """`line` with texts put in at byte offsets, and how far what follows each of them has moved."""
+    data, parts, last, characters, moved = line.encode(), [], 0, 0, 0
+    starts: list[int] = []
+    lengths: list[int] = []
+    for offset, inserted in inserts:
+        piece = data[last:offset].decode(errors="replace")
+        parts += [piece, inserted]
+        characters += len(piece)
+        moved += len(inserted)
+        starts.append(characters + moved)
+        lengths.append(moved)
+        last = offset
+    return "".join([*parts, data[last:].decode(errors="replace")]), (starts, lengths)
 
 
 def _mend(literal: ast.Constant, places: list[int], line: str) -> list[tuple[int, int, str]]:
@@ -74,7 +91,7 @@ def _mend(literal: ast.Constant, places: list[int], line: str) -> list[tuple[int
     return [edit for at in found for edit in ((literal.lineno, at, f"(?={newline}?"), (literal.lineno, at + 1, ")"))]
 
 
-def _lines(code: str) -> list[str]:
+def script_lines(code: str) -> list[str]:
     """The lines as Python's tokenizer counts them; other separators of Unicode do not end one."""
     return code.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 

@@ -9,13 +9,14 @@ from typing import Any
 from pydantic_monty import MontyCrashedError, MontyError, MontyRuntimeError, MontySyntaxError
 
 from paddock.engines import monty_wording
-from paddock.engines.monty_code import Prepared
+from paddock.engines.monty_code import Prepared, script_lines
 from paddock.model.events import Finished
 from paddock.model.result import Verdict
 from paddock.planning import fits_python
 from paddock.planning.plan import Plan
 from paddock.planning.python_source import Source
 
+MESSAGE_CHARACTERS = 64 * 1024
 SHOWN_FRAMES = 10
 """How many frames a traceback shows at each end; a deep recursion has a thousand."""
 
@@ -38,7 +39,7 @@ def finished(error: MontyError, source: Source, prepared: Prepared, script_feed:
         return _crashed(error)
     cause = error.exception()
     places = _places(error, prepared, script_feed)
-    kind, text = type(cause).__name__, str(cause.args[0]) if cause.args else ""
+    kind, text = type(cause).__name__, _cut(str(cause.args[0])) if cause.args else ""
     if _is_limit(kind, text, error) and not _is_raised_there(places, source):
         verdict = Verdict.TIMEOUT if kind == "TimeoutError" else Verdict.OUT_OF_MEMORY
         return Finished(verdict, line=places[-1].line if places else None)
@@ -46,7 +47,7 @@ def finished(error: MontyError, source: Source, prepared: Prepared, script_feed:
         return _rejected(kind, text, places)
     line = monty_wording.line_of(kind, places[-1].line if places else None, source)
     clues = fits_python.clues(source, plan.names(), frozenset(plan.tools))
-    kind, said = monty_wording.kind_of(kind, str(cause))
+    kind, said = monty_wording.kind_of(kind, _cut(str(cause)))
     message, certain = monty_wording.reword(kind, said, line, source, clues)
     certain = certain and not monty_wording.reports_another_line(kind, line, source)
     return Finished(
@@ -58,6 +59,11 @@ def finished(error: MontyError, source: Source, prepared: Prepared, script_feed:
         traceback=_traceback(kind, message, places, source),
         note="" if certain else NOT_CPYTHONS_OWN,
     )
+
+
+def _cut(text: str) -> str:
+    """Text of a guest, as much of it as an error shows."""
+    return text if len(text) <= MESSAGE_CHARACTERS else f"{text[:MESSAGE_CHARACTERS]}… ({len(text)} characters)"
 
 
 def concerns_result(error: MontyRuntimeError, prepared: Prepared, script_feed: str | None) -> bool:
@@ -114,7 +120,7 @@ def _places(error: MontyError, prepared: Prepared, script_feed: str | None) -> l
 
 
 def _traceback(kind: str, message: str, places: list[Place], source: Source) -> str:
-    lines = source.code.splitlines()
+    lines = script_lines(source.code)
     shown = [
         f'  File "main.py", line {place.line}, in {place.function}\n    {lines[place.line - 1].strip()}'
         for place in places

@@ -13,6 +13,8 @@ from paddock.model.files import ROOT, PlacedFile
 
 WRITTEN_BYTES = 64 * 1024 * 1024
 ENTRIES = 10_000
+PATH_CHARACTERS = 4096
+PATH_PARTS = 64
 
 
 class Files(OSAccess):
@@ -21,7 +23,7 @@ class Files(OSAccess):
     def __init__(self, placed: tuple[PlacedFile, ...]) -> None:
         super().__init__([MemoryFile(file.path, file.file.content) for file in placed], environ={})
         for folder in (ROOT, "/tmp"):  # noqa: S108  a folder of this tree, not of the host
-            self.path_mkdir(PurePosixPath(folder), parents=True, exist_ok=True)
+            super().path_mkdir(PurePosixPath(folder), parents=True, exist_ok=True)
         self._bytes_left = WRITTEN_BYTES
         self._entries_left = ENTRIES
 
@@ -30,7 +32,7 @@ class Files(OSAccess):
         return super().path_open(path, mode)
 
     def path_write_text(self, path: PurePosixPath | MontyFileHandle, data: str) -> int:
-        self._spend(len(data))
+        self._spend(len(data.encode()))
         return super().path_write_text(path, data)
 
     def path_write_bytes(self, path: PurePosixPath | MontyFileHandle, data: bytes) -> int:
@@ -38,7 +40,7 @@ class Files(OSAccess):
         return super().path_write_bytes(path, data)
 
     def path_append_text(self, path: PurePosixPath | MontyFileHandle, data: str) -> int:
-        self._spend(len(data))
+        self._spend(len(data.encode()))
         return super().path_append_text(path, data)
 
     def path_append_bytes(self, path: PurePosixPath | MontyFileHandle, data: bytes) -> int:
@@ -49,11 +51,19 @@ class Files(OSAccess):
         self._spend(len(str(path)))
         super().path_mkdir(path, parents, exist_ok)
 
+    def path_rename(self, path: PurePosixPath, target: PurePosixPath) -> None:
+        self._spend(len(str(target)))
+        super().path_rename(path, target)
+
     def _spend(self, size: int) -> None:
-        self._bytes_left = getattr(self, "_bytes_left", WRITTEN_BYTES) - size
-        self._entries_left = getattr(self, "_entries_left", ENTRIES) - 1
+        self._bytes_left -= size
+        self._entries_left -= 1
         if self._bytes_left < 0 or self._entries_left < 0:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def _is_long(path: str) -> bool:
+    return len(path) > PATH_CHARACTERS or path.count("/") > PATH_PARTS
 
 
 class LazyFiles:
@@ -64,6 +74,9 @@ class LazyFiles:
         self._files: Files | None = None
 
     def __call__(self, *, name: Any, args: Any, kwargs: Any, is_async: bool, **_: Any) -> Any:
+        for argument in args:
+            if isinstance(argument, PurePosixPath) and _is_long(str(argument)):
+                raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
         if self._files is None:
             self._files = Files(self._placed)
         return self._files(name=name, args=args, kwargs=kwargs, is_async=is_async)

@@ -42,9 +42,14 @@ def place(files: Iterable[File]) -> tuple[PlacedFile, ...]:
     """Give each file a path of its own; of two with one name the later gets a suffix (`a.csv`, `a-2.csv`)."""
     placed: list[PlacedFile] = []
     taken: set[str] = set()
+    if isinstance(files, File) or not isinstance(files, Iterable):
+        raise BadFile(f"files must be a list of paddock.File, not {type(files).__name__}")
     for number, file in enumerate(files, start=1):
         if not isinstance(file, File):
             raise BadFile(f"files holds {type(file).__name__} where a paddock.File was expected")
+        for text in (file.file_name, file.file_type, file.element_id):
+            if not isinstance(text, str) or any(0xD800 <= ord(c) <= 0xDFFF for c in text):
+                raise BadFile(f"{text!r} is not text that a script could be given as a file's name or type")
         if not isinstance(file.content, bytes):
             raise BadFile(f"the content of {file.file_name!r} must be bytes, not {type(file.content).__name__}")
         stem, dot, suffix = _safe_name(file.file_name, number).partition(".")

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from keyword import iskeyword
 from typing import TYPE_CHECKING, Any
+from unicodedata import normalize
 
 from paddock.model import limits as limits_of
 from paddock.model.errors import BadInput, CodeTooLarge, RequestError, UnknownEngine, UnknownLanguage, UnknownTool
@@ -49,7 +50,9 @@ def make_plan(request: Request, config: Config, *, engines: Collection[str], too
     """Resolve `request`, given the engines and tools that are there. A `RequestError` says what to change."""
     _check_code(request, config)
     language, engine = _language(request.language), _engine(request.engine or config.engine)
-    inputs_json = _encode_inputs(request.inputs)
+    if engine != "auto" and (ENGINE_LANGUAGE[engine] == "python") != (language == "python"):
+        raise UnknownEngine(f"engine {engine!r} does not run {language}")
+    inputs_json = _encode_inputs(request.inputs, tools)
     files = place(request.files or ())
     if files and "files" in inputs_json:
         raise BadInput("an input named 'files' hides the list of attached files; rename the input")
@@ -81,8 +84,6 @@ def _choose(plan: Plan, engines: Collection[str]) -> Plan:
 
 
 def _named(plan: Plan, engines: Collection[str]) -> Plan:
-    if ENGINE_LANGUAGE[str(plan.engine)] != plan.language:
-        raise UnknownEngine(f"engine {plan.engine!r} does not run {plan.language}")
     if plan.engine not in engines:
         have = ", ".join(sorted(engines))
         return _refuse(plan, "EngineUnavailable", f"engine {plan.engine!r} is not available here; available: {have}")
@@ -156,6 +157,8 @@ def _suggest(word: object, known: Iterable[str]) -> str:
 def _tools(asked: Iterable[str] | None, known: Collection[str]) -> tuple[str, ...]:
     if asked is None:
         return tuple(known)
+    if isinstance(asked, str) or not isinstance(asked, Iterable):
+        raise UnknownTool(f"tools must be a list of names, not {asked!r}")
     chosen = tuple(asked)
     for name in chosen:
         if name not in known:
@@ -163,7 +166,7 @@ def _tools(asked: Iterable[str] | None, known: Collection[str]) -> tuple[str, ..
     return chosen
 
 
-def _encode_inputs(inputs: Mapping[str, Any] | None) -> dict[str, str]:
+def _encode_inputs(inputs: Mapping[str, Any] | None, tools: Collection[str]) -> dict[str, str]:
     if inputs is None:
         return {}
     if not isinstance(inputs, Mapping):
@@ -172,6 +175,10 @@ def _encode_inputs(inputs: Mapping[str, Any] | None) -> dict[str, str]:
     for name, value in inputs.items():
         if not isinstance(name, str) or not name.isidentifier() or iskeyword(name):
             raise BadInput(f"input {name!r} cannot be a variable name in the script")
+        if normalize("NFKC", name) != name:
+            raise BadInput(f"input {name!r} is {normalize('NFKC', name)!r} to Python; name it so")
+        if name in BRIDGE_NAMES or name in tools:
+            raise BadInput(f"input {name!r} would hide the function of that name; rename it")
         if name.startswith("__paddock"):
             raise BadInput(f"input {name!r}: names that begin with __paddock are reserved")
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import builtins
 import inspect
 import json
 import time
@@ -17,18 +18,26 @@ from paddock.model.nesting import is_deeper
 from paddock.model.result import Call
 
 Function = Callable[..., Any]
-ARGUMENT_BYTES = 64 * 1024 * 1024
+ARGUMENT_BYTES = 4 * 1024 * 1024
 """Of JSON, over all calls of a run: they are kept in the host's memory until it ends."""
 ARGUMENT_DEPTH = 100
+
+
+RESERVED = frozenset({"call_tool", "report_progress", "files"})
+"""Names that every script finds defined."""
 
 
 def by_name(functions: Iterable[Function]) -> dict[str, Function]:
     """The tools that `functions` are, each under its own name, by which a script calls it."""
     tools: dict[str, Function] = {}
+    if not isinstance(functions, Iterable):
+        raise UnknownTool(f"tools must be a list of functions, not {functions!r}")
     for function in functions:
         name = getattr(function, "__name__", "")
         if not callable(function) or not name.isidentifier() or iskeyword(name) or name.startswith("__paddock"):
             raise UnknownTool(f"{function!r} has no name that a script could call it by; give it one with `def`")
+        if name in RESERVED or hasattr(builtins, name):
+            raise UnknownTool(f"a tool named {name!r} would hide what a script has under that name; rename it")
         if name in tools:
             raise UnknownTool(f"two tools are named {name!r}; rename one")
         tools[name] = function
@@ -67,7 +76,7 @@ class Broker:
             return None
         try:
             arguments: dict[str, Any] = json.loads(call.arguments_json)
-        except RecursionError:
+        except (ValueError, RecursionError):
             return None
         return None if is_deeper(arguments, ARGUMENT_DEPTH) else arguments
 
@@ -82,7 +91,8 @@ class Broker:
             if _is_cancelled():
                 raise
             return _internal(tool, problem)  # the tool's own; without an answer the script would wait for ever
-        except Exception as problem:  # noqa: BLE001  a tool is foreign code; what it raises belongs to the script
+        # A tool is foreign code; what it raises belongs to the script. SystemExit too, or it would end the event loop.
+        except BaseException as problem:  # noqa: BLE001
             return _internal(tool, problem)
 
     def _over_limit(self, call: ToolCall) -> Answer:
@@ -100,8 +110,21 @@ class Broker:
 async def _called(function: Function, arguments: dict[str, Any]) -> Any:
     if inspect.iscoroutinefunction(function):
         return await function(**arguments)
-    value = await asyncio.to_thread(function, **arguments)  # a plain function may block; the event loop may not
+    value, problem = await asyncio.to_thread(_kept, function, arguments)  # it may block; the event loop may not
+    if problem is not None:
+        raise problem if isinstance(problem, Exception) and not isinstance(problem, StopIteration) else _Left(problem)
     return await value if inspect.isawaitable(value) else value
+
+
+class _Left(Exception):
+    """Stands for what cannot be raised through a future: StopIteration, SystemExit, KeyboardInterrupt."""
+
+
+def _kept(function: Function, arguments: dict[str, Any]) -> tuple[Any, BaseException | None]:
+    try:
+        return function(**arguments), None
+    except BaseException as problem:  # noqa: BLE001
+        return None, problem
 
 
 def _is_cancelled() -> bool:
@@ -110,6 +133,8 @@ def _is_cancelled() -> bool:
 
 
 def _internal(tool: str, problem: BaseException) -> Answer:
+    if isinstance(problem, _Left):
+        problem = problem.args[0]
     try:
         text = str(problem)
     except Exception:  # noqa: BLE001  a foreign __str__ may fail as well

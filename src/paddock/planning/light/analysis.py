@@ -35,7 +35,7 @@ class Analysis:
         self.tree = facts.tree
         self.steps = 0
         # Nested calls can be evaluated again at each level: what is hostile ends in a tenth of a second.
-        self.most_steps = 10_000 + 40 * len(facts.nodes)
+        self.most_steps = min(10_000 + 40 * len(facts.nodes), 150_000)
         self.given = frozenset(names)
         self.tools = frozenset(tools)
         self.module = Scope("module")
