@@ -1,0 +1,93 @@
+"""Sessions that are opened ahead of demand, and given back in the background: none is lost, none is used twice."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+
+import pytest
+
+from paddock.config import Config, MontyConfig
+from paddock.model.errors import EngineCrashed
+from paddock.model.result import RunResult, Verdict
+from paddock.run import Paddock
+from tests.anomaly.processes import children
+
+
+def with_workers(most: int) -> Config:
+    return Config(monty=MontyConfig(min_workers=1, max_workers=most))
+
+
+@pytest.mark.parametrize("most", [1, 2])
+async def test_cancelling_runs_at_any_moment_loses_no_worker(most: int) -> None:
+    chance = random.Random(most)  # noqa: S311
+    async with Paddock(with_workers(most)) as paddock:
+        for _ in range(8):
+            limits = [{"wall_seconds": chance.choice([20, 30])} for _ in range(20)]
+            runs = [asyncio.create_task(paddock.run("sum(range(1000))", limits=limit)) for limit in limits]
+            for run in runs[::2]:
+                asyncio.get_running_loop().call_later(chance.random() / 20, run.cancel)
+            ended = await asyncio.wait_for(asyncio.gather(*runs, return_exceptions=True), 30)
+            assert {type(end) for end in ended} <= {RunResult, asyncio.CancelledError}
+        assert (await asyncio.wait_for(paddock.run("1 + 1"), 30)).output == 2
+    assert children() == []
+
+
+@pytest.mark.parametrize("most", [1, 4])
+async def test_closing_ends_the_runs_that_wait_for_a_worker_too(most: int) -> None:
+    paddock = Paddock(with_workers(most))
+    await paddock.run("1")
+    runs = [asyncio.create_task(paddock.run("sum(range(300_000))")) for _ in range(30)]
+    await asyncio.sleep(0)
+    await paddock.aclose()
+    ended = await asyncio.wait_for(asyncio.gather(*runs, return_exceptions=True), 30)
+    verdicts = {end.verdict for end in ended if isinstance(end, RunResult)}
+    assert {type(end) for end in ended} <= {RunResult, EngineCrashed}
+    assert verdicts <= {Verdict.OK, Verdict.CANCELLED}
+    assert children() == []
+
+
+async def test_a_type_check_finds_room_beside_the_session_in_waiting() -> None:
+    async with Paddock(with_workers(1)) as paddock:
+        await paddock.run("1")
+        results = await asyncio.wait_for(
+            asyncio.gather(*(paddock.run("1", type_check=n % 2 == 0) for n in range(6))), 30
+        )
+    assert {result.verdict for result in results} == {Verdict.OK}
+
+
+@pytest.mark.parametrize("problem", [SystemExit(3), KeyboardInterrupt(), StopIteration("x")], ids=repr)
+def test_what_a_tool_cannot_raise_through_a_future_is_its_answer_all_the_same(problem: BaseException) -> None:
+    def tool() -> None:
+        raise problem
+
+    with Paddock(tools=[tool]) as paddock:
+        result = paddock.run_sync("await tool()")
+    assert result.verdict is Verdict.RAISED
+    assert result.error is not None
+    assert result.error.envelope is not None
+    assert result.error.envelope["summary"].startswith(type(problem).__name__)
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("raise ValueError('x' * 10_000_000)", "… (10000000 characters)"),
+        ("await call_tool('x' * 1000, {})", "a tool's name has at most 200 characters"),
+        ("await call_tool('x', {'a': 'b' * 5_000_000})", "ARGUMENTS_TOO_LARGE"),
+        ("open('/tmp/' + 'a' * 5000, 'w')", "[Errno 36] File name too long"),
+        ("await report_progress(10**400, 5, 'x')", "report_progress takes numbers that are not huge"),
+        ("x = [1]\nfor _ in range(40): x = [x, x]\nawait report_progress(x)", "report_progress takes numbers"),
+    ],
+)
+async def test_what_a_script_sends_to_the_host_is_bounded(code: str, said: str) -> None:
+    async with Paddock() as paddock:
+        result = await paddock.run(code, engine="monty")
+    assert result.error is not None
+    assert said in result.error.message
+    assert len(result.to_json()) < 200_000
+
+
+async def test_a_script_of_nothing_but_returns_is_prepared_in_one_go() -> None:
+    async with Paddock() as paddock:
+        assert (await paddock.run("return 1;" * 14_000)).output == 1
