@@ -60,6 +60,9 @@ def test_a_whole_number_will_do_for_a_fraction() -> None:
     assert (seconds, type(seconds)) == (5.0, float)
 
 
+WORKERS = "monty.min_workers must be at least 1 and at most monty.max_workers, and that at most 1000"
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -84,10 +87,10 @@ def test_a_whole_number_will_do_for_a_fraction() -> None:
         ),
         ("caps.wall_seconds = 10", "limits: wall_seconds may be at most 10.0 here, not 30.0"),
         ("caps.calls = -1", "limits: calls must be a positive, finite number, not -1"),
-        ("monty.min_workers = 0", "monty.min_workers must be at least 1 and at most monty.max_workers"),
+        ("monty.min_workers = 0", f"{WORKERS}; here they are 0 and {MontyConfig().max_workers}"),
         (
             "monty = {min_workers = 3, max_workers = 2}",
-            "monty.min_workers must be at least 1 and at most monty.max_workers",
+            f"{WORKERS}; here they are 3 and 2",
         ),
     ],
 )

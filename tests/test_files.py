@@ -58,7 +58,6 @@ def test_a_hidden_file_keeps_its_dot() -> None:
         ("a\nb\r.txt", "/files/ab.txt"),
         ("a\x1b[31m.txt", "/files/a[31m.txt"),
         ("a\u202etxt.exe", "/files/atxt.exe"),
-        ("a\ud800.txt", "/files/a.txt"),
         ("  a.txt  ", "/files/a.txt"),
         ("größe 😀.txt", "/files/größe 😀.txt"),
         ("-rf", "/files/-rf"),
@@ -69,7 +68,7 @@ def test_only_the_printable_last_part_of_a_name_is_used(name: str, path: str) ->
     assert paths(name) == [path]
 
 
-@pytest.mark.parametrize("name", ["", " ", ".", "..", "...", "a/", "a/..", "/", "\0", "\n", "\ud800", "x/. "])
+@pytest.mark.parametrize("name", ["", " ", ".", "..", "...", "a/", "a/..", "/", "\0", "\n", "x/. "])
 def test_a_name_with_nothing_usable_is_replaced_by_a_number(name: str) -> None:
     assert paths("first", name) == ["/files/first", "/files/file-2"]
 
@@ -92,9 +91,9 @@ def test_content_that_is_not_bytes_is_refused(content: Any) -> None:
         place([File("a", content)])
 
 
-@pytest.mark.parametrize("name", [None, b"a", 5])
+@pytest.mark.parametrize("name", [None, b"a", 5, "a\ud800.txt"])
 def test_a_name_that_is_not_text_is_refused(name: Any) -> None:
-    with pytest.raises(BadFile, match=rf"^a file name must be text, not {type(name).__name__}$"):
+    with pytest.raises(BadFile, match=r" is not text that a script could be given as a file's name or type$"):
         place([File(name, b"")])
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from paddock.model.errors import BadInput
 from paddock.model.files import File
 from paddock.model.result import Verdict
 from tests.contract.conftest import Rig
@@ -153,8 +154,10 @@ async def test_an_input_may_be_changed_without_changing_the_callers(rig: Rig) ->
     assert mine == [1]
 
 
-async def test_an_input_may_hide_a_builtin_and_a_tool(rig: Rig) -> None:
-    assert (await rig.run("[sum, call_tool]", inputs={"sum": 1, "call_tool": 2})).output == [1, 2]
+async def test_an_input_may_hide_a_builtin_but_not_what_paddock_defines(rig: Rig) -> None:
+    assert (await rig.run("[sum, len('a')]", inputs={"sum": 1})).output == [1, 1]
+    with pytest.raises(BadInput, match=r"^input 'call_tool' would hide the function of that name; rename it$"):
+        await rig.run("call_tool", inputs={"call_tool": 2})
 
 
 async def test_files_are_listed_and_read_by_path(rig: Rig) -> None:

@@ -99,7 +99,11 @@ def _inputs_file(file: str | None) -> dict[str, Any]:
     if file is None:
         return {}
     try:
-        value = _json(Path(file).read_text(encoding="utf-8"))
+        with Path(file).open("rb") as opened:
+            data = opened.read(FILE_BYTES + 1)
+        if len(data) > FILE_BYTES:
+            raise BadInput(f"--inputs {file}: larger than {FILE_BYTES // 2**20} MB")
+        value = _json(data.decode("utf-8"))
     except OSError as problem:
         raise BadInput(f"--inputs {file}: {_why(problem)}") from None
     except (ValueError, RecursionError) as problem:

@@ -62,12 +62,9 @@ def place(files: Iterable[File]) -> tuple[PlacedFile, ...]:
     return tuple(placed)
 
 
-def _safe_name(name: object, number: int) -> str:
+def _safe_name(name: str, number: int) -> str:
     """The part of `name` that can be a file name; directories and control characters are dropped."""
-    if not isinstance(name, str):
-        raise BadFile(f"a file name must be text, not {type(name).__name__}")
     last = name.replace("\\", "/").rsplit("/", 1)[-1]
-    # A lone surrogate cannot be written as UTF-8; the guest could then never open the path it is given.
-    printable = "".join(c for c in last if c.isprintable() and not 0xD800 <= ord(c) <= 0xDFFF).strip()
+    printable = "".join(c for c in last if c.isprintable()).strip()
     cut = printable.encode()[: MAX_NAME_BYTES - 8].decode(errors="ignore")
     return cut if cut.strip(".") else f"file-{number}"
