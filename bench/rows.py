@@ -151,7 +151,15 @@ async def _parsing() -> None:
 
 ROWS = (
     Row("run", 'paddock.run("1+1")', "a bare pydantic-monty checkout", Target.at_most(2), _against_monty, 400),
-    Row("process", 'paddock.run("1+1")', "subprocess python -I -c 1+1", Target.faster_by(20), _against_subprocess, 40),
+    Row(
+        "process",
+        'paddock.run("1+1")',
+        "subprocess python -I -c 1+1",
+        Target.faster_by(20),
+        _against_subprocess,
+        40,
+        calls=10,
+    ),
     Row("10mb", "10 MB in and out", "json.dumps + json.loads", Target.at_most(2), _ten_megabytes, 7),
     Row("at-once", "100 runs at once", "100 in sequence", Target.none(), _at_once, 10),
     Row("import", "import paddock", "import asyncio", Target.more_by(50), _importing, 15),

@@ -158,6 +158,8 @@ class MontyExecution:
         self._waiting: dict[int, asyncio.Future[str]] = {}
         self._calls = 0
         self._progressed = 0
+        self._pid: int | None = None
+        self._cpu_before: float | None = None
         self._feeds = 0
         self._script_feed: str | None = None
         self._files = LazyFiles(plan.files)
@@ -166,7 +168,7 @@ class MontyExecution:
     async def feed(self) -> AsyncIterator[EngineEvent]:
         self._driving = asyncio.create_task(self._drive())
         while True:
-            event = await self._events.get()
+            event = self._events.get_nowait() if not self._events.empty() else await self._events.get()
             yield event
             if isinstance(event, Finished):
                 return
@@ -196,17 +198,18 @@ class MontyExecution:
 
     async def _drive(self) -> None:
         pid = self._session.worker_pid
-        before = _cpu_seconds(pid)
+        self._pid, self._cpu_before = pid, _cpu_seconds(pid)
         try:
             finished = self._problem or await self._run()
         except MontyError as error:
-            finished = await self._described(error)
+            finished = replace(await self._described(error), cpu_seconds=self._cpu_spent())
         except Exception as problem:  # noqa: BLE001  the reader of our events must learn that no more will come
             finished = Finished(Verdict.LOST, error_type="EngineCrashed", error_message=str(problem))
-        after = _cpu_seconds(pid)
-        if before is not None and after is not None:
-            finished = replace(finished, cpu_seconds=round(after - before, 6))
         self._events.put_nowait(finished)
+
+    def _cpu_spent(self) -> float | None:
+        after = _cpu_seconds(self._pid)
+        return None if after is None or self._cpu_before is None else round(after - self._cpu_before, 6)
 
     async def _described(self, error: MontyError) -> Finished:
         arguments = (error, self._source, self._prepared, self._script_feed, self._plan)
@@ -228,7 +231,7 @@ class MontyExecution:
             if not monty_errors.concerns_result(error, self._prepared, self._script_feed):
                 raise
             answer = await self._feed(_guest("monty_result.py"), {})
-        return Finished(Verdict.OK, output_json=answer if isinstance(answer, str) else None)
+        return Finished(Verdict.OK, answer if isinstance(answer, str) else None, cpu_seconds=self._cpu_spent())
 
     async def _bind(self) -> dict[str, Any]:
         """The script's variables. Large values go in as text and are parsed inside: ten times faster than objects."""

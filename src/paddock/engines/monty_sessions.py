@@ -1,7 +1,7 @@
 """Sessions of a Monty pool, with the next one ready before it is asked for.
 
-Opening a session and giving it back cost as much as a small script. Both happen while nobody waits: after a run its
-session is given back in the background, and one more is opened with the same limits.
+Opening a session and giving it back cost as much as a small script. Both happen while nobody waits: when a session is
+taken one more is opened with the same limits, and after a run its session is given back in the background.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ class Sessions:
         self.pool = pool
         self._most = most
         self._taken = 0
+        self._asked = 0
         self._spare: tuple[Limits, Opening] | None = None
         self._wanted: set[Opening] = set()  # that a run waits for
         self._background: set[asyncio.Task[None]] = set()
@@ -43,6 +44,12 @@ class Sessions:
         self._taken += 1
         opening = self._from_spare(limits) or asyncio.create_task(self._open(limits))
         self._wanted.add(opening)
+        if self._asked:
+            self._make_spare(limits)  # who comes again may come at once; the very first run may be the only one
+        self._asked += 1
+        if opening.done() and not opening.cancelled() and opening.exception() is None:
+            self._wanted.discard(opening)
+            return opening.result()
         try:
             # Whoever waits may be cancelled when the session is already there: it must not be lost with them.
             return await asyncio.shield(opening)
@@ -100,6 +107,9 @@ class Sessions:
             await _end(session)
         finally:
             self._taken -= 1
+        self._make_spare(limits)
+
+    def _make_spare(self, limits: Limits) -> None:
         if self._spare is None and not self._closed and self._taken < self._most:
             self._spare = (limits, asyncio.create_task(self._open(limits)))
 
@@ -140,7 +150,7 @@ def _is_usable(opening: Opening) -> bool:
         return False
     pid = opening.result().worker_pid
     try:
-        with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123  on the path of every run
-            return b") Z" not in file.read(64)
-    except OSError:
-        return not os.path.isdir("/proc/self")  # noqa: PTH112  nothing can be told on this platform
+        # Asks without waiting, and leaves the answer for the pool.
+        return pid is None or os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+    except ChildProcessError:
+        return False

@@ -121,10 +121,20 @@ def _refuse(
     return _with(plan, engine=None, engine_reason=engine_reason, refusal=error)
 
 
-def _with(plan: Plan, **changes: Any) -> Plan:
-    from dataclasses import replace
-
-    return replace(plan, **changes)
+def _with(plan: Plan, *, engine: str | None, engine_reason: str | None, refusal: RunError | None = None) -> Plan:
+    # dataclasses.replace() takes five times as long, on the path of every run.
+    return Plan(
+        plan.code,
+        plan.language,
+        engine,
+        engine_reason,
+        plan.limits,
+        plan.inputs_json,
+        plan.files,
+        plan.tools,
+        plan.type_check,
+        refusal,
+    )
 
 
 def _check_code(request: Request, config: Config) -> None:
