@@ -55,8 +55,8 @@ class Row:
     open: Callable[[], AbstractAsyncContextManager[Pair]]
     rounds: int
     calls: int = 1
-    """How often ours is called in one round, each call timed: after a process that takes much longer, one alone would be
-    measured with cold caches."""
+    """How often ours is called in one round, each call timed. Beside a process that takes much longer, one call alone
+    would be measured with cold caches."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -71,7 +70,7 @@ def _sum(a: Analysis, node: ast.Call) -> Kinds:
     if not items <= WHOLE:
         lazy.consume(a, node.args[0])
         # The order of floats changes their sum, and since 3.12 CPython adds them with more care.
-        if sys.version_info >= (3, 12) or _has_set(a, node.args[0]):
+        if _has_set(a, node.args[0]):
             raise Refused("adds up numbers that may not be whole", node)
         a.diverges(node, "TypeError", "sum()")
     numbers: set[Kind] = set()
