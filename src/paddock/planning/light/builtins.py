@@ -69,7 +69,7 @@ def _sum(a: Analysis, node: ast.Call) -> Kinds:
         start |= a.value(extra)
     if not items <= WHOLE:
         lazy.consume(a, node.args[0])
-        # The order of floats changes their sum, and since 3.12 CPython adds them with more care.
+        # The order of floats changes their sum.
         if _has_set(a, node.args[0]):
             raise Refused("adds up numbers that may not be whole", node)
         a.diverges(node, "TypeError", "sum()")
