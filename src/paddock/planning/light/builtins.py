@@ -16,6 +16,7 @@ from paddock.planning.light.things import (
     NOTHING,
     NUMBERS,
     ORDERLESS,
+    STR,
     WHOLE,
     Kind,
     Kinds,
@@ -151,11 +152,19 @@ def _next(a: Analysis, node: ast.Call) -> Kinds:
     return frozenset(items) | (a.value(node.args[1]) if len(node.args) > 1 else NOTHING)
 
 
+def _chr(a: Analysis, node: ast.Call) -> Kinds:
+    """Half a surrogate pair is text in CPython only."""
+    a.value(node.args[0])
+    if any(isinstance(n, ast.Constant) and type(n.value) is int and n.value >= 0xD800 for n in a.facts.nodes):
+        raise Refused("uses chr() beside numbers that may be half a surrogate pair", node)
+    return STR
+
+
 def _range(a: Analysis, node: ast.Call) -> Kinds:
     for argument in node.args:
         bound = (a.facts.single(argument.id) or argument) if isinstance(argument, ast.Name) else argument
         if arithmetic.size_of(bound) > 62 or any(
-            getattr(inner, "attr", "") == "maxsize" for inner in ast.walk(argument)
+            getattr(inner, "attr", "") == "maxsize" for inner in (*ast.walk(argument), *ast.walk(bound))
         ):
             raise Refused("counts beyond 64 bits", node)
         if not a.value(argument) <= WHOLE:
@@ -239,6 +248,7 @@ HANDLERS: dict[str, Callable[[Analysis, ast.Call], Kinds]] = {
     "iter": _iter,
     "next": _next,
     "range": _range,
+    "chr": _chr,
     "abs": _abs,
     "round": _round,
     "pow": _pow,

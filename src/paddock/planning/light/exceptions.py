@@ -40,6 +40,8 @@ def raise_statement(a: Analysis, node: ast.Raise) -> None:
             raise Refused("raises something that is not an exception", node)
         if kind.shape == "exception" and kind.node is None:
             raise Refused("raises an exception that it caught", node)
+        if kind.name == "StopIteration" and a.facts.awaits:
+            raise Refused("raises StopIteration in a script that awaits", node)
         if a.catches and not any(catches(caught, kind.name) for caught, _ in a.catches):
             # On its way out it passes a handler, and then that is where Monty says it came from.
             raise Refused("raises an exception past a handler", node)

@@ -143,6 +143,8 @@ def _check_failures(a: Analysis, node: ast.Call, shape: str, name: str, argument
         a.keys_read.setdefault(node.lineno, set()).update(arguments[0])
         if not arguments[0] <= STR:
             a.diverges(node, "KeyError", f"{name}()")
+    if name in ("discard", "remove") and shape == "set" and any(shape_of(kind) == "set" for kind in arguments[0]):
+        raise Refused("takes a set out of a set", node)
     if name == "index" or (name == "remove" and shape == "deque"):
         a.diverges(node, "ValueError", f"{name}()")
     if name in ("popleft", "pop") and shape == "deque":

@@ -20,6 +20,9 @@ def call(a: Analysis, node: ast.Call, function: str, signature: signatures.Signa
     _check_pattern(a, node, function, node.args[0], node.args[1] if function == "sub" else None)
     for keyword in node.keywords:
         _check_flags(keyword.value if keyword.arg == "flags" else None, node)
+    subject = {"compile": None, "sub": 2}.get(function, 1)
+    if subject is not None and not a.value(node.args[subject]) <= {"str", "any"}:
+        raise Refused("searches something that may not be text", node)
     position = {"compile": 1, "sub": 4}.get(function, 2)
     if len(node.args) > position and function != "split":
         _check_flags(node.args[position], node)
