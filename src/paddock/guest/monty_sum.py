@@ -4,6 +4,8 @@ __paddock_sum = sum
 
 
 def sum(iterable, /, start=0):
+    if isinstance(iterable, range):
+        return __paddock_sum(iterable, start)
     items = list(iterable)
     if not any([isinstance(item, float) for item in items]):
         return __paddock_sum(items, start)
