@@ -32,7 +32,8 @@ def kind_of(kind: str, text: str) -> tuple[str, str]:
     if kind == "ValueError" and match is not None:
         return "TypeError", f"unsupported format string passed to {match.group(1)}.__format__"
     if kind == "KeyError" and text.startswith("'slice("):
-        return "TypeError", "unhashable type: 'slice'"
+        unhashable = _words(lambda: hash(slice(1)))  # since 3.12 a slice can be a key
+        return ("TypeError", unhashable) if unhashable else (kind, text[1:-1])
     return kind, text
 
 
@@ -107,7 +108,7 @@ _LOST = [
 def _key(text: str, line: int | None, clues: Clues) -> tuple[str, bool]:
     """A KeyError shows its key's repr; Monty has only the key's text, and cannot tell 5 from "5"."""
     plain = text[1:-1] if text[:1] == text[-1:] and text[:1] in ("'", '"') else text
-    if plain.startswith(("'popitem(", "'pop from", "'dictionary")):
+    if plain.startswith(("'popitem(", "'pop from", "'dictionary", "slice(")):
         return plain, True
     kinds = clues.keys.get(line or 0, frozenset())
     if kinds and kinds <= {"str"}:
