@@ -1,8 +1,8 @@
-"""The light Python engine: pydantic-monty workers, one checkout per run.
+"""The light Python engine: pydantic-monty workers, a session of its own for each run.
 
 A worker is a process of its own, started through `guest/monty_worker.py` so that it dies with the host. Each run gets
 a fresh session in it; after a limit, a crash or a cancelled run the session, and with it the interpreter, is dropped.
-Values cross as JSON text in both directions, except small inputs, which cross as objects.
+A script's values cross as JSON text in both directions, except small inputs, which cross as objects.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic_monty import AsyncFunctionSnapshot, AsyncMonty, MontyRuntimeError, MontyTypingError
 
+from paddock.engines.monty_code import script_lines
 from paddock.model.events import Finished
 from paddock.model.result import Verdict
 from paddock.planning.plan import Plan
@@ -76,7 +77,7 @@ def _counts(rule: str, text: str) -> bool:
 
 def _checkable(source: Source) -> str:
     """The script with each top-level `return` written as an assignment of the same width: the checker allows none."""
-    lines = source.code.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    lines = script_lines(source.code)
     for node in source.returns:
         data = lines[node.lineno - 1].encode()
         word = b"pass  " if node.value is None else b"____ ="

@@ -16,7 +16,7 @@ ENGINES: Mapping[str, str] = {"monty": "paddock.engines.monty:MontyEngine"}
 
 
 def available() -> Mapping[str, Factory]:
-    """The engines that can be tried on this platform."""
+    """The engines of this version, by name."""
     return ENGINES
 
 
