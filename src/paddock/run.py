@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Unpack
 
 from paddock.config import Config
@@ -106,20 +107,22 @@ class Paddock:
         """Follow the guest to its end. Its tool calls are answered meanwhile, each in a task of its own."""
         answering: set[asyncio.Task[None]] = set()
         try:
-            async for event in execution.feed():
-                shown = record.add(event)
-                if shown is not None:
-                    watch(shown)
-                if isinstance(event, ToolCall):
-                    task = asyncio.create_task(_answer(execution, broker, event))
-                    answering.add(task)
-                    task.add_done_callback(answering.discard)
-                if record.verdict is not None:
-                    return
+            async with aclosing(execution.feed()) as events:
+                async for event in events:
+                    shown = record.add(event)
+                    if shown is not None:
+                        watch(shown)
+                    if isinstance(event, ToolCall):
+                        task = asyncio.create_task(_answer(execution, broker, event))
+                        answering.add(task)
+                        task.add_done_callback(answering.discard)
+                    if record.verdict is not None:
+                        return
         finally:
             for task in list(answering):
                 task.cancel()
-            await asyncio.gather(*answering, return_exceptions=True)
+            if answering:
+                await asyncio.gather(*answering, return_exceptions=True)
 
     def _engine(self, name: str) -> Engine:
         if name not in self._engines:

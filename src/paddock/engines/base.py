@@ -5,7 +5,7 @@ An engine is not a session and keeps nothing between runs that a later script co
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
@@ -16,7 +16,7 @@ from paddock.planning.plan import Plan
 class Execution(Protocol):
     """An engine opened for one plan. Leaving its context ends the guest, whatever it was doing."""
 
-    def feed(self) -> AsyncIterator[EngineEvent]:
+    def feed(self) -> AsyncGenerator[EngineEvent, None]:
         """Run the plan's code and yield what happens; the last event is `Finished`."""
         ...
 

@@ -16,8 +16,8 @@ import secrets
 import shlex
 import sys
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from functools import lru_cache
 from importlib import resources
@@ -163,9 +163,14 @@ class MontyExecution:
         self._feeds = 0
         self._script_feed: str | None = None
         self._files = LazyFiles(plan.files)
+        self._begun: asyncio.Future[Any] | None = None
         self._driving: asyncio.Task[None] | None = None
 
-    async def feed(self) -> AsyncIterator[EngineEvent]:
+    async def feed(self) -> AsyncGenerator[EngineEvent, None]:
+        self._pid = self._session.worker_pid
+        self._cpu_before = _cpu_seconds(self._pid)
+        with suppress(Exception):  # what fails here fails again in the task, which tells of it
+            self._begun = self._begin()
         self._driving = asyncio.create_task(self._drive())
         while True:
             event = self._events.get_nowait() if not self._events.empty() else await self._events.get()
@@ -192,13 +197,20 @@ class MontyExecution:
         """End the guest. A worker that is still running is killed; the pool replaces it."""
         for waiting in self._waiting.values():
             waiting.cancel()  # else the coroutine that waits for an answer is left behind
-        if self._driving is not None:
+        if self._driving is not None and not self._driving.done():
             self._driving.cancel()
             await asyncio.wait([self._driving])
+            if self._begun is not None:
+                self._begun.cancel()  # the task may have ended before it came to wait for it
+
+    def _begin(self) -> asyncio.Future[Any] | None:
+        """Start the script now, where nothing must come before it: the worker runs while the host goes on."""
+        plan = self._plan
+        if self._problem or _prelude(self._source, plan.tools) or any(map(_is_large, plan.inputs_json.values())):
+            return None
+        return self._feed_script(self._small_inputs())
 
     async def _drive(self) -> None:
-        pid = self._session.worker_pid
-        self._pid, self._cpu_before = pid, _cpu_seconds(pid)
         try:
             finished = self._problem or await self._run()
         except MontyError as error:
@@ -218,13 +230,13 @@ class MontyExecution:
         return monty_errors.finished(*arguments)
 
     async def _run(self) -> Finished:
-        inputs = await self._bind()
-        prelude = _prelude(self._source, self._plan.tools)
-        if prelude:
-            await self._feed(prelude, {})
+        if self._begun is None:
+            await self._bind_large_inputs()
+            prelude = _prelude(self._source, self._plan.tools)
+            if prelude:
+                await self._feed(prelude, {})
         try:
-            self._script_feed = f"<python-input-{self._feeds}>"
-            answer = await self._feed(self._prepared.text, {**inputs, RESULT: None})
+            answer = await (self._begun or self._feed_script(self._small_inputs()))
             if self._prepared.needs_dump:
                 answer = await self._feed(DUMP, {})
         except MontyRuntimeError as error:
@@ -233,25 +245,32 @@ class MontyExecution:
             answer = await self._feed(_guest("monty_result.py"), {})
         return Finished(Verdict.OK, answer if isinstance(answer, str) else None, cpu_seconds=self._cpu_spent())
 
-    async def _bind(self) -> dict[str, Any]:
-        """The script's variables. Large values go in as text and are parsed inside: ten times faster than objects."""
-        texts = self._plan.inputs_json
-        small = {name: json.loads(text) for name, text in texts.items() if len(text) <= SMALL_INPUTS_BYTES}
-        large = {f"__paddock_{name}": text for name, text in texts.items() if name not in small}
+    def _small_inputs(self) -> dict[str, Any]:
+        small = {name: json.loads(text) for name, text in self._plan.inputs_json.items() if not _is_large(text)}
+        return {"files": [file.entry() for file in self._plan.files], **small}
+
+    async def _bind_large_inputs(self) -> None:
+        """Large values go in as text and are parsed inside: ten times faster than objects."""
+        large = {f"__paddock_{name}": text for name, text in self._plan.inputs_json.items() if _is_large(text)}
         if large:
             lines = [f"{name.removeprefix('__paddock_')} = __paddock_loads({name})" for name in large]
             await self._feed("\n".join(["from json import loads as __paddock_loads", *lines]), large)
-        return {"files": [file.entry() for file in self._plan.files], **small}
 
-    async def _feed(self, code: str, inputs: dict[str, Any]) -> Any:
+    def _feed_script(self, inputs: dict[str, Any]) -> asyncio.Future[Any]:
+        self._script_feed = f"<python-input-{self._feeds}>"
+        return self._feed(self._prepared.text, {**inputs, RESULT: None})
+
+    def _feed(self, code: str, inputs: dict[str, Any]) -> asyncio.Future[Any]:
+        """The worker starts on it before this returns."""
         self._feeds += 1
-        return await self._session.feed_run(
+        fed = self._session.feed_run(
             code,
             inputs=inputs,
             external_lookup={f"__paddock_call_{SECRET}": self._call, f"__paddock_progress_{SECRET}": self._progress},
             print_callback=self._print,
             os=self._files,
         )
+        return asyncio.ensure_future(fed)  # it is a future, whatever its stubs say
 
     def _print(self, stream: Stream, text: str) -> None:
         # Called on a thread of the pool, while the worker waits: events keep their order.
@@ -279,6 +298,10 @@ class MontyExecution:
         self._progressed += 1
         if self._progressed <= PROGRESS_EVENTS:
             self._events.put_nowait(Progress(far, whole, str(message)[:PROGRESS_CHARACTERS]))
+
+
+def _is_large(text: str) -> bool:
+    return len(text) > SMALL_INPUTS_BYTES
 
 
 def _prelude(source: Source, tools: tuple[str, ...]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 
 from paddock.model.events import Answer, EngineEvent, Finished, ToolCall
@@ -43,7 +43,7 @@ class ScriptedExecution:
         self._settled = asyncio.Event()
         self._settled.set()
 
-    async def feed(self) -> AsyncIterator[EngineEvent]:
+    async def feed(self) -> AsyncGenerator[EngineEvent, None]:
         for event in self._events:
             if isinstance(event, ToolCall):
                 self._open.add(event.id)
