@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from paddock.engines.scripted import ScriptedEngine
-from paddock.model.errors import EngineCrashed, UnknownEngine
+from paddock.model.errors import EngineCrashed, RequestError, UnknownEngine
 from paddock.model.events import Answer, Done, EngineEvent, Event, Finished, Output, Progress, ToolCall
 from paddock.model.result import RunError, Verdict
 from paddock.run import Paddock
@@ -212,3 +212,24 @@ def enter(entered: asyncio.Event) -> Callable[..., Any]:
         await asyncio.Event().wait()
 
     return enter
+
+
+def test_a_paddock_belongs_to_one_event_loop() -> None:
+    paddock = Paddock()
+
+    async def start() -> int | None:
+        return (await paddock.run("1 + 1")).output
+
+    assert asyncio.run(start()) == 2
+    with pytest.raises(RequestError, match="another event loop"):
+        asyncio.run(start())
+
+
+def test_a_paddock_that_was_left_can_be_used_in_another_loop() -> None:
+    paddock = Paddock()
+
+    async def use() -> int | None:
+        async with paddock:
+            return (await paddock.run("1 + 1")).output
+
+    assert [asyncio.run(use()), asyncio.run(use())] == [2, 2]

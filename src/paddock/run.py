@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from paddock.config import Config
 from paddock.engines import registry
-from paddock.model.errors import ConfigError
+from paddock.model.errors import ConfigError, RequestError
 from paddock.model.events import Done, Event, ToolCall
 from paddock.model.request import Options, Request, asked
 from paddock.model.result import RunResult, Verdict
@@ -47,6 +47,7 @@ class Paddock:
         self._tools = by_name(tools)
         self._factories = registry.available() if engines is None else engines
         self._engines: dict[str, Engine] = {}
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._background: Background | None = None
         self._lock = threading.Lock()
 
@@ -80,6 +81,7 @@ class Paddock:
         return background.run(code, options)
 
     async def _run(self, request: Request, watch: Watch) -> RunResult:
+        self._stay_in_one_loop()
         plan = await self._plan(request)
         record = Record(plan)
         if plan.engine is not None:
@@ -123,6 +125,16 @@ class Paddock:
                 task.cancel()
             if answering:
                 await asyncio.gather(*answering, return_exceptions=True)
+
+    def _stay_in_one_loop(self) -> None:
+        """Engines live in the loop that started them; in another one they would wait for answers that never come."""
+        loop = asyncio.get_running_loop()
+        if self._engines and self._loop not in (None, loop):
+            raise RequestError(
+                "this Paddock was started in another event loop; make one for each loop, leave it with `async with` "
+                "before its loop ends, or use run_sync"
+            )
+        self._loop = loop
 
     def _engine(self, name: str) -> Engine:
         if name not in self._engines:

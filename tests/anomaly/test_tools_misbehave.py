@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
@@ -110,3 +112,26 @@ async def test_a_call_that_the_script_does_not_wait_for_ends_with_the_run() -> N
 
     code = "import asyncio\nasync def other():\n    raise ValueError('first')\nawait asyncio.gather(tool(), other())"
     assert await run(tool, code, wall_seconds=5) == (Verdict.RAISED, None)
+
+
+def test_tools_that_never_return_hold_up_neither_other_calls_nor_the_end_of_the_host() -> None:
+    script = """
+import asyncio, threading
+from paddock import Paddock
+
+def stuck():
+    threading.Event().wait()
+
+def quick():
+    return 5
+
+async def main():
+    async with Paddock(tools=[stuck, quick]) as paddock:
+        many = "import asyncio\\nawait asyncio.gather(*[stuck() for _ in range(50)])"
+        print((await paddock.run(many, limits={"wall_seconds": 1})).verdict.value)
+        print((await paddock.run("await quick()")).output)
+
+asyncio.run(main())
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.stdout, done.stderr, done.returncode) == ("timeout\n{'result': 5}\n", "", 0)

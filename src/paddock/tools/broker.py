@@ -16,6 +16,7 @@ from paddock.model.errors import UnknownTool
 from paddock.model.events import Answer, ToolCall
 from paddock.model.nesting import is_deeper
 from paddock.model.result import Call
+from paddock.tools.threads import in_thread
 
 Function = Callable[..., Any]
 ARGUMENT_BYTES = 4 * 1024 * 1024
@@ -110,7 +111,7 @@ class Broker:
 async def _called(function: Function, arguments: dict[str, Any]) -> Any:
     if inspect.iscoroutinefunction(function):
         return await function(**arguments)
-    value, problem = await asyncio.to_thread(_kept, function, arguments)  # it may block; the event loop may not
+    value, problem = await in_thread(lambda: _kept(function, arguments))  # it may block; the event loop may not
     if problem is not None:
         raise problem if isinstance(problem, Exception) and not isinstance(problem, StopIteration) else _Left(problem)
     return await value if inspect.isawaitable(value) else value
