@@ -217,7 +217,7 @@ def enter(entered: asyncio.Event) -> Callable[..., Any]:
 def test_a_paddock_belongs_to_one_event_loop() -> None:
     paddock = Paddock()
 
-    async def start() -> int | None:
+    async def start() -> object:
         return (await paddock.run("1 + 1")).output
 
     assert asyncio.run(start()) == 2
@@ -228,7 +228,7 @@ def test_a_paddock_belongs_to_one_event_loop() -> None:
 def test_a_paddock_that_was_left_can_be_used_in_another_loop() -> None:
     paddock = Paddock()
 
-    async def use() -> int | None:
+    async def use() -> object:
         async with paddock:
             return (await paddock.run("1 + 1")).output
 
