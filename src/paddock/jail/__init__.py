@@ -1,0 +1,1 @@
+"""The kernel enclosure around guest processes."""

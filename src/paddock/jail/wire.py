@@ -1,0 +1,101 @@
+"""Frames between the host and a guest: kind, id, two lengths, a small JSON header and a raw body.
+
+Both ends import this module, so it needs the standard library alone. Nothing that a guest writes is trusted: lengths
+are checked before a byte of what they announce is read, and the host decodes headers into typed values of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+PREFIX = struct.Struct("!BIII")
+HEADER_BYTES = 64 * 1024
+BODY_BYTES = 64 * 1024 * 1024
+"""The most that any frame may carry; a reader may allow less."""
+CHUNK_BYTES = 256 * 1024
+"""Large files cross in frames of this size."""
+
+
+class Kind(IntEnum):
+    """What a frame means. Below 16 from the host, above from the guest."""
+
+    START = 1  # limits, mode, names: precedes everything else
+    INPUT = 2  # one variable; the body is its JSON text
+    FILE = 3  # part of an attached file; several with one path are put together
+    CODE = 4  # the script; it runs when this has arrived
+    ANSWER = 5  # to the CALL or ARTIFACT with the same id
+
+    READY = 16  # walled in, waiting
+    CALL = 17  # a tool; the body is the arguments' JSON text
+    PROGRESS = 18
+    ARTIFACT = 19  # create one, or read one
+    RESULT = 20  # the script is over; the body is the value's JSON text
+
+
+class WireError(Exception):
+    """What came over the wire is not a frame."""
+
+
+class Prefix(NamedTuple):
+    """What a frame announces of itself."""
+
+    kind: int
+    id: int
+    header_bytes: int
+    body_bytes: int
+
+
+class Frame(NamedTuple):
+    kind: int
+    id: int
+    header: bytes
+    body: bytes
+
+    def values(self) -> dict[str, Any]:
+        """The header as plain values, for the end that trusts the other."""
+        return json.loads(self.header) if self.header else {}
+
+
+def pack(kind: Kind, frame_id: int = 0, header: dict[str, Any] | None = None, body: bytes = b"") -> bytes:
+    """A frame as bytes."""
+    text = json.dumps(header).encode() if header else b""
+    return PREFIX.pack(kind, frame_id, len(text), len(body)) + text + body
+
+
+def prefix(data: bytes | bytearray | memoryview, body_bytes: int = BODY_BYTES) -> Prefix:
+    """The prefix that `data` begins with; refused if it announces too much."""
+    found = Prefix(*PREFIX.unpack_from(data))
+    if found.header_bytes > HEADER_BYTES or found.body_bytes > body_bytes:
+        raise WireError(f"a frame announces {found.header_bytes} + {found.body_bytes} bytes")
+    return found
+
+
+def receive(sock: socket.socket) -> Frame | None:
+    """The next frame from a blocking socket; None where the other end has closed it."""
+    start = _exactly(sock, PREFIX.size)
+    if start is None:
+        return None
+    kind, frame_id, header_bytes, body_bytes = prefix(start)
+    header = _exactly(sock, header_bytes)
+    body = _exactly(sock, body_bytes)
+    if header is None or body is None:
+        raise WireError("the connection ended in the middle of a frame")
+    return Frame(kind, frame_id, header, body)
+
+
+def _exactly(sock: socket.socket, count: int) -> bytes | None:
+    data = bytearray(count)
+    view = memoryview(data)
+    got = 0
+    while got < count:
+        received = sock.recv_into(view[got:])
+        if received == 0:
+            if got:
+                raise WireError("the connection ended in the middle of a frame")
+            return None
+        got += received
+    return bytes(data)
