@@ -1,0 +1,54 @@
+"""System calls that Python does not offer, through libc. An error is an OSError that names the call."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_libc.syscall.restype = ctypes.c_long
+
+Argument = int | bytes | ctypes.Array[ctypes.c_char] | None
+
+# Calls that are used here by number; those after 400 have one number everywhere.
+_ONLY_HERE = {
+    "x86_64": {"pivot_root": 155, "seccomp": 317, "capset": 126, "mount": 165, "umount2": 166, "unshare": 272},
+    "aarch64": {"pivot_root": 41, "seccomp": 277, "capset": 91, "mount": 40, "umount2": 39, "unshare": 97},
+}
+_EVERYWHERE = {
+    "open_tree": 428,
+    "move_mount": 429,
+    "mount_setattr": 442,
+    "landlock_create_ruleset": 444,
+    "landlock_add_rule": 445,
+    "landlock_restrict_self": 446,
+}
+MACHINE = platform.machine()
+NUMBERS = _EVERYWHERE | _ONLY_HERE.get(MACHINE, {})
+
+
+def syscall(name: str, *arguments: Argument) -> int:
+    """Make the call; its result, or OSError."""
+    if name not in NUMBERS:
+        raise OSError(f"{name}: unknown on {MACHINE}")
+    result: int = _libc.syscall(ctypes.c_long(NUMBERS[name]), *map(_passed, arguments))
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{name}: {os.strerror(number)}")
+    return result
+
+
+def prctl(option: int, *arguments: Argument) -> int:
+    """prctl(2); its result, or OSError."""
+    filled = [*arguments, 0, 0, 0, 0][:4]
+    result: int = _libc.prctl(ctypes.c_int(option), *map(_passed, filled))
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"prctl({option}): {os.strerror(number)}")
+    return result
+
+
+def _passed(argument: Argument) -> object:
+    # An int must be passed as wide as a register, or its upper half is whatever was there.
+    return ctypes.c_ulong(argument & (2**64 - 1)) if isinstance(argument, int) else argument
