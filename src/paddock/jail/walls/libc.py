@@ -13,8 +13,24 @@ Argument = int | bytes | ctypes.Array[ctypes.c_char] | None
 
 # Calls that are used here by number; those after 400 have one number everywhere.
 _ONLY_HERE = {
-    "x86_64": {"pivot_root": 155, "seccomp": 317, "capset": 126, "mount": 165, "umount2": 166, "unshare": 272},
-    "aarch64": {"pivot_root": 41, "seccomp": 277, "capset": 91, "mount": 40, "umount2": 39, "unshare": 97},
+    "x86_64": {
+        "pivot_root": 155,
+        "seccomp": 317,
+        "capset": 126,
+        "mount": 165,
+        "umount2": 166,
+        "unshare": 272,
+        "setns": 308,
+    },
+    "aarch64": {
+        "pivot_root": 41,
+        "seccomp": 277,
+        "capset": 91,
+        "mount": 40,
+        "umount2": 39,
+        "unshare": 97,
+        "setns": 268,
+    },
 }
 _EVERYWHERE = {
     "open_tree": 428,
