@@ -30,10 +30,14 @@ class Policy:
             raise ValueError("a confined guest shares the host's network: its sockets must be 'none'")
 
 
+def _names(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
 # The pid to signal in a confined program, until `seccomp.for_process` puts the real one in. No process has it.
 NOBODY = 0x7FFF_FFF0
 
-ALWAYS = """
+ALWAYS = _names("""
     read write readv writev pread64 pwrite64 preadv pwritev preadv2 pwritev2 lseek close close_range dup dup2 dup3
     open openat openat2 creat stat fstat lstat newfstatat statx access faccessat faccessat2 readlink readlinkat
     getdents getdents64 getcwd chdir fchdir mkdir mkdirat rmdir rename renameat renameat2 link linkat symlink symlinkat
@@ -52,28 +56,26 @@ ALWAYS = """
     sched_yield sched_getaffinity sched_getscheduler sched_getparam sched_getattr
     sched_get_priority_max sched_get_priority_min sched_rr_get_interval
     recvfrom recvmsg recvmmsg shutdown getsockname getpeername getsockopt
-""".split()
+""")
 
 # With a pid namespace, or a uid of its own, these reach only the guest's own processes and files.
-UNLESS_CONFINED = """
+UNLESS_CONFINED = _names("""
     memfd_create chown fchown lchown fchownat utime utimes utimensat futimesat
     getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr
     kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo pidfd_open pidfd_send_signal
-""".split()
+""")
 
-PROCESSES = "fork vfork execve execveat setsid setpgid".split()
-EXECUTE = "execve execveat".split()
-ADDRESSES = "connect bind listen accept accept4".split()
+PROCESSES = _names("fork vfork execve execveat setsid setpgid")
+EXECUTE = _names("execve execveat")
+ADDRESSES = _names("connect bind listen accept accept4")
 
 # libc falls back to an older call on ENOSYS alone. clone3 takes its flags in memory, where no filter can see them.
-UNKNOWN = frozenset(["clone3", "futex_waitv", "futex_wake", "futex_wait", "futex_requeue"])
+UNKNOWN = _names("clone3 futex_waitv futex_wake futex_wait futex_requeue")
 # shutil.copy2 takes ENOTSUP for "no such attributes here", and EPERM for a failure.
-UNSUPPORTED = frozenset(
-    """
+UNSUPPORTED = _names("""
     setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr setxattrat removexattrat
     getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr getxattrat listxattrat
-    """.split()
-)
+""")
 
 
 def refusal(name: str | None) -> int:

@@ -12,10 +12,10 @@ import struct
 
 from paddock.jail.walls import bpf, capabilities, child
 from paddock.jail.walls.arguments import rules
-from paddock.jail.walls.libc import MACHINE, syscall
+from paddock.jail.walls.libc import syscall
 from paddock.jail.walls.notices import Denied, denied_calls
 from paddock.jail.walls.rules import NOBODY, Policy, refusal
-from paddock.jail.walls.syscalls import NUMBERS
+from paddock.jail.walls.syscalls import MACHINE, NUMBERS
 
 __all__ = ["Denied", "Policy", "denied_calls", "for_process", "install", "install_traced", "probe", "program"]
 
@@ -47,7 +47,7 @@ def program(policy: Policy, machine: str = MACHINE) -> bytes:
 
 
 def for_process(confined: bytes, pid: int) -> bytes:
-    """A confined program that lets this process signal itself. Without it no signal can be sent, not even by abort()."""
+    """A confined program that lets this process signal itself: without, even abort() sends nothing."""
     return confined.replace(struct.pack("=I", NOBODY), struct.pack("=I", pid))
 
 
