@@ -4,44 +4,16 @@ from __future__ import annotations
 
 import ctypes
 import os
-import platform
+
+from paddock.jail.walls import syscalls
+from paddock.jail.walls.syscalls import MACHINE
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
 
 Argument = int | bytes | ctypes.Array[ctypes.c_char] | None
 
-# Calls that are used here by number; those after 400 have one number everywhere.
-_ONLY_HERE = {
-    "x86_64": {
-        "pivot_root": 155,
-        "seccomp": 317,
-        "capset": 126,
-        "mount": 165,
-        "umount2": 166,
-        "unshare": 272,
-        "setns": 308,
-    },
-    "aarch64": {
-        "pivot_root": 41,
-        "seccomp": 277,
-        "capset": 91,
-        "mount": 40,
-        "umount2": 39,
-        "unshare": 97,
-        "setns": 268,
-    },
-}
-_EVERYWHERE = {
-    "open_tree": 428,
-    "move_mount": 429,
-    "mount_setattr": 442,
-    "landlock_create_ruleset": 444,
-    "landlock_add_rule": 445,
-    "landlock_restrict_self": 446,
-}
-MACHINE = platform.machine()
-NUMBERS = _EVERYWHERE | _ONLY_HERE.get(MACHINE, {})
+NUMBERS = syscalls.NUMBERS.get(MACHINE, {})
 
 
 def syscall(name: str, *arguments: Argument) -> int:

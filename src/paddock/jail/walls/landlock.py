@@ -1,0 +1,100 @@
+"""Landlock: which files a process may reach, TCP, and signals and abstract sockets of those outside."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import struct
+from collections.abc import Sequence
+
+from paddock.jail.walls import capabilities, child
+from paddock.jail.walls.libc import syscall
+
+_EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
+_MAKE_CHAR, _MAKE_BLOCK = 1 << 6, 1 << 11
+_REFER, _TRUNCATE, _IOCTL_DEV = 1 << 13, 1 << 14, 1 << 15
+_FIRST_RIGHTS = (1 << 13) - 1
+_ON_A_FILE = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEV
+_BIND_AND_CONNECT_TCP = 0b11
+_ABSTRACT_SOCKETS_AND_SIGNALS = 0b11
+_TELL_VERSION, _PATH_BENEATH = 1, 1
+_ABSENT = (errno.ENOSYS, errno.EOPNOTSUPP, errno.EPERM)
+
+_abi: int | None = None
+
+
+def abi() -> int:
+    """The kernel's version of Landlock; 0 without. TCP needs 4, signals and abstract sockets 6."""
+    global _abi  # noqa: PLW0603 - it cannot change, and guests ask for it often
+    if _abi is None:
+        try:
+            _abi = syscall("landlock_create_ruleset", None, 0, _TELL_VERSION)
+        except OSError as error:
+            if error.errno not in _ABSENT:
+                raise
+            _abi = 0
+    return _abi
+
+
+def restrict(read: Sequence[str], write: Sequence[str], *, execute: bool = True, network: bool = False) -> None:
+    """From now on only these paths and what is beneath them, for this thread and what it will fork.
+
+    `write` means all but making devices. Without `execute` nothing can be executed (mapping libraries still works);
+    without `network` TCP is refused (UDP is not Landlock's). Needs no_new_privs. A missing path is an error.
+    Landlock does not cover stat, chmod, chown, utime, xattr: names and metadata stay visible.
+    """
+    handled = _rights()
+    runs = _EXECUTE if execute else 0
+    reads = _READ_FILE | _READ_DIR | runs
+    writes = handled & ~(_MAKE_CHAR | _MAKE_BLOCK | _EXECUTE) | runs
+    ruleset = syscall("landlock_create_ruleset", _attributes(handled, network=network), 24, 0)
+    try:
+        for paths, rights in ((read, reads), (write, writes)):
+            for path in paths:
+                _allow(ruleset, path, rights)
+        syscall("landlock_restrict_self", ruleset, 0)
+    finally:
+        os.close(ruleset)
+
+
+def _rights() -> int:
+    known = abi()
+    rights = _FIRST_RIGHTS
+    for since, right in ((2, _REFER), (3, _TRUNCATE), (5, _IOCTL_DEV)):
+        rights |= right if known >= since else 0
+    return rights
+
+
+def _attributes(files: int, *, network: bool) -> bytes:
+    # Trailing fields that an older kernel does not know must be zero.
+    tcp = _BIND_AND_CONNECT_TCP if abi() >= 4 and not network else 0
+    scoped = _ABSTRACT_SOCKETS_AND_SIGNALS if abi() >= 6 else 0
+    return struct.pack("=QQQ", files, tcp, scoped)
+
+
+def _allow(ruleset: int, path: str, rights: int) -> None:
+    fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    try:
+        if not stat.S_ISDIR(os.fstat(fd).st_mode):
+            rights &= _ON_A_FILE
+        syscall("landlock_add_rule", ruleset, _PATH_BENEATH, struct.pack("=Qi", rights, fd), 0)
+    finally:
+        os.close(fd)
+
+
+def probe() -> str | None:
+    """None if Landlock really holds here, else why not."""
+    if abi() == 0:
+        return "Landlock: not in this kernel; it needs Linux 5.13 with `landlock` in CONFIG_LSM or in lsm= at boot"
+    return child.attempt(_try)
+
+
+def _try() -> str | None:
+    capabilities.no_new_privs()
+    restrict(["/proc"], [])
+    try:
+        os.close(os.open("/", os.O_RDONLY | os.O_DIRECTORY))
+    except PermissionError:
+        return None
+    return "Landlock: a ruleset was enforced but did not keep / closed"
