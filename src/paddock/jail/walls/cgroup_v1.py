@@ -104,10 +104,10 @@ class SlotV1:
     def kill(self) -> bool:
         """Kill everything in the group; whether it is empty now. Takes as long as its memory takes to free."""
         write(self._pids / "pids.max", "0")
-        return all([end_members(group) for group in self._groups])
+        return not [group for group in self._groups if not end_members(group)]
 
     def reset(self) -> None:
-        """Make an empty group as new: unlimited, without cached pages, counting from here. Milliseconds if it was full."""
+        """Make an empty group as new: unlimited, without cached pages, counting from here. Milliseconds if full."""
         if self._swap_counts:
             write(self._memory / "memory.memsw.limit_in_bytes", UNLIMITED)
         write(self._memory / "memory.limit_in_bytes", UNLIMITED)

@@ -83,7 +83,7 @@ class SlotV2:
         return end_members(self._group)
 
     def reset(self) -> None:
-        """Make an empty group as new: unlimited, without cached pages, counting from here. Milliseconds if it was full."""
+        """Make an empty group as new: unlimited, without cached pages, counting from here. Milliseconds if full."""
         write(self._group / "memory.max", "max")
         write(self._group / "pids.max", "max")
         left = number(self._group / "memory.current")
