@@ -12,6 +12,7 @@ import os
 import signal
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from paddock.jail.guest import Guest, Report
@@ -66,6 +67,7 @@ class CPythonExecution:
         self._progressed = 0
 
     async def feed(self) -> AsyncGenerator[EngineEvent, None]:
+        self._guest.limit(self._plan.limits)
         self._send_script()
         while True:
             # In this order: what was printed before a frame was sent is in the pipe when the frame has arrived.
@@ -81,6 +83,9 @@ class CPythonExecution:
                         return
             except WireError as problem:
                 yield Finished(Verdict.CRASHED, error_type="ProtocolError", error_message=f"{_DISTURBED}: {problem}")
+                return
+            if self._guest.out_of_memory and self._guest.was_out_of_memory():
+                yield self._used(Finished(Verdict.OUT_OF_MEMORY))
                 return
             if closed and (finished := self._death()) is not None:
                 for output in self._printed():
@@ -159,6 +164,7 @@ class CPythonExecution:
             raise WireError(f"a run does not end {ended.status[:20]!r}")
         if ended.type == "MemoryError":
             verdict = Verdict.OUT_OF_MEMORY
+        cpu_seconds, memory_bytes = self._guest.usage()
         return Finished(
             verdict,
             ended.output_json,
@@ -168,7 +174,8 @@ class CPythonExecution:
             column=ended.column,
             traceback=ended.traceback,
             exit_code=ended.exit_code,
-            cpu_seconds=self._guest.cpu_seconds(),
+            cpu_seconds=cpu_seconds,
+            memory_bytes=memory_bytes,
         )
 
     def _death(self) -> Finished | None:
@@ -181,24 +188,19 @@ class CPythonExecution:
         if report is None:
             return None
         code = os.waitstatus_to_exitcode(report.status)
+        if self._guest.was_out_of_memory():
+            return self._used(Finished(Verdict.OUT_OF_MEMORY), report)
         if code >= 0:
             words = f"the script ended its process with exit code {code}"
-            return self._crash(words, report, exit_code=code)
-        name = signal.Signals(-code).name if -code in list(signal.Signals) else f"signal {-code}"
+            return self._used(Finished(Verdict.CRASHED, None, "Crashed", words, exit_code=code), report)
         if -code == signal.SIGXCPU:
-            return Finished(
-                Verdict.TIMEOUT, error_message="the processor time was used up", cpu_seconds=report.cpu_seconds
-            )
-        return self._crash(f"the script's process was ended by {name}", report, signal_number=-code)
+            return self._used(Finished(Verdict.TIMEOUT, error_message="the processor time was used up"), report)
+        name = signal.Signals(-code).name if -code in list(signal.Signals) else f"signal {-code}"
+        words = f"the script's process was ended by {name}"
+        return self._used(Finished(Verdict.CRASHED, None, "Crashed", words, signal=-code), report)
 
-    def _crash(
-        self, words: str, report: Report, *, exit_code: int | None = None, signal_number: int | None = None
-    ) -> Finished:
-        return Finished(
-            Verdict.CRASHED,
-            error_type="Crashed",
-            error_message=words,
-            exit_code=exit_code,
-            signal=signal_number,
-            cpu_seconds=report.cpu_seconds,
-        )
+    def _used(self, finished: Finished, report: Report | None = None) -> Finished:
+        cpu_seconds, memory_bytes = self._guest.usage()
+        if cpu_seconds is None and report is not None:
+            cpu_seconds = report.cpu_seconds
+        return replace(finished, cpu_seconds=cpu_seconds, memory_bytes=memory_bytes)

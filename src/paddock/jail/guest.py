@@ -14,8 +14,10 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from paddock.jail.reaper import HELLO, REPORT
+from paddock.jail.walls.cgroup import Slot
 from paddock.jail.wire import PREFIX, Kind
 from paddock.model.errors import JailUnavailable
+from paddock.model.limits import Limits
 
 READ_BYTES = 64 * 1024
 _CREDENTIALS = struct.Struct("3i")
@@ -32,10 +34,10 @@ class Report(NamedTuple):
 class Guest:
     """A walled-in process that waits for a script, gets one, and is thrown away."""
 
-    def __init__(self, number: int, uid: int, fds: list[int]) -> None:
+    def __init__(self, uid: int, fds: list[int], slot: Slot | None) -> None:
         control, reaper, out, error = fds
-        self.number = number
         self.uid = uid
+        self.slot = slot
         self.control = socket.socket(fileno=control)
         self._reaper = socket.socket(fileno=reaper)
         self._pipes = {"stdout": out, "stderr": error}
@@ -46,15 +48,18 @@ class Guest:
         self._loop = asyncio.get_running_loop()
         # Edge-triggered, in an epoll of its own: what nobody reads yet must not wake the loop again and again.
         self._edges = select.epoll()
-        for fd in fds:
+        for fd in [*fds, slot.oom_fd] if slot is not None and slot.oom_fd is not None else fds:
             self._edges.register(fd, select.EPOLLIN | select.EPOLLET)
         self._awake = False
+        self.out_of_memory = False  # perhaps: the slot knows
         self._waiter: asyncio.Future[None] | None = None
         self._loop.add_reader(self._edges.fileno(), self._wake)
         self._unsent: deque[memoryview] = deque()
 
     def _wake(self) -> None:
-        self._edges.poll(0)
+        for fd, _ in self._edges.poll(0):
+            if self.slot is not None and fd == self.slot.oom_fd:
+                self.out_of_memory = True
         self._awake = True
         if self._waiter is not None:
             _settle(self._waiter)
@@ -90,7 +95,7 @@ class Guest:
 
     def is_waiting(self) -> bool:
         """Whether nothing has come from it since it was walled in: not even its end."""
-        return not self._awake
+        return not self._awake and not self._edges.poll(0)
 
     def read(self, stream: str) -> bytes:
         """What was written to `stdout` or `stderr`; no bytes where there is nothing."""
@@ -121,7 +126,22 @@ class Guest:
         status, user, system, size = REPORT.unpack(said)
         return Report(status, user + system, size)
 
-    def cpu_seconds(self) -> float | None:
+    def limit(self, limits: Limits) -> None:
+        """Bound the whole tree, from now on; what it holds already does not count."""
+        if self.slot is not None:
+            self.slot.limit(limits.memory_bytes, max(1, limits.processes))
+
+    def was_out_of_memory(self) -> bool:
+        return self.slot is not None and self.slot.was_out_of_memory()
+
+    def usage(self) -> tuple[float | None, int | None]:
+        """Seconds of CPU and the most bytes of memory that the tree has used, as far as the kernel can say."""
+        if self.slot is None:
+            return self._cpu_seconds(), None
+        used = self.slot.usage()
+        return (self._cpu_seconds() if used.cpu_seconds is None else round(used.cpu_seconds, 6)), used.memory_peak_bytes
+
+    def _cpu_seconds(self) -> float | None:
         """What the guest's process has spent so far; None where it is gone."""
         try:
             return round(time.clock_gettime((~self.pid << 3) | 2), 6)  # what clock_getcpuclockid(3) computes

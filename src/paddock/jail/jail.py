@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from paddock.jail.keeper import Keeper
 from paddock.jail.pool import Pool
 from paddock.jail.spec import Spec
+from paddock.jail.walls import cgroup
 from paddock.jail.walls.namespaces import Identities
 
 if TYPE_CHECKING:
@@ -37,4 +38,6 @@ def pool_for(config: Config, runtime: str) -> Pool:
     async def start() -> Keeper:
         return await Keeper.start(sys.executable, spec, identities)
 
-    return Pool(start, floor=1, ceiling=8, most=32, idle_seconds=30)
+    controllers = cgroup.available()
+    slots = cgroup.Slots(controllers) if controllers is not None else None
+    return Pool(start, floor=1, ceiling=8, most=32, idle_seconds=30, slots=slots)

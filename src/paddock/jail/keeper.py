@@ -13,6 +13,7 @@ from pathlib import Path
 
 from paddock.jail.guest import Guest
 from paddock.jail.spec import Order, Spec
+from paddock.jail.walls.cgroup import Slot
 from paddock.jail.walls.namespaces import Identities, give_identities
 from paddock.model.errors import EngineCrashed, JailUnavailable
 
@@ -39,7 +40,7 @@ class Keeper:
         self._process = process
         self._control = control
         self._loop = asyncio.get_running_loop()
-        self._ordered: dict[int, tuple[Order, asyncio.Future[Guest]]] = {}
+        self._ordered: dict[int, tuple[Order, Slot | None, asyncio.Future[Guest]]] = {}
         self._numbers = 0
         self.died = self._loop.create_future()
         self._told: asyncio.Queue[dict[str, object] | bytes] = asyncio.Queue()
@@ -86,15 +87,20 @@ class Keeper:
                 why = told.get("failed") if isinstance(told, dict) else "it ended at once"
                 raise JailUnavailable(f"the zygote could not be started: {why}")
 
-    async def guest(self, *, uid: int, processes: bool) -> Guest:
-        """A new guest, walled in and waiting."""
+    async def guest(self, *, uid: int, processes: bool, slot: Slot | None = None) -> Guest:
+        """A new guest, walled in and waiting; in `slot`, if there is one."""
         if self.died.done():
             raise EngineCrashed("the zygote has died")
         self._numbers += 1
         order = Order(self._numbers, uid, processes)
         forked: asyncio.Future[Guest] = self._loop.create_future()
-        self._ordered[order.number] = (order, forked)
-        self._control.send(order.to_bytes())
+        self._ordered[order.number] = (order, slot, forked)
+        doors = slot.doors() if slot is not None else []
+        try:
+            socket.send_fds(self._control, [order.to_bytes()], doors)
+        finally:
+            for door in doors:
+                os.close(door)
         guest = await forked
         try:
             await guest.walled_in()
@@ -115,8 +121,8 @@ class Keeper:
             return
         told = message if message == b"map" else json.loads(message)
         if isinstance(told, dict) and "forked" in told:
-            order, forked = self._ordered.pop(told["forked"])
-            guest = Guest(order.number, order.uid, fds)
+            order, slot, forked = self._ordered.pop(told["forked"])
+            guest = Guest(order.uid, fds, slot)
             if forked.done():
                 guest.abandon()
             else:
@@ -125,9 +131,10 @@ class Keeper:
             self._told.put_nowait(told)
 
     def _die(self) -> None:
+        """No guest will come any more: whoever waits for one is told."""
         self._loop.remove_reader(self._control.fileno())
         self._told.put_nowait(b"")
-        for _, forked in self._ordered.values():
+        for _, _, forked in self._ordered.values():
             if not forked.done():
                 forked.set_exception(EngineCrashed("the zygote has died"))
         self._ordered.clear()
@@ -136,8 +143,10 @@ class Keeper:
 
     async def close(self) -> None:
         """End the zygote and with it every guest."""
-        self._loop.remove_reader(self._control.fileno())
-        self._control.close()
+        if self._control.fileno() < 0:
+            return
+        self._die()
         with suppress(ProcessLookupError):
             self._process.kill()
         await asyncio.to_thread(self._process.wait)
+        self._control.close()

@@ -26,6 +26,7 @@ class Namespaced:
         }
 
     def enter(self, host: socket.socket) -> None:
+        parent = os.getppid()
         namespaces.unshare(namespaces.ZYGOTE)
         # Opened in the new mount namespace, and while we are still who may walk there.
         sources = [mounts.Source(path) for path in self._spec.reads]
@@ -35,6 +36,7 @@ class Namespaced:
             os.setgroups([])
             os.setresgid(0, 0, 0)  # of the namespace; outside it is an ordinary id of the range
             os.setresuid(0, 0, 0)
+        capabilities.die_with_parent(parent)  # a change of uid makes the kernel forget it
         started = os.fork()
         if started:
             host.close()
@@ -45,6 +47,7 @@ class Namespaced:
         self._has_proc = mounts.build_root(ROOT_PLACE, sources)
         for source in sources:
             source.close()
+        capabilities.drop_bounding()
 
     def before_fork(self) -> None:
         self._pid_namespaces.next_child_in_a_new_one()

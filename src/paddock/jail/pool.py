@@ -14,6 +14,7 @@ from typing import Any
 
 from paddock.jail.guest import Guest
 from paddock.jail.keeper import Keeper
+from paddock.jail.walls.cgroup import Slot, Slots
 from paddock.model.errors import EngineCrashed, PaddockError
 
 FIRST_UID = 1000
@@ -33,9 +34,11 @@ class Pool:
         ceiling: int,
         most: int,
         idle_seconds: float,
+        slots: Slots | None = None,
         processes: bool = True,
     ) -> None:
         self._start = start
+        self._slots = slots
         self._floor, self._ceiling = floor, ceiling
         self._idle_seconds = idle_seconds
         self._processes = processes
@@ -114,14 +117,15 @@ class Pool:
 
     async def _made(self, uid: int) -> Guest:
         """A guest, from a new zygote where the old one died meanwhile."""
-        for attempt in range(ATTEMPTS):
-            keeper = await self._running()
-            try:
-                return await keeper.guest(uid=uid, processes=self._processes)
-            except EngineCrashed:
-                if attempt == ATTEMPTS - 1 or self._closed:
-                    raise
-        raise AssertionError
+        slot = await asyncio.to_thread(self._slots.take) if self._slots is not None else None
+        try:
+            for _ in range(ATTEMPTS - 1):
+                with suppress(EngineCrashed):
+                    return await (await self._running()).guest(uid=uid, processes=self._processes, slot=slot)
+            return await (await self._running()).guest(uid=uid, processes=self._processes, slot=slot)
+        except BaseException:
+            await self._empty(slot)
+            raise
 
     async def _running(self) -> Keeper:
         async with self._starting:
@@ -146,6 +150,11 @@ class Pool:
             await guest.end()
         finally:
             self._uids.append(guest.uid)
+            await self._empty(guest.slot)
+
+    async def _empty(self, slot: Slot | None) -> None:
+        if slot is not None and self._slots is not None:
+            await asyncio.to_thread(self._slots.give_back, slot)
 
     def _tidy_later(self) -> None:
         if self._tidying is not None:
@@ -175,6 +184,5 @@ class Pool:
             self._in_background(self._end(self._waiting.popleft()))
         while self._tasks:
             await asyncio.wait(list(self._tasks))
-        with suppress(PaddockError):
-            if self._keeper is not None:
-                await self._keeper.close()
+        if self._slots is not None:
+            await asyncio.to_thread(self._slots.close)

@@ -20,6 +20,7 @@ from paddock.jail.spec import Order, Spec
 
 Runtime = Callable[[socket.socket], NoReturn]
 MESSAGE_BYTES = 64 * 1024
+MOST_DOORS = 8
 
 
 class Enclosure(Protocol):
@@ -53,8 +54,11 @@ def main(control_fd: int) -> None:
         raise
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # reapers are not waited for
     host.send(json.dumps({"serving": os.getpid()}).encode())
-    while order := host.recv(MESSAGE_BYTES):
-        _fork(Order.from_bytes(order), host, enclosure, getattr(loaded, name))
+    while True:
+        order, doors, _, _ = socket.recv_fds(host, MESSAGE_BYTES, MOST_DOORS)
+        if not order:
+            return
+        _fork(Order.from_bytes(order), doors, host, enclosure, getattr(loaded, name))
 
 
 def _enclosure(spec: Spec) -> Enclosure:
@@ -75,7 +79,7 @@ def _preload(modules: tuple[str, ...], warm_up: Callable[[], None] | None) -> No
     gc.enable()
 
 
-def _fork(order: Order, host: socket.socket, enclosure: Enclosure, runtime: Runtime) -> None:
+def _fork(order: Order, doors: list[int], host: socket.socket, enclosure: Enclosure, runtime: Runtime) -> None:
     if len(os.listdir("/proc/self/task")) != 1:  # noqa: PTH208
         raise RuntimeError("a preloaded module left a thread running; a forked guest would hang on its locks")
     host_control, guest_control = socket.socketpair()
@@ -86,17 +90,18 @@ def _fork(order: Order, host: socket.socket, enclosure: Enclosure, runtime: Runt
     host_error, guest_error = os.pipe()
     enclosure.before_fork()
     if os.fork() == 0:
-        _be_reaper(order, enclosure, runtime, guest_control, guest_reaper, guest_out, guest_error)
+        _be_reaper(order, doors, enclosure, runtime, guest_control, guest_reaper, guest_out, guest_error)
     fds = [host_control.fileno(), host_reaper.fileno(), host_out, host_error]
     socket.send_fds(host, [json.dumps({"forked": order.number}).encode()], fds)
     for end in (host_control, guest_control, host_reaper, guest_reaper):
         end.close()
-    for fd in (host_out, guest_out, host_error, guest_error):
+    for fd in (host_out, guest_out, host_error, guest_error, *doors):
         os.close(fd)
 
 
 def _be_reaper(
     order: Order,
+    doors: list[int],
     enclosure: Enclosure,
     runtime: Runtime,
     control: socket.socket,
@@ -109,6 +114,8 @@ def _be_reaper(
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         guest = os.fork()
         if guest == 0:
+            for door in doors:
+                os.write(door, b"0")  # into its control group, before it allocates anything
             os.setsid()
             os.dup2(os.open("/dev/null", os.O_RDONLY), 0)
             os.dup2(out, 1)
