@@ -18,7 +18,7 @@ LAYERS = (
     {"config"},
     {"planning", "jail", "store"},
     {"tools", "engines"},
-    {"run", "record", "sync", "linting"},
+    {"run", "record", "holding", "sync", "linting"},
     {"definitions"},
     {"server"},
     {"cli"},

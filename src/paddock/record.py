@@ -29,6 +29,11 @@ class Record:
     def verdict(self) -> Verdict | None:
         return None if self._finished is None else self._finished.verdict
 
+    @property
+    def finished(self) -> Finished | None:
+        """How the guest ended, as the engine told it."""
+        return self._finished
+
     def start(self) -> None:
         """The interpreter is ready: the clock starts."""
         self._started = time.perf_counter()

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from paddock.config import Config
 from paddock.engines import registry
+from paddock.holding import Held, Watch
 from paddock.model.errors import ConfigError, RequestError
 from paddock.model.events import Done, Event, ToolCall
 from paddock.model.request import Options, Request, asked
 from paddock.model.result import RunResult, Verdict
-from paddock.planning.plan import Plan, make_plan
+from paddock.planning.plan import Plan, elsewhere, make_plan, may_move
 from paddock.planning.python_source import LONG_PARSE_BYTES
 from paddock.record import Record
 from paddock.tools.broker import Broker, by_name
@@ -25,8 +26,6 @@ from paddock.tools.broker import Broker, by_name
 if TYPE_CHECKING:
     from paddock.engines.base import Engine, Execution
     from paddock.sync import Background
-
-Watch = Callable[[Event], None]
 
 
 class Paddock:
@@ -50,10 +49,12 @@ class Paddock:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._background: Background | None = None
         self._lock = threading.Lock()
+        self.moves = 0
+        """Runs that were begun on the light engine and had to move: each is a fault of what is thought to fit it."""
 
     async def run(self, code: str, **options: Unpack[Options]) -> RunResult:
         """Run `code` and say how it ended. Raises only for a request that makes no sense, or a fault of the host."""
-        return await self._run(asked(code, options), lambda event: None)
+        return await self._run(asked(code, options), None)
 
     async def stream(self, code: str, **options: Unpack[Options]) -> AsyncIterator[Event]:
         """The same run as it happens; the last event is `Done`. Leaving the stream ends the run."""
@@ -80,9 +81,23 @@ class Paddock:
             background = self._background
         return background.run(code, options)
 
-    async def _run(self, request: Request, watch: Watch) -> RunResult:
+    async def _run(self, request: Request, watch: Watch | None) -> RunResult:
         self._stay_in_one_loop()
         plan = await self._plan(request)
+        held = Held(watch)
+        held.late = may_move(plan, engines=self._factories)
+        record = await self._attempt(plan, held)
+        again = elsewhere(plan, record.finished, engines=self._factories)
+        if again is not None and not held.has_left:
+            held.forget()
+            self.moves += again.engine != plan.engine
+            record = await self._attempt(again, held)
+        result = record.result()
+        held(Done(result))
+        held.release()
+        return result
+
+    async def _attempt(self, plan: Plan, held: Held) -> Record:
         record = Record(plan)
         if plan.engine is not None:
             broker = Broker({name: self._tools[name] for name in plan.tools}, plan.limits.calls)
@@ -90,13 +105,11 @@ class Paddock:
                 record.start()
                 try:
                     async with asyncio.timeout(plan.limits.wall_seconds + _GRACE_SECONDS):
-                        await self._execute(execution, broker, record, watch)
+                        await self._execute(execution, broker, record, held)
                 except TimeoutError:
                     record.end(Verdict.TIMEOUT)
             record.calls = broker.calls()
-        result = record.result()
-        watch(Done(result))
-        return result
+        return record
 
     async def _plan(self, request: Request) -> Plan:
         def plan() -> Plan:
