@@ -88,6 +88,9 @@ class Record:
         return Output(event.stream, kept) if kept else None
 
     def _within_limits(self, finished: Finished) -> Finished:
+        if finished.verdict is Verdict.OUTPUT_LIMIT:
+            self._truncated.append("output")  # an engine that saw how large it was, and did not read it
+            return finished
         text = finished.output_json or ""
         size = len(text) if text.isascii() else len(text.encode(errors="replace"))
         if size <= self._plan.limits.output_bytes:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 from paddock.config import Config
 from paddock.engines import registry
 from paddock.holding import Held, Watch
-from paddock.model.errors import ConfigError, RequestError
-from paddock.model.events import Done, Event, ToolCall
+from paddock.model.errors import ConfigError, EngineUnavailable, RequestError
+from paddock.model.events import Done, Event, Finished, ToolCall
 from paddock.model.request import Options, Request, asked
 from paddock.model.result import RunResult, Verdict
 from paddock.planning.plan import Plan, elsewhere, make_plan, may_move
@@ -99,7 +99,9 @@ class Paddock:
 
     async def _attempt(self, plan: Plan, held: Held) -> Record:
         record = Record(plan)
-        if plan.engine is not None:
+        if plan.engine is not None and plan.type_check and (problem := await self._type_problem(plan)) is not None:
+            record.add(problem)
+        elif plan.engine is not None:
             broker = Broker({name: self._tools[name] for name in plan.tools}, plan.limits.calls)
             async with self._engine(plan.engine).open(plan) as execution:
                 record.start()
@@ -138,6 +140,14 @@ class Paddock:
                 task.cancel()
             if answering:
                 await asyncio.gather(*answering, return_exceptions=True)
+
+    async def _type_problem(self, plan: Plan) -> Finished | None:
+        from paddock.engines.monty import MontyEngine  # its workers have the checker, for every Python engine
+
+        engine = self._engine("monty") if "monty" in self._factories else None
+        if not isinstance(engine, MontyEngine):
+            raise EngineUnavailable("the type check is done by the engine `monty`, which is not available here")
+        return await engine.check_types(plan)
 
     def _stay_in_one_loop(self) -> None:
         """Engines live in the loop that started them; in another one they would wait for answers that never come."""

@@ -115,7 +115,11 @@ class CPythonExecution:
         limits = self._plan.limits
         return {
             "mode": "expression",
-            "limits": {"memory_bytes": limits.memory_bytes, "processes": limits.processes},
+            "limits": {
+                "memory_bytes": limits.memory_bytes,
+                "processes": max(1, limits.processes),
+                "recursion": limits.recursion,
+            },
             "tools": list(self._plan.tools),
             "files": [placed.entry() for placed in self._plan.files],
         }

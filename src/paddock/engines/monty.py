@@ -65,17 +65,14 @@ class MontyEngine:
     @asynccontextmanager
     async def open(self, plan: Plan) -> AsyncIterator[MontyExecution]:
         sessions = self._sessions or await self._start()
-        source = read(plan.code)
-        if not isinstance(source, Source):
-            raise EngineCrashed("a plan for code that does not parse reached the engine")
+        source = _source(plan)
         try:
-            problem = await self._checked(sessions, plan, source) if plan.type_check else None
             session = await sessions.take(plan.limits)
         except (MontyError, RuntimeError) as error:
             raise EngineCrashed(f"the light engine's worker died before the script began: {error}") from None
         execution: MontyExecution | None = None
         try:
-            execution = MontyExecution(session, plan, source, problem)
+            execution = MontyExecution(session, plan, source)
             self._open.add(execution)
             yield execution
         finally:
@@ -87,9 +84,14 @@ class MontyEngine:
                     self._open.discard(execution)
                 sessions.give_back(session, plan.limits)
 
-    async def _checked(self, sessions: Sessions, plan: Plan, source: Source) -> Finished | None:
-        async with sessions.beside() as pool:
-            return await check_types(pool, plan, source)
+    async def check_types(self, plan: Plan) -> Finished | None:
+        """What is wrong with the script by its types, whatever Python engine it is for; None where nothing is."""
+        sessions = self._sessions or await self._start()
+        try:
+            async with sessions.beside() as pool:
+                return await check_types(pool, plan, _source(plan))
+        except (MontyError, RuntimeError) as error:
+            raise EngineCrashed(f"the type checker's worker died: {error}") from None
 
     async def close(self) -> None:
         sessions, self._sessions = self._sessions, None
@@ -114,6 +116,13 @@ class MontyEngine:
                 except (OSError, MontyError) as problem:
                     raise EngineUnavailable(f"the light engine's worker could not be started: {problem}") from None
             return self._sessions
+
+
+def _source(plan: Plan) -> Source:
+    source = read(plan.code)
+    if not isinstance(source, Source):
+        raise EngineCrashed("a plan for code that does not parse reached the engine")
+    return source
 
 
 def _worker() -> str:
@@ -147,12 +156,11 @@ def worker_binary() -> str:
 class MontyExecution:
     """One run in one session."""
 
-    def __init__(self, session: AsyncMontySession, plan: Plan, source: Source, problem: Finished | None) -> None:
+    def __init__(self, session: AsyncMontySession, plan: Plan, source: Source) -> None:
         self._session = session
         self._plan = plan
         self._source = source
         self._prepared: Prepared = prepare(source)
-        self._problem = problem
         self._loop = asyncio.get_running_loop()
         self._events: asyncio.Queue[EngineEvent] = asyncio.Queue()
         self._waiting: dict[int, asyncio.Future[str]] = {}
@@ -206,13 +214,13 @@ class MontyExecution:
     def _begin(self) -> asyncio.Future[Any] | None:
         """Start the script now, where nothing must come before it: the worker runs while the host goes on."""
         plan = self._plan
-        if self._problem or _prelude(self._source, plan.tools) or any(map(_is_large, plan.inputs_json.values())):
+        if _prelude(self._source, plan.tools) or any(map(_is_large, plan.inputs_json.values())):
             return None
         return self._feed_script(self._small_inputs())
 
     async def _drive(self) -> None:
         try:
-            finished = self._problem or await self._run()
+            finished = await self._run()
         except MontyError as error:
             finished = replace(await self._described(error), cpu_seconds=self._cpu_spent())
         except Exception as problem:  # noqa: BLE001  the reader of our events must learn that no more will come

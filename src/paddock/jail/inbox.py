@@ -10,6 +10,8 @@ from paddock.jail.wire import PREFIX, Kind, WireError, prefix
 
 CALL_BYTES = 8 * 1024 * 1024
 ARTIFACT_BYTES = 16 * 1024 * 1024
+ERROR_BYTES = 2 * 1024 * 1024
+"""Of a message and a traceback, as JSON."""
 TOOL_NAME_CHARACTERS = 200
 PROGRESS_CHARACTERS = 1000
 
@@ -43,6 +45,13 @@ class Ended(msgspec.Struct, forbid_unknown_fields=True):
     output_json: str | None = None
 
 
+class Texts(msgspec.Struct, forbid_unknown_fields=True):
+    """What was too long for a header."""
+
+    message: str = ""
+    traceback: str = ""
+
+
 class TooLarge(msgspec.Struct):
     """It announced a result that is larger than it may be; nothing of it was read."""
 
@@ -60,7 +69,7 @@ class Inbox:
             Kind.CALL: CALL_BYTES,
             Kind.PROGRESS: 0,
             Kind.ARTIFACT: ARTIFACT_BYTES,
-            Kind.RESULT: result_bytes,
+            Kind.RESULT: max(result_bytes, ERROR_BYTES),
         }
         self._data = bytearray()
 
@@ -101,6 +110,10 @@ def _message(kind: Kind, frame_id: int, header: bytes, body: bytes) -> Message:
         return Progressed(progress.done, progress.total, progress.message[:PROGRESS_CHARACTERS])
     if kind is Kind.RESULT:
         ended = msgspec.json.decode(header, type=Ended)
-        ended.output_json = body.decode() if ended.status == "ok" else None
+        if ended.status == "ok":
+            ended.output_json = body.decode()
+        elif body:
+            texts = msgspec.json.decode(body, type=Texts)
+            ended.message, ended.traceback = texts.message, texts.traceback
         return ended
     raise ValueError("artifacts are not kept yet")

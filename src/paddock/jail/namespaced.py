@@ -72,6 +72,7 @@ class Namespaced:
         if spec.own_uids:
             os.setresgid(own, own, own)
             os.setresuid(own, own, own)
+            capabilities.dumpable()
         rlimits.apply(rlimits.DEFAULTS)
         capabilities.drop_all()
         capabilities.no_new_privs()
