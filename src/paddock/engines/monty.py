@@ -1,6 +1,6 @@
 """The light Python engine: pydantic-monty workers, a session of its own for each run.
 
-A worker is a process of its own, started through `guest/monty_worker.py` so that it dies with the host. Each run gets
+A worker is a process of its own, started through `jail/cell.py`, walled in, and dies with the host. Each run gets
 a fresh session in it; after a limit, a crash or a cancelled run the session, and with it the interpreter, is dropped.
 A script's values cross as JSON text in both directions, except small inputs, which cross as objects.
 """
@@ -137,7 +137,7 @@ def _launcher(binary: str, pid: int) -> str:
     Nothing is on disk to be cleaned up, however the host ends. It is kept as long as the host: a number that is closed
     and given to another file would be executed in its place.
     """
-    command = [sys.executable, "-I", "-S", str(resources.files("paddock.guest") / "monty_worker.py"), binary]
+    command = [sys.executable, "-I", "-S", "-B", str(resources.files("paddock.jail") / "start.py"), "cell", binary]
     script = os.memfd_create("paddock-monty-worker")
     os.write(script, f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n'.encode())
     return f"/proc/{pid}/fd/{script}"

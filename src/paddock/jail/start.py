@@ -1,7 +1,7 @@
-"""What a zygote is started as: `python -I start.py FD`, in the interpreter of an environment.
+"""What the processes of the jail are started as: `python -I start.py zygote|cell ARG…`.
 
-Paddock is not installed there, and its dependencies must not be visible to guests. So the package is put together by
-hand, with this copy's own modules and nothing else.
+A zygote runs in the interpreter of an environment, where Paddock is not installed, and where its dependencies must not
+be visible to guests. So the package is put together by hand, with this copy's own modules and nothing else.
 """
 
 import sys
@@ -9,13 +9,17 @@ import types
 
 
 def main() -> None:
-    # Not pathlib or os.path: nothing is imported before it must be.
     package = types.ModuleType("paddock")
-    package.__path__ = [__file__.rsplit("/", 2)[0]]
+    package.__path__ = [__file__.rsplit("/", 2)[0]]  # no os.path: nothing is imported before it must be
     sys.modules["paddock"] = package
-    from paddock.jail import zygote
+    if sys.argv[1] == "cell":
+        from paddock.jail import cell
 
-    zygote.main(int(sys.argv[1]))
+        cell.main(sys.argv[2:])
+    else:
+        from paddock.jail import zygote
+
+        zygote.main(int(sys.argv[2]))
 
 
 main()
