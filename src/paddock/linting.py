@@ -128,8 +128,9 @@ def _ruff(code: str, names: Collection[str]) -> list[bytes]:
     with _temporary_file() as errors:
         process = _start(names, errors)
         timer = threading.Timer(LINT_SECONDS, process.kill)
-        timer.start()
+        timer.daemon = True  # a signal in the middle of this must not leave the process waiting for it
         try:
+            timer.start()
             report = _exchange(process, code.encode(errors="replace"))
             status = process.wait()
         finally:

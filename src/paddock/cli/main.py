@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import NoReturn
 
 from paddock.cli.signals import die_quietly, watch
+
+TYPE_CHECKING = False  # `typing` itself would come too early
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 
 def entry() -> NoReturn:

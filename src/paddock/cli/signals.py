@@ -9,10 +9,13 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from types import FrameType
-from typing import NoReturn
+
+TYPE_CHECKING = False  # `typing` itself would come too early
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import FrameType
+    from typing import NoReturn
 
 NUMBERS = (signal.SIGINT, signal.SIGTERM)
 
