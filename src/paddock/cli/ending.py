@@ -26,7 +26,8 @@ def status_of(work: Callable[[], int]) -> int:
         return left.exit_code
     except typer.TyperException as mistake:  # of the flags; Typer knows how to show it
         with suppress(OSError):
-            mistake.show()  # type: ignore[attr-defined]
+            if sys.stderr is not None:  # Typer would take stdout instead
+                mistake.show()  # type: ignore[attr-defined]
         return mistake.exit_code
     except PaddockError as error:
         hint = ["`paddock doctor` says what works on this machine."] if isinstance(error, EngineUnavailable) else []
