@@ -20,6 +20,10 @@ def entry() -> NoReturn:
     finally:
         die_quietly()
         _leave_closed_pipes_alone()
+    if "pydantic_monty" in sys.modules:
+        # A thread of its runtime that asks for the interpreter while that is torn down panics, on stderr. Everything
+        # is closed and flushed by now, so there is nothing to tear down.
+        os._exit(status)
     sys.exit(status)
 
 
