@@ -33,6 +33,7 @@ from paddock.engines.monty_types import check_types
 from paddock.model.errors import EngineCrashed, EngineUnavailable
 from paddock.model.events import Answer, EngineEvent, Finished, Output, Progress, Stream, ToolCall
 from paddock.model.result import Verdict
+from paddock.planning import fits_python
 from paddock.planning.plan import BRIDGE_NAMES, Plan
 from paddock.planning.python_source import LONG_PARSE_BYTES, Source, read
 
@@ -177,10 +178,18 @@ class MontyExecution:
         waiting = self._waiting.pop(call_id, None)
         if waiting is None or waiting.done():
             return
-        if answer.failed:
+        misfit = fits_python.unreadable(self._source, (answer.json,)) if self._plan.engine_reason is None else None
+        if misfit is not None:
+            self._end_for(misfit)
+        elif answer.failed:
             waiting.set_exception(RuntimeError(answer.json))
         else:
             waiting.set_result(answer.json)
+
+    def _end_for(self, misfit: fits_python.Misfit) -> None:
+        """Let the run end before the script sees an answer with which it might go wrong; the guest is then dropped."""
+        message = f"after what a tool answered, this script needs full Python ({misfit}); nothing more of it was run"
+        self._events.put_nowait(Finished(Verdict.LOST, error_type="EngineUnavailable", error_message=message))
 
     async def abandon(self) -> None:
         """End the guest because the engine is closed; the run ends as cancelled."""

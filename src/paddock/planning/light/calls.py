@@ -112,8 +112,8 @@ PASSED = {
 
 def _passed_builtin(a: Analysis, name: str, arguments: list[Kinds], node: ast.AST) -> Kinds:
     given = arguments[0] if arguments else NOTHING
-    if name in ("int", "float") and not a.facts.is_ascii:
-        raise Refused("converts text to a number where not all text is ASCII", node)
+    if name in ("int", "float"):
+        conversions.check_digits(a, node)
     if name in ("str", "repr"):
         a.check_shown(given, node)
     if name in ("sum", "max", "min", "abs"):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from functools import cached_property
 
-from paddock.planning.light import patterns
+from paddock.planning.light import patterns, texts
 
 SKIPPED = frozenset({"ctx", "op", "ops", "type_comment", "kind"})
 
@@ -46,13 +47,14 @@ class Facts:
         self.nodes, self.depths = walk(tree)
 
     @cached_property
-    def is_ascii(self) -> bool:
-        """Whether all text in the script is."""
-        return all(
-            node.value.isascii()
-            for node in self.nodes
-            if isinstance(node, ast.Constant) and isinstance(node.value, str)
-        )
+    def odd_text(self) -> Mapping[str, str]:
+        """What the script must not do with text, because of a character of its own, which is named."""
+        return texts.in_script(self.nodes)
+
+    @cached_property
+    def text_uses(self) -> frozenset[str]:
+        """What the script does with text that depends on more than its ASCII characters."""
+        return texts.uses(self.nodes)
 
     @cached_property
     def has_negatives(self) -> bool:
