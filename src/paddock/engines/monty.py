@@ -298,6 +298,8 @@ def _prelude(source: Source, tools: tuple[str, ...]) -> str:
         source.notes["names"] = used
     parts = [_bridge(tools)] if used.intersection((*BRIDGE_NAMES, *tools)) else []
     parts += [_guest(f"monty_{name}.py") for name in EXACT if name in used]
+    if "strptime" in source.code:
+        parts.append(_guest("monty_strptime.py"))
     return "\n".join(parts)
 
 

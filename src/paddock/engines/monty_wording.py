@@ -94,7 +94,6 @@ _LOST = [
         r"list\.index\(x\)|x not in deque",
         r"instances of '(list|tuple)' and '(list|tuple)'",
         r"missing \d+ required|takes (no|\d+|from|at)|got multiple values|unexpected keyword argument",
-        r"unconverted data|does not match format",
         r"after \* must be",
         r"must have magnitude",
         r"maximum recursion depth",

@@ -101,6 +101,8 @@ def call_type_method(a: Analysis, node: ast.Call, kind: str, name: str) -> Kinds
         text = a.literal(node.args[0])
         if text is not None and not _parses(text, template):
             raise Refused("parses a date that is wrong", node)
+        if text is None and id(node) not in a.facts.mended_stamps:
+            raise Refused("parses a date inside other text", node)
         a.diverges(node, "ValueError", "strptime()")
         return frozenset({kind})
     if kind in ("datetime.date", "datetime.datetime") and name == "fromisoformat" and len(node.args) == 1:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping
 from functools import cached_property
 
-from paddock.planning.light import patterns, texts
+from paddock.planning.light import patterns, stamps, texts
 
 SKIPPED = frozenset({"ctx", "op", "ops", "type_comment", "kind"})
 
@@ -65,6 +65,11 @@ class Facts:
     def mended_patterns(self) -> frozenset[int]:
         """Identities of the literals that are mended before they reach Monty."""
         return frozenset(id(literal) for literal, _ in patterns.mended(self.nodes))
+
+    @cached_property
+    def mended_stamps(self) -> frozenset[int]:
+        """Identities of the calls that parse a date and are mended before they reach Monty."""
+        return frozenset(id(call) for call in stamps.mended(self.nodes))
 
     @cached_property
     def has_future(self) -> bool:
