@@ -7,7 +7,7 @@ import datetime as dt
 import re
 from typing import TYPE_CHECKING
 
-from paddock.planning.light import functions
+from paddock.planning.light import exceptions, functions
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.things import FLOAT, INT, Kinds, Thing
 
@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 KINDS = frozenset({"datetime.date", "datetime.datetime", "datetime.timedelta"})
 
 
-def operator(node: ast.AST, one: str, op: ast.operator, other: str) -> Kinds:
+def operator(a: Analysis, node: ast.AST, one: str, op: ast.operator, other: str) -> Kinds:
     """`one op other`, where at least one of both is a date, a time or a difference."""
+    if isinstance(op, ast.Add | ast.Sub | ast.Mult):
+        _check_range(a, node)
     stamps = ("datetime.date", "datetime.datetime")
     if isinstance(op, ast.Sub) and one in stamps and other == one:
         return frozenset({"datetime.timedelta"})
@@ -31,6 +33,14 @@ def operator(node: ast.AST, one: str, op: ast.operator, other: str) -> Kinds:
     if one == other == "datetime.timedelta" and isinstance(op, ast.Div | ast.FloorDiv):
         return FLOAT if isinstance(op, ast.Div) else INT
     raise Refused("uses arithmetic of dates that is not known to be the same", node)
+
+
+def _check_range(a: Analysis, node: ast.AST) -> None:
+    """Beyond the calendar CPython raises OverflowError and Monty TypeError: refuse where only one of both is caught."""
+    for caught, looked_at in a.catches:
+        both = [exceptions.catches(caught, name) for name in ("OverflowError", "TypeError")]
+        if any(both) and (looked_at or not all(both)):
+            raise Refused(f"catches {caught} raised by arithmetic of dates", node)
 
 
 CODES = frozenset("YmdHMSBbAajy%")

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import cached_property
 
 from paddock.planning.light import patterns, stamps, texts
+from paddock.planning.light.awaited import awaited
 
 SKIPPED = frozenset({"ctx", "op", "ops", "type_comment", "kind"})
 
@@ -62,6 +63,26 @@ class Facts:
         return any(isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) for node in self.nodes)
 
     @cached_property
+    def makes_huge(self) -> bool:
+        """Whether the script may make a whole number too large for a float: by powers, shifts, products, long text."""
+        for node in self.nodes:
+            if isinstance(node, ast.Constant) and isinstance(node.value, int) and node.value.bit_length() > 100:
+                return True
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.LShift):
+                return True
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
+                by = node.right.value if isinstance(node.right, ast.Constant) else None
+                if not isinstance(by, int | float) or by > 4:
+                    return True
+            if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Mult | ast.LShift | ast.Pow):
+                return True
+            if isinstance(node, ast.Name | ast.Attribute):
+                name = node.id if isinstance(node, ast.Name) else node.attr
+                if name in ("pow", "factorial", "comb", "perm", "prod", "reduce", "int"):
+                    return True
+        return False
+
+    @cached_property
     def mended_patterns(self) -> frozenset[int]:
         """Identities of the literals that are mended before they reach Monty."""
         return frozenset(id(literal) for literal, _ in patterns.mended(self.nodes))
@@ -99,6 +120,11 @@ class Facts:
             elif isinstance(node, ast.arg):
                 other.add(node.arg)
         return {name: values for name, values in found.items() if name not in other}
+
+    @cached_property
+    def awaited(self) -> frozenset[int]:
+        """Identities of the calls whose coroutine, if they give one, is awaited."""
+        return awaited(self.nodes)
 
     @cached_property
     def awaits(self) -> bool:
