@@ -16,7 +16,7 @@ import secrets
 import shlex
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import lru_cache
@@ -28,6 +28,7 @@ from pydantic_monty import AsyncMonty, AsyncMontySession, MontyError, MontyRunti
 from paddock.engines import monty_errors
 from paddock.engines.monty_code import DUMP, RESULT, Prepared, prepare
 from paddock.engines.monty_files import LazyFiles
+from paddock.engines.monty_floats import Floats
 from paddock.engines.monty_sessions import Sessions
 from paddock.engines.monty_types import check_types
 from paddock.model.errors import EngineCrashed, EngineUnavailable
@@ -164,6 +165,8 @@ class MontyExecution:
         self._feeds = 0
         self._script_feed: str | None = None
         self._files = LazyFiles(plan.files)
+        self._given = _Given(plan)
+        self._floats = Floats(self._given)
         self._driving: asyncio.Task[None] | None = None
 
     async def feed(self) -> AsyncIterator[EngineEvent]:
@@ -181,7 +184,9 @@ class MontyExecution:
         misfit = fits_python.unreadable(self._source, (answer.json,)) if self._plan.engine_reason is None else None
         if misfit is not None:
             self._end_for(misfit)
-        elif answer.failed:
+            return
+        self._given.answers.append(answer.json)
+        if answer.failed:
             waiting.set_exception(RuntimeError(answer.json))
         else:
             waiting.set_result(answer.json)
@@ -211,9 +216,17 @@ class MontyExecution:
         try:
             finished = self._problem or await self._run()
         except MontyError as error:
-            finished = replace(await self._described(error), cpu_seconds=self._cpu_spent())
+            finished = await self._described(error)
+            finished = replace(
+                finished,
+                error_message=self._floats.mended(finished.error_message),
+                traceback=self._floats.mended(finished.traceback),
+                cpu_seconds=self._cpu_spent(),
+            )
         except Exception as problem:  # noqa: BLE001  the reader of our events must learn that no more will come
             finished = Finished(Verdict.LOST, error_type="EngineCrashed", error_message=str(problem))
+        for stream, text in self._floats.rest():
+            self._events.put_nowait(Output(stream, text))
         self._events.put_nowait(finished)
 
     def _cpu_spent(self) -> float | None:
@@ -240,7 +253,8 @@ class MontyExecution:
             if not monty_errors.concerns_result(error, self._prepared, self._script_feed):
                 raise
             answer = await self._feed(_guest("monty_result.py"), {})
-        return Finished(Verdict.OK, answer if isinstance(answer, str) else None, cpu_seconds=self._cpu_spent())
+        output = self._floats.mended(answer) if isinstance(answer, str) else None
+        return Finished(Verdict.OK, output, cpu_seconds=self._cpu_spent())
 
     async def _bind(self) -> dict[str, Any]:
         """The script's variables. Large values go in as text and are parsed inside: ten times faster than objects."""
@@ -264,7 +278,7 @@ class MontyExecution:
 
     def _print(self, stream: Stream, text: str) -> None:
         # Called on a thread of the pool, while the worker waits: events keep their order.
-        self._loop.call_soon_threadsafe(self._events.put_nowait, Output(stream, text))
+        self._loop.call_soon_threadsafe(self._events.put_nowait, Output(stream, self._floats.printed(stream, text)))
 
     async def _call(self, tool: object, arguments_json: object) -> str:
         self._calls += 1
@@ -275,7 +289,7 @@ class MontyExecution:
             raise TypeError(f"a tool's name has at most {TOOL_NAME_CHARACTERS} characters")
         waiting: asyncio.Future[str] = self._loop.create_future()
         self._waiting[number] = waiting
-        self._events.put_nowait(ToolCall(number, tool, arguments_json))
+        self._events.put_nowait(ToolCall(number, tool, self._floats.mended(arguments_json)))
         return await waiting
 
     async def _progress(self, done: object, total: object, message: object) -> None:
@@ -288,6 +302,20 @@ class MontyExecution:
         self._progressed += 1
         if self._progressed <= PROGRESS_EVENTS:
             self._events.put_nowait(Progress(far, whole, str(message)[:PROGRESS_CHARACTERS]))
+
+
+class _Given:
+    """All text that a run is given: its code, its inputs, its files, what tools answered."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self.answers: list[str] = []
+
+    def __iter__(self) -> Iterator[str]:
+        yield self._plan.code
+        yield from self._plan.inputs_json.values()
+        yield from (file.file.content.decode(errors="replace") for file in self._plan.files)
+        yield from self.answers
 
 
 def _prelude(source: Source, tools: tuple[str, ...]) -> str:

@@ -73,6 +73,11 @@ def make(a: Analysis, node: ast.Call, made: Thing) -> Kinds:
     for kinds in (*positional, *keywords.values()):
         if not kinds <= INT:
             raise Refused(f"calls {name}() with something other than whole numbers", node)
+    if name == "datetime.timedelta" and any(
+        isinstance(inner, ast.Constant) and isinstance(inner.value, int) and inner.value >= 10**8
+        for inner in ast.walk(node)
+    ):
+        raise Refused("makes a difference at the edge of the calendar", node)
     year = node.args[0] if node.args and name != "datetime.timedelta" else None
     if isinstance(year, ast.Constant) and isinstance(year.value, int) and not 1000 <= year.value <= 9900:
         raise Refused("uses a year at the edge of the calendar", node)
