@@ -47,6 +47,7 @@ SECRET = secrets.token_hex(8)
 which can be exponentially larger outside than inside; it cannot list names, and does not know this one."""
 EXACT = ("round", "sum") if sys.version_info >= (3, 12) else ("round",)
 """Builtins that are replaced inside, where the running Python computes what Monty's own does not."""
+LONG_TEXT_CHARACTERS = 100_000  # to look through more than this takes long enough to be kept off the event loop
 TOOL_NAME_CHARACTERS = 200
 PROGRESS_CHARACTERS = 1000
 PROGRESS_EVENTS = 10_000  # of one run; more are not passed on
@@ -253,8 +254,11 @@ class MontyExecution:
             if not monty_errors.concerns_result(error, self._prepared, self._script_feed):
                 raise
             answer = await self._feed(_guest("monty_result.py"), {})
-        output = self._floats.mended(answer) if isinstance(answer, str) else None
-        return Finished(Verdict.OK, output, cpu_seconds=self._cpu_spent())
+        if not isinstance(answer, str):
+            return Finished(Verdict.OK, None, cpu_seconds=self._cpu_spent())
+        spent, mended = self._cpu_spent(), self._floats.mended
+        output = await asyncio.to_thread(mended, answer) if len(answer) > LONG_TEXT_CHARACTERS else mended(answer)
+        return Finished(Verdict.OK, output, cpu_seconds=spent)
 
     async def _bind(self) -> dict[str, Any]:
         """The script's variables. Large values go in as text and are parsed inside: ten times faster than objects."""

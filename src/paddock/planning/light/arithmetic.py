@@ -43,7 +43,9 @@ def is_tie(value: float) -> bool:
         return False
     with localcontext(prec=1100):
         exact, shortest = Decimal(value), Decimal(repr(value))
-        return exact != shortest and float(2 * exact - shortest) == value
+        other = (2 * exact - shortest).normalize()
+        same_length = len(other.as_tuple().digits) == len(shortest.normalize().as_tuple().digits)
+        return exact != shortest and same_length and float(other) == value
 
 
 def constant(a: Analysis, node: ast.expr) -> object:

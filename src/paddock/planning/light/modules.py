@@ -103,7 +103,10 @@ def _b64decode(a: Analysis, node: ast.Call) -> Kinds:
     source = node.args[0]
     if isinstance(source, ast.Name):
         source = a.facts.single(source.id) or source
-    if any(isinstance(inner, ast.BinOp | ast.JoinedStr) or getattr(inner, "attr", "") == "join" for inner in ast.walk(source)):
+    if any(
+        isinstance(inner, ast.BinOp | ast.JoinedStr) or getattr(inner, "attr", "") == "join"
+        for inner in ast.walk(source)
+    ):
         raise Refused("decodes base64 that is put together", node)
     if a.facts.text_uses & texts.DOINGS.keys():
         raise Refused("decodes base64, and looks at characters", node)
