@@ -1,5 +1,5 @@
 # Run by Monty, inside the sandbox, before a script that parses dates: Monty's own strptime() takes spaces, signs and
-# short years that CPython does not, and words its errors otherwise. What it is given is looked at first, as CPython does.
+# short years that CPython does not, and words its errors otherwise. What it is given is looked at first, as in CPython.
 import re as __paddock_re
 from datetime import date as __paddock_date
 

@@ -38,7 +38,7 @@ def _is_big(a: Analysis, node: ast.expr) -> bool:
 
 
 def is_tie(value: float) -> bool:
-    """Whether a float lies half-way between the two shortest texts that mean it: CPython and Monty choose differently."""
+    """Whether a float lies half-way between the two shortest texts that mean it, of which Monty takes another."""
     if not math.isfinite(value) or value.is_integer():
         return False
     with localcontext(prec=1100):

@@ -52,9 +52,9 @@ def _kept(statement: ast.stmt) -> list[tuple[str, ast.expr]]:
     if isinstance(statement, ast.For) and not statement.orelse:
         return [kept for inner in statement.body for kept in _kept(inner) if not isinstance(inner, ast.Assign)]
     call = statement.value if isinstance(statement, ast.Expr) else None
-    if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "append":
-        if isinstance(call.func.value, ast.Name) and len(call.args) == 1:
-            return [(call.func.value.id, call.args[0])]
+    method = call.func if isinstance(call, ast.Call) and len(call.args) == 1 else None
+    if isinstance(call, ast.Call) and isinstance(method, ast.Attribute) and method.attr == "append":
+        return [(method.value.id, call.args[0])] if isinstance(method.value, ast.Name) else []
     return []
 
 

@@ -30,11 +30,13 @@ if TYPE_CHECKING:
 
 
 def _print(a: Analysis, node: ast.Call) -> Kinds:
+    # Where numbers are not kept apart, they cannot be told in what is printed.
+    leaves = not any(keyword.arg in ("sep", "end") for keyword in node.keywords)
     for argument in node.args:
         if isinstance(argument, ast.Starred):
-            a.check_shown(lazy.consume(a, argument.value), node, as_text=True)
+            a.check_shown(lazy.consume(a, argument.value), node, as_text=True, leaves=leaves)
         else:
-            a.check_shown(a.value(argument), node, as_text=True)
+            a.check_shown(a.value(argument), node, as_text=True, leaves=leaves)
     for keyword in node.keywords:
         kinds = a.value(keyword.value)
         if keyword.arg in ("sep", "end") and not kinds <= {"str", "none"}:

@@ -7,7 +7,7 @@ import datetime as dt
 import re
 from typing import TYPE_CHECKING
 
-from paddock.planning.light import exceptions, functions
+from paddock.planning.light import exceptions, functions, texts
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.things import FLOAT, INT, Kinds, Thing
 
@@ -114,10 +114,10 @@ def call_type_method(a: Analysis, node: ast.Call, kind: str, name: str) -> Kinds
         if template not in STRPTIME:
             raise Refused("parses a date with a template that is not known to be the same", node)
         text = a.literal(node.args[0])
-        if text is not None and not _parses(text, template):
-            raise Refused("parses a date that is wrong", node)
-        if text is None and id(node) not in a.facts.mended_stamps:
+        if id(node) not in a.facts.mended_stamps and (text is None or not _parses(text, template)):
             raise Refused("parses a date inside other text", node)
+        if texts.DIGITS in a.facts.odd_text:
+            raise Refused(f"parses a date beside the character {a.facts.odd_text[texts.DIGITS]}", node)
         a.diverges(node, "ValueError", "strptime()")
         return frozenset({kind})
     if kind in ("datetime.date", "datetime.datetime") and name == "fromisoformat" and len(node.args) == 1:
