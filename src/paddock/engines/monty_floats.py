@@ -12,9 +12,11 @@ from collections.abc import Iterable
 from paddock.model.events import Stream
 from paddock.planning.light.arithmetic import is_tie
 
-# An escape of JSON may end in a digit, which belongs to no number.
-_LONG = re.compile(r"(\\u[0-9a-f]{4}|(?<![0-9.]))(?=[0-9.]{17,})([0-9]+\.[0-9]+(?:e[+-][0-9]+)?)(?![0-9]|e[+-]?[0-9])")
+# The first character is looked for quickly; that no number is entered midway keeps long runs of digits linear.
+_LONG = re.compile(r"[0-9](?<![0-9.][0-9])[0-9]*+\.[0-9]++(?<=[13579])(?:e-[0-9]{1,3}+)?(?!e[+-]?[0-9]|[0-9])")
+_ESCAPE = re.compile(r"\\u[0-9a-f]{0,3}\Z")
 _BEGUN = re.compile(r"[0-9][0-9.e+-]{0,30}\Z")
+SHORTEST, LONGEST = 17, 40  # characters of such a number: 16 digits and a point, or zeros and an escape before them
 WHOLE_PART_BYTES = 8000  # Monty hands on what is printed in parts of 8 KiB, which may end within a number
 
 
@@ -27,9 +29,9 @@ class Floats:
 
     def mended(self, text: str) -> str:
         """`text` with its floats as CPython writes them."""
-        if len(text) < 17 or "." not in text:
+        if len(text) < SHORTEST or "." not in text:
             return text
-        return _LONG.sub(lambda match: match.group(1) + self._mended(match.group(2)), text)
+        return _LONG.sub(self._put_right, text)
 
     def printed(self, stream: Stream, text: str) -> str:
         """The same for one part of what is printed; a number that may go on is held back until the next."""
@@ -45,9 +47,22 @@ class Floats:
         held, self._held = self._held, {}
         return [(stream, self.mended(text)) for stream, text in held.items()]
 
-    def _mended(self, number: str) -> str:
+    def _put_right(self, match: re.Match[str]) -> str:
+        number = match.group()
+        if not SHORTEST <= len(number) <= LONGEST:
+            return number
+        # An escape of JSON may end in digits, which belong to no number.
+        escape = _ESCAPE.search(match.string[max(0, match.start() - 5) : match.start()])
+        before, number = (
+            (number[: 6 - len(escape.group())], number[6 - len(escape.group()) :]) if escape else ("", number)
+        )
+        mantissa, _, exponent = number.partition("e-")
+        # Of a fraction with one more decimal than are written, as many binary digits follow the point.
+        places = len(mantissa.partition(".")[2]) + int(exponent or 0) + 1
         value = float(number)
+        if places > 1000 or not (value * 2.0**places).is_integer():
+            return match.group()
         right = repr(value)
         if right == number or len(right) != len(number) or not is_tie(value):
-            return number
-        return number if any(number in text for text in self._given) else right
+            return match.group()
+        return match.group() if any(number in text for text in self._given) else f"{before}{right}"

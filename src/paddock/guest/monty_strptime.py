@@ -3,12 +3,15 @@
 import re as __paddock_re
 from datetime import date as __paddock_date
 
-__paddock_stamps = {}
-for __paddock_template in (
+__paddock_templates = (
     "%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M:%S", "%d/%m/%Y", "%m/%d/%Y",
-):  # fmt: skip
-    __paddock_pattern = __paddock_template.replace(" ", r"\s+")
-    for __paddock_code, __paddock_part in (
+)  # fmt: skip
+__paddock_stamps = {}
+
+
+def __paddock_pattern(template):
+    pattern = template.replace(" ", r"\s+").replace("T", "[Tt]")
+    for code, part in (
         ("Y", r"(?P<Y>[0-9]{4})"),
         ("m", r"(?P<m>1[0-2]|0[1-9]|[1-9])"),
         ("d", r"(?P<d>3[0-1]|[1-2][0-9]|0[1-9]|[1-9]| [1-9])"),
@@ -16,15 +19,17 @@ for __paddock_template in (
         ("M", r"(?P<M>[0-5][0-9]|[0-9])"),
         ("S", r"(?P<S>6[0-1]|[0-5][0-9]|[0-9])"),
     ):
-        __paddock_pattern = __paddock_pattern.replace("%" + __paddock_code, __paddock_part)
-    __paddock_stamps[__paddock_template] = __paddock_re.compile(__paddock_pattern, __paddock_re.IGNORECASE)
+        pattern = pattern.replace("%" + code, part)
+    return __paddock_re.compile(pattern)
 
 
 def __paddock_stamp(text, template):
-    if not isinstance(template, str) or template not in __paddock_stamps:
+    if not isinstance(template, str) or template not in __paddock_templates:
         return text, template
     if not isinstance(text, str):
         raise TypeError(f"strptime() argument 1 must be str, not {type(text).__name__}")
+    if template not in __paddock_stamps:
+        __paddock_stamps[template] = __paddock_pattern(template)
     found = __paddock_stamps[template].match(text)
     if found is None:
         raise ValueError(f"time data {text!r} does not match format {template!r}")
