@@ -27,7 +27,8 @@ def __paddock_stamp(text, template):
     if not isinstance(template, str) or template not in __paddock_templates:
         return text, template
     if not isinstance(text, str):
-        raise TypeError(f"strptime() argument 1 must be str, not {type(text).__name__}")
+        kind = "None" if text is None else type(text).__name__
+        raise TypeError(f"strptime() argument 1 must be str, not {kind}")
     if template not in __paddock_stamps:
         __paddock_stamps[template] = __paddock_pattern(template)
     found = __paddock_stamps[template].match(text)

@@ -658,3 +658,33 @@ print(re.findall(r"\w+", "naïve café – «oui»"), re.split(r"\s+", "é\u00a0
 # --- hunted-spaces-of-control
 import re
 print(re.split(r"\s", "a\x1cb"))
+
+# --- hunted-coroutine-awaited-on-a-condition
+async def f(n):
+    return n
+
+
+async def main():
+    t = f(1)
+    x = 5 if True else await t
+    return x
+
+
+print(await main())
+
+# --- hunted-coroutines-awaited-in-turn
+async def f(n):
+    return n
+
+
+async def main():
+    a, b = f(1), f(2)
+    return [await a, await b]
+
+
+print(await main())
+
+# --- hunted-date-of-none
+from datetime import datetime
+for row in [{"d": "2024-01-05"}, {"d": None}]:
+    print(datetime.strptime(row["d"], "%Y-%m-%d"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable, Iterator
 
 RUNNERS = frozenset({"gather", "run"})
 PLAIN = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return)
@@ -49,6 +50,10 @@ def _accept_kept(statement: ast.stmt, rest: list[ast.stmt], found: set[int], *, 
 def _kept(statement: ast.stmt) -> list[tuple[str, ast.expr]]:
     if isinstance(statement, ast.Assign) and len(statement.targets) == 1 and isinstance(statement.targets[0], ast.Name):
         return [(statement.targets[0].id, statement.value)]
+    if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Tuple):
+        targets = getattr(statement.targets[0], "elts", [])
+        if len(statement.targets) == 1 and all(isinstance(target, ast.Name) for target in targets):
+            return [(target.id, value) for target, value in zip(targets, statement.value.elts, strict=False)]
     if isinstance(statement, ast.For) and not statement.orelse:
         return [kept for inner in statement.body for kept in _kept(inner) if not isinstance(inner, ast.Assign)]
     call = statement.value if isinstance(statement, ast.Expr) else None
@@ -64,14 +69,30 @@ def _is_awaited(name: str, statements: list[ast.stmt], *, catches: bool) -> bool
     if any(isinstance(inner, ast.Return | ast.Raise | ast.Break) for inner in ast.walk(first)):
         return False
     for statement in rest:
-        if any(isinstance(inner, ast.Await) and name in _names(inner) for inner in ast.walk(statement)):
+        if any(isinstance(inner, ast.Await) and name in _names(inner) for inner in _surely(statement)):
             return isinstance(statement, PLAIN)
-        if not isinstance(statement, PLAIN) or catches:
-            if not _kept(statement):
-                return False
-        elif isinstance(statement, ast.Return) or name in _stored(statement):
+        if name in _stored(statement) or isinstance(statement, ast.Return):
+            return False
+        may_fail = any(isinstance(inner, ast.Await) for inner in ast.walk(statement)) or not _kept(statement)
+        if (catches or not isinstance(statement, PLAIN)) and may_fail:
             return False
     return False
+
+
+def _surely(node: ast.AST) -> Iterator[ast.AST]:
+    """What is evaluated wherever `node` is: not one side of a condition, and nothing that may run no time at all."""
+    yield node
+    inner: Iterable[ast.AST] = ast.iter_child_nodes(node)
+    if isinstance(node, ast.IfExp):
+        inner = [node.test]
+    elif isinstance(node, ast.BoolOp):
+        inner = node.values[:1]
+    elif isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+        inner = [node.generators[0].iter]
+    elif isinstance(node, ast.Lambda):
+        inner = []
+    for child in inner:
+        yield from _surely(child)
 
 
 def _names(node: ast.AST) -> set[str]:
