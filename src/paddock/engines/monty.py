@@ -166,7 +166,7 @@ class MontyExecution:
         self._feeds = 0
         self._script_feed: str | None = None
         self._files = LazyFiles(plan.files)
-        self._given = _Given(plan)
+        self._given = _Given(plan, source)
         self._floats = Floats(self._given)
         self._driving: asyncio.Task[None] | None = None
 
@@ -309,14 +309,17 @@ class MontyExecution:
 
 
 class _Given:
-    """All text that a run is given: its code, its inputs, its files, what tools answered."""
+    """All text that a run is given: in its code, its inputs, its files, what tools answered."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, source: Source) -> None:
         self._plan = plan
+        self._source = source
         self.answers: list[str] = []
 
     def __iter__(self) -> Iterator[str]:
-        yield self._plan.code
+        for node in ast.walk(self._source.tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield node.value
         yield from self._plan.inputs_json.values()
         yield from (file.file.content.decode(errors="replace") for file in self._plan.files)
         yield from self.answers

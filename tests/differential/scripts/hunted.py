@@ -688,3 +688,32 @@ print(await main())
 from datetime import datetime
 for row in [{"d": "2024-01-05"}, {"d": None}]:
     print(datetime.strptime(row["d"], "%Y-%m-%d"))
+
+# --- hunted-tie-written-out
+x = 1.5305252075195313  # not 1.5305252075195313 in CPython's words
+print(x, [x], 25329516.211914063)
+
+# --- hunted-json-of-a-date
+import json
+from datetime import date
+json.loads(date(2024, 1, 2))
+
+# --- hunted-coroutines-returned-in-a-list
+async def f(n):
+    return n
+
+
+def make():
+    return [f(1)]
+
+
+print(len(make()))
+
+# --- hunted-coroutines-made-by-map
+async def f(n):
+    return n
+
+
+kept = list(map(f, [1, 2]))
+kept = None
+print(kept)

@@ -20,7 +20,7 @@ def awaited(nodes: list[ast.AST]) -> frozenset[int]:
             _accept(node.body, found)
         elif isinstance(node, ast.Call) and _name(node.func) in RUNNERS:
             for argument in node.args:
-                _accept(argument.value if isinstance(argument, ast.Starred) else argument, found)
+                _accept_all(argument.value if isinstance(argument, ast.Starred) else argument, found)
         for block in _blocks(node):
             for place, statement in enumerate(block):
                 _accept_kept(statement, block[place + 1 :], found, catches=catches)
@@ -33,18 +33,23 @@ def _accept(node: ast.expr | None, found: set[int]) -> None:
     elif isinstance(node, ast.IfExp):
         _accept(node.body, found)
         _accept(node.orelse, found)
-    elif isinstance(node, ast.ListComp | ast.GeneratorExp):
+
+
+def _accept_all(node: ast.expr, found: set[int]) -> None:
+    if isinstance(node, ast.ListComp | ast.GeneratorExp):
         _accept(node.elt, found)
     elif isinstance(node, ast.List | ast.Tuple):
         for element in node.elts:
             _accept(element, found)
+    else:
+        _accept(node, found)
 
 
 def _accept_kept(statement: ast.stmt, rest: list[ast.stmt], found: set[int], *, catches: bool) -> None:
     """`task = f()` or `tasks.append(f())`, in a loop too, with what awaits it further down in the same block."""
     for name, value in _kept(statement):
         if _is_awaited(name, [statement, *rest], catches=catches):
-            _accept(value, found)
+            _accept_all(value, found)
 
 
 def _kept(statement: ast.stmt) -> list[tuple[str, ast.expr]]:

@@ -100,6 +100,8 @@ def call_kinds(a: Analysis, called: Kinds, arguments: list[Kinds], node: ast.AST
             result |= functions.enter_partial(a, kind, arguments, {}, node)
         else:
             raise Refused(f"passes a {kind.shape} {kind.name} to be called", node)
+    if any(shape_of(kind) == "coroutine" for kind in result):
+        raise Refused("passes an asynchronous function to be called", node)
     return frozenset(result)
 
 

@@ -87,7 +87,8 @@ def _check_jsonable(a: Analysis, kinds: Kinds | set[Kind], node: ast.AST, seen: 
 
 
 def _loads(a: Analysis, node: ast.Call) -> Kinds:
-    a.value(node.args[0])
+    if any(str(kind).startswith("datetime.") for kind in a.value(node.args[0])):
+        raise Refused("loads JSON from a date", node)
     text = a.literal(node.args[0])
     if text is not None and not _is_json(text):
         raise Refused("loads JSON that is wrong", node)
