@@ -118,7 +118,8 @@ class Paddock:
             return make_plan(request, self._config, engines=self._factories, tools=self._tools)
 
         long = isinstance(request.code, str) and len(request.code) > LONG_PARSE_BYTES
-        return await asyncio.to_thread(plan) if long else plan()
+        # Attached files are looked through, which takes long where they are large.
+        return await asyncio.to_thread(plan) if long or request.files else plan()
 
     async def _execute(self, execution: Execution, broker: Broker, record: Record, watch: Watch) -> None:
         """Follow the guest to its end. Its tool calls are answered meanwhile, each in a task of its own."""

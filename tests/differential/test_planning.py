@@ -9,6 +9,7 @@ import asyncio
 import os
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,17 @@ from paddock.planning.python_source import Source, read
 from paddock.run import Paddock
 from tests.differential.corpus import load
 from tests.differential.reference import Reference, of_result
+
+
+def warning_of(code: str) -> str:
+    """What this Python says while it compiles `code`; the words change from version to version."""
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        compile(code, "main.py", "exec")
+    (only,) = warned
+    assert issubclass(only.category, SyntaxWarning)
+    return str(only.message)
+
 
 # What fits, what does not, and why not.
 FAMILIES = [
@@ -116,7 +128,7 @@ FAMILIES = [
     ("with open('/files/a.txt') as f:\n    f.read()", "class A:\n    pass\nwith A() as a:\n    pass",
      "uses `with` on a instance, line 3"),
     ("open('/files/a.txt').read()", "open('/etc/passwd').read()", "opens a file that was not attached, line 1"),
-    ("1 == 1", "1 is 1", "compiles with the warning: \"is\" with a literal. Did you mean \"==\"?, line 1"),
+    ("1 == 1", "1 is 1", f"compiles with the warning: {warning_of('1 is 1')}, line 1"),
     ("x: int = 1", "x: print(1) = 1", "has an unusual annotation, line 1"),
     ("try:\n    1\nexcept ValueError:\n    2\nfinally:\n    3", "try:\n    1\nfinally:\n    2",
      "uses `finally` without `except`, line 1"),
@@ -138,8 +150,8 @@ FAMILIES = [
     ("sum([0.1, 0.2])", "sum({0.1, 0.2})", "depends on the order of a set, line 1"),
     ("for x in [1]:\n    print(x)", "for x in map(print, [1]):\n    print(x)",
      "passes a builtin print to be called, line 1"),
-    ("async def f():\n    return 1\nawait f()", "async def f():\n    return 1\nx = f()\nprint(x)",
-     "shows a coroutine, line 4"),
+    ("async def f():\n    return 1\nawait f()", "async def f():\n    return 1\nx = f()\nprint(1)",
+     "keeps a coroutine that may never be awaited, line 3"),
     ("match [1, 2]:\n    case [a, b]:\n        print(a)", "match {1}:\n    case set(x):\n        print(x)",
      "matches a class in an unusual way, line 2"),
     ("text = 'a-b'\ntext.split('-')", "b'a-b'.split(b'-')", "uses the method split of a bytes, line 1"),

@@ -16,7 +16,7 @@ import secrets
 import shlex
 import sys
 import time
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from functools import lru_cache
@@ -28,11 +28,13 @@ from pydantic_monty import AsyncMonty, AsyncMontySession, MontyError, MontyRunti
 from paddock.engines import monty_errors
 from paddock.engines.monty_code import DUMP, RESULT, Prepared, prepare
 from paddock.engines.monty_files import LazyFiles
+from paddock.engines.monty_floats import Floats
 from paddock.engines.monty_sessions import Sessions
 from paddock.engines.monty_types import check_types
 from paddock.model.errors import EngineCrashed, EngineUnavailable
 from paddock.model.events import Answer, EngineEvent, Finished, Output, Progress, Stream, ToolCall
 from paddock.model.result import Verdict
+from paddock.planning import fits_python
 from paddock.planning.plan import BRIDGE_NAMES, Plan
 from paddock.planning.python_source import LONG_PARSE_BYTES, Source, read
 
@@ -45,6 +47,7 @@ SECRET = secrets.token_hex(8)
 which can be exponentially larger outside than inside; it cannot list names, and does not know this one."""
 EXACT = ("round", "sum") if sys.version_info >= (3, 12) else ("round",)
 """Builtins that are replaced inside, where the running Python computes what Monty's own does not."""
+LONG_TEXT_CHARACTERS = 100_000  # to look through more than this takes long enough to be kept off the event loop
 TOOL_NAME_CHARACTERS = 200
 PROGRESS_CHARACTERS = 1000
 PROGRESS_EVENTS = 10_000  # of one run; more are not passed on
@@ -172,6 +175,8 @@ class MontyExecution:
         self._script_feed: str | None = None
         self._files = LazyFiles(plan.files)
         self._begun: asyncio.Future[Any] | None = None
+        self._given = _Given(plan, source)
+        self._floats = Floats(self._given)
         self._driving: asyncio.Task[None] | None = None
 
     async def feed(self) -> AsyncGenerator[EngineEvent, None]:
@@ -190,10 +195,20 @@ class MontyExecution:
         waiting = self._waiting.pop(call_id, None)
         if waiting is None or waiting.done():
             return
+        misfit = fits_python.unreadable(self._source, (answer.json,)) if self._plan.engine_reason is None else None
+        if misfit is not None:
+            self._end_for(misfit)
+            return
+        self._given.answers.append(answer.json)
         if answer.failed:
             waiting.set_exception(RuntimeError(answer.json))
         else:
             waiting.set_result(answer.json)
+
+    def _end_for(self, misfit: fits_python.Misfit) -> None:
+        """Let the run end before the script sees an answer with which it might go wrong; the guest is then dropped."""
+        message = f"after what a tool answered, this script needs full Python ({misfit}); nothing more of it was run"
+        self._events.put_nowait(Finished(Verdict.LOST, error_type="EngineUnavailable", error_message=message))
 
     async def abandon(self) -> None:
         """End the guest because the engine is closed; the run ends as cancelled."""
@@ -222,9 +237,17 @@ class MontyExecution:
         try:
             finished = await self._run()
         except MontyError as error:
-            finished = replace(await self._described(error), cpu_seconds=self._cpu_spent())
+            finished = await self._described(error)
+            finished = replace(
+                finished,
+                error_message=self._floats.mended(finished.error_message),
+                traceback=self._floats.mended(finished.traceback),
+                cpu_seconds=self._cpu_spent(),
+            )
         except Exception as problem:  # noqa: BLE001  the reader of our events must learn that no more will come
             finished = Finished(Verdict.LOST, error_type="EngineCrashed", error_message=str(problem))
+        for stream, text in self._floats.rest():
+            self._events.put_nowait(Output(stream, text))
         self._events.put_nowait(finished)
 
     def _cpu_spent(self) -> float | None:
@@ -251,7 +274,11 @@ class MontyExecution:
             if not monty_errors.concerns_result(error, self._prepared, self._script_feed):
                 raise
             answer = await self._feed(_guest("monty_result.py"), {})
-        return Finished(Verdict.OK, answer if isinstance(answer, str) else None, cpu_seconds=self._cpu_spent())
+        if not isinstance(answer, str):
+            return Finished(Verdict.OK, None, cpu_seconds=self._cpu_spent())
+        spent, mended = self._cpu_spent(), self._floats.mended
+        output = await asyncio.to_thread(mended, answer) if len(answer) > LONG_TEXT_CHARACTERS else mended(answer)
+        return Finished(Verdict.OK, output, cpu_seconds=spent)
 
     def _small_inputs(self) -> dict[str, Any]:
         small = {name: json.loads(text) for name, text in self._plan.inputs_json.items() if not _is_large(text)}
@@ -282,7 +309,7 @@ class MontyExecution:
 
     def _print(self, stream: Stream, text: str) -> None:
         # Called on a thread of the pool, while the worker waits: events keep their order.
-        self._loop.call_soon_threadsafe(self._events.put_nowait, Output(stream, text))
+        self._loop.call_soon_threadsafe(self._events.put_nowait, Output(stream, self._floats.printed(stream, text)))
 
     async def _call(self, tool: object, arguments_json: object) -> str:
         self._calls += 1
@@ -293,7 +320,7 @@ class MontyExecution:
             raise TypeError(f"a tool's name has at most {TOOL_NAME_CHARACTERS} characters")
         waiting: asyncio.Future[str] = self._loop.create_future()
         self._waiting[number] = waiting
-        self._events.put_nowait(ToolCall(number, tool, arguments_json))
+        self._events.put_nowait(ToolCall(number, tool, self._floats.mended(arguments_json)))
         return await waiting
 
     async def _progress(self, done: object, total: object, message: object) -> None:
@@ -312,6 +339,23 @@ def _is_large(text: str) -> bool:
     return len(text) > SMALL_INPUTS_BYTES
 
 
+class _Given:
+    """All text that a run is given: in its code, its inputs, its files, what tools answered."""
+
+    def __init__(self, plan: Plan, source: Source) -> None:
+        self._plan = plan
+        self._source = source
+        self.answers: list[str] = []
+
+    def __iter__(self) -> Iterator[str]:
+        for node in ast.walk(self._source.tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield node.value
+        yield from self._plan.inputs_json.values()
+        yield from (file.file.content.decode(errors="replace") for file in self._plan.files)
+        yield from self.answers
+
+
 def _prelude(source: Source, tools: tuple[str, ...]) -> str:
     """What must be defined before the script: the functions through which it reaches its tools, exact builtins."""
     used = source.notes.get("names")
@@ -320,6 +364,8 @@ def _prelude(source: Source, tools: tuple[str, ...]) -> str:
         source.notes["names"] = used
     parts = [_bridge(tools)] if used.intersection((*BRIDGE_NAMES, *tools)) else []
     parts += [_guest(f"monty_{name}.py") for name in EXACT if name in used]
+    if "strptime" in source.code:
+        parts.append(_guest("monty_strptime.py"))
     return "\n".join(parts)
 
 

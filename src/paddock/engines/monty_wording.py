@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import datetime as dt
 import math
+import random
 import re
 from collections.abc import Callable
 from functools import lru_cache
@@ -23,6 +24,12 @@ OPERATORS = {
 }  # fmt: skip
 
 
+# Both have these operators: what fails is a result beyond the calendar.
+_DATES = re.compile(r"unsupported operand type\(s\) for [+-]=?: 'datetime\.date(time)?' and 'datetime\.timedelta'")
+_DIFFERENCES = re.compile(
+    r"unsupported operand type\(s\) for ([+-]=?: 'datetime\.timedelta' and 'datetime\.timedelta'"
+    r"|\*=?: '(datetime\.timedelta' and 'int|int' and 'datetime\.timedelta)')"
+)
 _FORMAT = re.compile(r"Unknown format code '.' for object of type '(NoneType|list|dict|tuple|set|bytes)'")
 
 
@@ -34,6 +41,10 @@ def kind_of(kind: str, text: str) -> tuple[str, str]:
     if kind == "KeyError" and text.startswith("'slice("):
         unhashable = _words(lambda: hash(slice(1)))  # since 3.12 a slice can be a key
         return ("TypeError", unhashable) if unhashable else (kind, text[1:-1])
+    if kind == "TypeError" and _DATES.fullmatch(text):
+        return "OverflowError", _words(lambda: dt.date.max + dt.timedelta(1))
+    if kind == "TypeError" and _DIFFERENCES.fullmatch(text):
+        return "OverflowError", "days must have magnitude <= 999999999"
     return kind, text
 
 
@@ -94,7 +105,6 @@ _LOST = [
         r"list\.index\(x\)|x not in deque",
         r"instances of '(list|tuple)' and '(list|tuple)'",
         r"missing \d+ required|takes (no|\d+|from|at)|got multiple values|unexpected keyword argument",
-        r"unconverted data|does not match format",
         r"after \* must be",
         r"must have magnitude",
         r"maximum recursion depth",
@@ -162,6 +172,7 @@ def _rewrites() -> list[tuple[re.Pattern[str], Callable[[re.Match[str]], str]]]:
     many = "got" in _words(lambda: _unpack([1, 2, 3]))
     hashed = _words(lambda: {key: 1})
     five: Any = 5
+    seed = _words(lambda: random.Random([1]))  # type: ignore[arg-type]  # noqa: S311  for its words
     member = _words(lambda: 1 in five)
     empty = _words(lambda: max([]))
     power = _words(lambda: 0.0**-1)
@@ -182,6 +193,7 @@ def _rewrites() -> list[tuple[re.Pattern[str], Callable[[re.Match[str]], str]]]:
         ),
         (re.compile(r"(min|max)\(\) iterable argument is empty"), lambda m: empty.replace("max", m.group(1))),
         (re.compile(r"zero to a negative power"), lambda m: power),
+        (re.compile(r"The only supported seed types are:\s.*"), lambda m: seed),
         (
             re.compile(r"('NoneType' object has no attribute '.*') and no __dict__ for setting new attributes"),
             lambda m: m.group(1),

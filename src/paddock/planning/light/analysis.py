@@ -141,15 +141,22 @@ class Analysis:
                 self.diverges(node, "TypeError", "an unhashable key")
 
     def check_shown(
-        self, kinds: Kinds | set[Kind], node: ast.AST, seen: set[int] | None = None, *, as_text: bool = False
+        self,
+        kinds: Kinds | set[Kind],
+        node: ast.AST,
+        seen: set[int] | None = None,
+        *,
+        as_text: bool = False,
+        leaves: bool = False,
     ) -> None:
         """Refuse what prints differently: the order of a set, addresses, names of functions and classes.
 
         `as_text`: by `str()`, which asks an object for `__str__` first; all that it holds is shown by `repr()`.
+        `leaves`: it goes straight out, where floats are put right.
         """
         seen = set() if seen is None else seen
         for kind in in_order(kinds):
-            if kind == "dyadic":
+            if kind == "dyadic" and not leaves:
                 raise Refused("shows a long binary fraction without rounding it", node)
             if kind in ("re.Pattern", "text file", "binary file", "hash", "stat"):
                 raise Refused(f"shows a value of kind {kind}", node)
@@ -162,14 +169,14 @@ class Analysis:
                 if not self.has_method(kind, "__repr__") and not (as_text and self.has_method(kind, "__str__")):
                     raise Refused("shows an object without __repr__", node)
                 if kind.of is not None and kind.of.name == "dataclass":
-                    self.check_shown(set().union(*kind.fields.values()), node, seen)
+                    self.check_shown(set().union(*kind.fields.values()), node, seen, leaves=leaves)
                 continue
             if kind.shape not in SHOWN or kind.name == "own factory":
                 raise Refused(f"shows a {kind.shape}", node)
             if kind.shape == "exception":
                 continue
-            self.check_shown(kind.held(), node, seen)
-            self.check_shown(kind.keys, node, seen)
+            self.check_shown(kind.held(), node, seen, leaves=leaves)
+            self.check_shown(kind.keys, node, seen, leaves=leaves)
 
     def has_method(self, instance: Thing, name: str) -> bool:
         """Whether an object answers to the special method `name`; a dataclass has all that matter here."""

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from paddock.planning.light import arithmetic, calls, comparisons, lazy, operators
+from paddock.planning.light import arithmetic, calls, comparisons, lazy, operators, texts
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.things import (
     BOOL,
@@ -30,11 +30,13 @@ if TYPE_CHECKING:
 
 
 def _print(a: Analysis, node: ast.Call) -> Kinds:
+    # Where numbers are not kept apart, they cannot be told in what is printed.
+    leaves = not any(keyword.arg in ("sep", "end") for keyword in node.keywords)
     for argument in node.args:
         if isinstance(argument, ast.Starred):
-            a.check_shown(lazy.consume(a, argument.value), node, as_text=True)
+            a.check_shown(lazy.consume(a, argument.value), node, as_text=True, leaves=leaves)
         else:
-            a.check_shown(a.value(argument), node, as_text=True)
+            a.check_shown(a.value(argument), node, as_text=True, leaves=leaves)
     for keyword in node.keywords:
         kinds = a.value(keyword.value)
         if keyword.arg in ("sep", "end") and not kinds <= {"str", "none"}:
@@ -154,9 +156,12 @@ def _next(a: Analysis, node: ast.Call) -> Kinds:
 
 def _chr(a: Analysis, node: ast.Call) -> Kinds:
     """Half a surrogate pair is text in CPython only."""
-    a.value(node.args[0])
-    if any(isinstance(n, ast.Constant) and type(n.value) is int and n.value >= 0xD800 for n in a.facts.nodes):
+    kinds = a.value(node.args[0])
+    numbers = [n.value for n in a.facts.nodes if isinstance(n, ast.Constant) and type(n.value) is int]
+    if any(number >= 0xD800 for number in numbers):
         raise Refused("uses chr() beside numbers that may be half a surrogate pair", node)
+    if a.facts.text_uses & texts.DOINGS.keys() and ("any" in kinds or any(number >= 0x80 for number in numbers)):
+        raise Refused("uses chr() beside numbers that may be an odd character, and looks at characters", node)
     return STR
 
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from paddock.planning.light import containers, functions, lazy
+from paddock.planning.light import containers, functions, lazy, texts
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.things import (
     ANY,
@@ -44,9 +44,14 @@ def _int(a: Analysis, node: ast.Call) -> Kinds:
         for kind in in_order(a.value(argument)):
             if shape_of(kind) not in (*NUMBERS, "str", "any", "none", "list", "dict", "tuple"):
                 raise Refused(f"converts a {shape_of(kind)} to a number", node)
-    if not a.facts.is_ascii:
-        raise Refused("converts text to a number where not all text is ASCII", node)
+    check_digits(a, node)
     return INT
+
+
+def check_digits(a: Analysis, node: ast.AST) -> None:
+    """Refuse to read numbers in a script with digits of other writing systems, which Monty does not know."""
+    if texts.DIGITS in a.facts.odd_text:
+        raise Refused(f"converts text to a number beside the character {a.facts.odd_text[texts.DIGITS]}", node)
 
 
 def _float(a: Analysis, node: ast.Call) -> Kinds:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from functools import cached_property
 
-from paddock.planning.light import patterns
+from paddock.planning.light import patterns, stamps, texts
+from paddock.planning.light.awaited import awaited
 
 SKIPPED = frozenset({"ctx", "op", "ops", "type_comment", "kind"})
 
@@ -46,13 +48,14 @@ class Facts:
         self.nodes, self.depths = walk(tree)
 
     @cached_property
-    def is_ascii(self) -> bool:
-        """Whether all text in the script is."""
-        return all(
-            node.value.isascii()
-            for node in self.nodes
-            if isinstance(node, ast.Constant) and isinstance(node.value, str)
-        )
+    def odd_text(self) -> Mapping[str, str]:
+        """What the script must not do with text, because of a character of its own, which is named."""
+        return texts.in_script(self.nodes)
+
+    @cached_property
+    def text_uses(self) -> frozenset[str]:
+        """What the script does with text that depends on more than its ASCII characters."""
+        return texts.uses(self.nodes)
 
     @cached_property
     def has_negatives(self) -> bool:
@@ -60,9 +63,34 @@ class Facts:
         return any(isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) for node in self.nodes)
 
     @cached_property
+    def makes_huge(self) -> bool:
+        """Whether the script may make a whole number too large for a float: by powers, shifts, products, long text."""
+        for node in self.nodes:
+            if isinstance(node, ast.Constant) and isinstance(node.value, int) and node.value.bit_length() > 100:
+                return True
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.LShift):
+                return True
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
+                by = node.right.value if isinstance(node.right, ast.Constant) else None
+                if not isinstance(by, int | float) or by > 4:
+                    return True
+            if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Mult | ast.LShift | ast.Pow):
+                return True
+            if isinstance(node, ast.Name | ast.Attribute):
+                name = node.id if isinstance(node, ast.Name) else node.attr
+                if name in ("pow", "factorial", "comb", "perm", "prod", "reduce", "int"):
+                    return True
+        return False
+
+    @cached_property
     def mended_patterns(self) -> frozenset[int]:
         """Identities of the literals that are mended before they reach Monty."""
         return frozenset(id(literal) for literal, _ in patterns.mended(self.nodes))
+
+    @cached_property
+    def mended_stamps(self) -> frozenset[int]:
+        """Identities of the calls that parse a date and are mended before they reach Monty."""
+        return frozenset(id(call) for call in stamps.mended(self.nodes))
 
     @cached_property
     def has_future(self) -> bool:
@@ -92,6 +120,11 @@ class Facts:
             elif isinstance(node, ast.arg):
                 other.add(node.arg)
         return {name: values for name, values in found.items() if name not in other}
+
+    @cached_property
+    def awaited(self) -> frozenset[int]:
+        """Identities of the calls whose coroutine, if they give one, is awaited."""
+        return awaited(self.nodes)
 
     @cached_property
     def awaits(self) -> bool:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from paddock.planning.light import calls, lazy, results, signatures
+from paddock.planning.light import calls, lazy, results, signatures, texts
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.things import ANY, INT, NONE, NOTHING, NUMBERS, STR, Kind, Kinds, Thing, in_order, shape_of
 
@@ -87,13 +87,48 @@ def _check_jsonable(a: Analysis, kinds: Kinds | set[Kind], node: ast.AST, seen: 
 
 
 def _loads(a: Analysis, node: ast.Call) -> Kinds:
-    a.value(node.args[0])
+    if any(str(kind).startswith("datetime.") for kind in a.value(node.args[0])):
+        raise Refused("loads JSON from a date", node)
     text = a.literal(node.args[0])
     if text is not None and not _is_json(text):
         raise Refused("loads JSON that is wrong", node)
+    check_own_text(a, node, texts.JSON)
     a.diverges(node, "JSONDecodeError", "json.loads()")
     a.diverges(node, "TypeError", "json.loads()")
     return ANY
+
+
+def _b64decode(a: Analysis, node: ast.Call) -> Kinds:
+    if not a.value(node.args[0]) <= {"str", "bytes", "any"}:
+        raise Refused("decodes something that may not be text", node)
+    source = node.args[0]
+    if isinstance(source, ast.Name):
+        source = a.facts.single(source.id) or source
+    if any(
+        isinstance(inner, ast.BinOp | ast.JoinedStr) or getattr(inner, "attr", "") == "join"
+        for inner in ast.walk(source)
+    ):
+        raise Refused("decodes base64 that is put together", node)
+    if a.facts.text_uses & texts.DOINGS.keys():
+        raise Refused("decodes base64, and looks at characters", node)
+    check_own_text(a, node, texts.BASE64)
+    return frozenset({"bytes"})
+
+
+def check_own_text(a: Analysis, node: ast.AST, use: str) -> None:
+    """Refuse what the script's own text would make of JSON or base64."""
+    for inner in a.facts.nodes:
+        if isinstance(inner, ast.Constant) and isinstance(inner.value, str | bytes):
+            trouble = texts.problem(frozenset({use}), texts.plain(inner.value))
+            if trouble is not None:
+                raise Refused(trouble, node)
+
+
+def _seed(a: Analysis, node: ast.Call) -> Kinds:
+    if not a.value(node.args[0]) <= {"int", "float", "bool", "str", "bytes", "none", "any"}:
+        raise Refused("seeds random with something unusual", node)
+    a.diverges(node, "TypeError", "random.seed()")
+    return NONE
 
 
 def _is_json(text: str) -> bool:
@@ -159,6 +194,8 @@ HANDLERS: dict[str, Callable[[Analysis, ast.Call], Kinds]] = {
     "functools.reduce": _reduce,
     "copy.copy": _copied,
     "copy.deepcopy": _copied,
+    "base64.b64decode": _b64decode,
+    "random.seed": _seed,
     "random.choice": _choice,
     "random.shuffle": _shuffle,
     "random.sample": _sample,

@@ -70,7 +70,7 @@ def _pair(a: Analysis, node: ast.AST, left: Kind, op: ast.operator, right: Kind)
     if container is not None:
         return container
     if one in dates.KINDS or other in dates.KINDS:
-        return dates.operator(node, one, op, other)
+        return dates.operator(a, node, one, op, other)
     if isinstance(left, Thing) and left.shape == "instance":
         return objects.operator(a, node, left, op, right)
     if isinstance(left, Thing) or isinstance(right, Thing) or "bytes" in (one, other):

@@ -24,7 +24,7 @@ def _expr(a: Analysis, node: ast.Expr) -> None:
     if any(shape_of(kind) == "coroutine" for kind in kinds):
         raise Refused("calls a coroutine without awaiting it", node)
     if a.scope is a.module and node is a.tree.body[-1]:
-        a.check_shown(kinds, node)
+        a.check_shown(kinds, node, leaves=True)
 
 
 def _assign(a: Analysis, node: ast.Assign) -> None:
@@ -108,7 +108,7 @@ def _return(a: Analysis, node: ast.Return) -> None:
     if a.scope.kind == "function":
         a.flow(kinds, a.scope.returned)
     else:
-        a.check_shown(kinds, node)
+        a.check_shown(kinds, node, leaves=True)
 
 
 def _assert(a: Analysis, node: ast.Assert) -> None:

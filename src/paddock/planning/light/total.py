@@ -225,12 +225,16 @@ def _operation(a: Analysis, node: ast.BinOp, loops: Loops) -> bool:
         return True
     if not (left <= NUMBERS and right <= NUMBERS):
         return False
+    # A whole number of more than 308 digits has no float.
+    if a.facts.makes_huge and (isinstance(node.op, ast.Div) or not (left <= WHOLE and right <= WHOLE)):
+        return False
     if isinstance(node.op, ast.Add | ast.Sub | ast.Mult):
         return True
     if isinstance(node.op, ast.Mod | ast.FloorDiv | ast.Div):
         return _is_never_zero(node.right, loops)
     if isinstance(node.op, ast.Pow):
-        return isinstance(node.right, ast.Constant) and isinstance(node.right.value, int) and 0 <= node.right.value < 10
+        by = node.right.value if isinstance(node.right, ast.Constant) else None
+        return left <= WHOLE and isinstance(by, int) and 0 <= by < 10
     return isinstance(node.op, ast.BitAnd | ast.BitOr | ast.BitXor) and left <= WHOLE and right <= WHOLE
 
 
