@@ -7,12 +7,12 @@ import builtins
 import sys
 from collections.abc import Iterable
 
-from paddock.planning.light import attributes, exceptions, expressions, lazy, objects, statements, subscripts
+from paddock.planning.light import attributes, exceptions, expressions, keys, lazy, objects, statements, subscripts
 from paddock.planning.light.facts import Facts
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.scopes import Scope, declare
 from paddock.planning.light.tables import BUILTINS, EXCEPTIONS
-from paddock.planning.light.things import ANY, NOTHING, NUMBERS, ORDERLESS, Kind, Kinds, Thing, in_order, shape_of
+from paddock.planning.light.things import ANY, NOTHING, ORDERLESS, Kind, Kinds, Thing, in_order
 
 PASSES = 12
 """Kinds only ever grow, and small scripts settle in three or four passes."""
@@ -50,6 +50,7 @@ class Analysis:
         self.unknown: set[str] = set()
         self.divisions: dict[int, set[tuple[str, str]]] = {}
         self.keys_read: dict[int, set[Kind]] = {}
+        self.lost_keys: set[Kind] = set()  # of dicts that were put into values of unknown kind
 
     def run(self) -> None:
         """Interpret the script until a pass teaches nothing new; raises `Refused` where it does not fit."""
@@ -94,13 +95,13 @@ class Analysis:
         return self.things[key]
 
     def holding(
-        self, node: ast.AST, shape: str, items: Iterable[Kind], keys: Iterable[Kind] = (), tag: str = ""
+        self, node: ast.AST, shape: str, items: Iterable[Kind], named: Iterable[Kind] = (), tag: str = ""
     ) -> Kinds:
         """A new container made at `node`."""
         made = self.thing(node, shape, tag)
         self.flow(items, made.items)
-        if keys:
-            self.flow(keys, made.keys)
+        if named:
+            self.flow(named, made.keys)
             self.check_keys(made, node)
         return frozenset({made})
 
@@ -129,16 +130,9 @@ class Analysis:
         """Whether a feature that is missing would be swallowed here."""
         return any(caught in exceptions.REVEALING for caught, _ in self.catches)
 
-    def check_keys(self, made: Thing, node: ast.AST) -> None:
+    def check_keys(self, made: Thing, node: ast.AST, stored: Kinds | None = None) -> None:
         """Refuse keys of a dict that may be equal without being alike, or not hashable."""
-        # {1: 'a', True: 'b'} keeps the first key in CPython and the last in Monty.
-        if len(made.keys & NUMBERS) > 1:
-            raise Refused("mixes kinds of number as keys", node)
-        for key in made.keys:
-            if key in ("re.Match", "re.Pattern", "text file", "binary file"):
-                raise Refused(f"uses a value of kind {key} as a key", node)
-            if shape_of(key) in ("list", "dict", "set", "any", "instance"):
-                self.diverges(node, "TypeError", "an unhashable key")
+        keys.check(self, made, node, stored)
 
     def check_shown(
         self, kinds: Kinds | set[Kind], node: ast.AST, seen: set[int] | None = None, *, as_text: bool = False
@@ -168,6 +162,7 @@ class Analysis:
                 raise Refused(f"shows a {kind.shape}", node)
             if kind.shape == "exception":
                 continue
+            keys.read(kind, node)
             self.check_shown(kind.held(), node, seen)
             self.check_shown(kind.keys, node, seen)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from paddock.planning.light import iterators, lazy, total
+from paddock.planning.light import iterators, keys, lazy, total
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.scopes import Scope
-from paddock.planning.light.things import ANY, STR, Kinds, Thing, in_order, shape_of
+from paddock.planning.light.things import ANY, NOTHING, STR, Kinds, Thing, in_order, shape_of
 
 if TYPE_CHECKING:
     from paddock.planning.light.analysis import Analysis
@@ -25,7 +25,7 @@ def dict_literal(a: Analysis, node: ast.Dict) -> Kinds:
                     merge_dict(a, made, kind)
                 elif kind == "any":
                     a.flow(ANY, made.items)
-                    a.flow(ANY, made.keys)
+                    a.flow(keys.of_unknown(a), made.keys)
                 else:
                     raise Refused("unpacks something other than a dict into a dict", value)
         elif isinstance(key, ast.Constant) and isinstance(key.value, str):
@@ -34,7 +34,7 @@ def dict_literal(a: Analysis, node: ast.Dict) -> Kinds:
         else:
             a.flow(a.value(key), made.keys)
             a.flow(kinds, made.items)
-    a.check_keys(made, node)
+    a.check_keys(made, node, NOTHING if len(node.keys) == 1 else None)
     return frozenset({made})
 
 
@@ -42,6 +42,7 @@ def merge_dict(a: Analysis, into: Thing, source: Thing) -> None:
     """Let `into` hold what the dict `source` holds."""
     a.flow(source.items, into.items)
     a.flow(source.keys, into.keys)
+    keys.inherit(a, into, source)
     for name, kinds in source.fields.items():
         a.flow(kinds, into.fields.setdefault(name, set()))
 
@@ -151,7 +152,7 @@ def dict_comp(a: Analysis, node: ast.DictComp) -> Kinds:
     """`{…: … for x in y}`."""
     before = a.scope
     comprehension(a, node)
-    keys, values = a.value(node.key), a.value(node.value)
+    named, values = a.value(node.key), a.value(node.value)
     a.scope = before
     check_interleaved(a, node)
-    return a.holding(node, "dict", values, keys)
+    return a.holding(node, "dict", values, named)

@@ -38,6 +38,10 @@ def _changed(node: ast.AST) -> list[str]:
     return [target.id] if isinstance(target, ast.Name) else []
 
 
+def _same(one: ast.expr, other: ast.expr) -> bool:
+    return ast.dump(one) == ast.dump(other)
+
+
 class Facts:
     """Facts about one script."""
 
@@ -151,6 +155,23 @@ class Facts:
         }
         bound |= {n.arg for n in self.nodes if isinstance(n, ast.arg)}
         return frozenset(augmented - bound)
+
+    @cached_property
+    def first_stores(self) -> frozenset[int]:
+        """Identities of the targets in `if k not in d: d[k] = …`, where k is certain to be new."""
+        found: set[int] = set()
+        for node in self.nodes:
+            test = node.test if isinstance(node, ast.If) else None
+            if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.NotIn) or len(test.ops) > 1:
+                continue
+            first = node.body[0] if isinstance(node, ast.If) else None
+            if not isinstance(first, ast.Assign) or len(first.targets) > 1:
+                continue
+            target = first.targets[0]
+            plain = not any(isinstance(inner, ast.Call) for side in (test, first) for inner in ast.walk(side))
+            if plain and isinstance(target, ast.Subscript) and _same(target.slice, test.left):
+                found |= {id(target)} if _same(target.value, test.comparators[0]) else set()
+        return frozenset(found)
 
     def single(self, name: str) -> ast.expr | None:
         """What `name` is bound to, where the whole script binds it once, by an assignment."""

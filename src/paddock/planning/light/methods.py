@@ -13,6 +13,7 @@ from paddock.planning.light import (
     conversions,
     dates,
     formats,
+    keys,
     lazy,
     objects,
     records,
@@ -101,7 +102,7 @@ def _unknown_method(a: Analysis, node: ast.Call, name: str) -> Kinds:
         else:
             kinds = a.value(argument)
             if name in lazy.MUTATORS:
-                subscripts.check_stored(kinds, node)
+                subscripts.check_stored(a, kinds, node)
     for keyword in node.keywords:
         if keyword.arg == "key":
             calls.call_kinds(a, a.value(keyword.value), [ANY], node)
@@ -172,8 +173,7 @@ def _method_arguments(a: Analysis, node: ast.Call, kind: Kind, name: str) -> lis
         if keyword.arg == "reverse" and not kinds <= WHOLE:
             raise Refused("sorts in reverse by something that is not a truth value", node)
         if keyword.arg == "key" and isinstance(kind, Thing):
-            keys = calls.call_kinds(a, kinds, [frozenset(kind.held())], node)
-            comparisons.check_ordering(a, node, keys)
+            comparisons.check_ordering(a, node, calls.call_kinds(a, kinds, [frozenset(kind.held())], node))
     if name == "sort" and isinstance(kind, Thing) and not (kind.held() <= NUMBERS or kind.held() <= STR):
         a.differs(node, "TypeError", "sort()")  # it leaves the list as far as it got
     if name == "sort" and isinstance(kind, Thing) and not node.keywords:
@@ -210,7 +210,7 @@ def _mutate(a: Analysis, node: ast.Call, kind: Thing, name: str, arguments: list
     elif name == "setdefault":
         a.flow(arguments[0], kind.keys)
         a.flow(arguments[1] if len(arguments) > 1 else NONE, kind.items)
-        a.check_keys(kind, node)
+        a.check_keys(kind, node, NOTHING)
     elif name == "update":
         _update(a, node, kind, arguments)
 
@@ -230,6 +230,7 @@ def _update(a: Analysis, node: ast.Call, kind: Thing, arguments: list[Kinds]) ->
                 if not other.held() <= NUMBERS:
                     raise Refused("counts in something other than numbers", node)
                 a.flow(other.keys, kind.keys)
+                keys.inherit(a, kind, other)
             elif kind.shape == "Counter":
                 a.flow(lazy.iterate(a, frozenset({other}), node), kind.keys)
             else:

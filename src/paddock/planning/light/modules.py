@@ -37,7 +37,9 @@ def _counter(a: Analysis, node: ast.Call) -> Kinds:
         if any(shape_of(kind) in ("dict", "Counter") for kind in kinds):
             if any(isinstance(kind, Thing) and not kind.held() <= NUMBERS | ANY for kind in kinds):
                 raise Refused("counts in something other than numbers", node)
-            keys = frozenset().union(*(kind.keys for kind in kinds if isinstance(kind, Thing)))
+            for kind in in_order(kinds):
+                if isinstance(kind, Thing):
+                    keys |= kind.keys
         else:
             keys = lazy.consume(a, node.args[0])
     return a.holding(node, "Counter", INT, keys)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from paddock.planning.light import arithmetic, containers, dates, formats, objects
+from paddock.planning.light import arithmetic, containers, dates, formats, keys, objects, subscripts
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.things import (
     ANY,
@@ -129,7 +129,7 @@ def _unknown_pair(a: Analysis, node: ast.AST, left: Kind, op: ast.operator, righ
             return a.holding(node, known.shape, _held(known) | ANY, tag="any")
         if known.shape != "dict" or not isinstance(op, ast.BitOr):
             raise Refused(f"uses an operator on a {known.shape} and a value of unknown kind", node)
-        return a.holding(node, "dict", _held(known) | ANY, _keys(known) | ANY)
+        return a.holding(node, "dict", _held(known) | ANY, _keys(known) | keys.of_unknown(a))
     if known == "str":
         return STR
     if isinstance(op, ast.Div) and known in NUMBERS:
@@ -142,6 +142,7 @@ def _merged(a: Analysis, node: ast.AST, left: Kind, right: Kind) -> Kinds:
     for side in (left, right):
         if isinstance(side, Thing):
             containers.merge_dict(a, made, side)
+    a.check_keys(made, node)
     return frozenset({made})
 
 
@@ -184,6 +185,7 @@ def check_augmented(a: Analysis, node: ast.AugAssign, left: Kinds, right: Kinds)
                 if not isinstance(other, Thing) or other.shape != "dict":
                     raise Refused("updates a dict with something other than a dict", node)
                 containers.merge_dict(a, kind, other)
+            a.check_keys(kind, node)
         elif shape in ("set", "frozenset", "dict", "Counter", "defaultdict", "deque"):
             raise Refused(f"changes a {shape} in place with an operator", node)
     if not (left <= NUMBERS and right <= NUMBERS) and not (left <= STR and right <= STR):
