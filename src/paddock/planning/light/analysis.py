@@ -102,7 +102,7 @@ class Analysis:
         self.flow(items, made.items)
         if named:
             self.flow(named, made.keys)
-            self.check_keys(made, node)
+            self.check_keys(made, node, frozenset(named))
         return frozenset({made})
 
     def note_change(self, thing: Thing, node: ast.AST) -> None:

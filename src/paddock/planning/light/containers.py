@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from paddock.planning.light import iterators, keys, lazy, total
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.scopes import Scope
-from paddock.planning.light.things import ANY, NOTHING, STR, Kinds, Thing, in_order, shape_of
+from paddock.planning.light.things import ANY, NOTHING, STR, Kind, Kinds, Thing, in_order, shape_of
 
 if TYPE_CHECKING:
     from paddock.planning.light.analysis import Analysis
@@ -17,12 +17,14 @@ if TYPE_CHECKING:
 def dict_literal(a: Analysis, node: ast.Dict) -> Kinds:
     """`{key: value, **other}`."""
     made = a.thing(node, "dict")
+    stored: set[Kind] = set()
     for key, value in zip(node.keys, node.values, strict=True):
         kinds = a.value(value)
         if key is None:
             for kind in in_order(kinds):
                 if isinstance(kind, Thing) and kind.shape == "dict":
                     merge_dict(a, made, kind)
+                    stored |= kind.keys
                 elif kind == "any":
                     a.flow(ANY, made.items)
                     a.flow(keys.of_unknown(a), made.keys)
@@ -32,9 +34,10 @@ def dict_literal(a: Analysis, node: ast.Dict) -> Kinds:
             a.flow(STR, made.keys)
             a.flow(kinds, made.fields.setdefault(key.value, set()))
         else:
-            a.flow(a.value(key), made.keys)
+            stored |= a.value(key)
+            a.flow(stored, made.keys)
             a.flow(kinds, made.items)
-    a.check_keys(made, node, NOTHING if len(node.keys) == 1 else None)
+    a.check_keys(made, node, NOTHING if len(node.keys) == 1 else frozenset(stored))
     return frozenset({made})
 
 
