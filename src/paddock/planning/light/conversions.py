@@ -91,7 +91,13 @@ def _dict(a: Analysis, node: ast.Call) -> Kinds:
     argument = node.args[0]
     if lazy.lazy_name(a, argument) is None and not isinstance(argument, ast.GeneratorExp):
         rest: set[Kind] = set()
-        for kind in in_order(a.value(argument)):
+        copied = a.value(argument)
+        if not node.keywords and all(shape_of(kind) in ("dict", "defaultdict", "Counter") for kind in copied):
+            for kind in in_order(copied):
+                if isinstance(kind, Thing):
+                    containers.merge_dict(a, made, kind)
+            return frozenset({made})
+        for kind in in_order(copied):
             if isinstance(kind, Thing) and kind.shape in ("dict", "defaultdict", "Counter"):
                 containers.merge_dict(a, made, kind)
             elif kind == "any":
