@@ -48,6 +48,8 @@ def reword(kind: str, text: str, line: int | None, source: Source, clues: Clues)
         match = pattern.fullmatch(text)
         if match is not None:
             return replacement(match), True
+    if kind == "TypeError" and _CONCATENATED.fullmatch(text):
+        return _extended(text, line, source)
     if kind == "TypeError" and text.startswith("unsupported operand type(s) for "):
         return _operand(text, line, source), True
     if kind == "ValueError" and text.startswith("expected a"):
@@ -87,6 +89,8 @@ def _first(part: list[ast.stmt] | list[ast.ExceptHandler]) -> int:
 def _last(part: list[ast.stmt] | list[ast.ExceptHandler]) -> int:
     return part[-1].end_lineno or part[-1].lineno
 
+
+_CONCATENATED = re.compile(r'can only concatenate list \(not "(int|float|bool|NoneType)"\) to list')
 
 _LOST = [
     re.compile(text)
@@ -131,6 +135,16 @@ def _operand(text: str, line: int | None, source: Source) -> str:
     return text
 
 
+def _extended(text: str, line: int | None, source: Source) -> tuple[str, bool]:
+    """`x += 5` of a list x says in CPython that 5 is not iterable; `x + 5` says what Monty says of both."""
+    on_line = [node for node in ast.walk(source.tree) if getattr(node, "lineno", 0) == line]
+    if not any(isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add) for node in on_line):
+        return text, True
+    if any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) for node in on_line):
+        return text, False
+    return _CONCATENATED.sub(r"'\1' object is not iterable", text), True
+
+
 def _words(action: Callable[[], object]) -> str:
     """What this Python says when `action` fails; asking it is right for every version."""
     try:
@@ -167,6 +181,7 @@ def _rewrites() -> list[tuple[re.Pattern[str], Callable[[re.Match[str]], str]]]:
     power = _words(lambda: 0.0**-1)
     month, day = _words(lambda: dt.date(2000, 13, 1)), _words(lambda: dt.date(2000, 1, 32))
     year = _words(lambda: dt.date(0, 1, 1))
+    hashing = _words(lambda: hash(_Unhashing()))
     return [
         (
             re.compile(r"(too many values to unpack \(expected \d+)(, got \d+)\)"),
@@ -183,6 +198,10 @@ def _rewrites() -> list[tuple[re.Pattern[str], Callable[[re.Match[str]], str]]]:
         (re.compile(r"(min|max)\(\) iterable argument is empty"), lambda m: empty.replace("max", m.group(1))),
         (re.compile(r"zero to a negative power"), lambda m: power),
         (
+            re.compile(r"(__hash__ method should return an integer), not (.*)"),
+            lambda m: m.group(0) if "not" in hashing else m.group(1),
+        ),
+        (
             re.compile(r"('NoneType' object has no attribute '.*') and no __dict__ for setting new attributes"),
             lambda m: m.group(1),
         ),
@@ -193,6 +212,11 @@ def _rewrites() -> list[tuple[re.Pattern[str], Callable[[re.Match[str]], str]]]:
         (re.compile(r"day .* must be in range .*"), lambda m: day if "range for" in day else m.group(0)),
         (re.compile(r"year must be in 1\.\.9999, not (-?\d+)"), lambda m: year.replace("0", m.group(1), 1)),
     ]
+
+
+class _Unhashing:
+    def __hash__(self) -> int:
+        return ""  # type: ignore[return-value]
 
 
 def _unpack(values: list[int]) -> None:

@@ -82,6 +82,8 @@ def _sum(a: Analysis, node: ast.Call) -> Kinds:
             numbers |= a.holding(node, kind.shape, kind.held(), tag="sum")
         elif shape_of(kind) == "instance":
             raise Refused("adds up objects", node)
+        elif kind == "any" and start <= NUMBERS:
+            numbers |= {"int", "float"}
         else:
             numbers.add(kind)
     return frozenset(numbers)

@@ -134,6 +134,8 @@ def _unknown_pair(a: Analysis, node: ast.AST, left: Kind, op: ast.operator, righ
         return STR
     if isinstance(op, ast.Div) and known in NUMBERS:
         return FLOAT
+    if isinstance(op, ast.Add | ast.Sub) and known in NUMBERS:
+        return FLOAT if known not in WHOLE else frozenset({"int", "float"})
     return ANY
 
 
@@ -174,7 +176,9 @@ def check_augmented(a: Analysis, node: ast.AugAssign, left: Kinds, right: Kinds)
     """Refuse `op=` where Monty makes a new value instead of changing the old one, or takes fewer kinds."""
     for kind in in_order(left):
         shape = shape_of(kind)
-        if shape == "list":
+        if shape == "any":
+            _check_unknown(a, node, right)
+        elif shape == "list":
             if not isinstance(node.op, ast.Add) or any(shape_of(other) != "list" for other in right):
                 raise Refused("changes a list in place with something other than a list", node)
             if isinstance(kind, Thing):
@@ -190,3 +194,12 @@ def check_augmented(a: Analysis, node: ast.AugAssign, left: Kinds, right: Kinds)
             raise Refused(f"changes a {shape} in place with an operator", node)
     if not (left <= NUMBERS and right <= NUMBERS) and not (left <= STR and right <= STR):
         a.diverges(node, "TypeError", "an augmented assignment")
+
+
+def _check_unknown(a: Analysis, node: ast.AugAssign, right: Kinds) -> None:
+    """A list of unknown origin takes any iterable in CPython, and is repeated in place."""
+    if isinstance(node.op, ast.Add) and any(shape_of(kind) not in (*NUMBERS, "none", "list") for kind in right):
+        raise Refused("adds something other than a list to what may be one", node)
+    if isinstance(node.op, ast.Mult) and not right <= FLOAT:
+        raise Refused("repeats in place what may be a list", node)
+    subscripts.check_stored(a, right, node)
