@@ -45,6 +45,10 @@ def _check_comparison(
         _check_equality(a, node, left, right)
 
 
+NAMED = frozenset({*NUMBERS, "str", "none", "any", "list", "tuple", "dict", "bytes", "instance"})
+"""Kinds whose names both sides spell alike in a TypeError."""
+
+
 def _check_membership(a: Analysis, node: ast.Compare, left: Kinds, right: Kinds) -> None:
     shapes = {shape_of(kind) for kind in right}
     if shapes & {"any", "view", "none", *NUMBERS}:
@@ -56,6 +60,8 @@ def _check_membership(a: Analysis, node: ast.Compare, left: Kinds, right: Kinds)
             raise Refused("looks for something in an iterator", node)
     if any(shape_of(kind) == "set" for kind in left):
         raise Refused("looks for a set", node)
+    if "str" in shapes and not all(shape_of(kind) in NAMED for kind in left):
+        raise Refused("looks in text for something other than text", node)
     if shapes & {"dict", "set", "frozenset", "view", "Counter", "defaultdict"}:
         containers.check_hashable(a, left, node)
 

@@ -74,8 +74,7 @@ def _tuple(a: Analysis, node: ast.Call) -> Kinds:
 def _set_of(shape: str) -> Callable[[Analysis, ast.Call], Kinds]:
     def handler(a: Analysis, node: ast.Call) -> Kinds:
         items = lazy.consume(a, node.args[0], ordered=False) if node.args else NOTHING
-        if any(shape_of(item) in ("list", "dict", "set", "any") for item in items):
-            a.diverges(node, "TypeError", "an unhashable element")
+        containers.check_hashable(a, items, node)
         return a.holding(node, shape, items)
 
     return handler

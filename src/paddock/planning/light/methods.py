@@ -119,7 +119,7 @@ def _method_result(a: Analysis, node: ast.Call, kind: Kind, name: str, signature
     arguments = _method_arguments(a, node, kind, name)
     if isinstance(kind, Thing):
         _mutate(a, node, kind, name, arguments)
-        _check_failures(a, node, shape, name, arguments)
+        _check_failures(a, node, kind, name, arguments)
     if shape == "str":
         _check_text_method(a, node, name, arguments)
     if shape == "re.Match" and name in ("start", "end", "span") and not all(kinds <= INT for kinds in arguments):
@@ -135,8 +135,9 @@ def _method_result(a: Analysis, node: ast.Call, kind: Kind, name: str, signature
     return results.of_method(a, node, kind, signature.result, arguments)
 
 
-def _check_failures(a: Analysis, node: ast.Call, shape: str, name: str, arguments: list[Kinds]) -> None:
+def _check_failures(a: Analysis, node: ast.Call, kind: Thing, name: str, arguments: list[Kinds]) -> None:
     """Refuse where a method of a container may fail with a text of its own, and the script looks at it."""
+    shape = kind.shape
     looked_up = (name == "pop" and shape in ("dict", "defaultdict", "Counter") and len(arguments) == 1) or (
         name == "remove" and shape == "set"
     )
@@ -146,6 +147,8 @@ def _check_failures(a: Analysis, node: ast.Call, shape: str, name: str, argument
             a.diverges(node, "KeyError", f"{name}()")
     if name in ("discard", "remove") and shape == "set" and any(shape_of(kind) == "set" for kind in arguments[0]):
         raise Refused("takes a set out of a set", node)
+    if name in ("index", "remove", "count") and objects.compares_itself(a, frozenset({kind}).union(*arguments)):
+        raise Refused(f"compares objects of its own in {name}()", node)
     if name == "index" or (name == "remove" and shape == "deque"):
         a.diverges(node, "ValueError", f"{name}()")
     if name in ("popleft", "pop") and shape == "deque":
@@ -241,8 +244,7 @@ def _update(a: Analysis, node: ast.Call, kind: Thing, arguments: list[Kinds]) ->
 def _check_elements(a: Analysis, kind: Thing, node: ast.AST) -> None:
     if any(shape_of(item) == "set" for item in kind.items):
         raise Refused("puts a set into a set", node)
-    if any(shape_of(item) in ("list", "dict", "set", "any") for item in kind.items):
-        a.diverges(node, "TypeError", "an unhashable element")
+    containers.check_hashable(a, frozenset(kind.items), node)
 
 
 def _check_text_method(a: Analysis, node: ast.Call, name: str, arguments: list[Kinds]) -> None:

@@ -66,6 +66,20 @@ def has(instance: Thing, name: str) -> bool:
     return instance.of is not None and instance.of.scope is not None and name in instance.of.scope.names
 
 
+def compares_itself(a: Analysis, kinds: Kinds) -> bool:
+    """Whether comparing values of these kinds calls an `__eq__` of the script's own."""
+    waiting, seen = list(kinds), set()
+    while waiting:
+        kind = waiting.pop()
+        if not isinstance(kind, Thing) or id(kind) in seen:
+            continue
+        seen.add(id(kind))
+        if kind.shape == "instance" and has(kind, "__eq__"):
+            return True
+        waiting += [*kind.held(), *kind.keys] if kind.shape != "instance" else [k for v in kind.fields.values() for k in v]
+    return False
+
+
 def instantiate(a: Analysis, node: ast.Call, made: Thing) -> Kinds:
     """A call of a class in the script."""
     positional, keywords = functions.arguments_of(a, node)
