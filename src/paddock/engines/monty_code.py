@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from paddock.planning.light.patterns import mended
+from paddock.planning.light.unpacking import bounded
 from paddock.planning.python_source import Source
 
 RESULT = "__paddock_result"
@@ -53,6 +54,8 @@ def _prepare(source: Source) -> Prepared:
         edits += _around(source.last, f"{RESULT} = (", ")")
     for literal, places in mended(ast.walk(source.tree)) if "re." in source.code and "$" in source.code else ():
         edits += _mend(literal, places, lines[literal.lineno - 1])
+    for sequence, wanted in bounded(ast.walk(source.tree)) if "map(" in source.code or " for " in source.code else ():
+        edits += _around(sequence, "(", f")[:{wanted}]")
     by_line: dict[int, list[tuple[int, str]]] = {}
     for line, offset, inserted in sorted(edits, key=lambda edit: edit[:2]):
         by_line.setdefault(line, []).append((offset, inserted))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
-from paddock.planning.light import patterns
+from paddock.planning.light import patterns, unpacking
 
 SKIPPED = frozenset({"ctx", "op", "ops", "type_comment", "kind"})
 
@@ -67,6 +67,11 @@ class Facts:
     def mended_patterns(self) -> frozenset[int]:
         """Identities of the literals that are mended before they reach Monty."""
         return frozenset(id(literal) for literal, _ in patterns.mended(self.nodes))
+
+    @cached_property
+    def bounded(self) -> frozenset[int]:
+        """Identities of the lists of which Monty is given no more than CPython would read."""
+        return frozenset(id(source) for source, _ in unpacking.bounded(self.nodes))
 
     @cached_property
     def has_future(self) -> bool:
