@@ -47,6 +47,7 @@ class Analysis:
         self.changed = False
         self.loops: list[set[str]] = []  # the names that each enclosing loop binds
         self.changes: dict[int, set[tuple[int, int]]] = {}  # thing -> where it is changed: line, and function
+        self.removals: dict[int, set[tuple[int, int]]] = {}  # thing -> where something is taken out of it
         self.unknown: set[str] = set()
         self.divisions: dict[int, set[tuple[str, str]]] = {}
         self.keys_read: dict[int, set[Kind]] = {}
@@ -105,10 +106,10 @@ class Analysis:
             self.check_keys(made, node, frozenset(named))
         return frozenset({made})
 
-    def note_change(self, thing: Thing, node: ast.AST) -> None:
+    def note_change(self, thing: Thing, node: ast.AST, *, removes: bool = False) -> None:
         """Remember that what `thing` stands for is changed at `node`."""
         where = (getattr(node, "lineno", 0), id(self.scope))
-        sites = self.changes.setdefault(id(thing), set())
+        sites = (self.removals if removes else self.changes).setdefault(id(thing), set())
         if where not in sites:
             sites.add(where)
             self.changed = True

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from paddock.planning.light import arithmetic, calls, comparisons, lazy, operators
+from paddock.planning.light import arithmetic, calls, comparisons, lazy, operators, ranges
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.things import (
     BOOL,
@@ -162,18 +162,6 @@ def _chr(a: Analysis, node: ast.Call) -> Kinds:
     return STR
 
 
-def _range(a: Analysis, node: ast.Call) -> Kinds:
-    for argument in node.args:
-        bound = (a.facts.single(argument.id) or argument) if isinstance(argument, ast.Name) else argument
-        if arithmetic.size_of(bound) > 62 or any(
-            getattr(inner, "attr", "") == "maxsize" for inner in (*ast.walk(argument), *ast.walk(bound))
-        ):
-            raise Refused("counts beyond 64 bits", node)
-        if not a.value(argument) <= WHOLE:
-            a.diverges(node, "TypeError", "range()")
-    return a.holding(node, "range", INT)
-
-
 def _abs(a: Analysis, node: ast.Call) -> Kinds:
     result: set[Kind] = set()
     for kind in in_order(a.value(node.args[0])):
@@ -249,7 +237,7 @@ HANDLERS: dict[str, Callable[[Analysis, ast.Call], Kinds]] = {
     "all": _any_all,
     "iter": _iter,
     "next": _next,
-    "range": _range,
+    "range": ranges.make,
     "chr": _chr,
     "abs": _abs,
     "round": _round,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from paddock.planning.light import iterators, keys, lazy, total
+from paddock.planning.light import iterators, keys, lazy, objects, total
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.scopes import Scope
 from paddock.planning.light.things import ANY, NOTHING, STR, Kind, Kinds, Thing, in_order, shape_of
@@ -77,6 +77,7 @@ def set_literal(a: Analysis, node: ast.Set) -> Kinds:
 
 def check_hashable(a: Analysis, items: Kinds, node: ast.AST) -> None:
     """Refuse elements that may not be hashable, where the text of that error is looked at."""
+    objects.check_key(items, node)
     if any(shape_of(item) in ("list", "dict", "set", "any", "instance") for item in items):
         a.diverges(node, "TypeError", "an unhashable element")
 

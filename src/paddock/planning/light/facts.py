@@ -42,12 +42,22 @@ def _same(one: ast.expr, other: ast.expr) -> bool:
     return ast.dump(one) == ast.dump(other)
 
 
+def _pair_up(found: dict[str, list[ast.expr]], target: ast.expr, value: ast.expr) -> None:
+    """Enter `value` for `target`, or the parts of one for those of the other."""
+    if isinstance(target, ast.Name):
+        found.setdefault(target.id, []).append(value)
+    elif isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
+        for one, other in zip(target.elts, value.elts, strict=False):
+            _pair_up(found, one, other)
+
+
 class Facts:
     """Facts about one script."""
 
     def __init__(self, tree: ast.Module) -> None:
         self.tree = tree
         self.nodes, self.depths = walk(tree)
+        self.bits: dict[str, float] = {}  # of the numbers that names stand for; worked out by `ranges`
 
     @cached_property
     def is_ascii(self) -> bool:
@@ -101,6 +111,46 @@ class Facts:
             elif isinstance(node, ast.arg):
                 other.add(node.arg)
         return {name: values for name, values in found.items() if name not in other}
+
+    @cached_property
+    def multiplied(self) -> frozenset[str]:
+        """Names that `*=`, `**=` or `<<=` makes larger in a loop."""
+        found: set[str] = set()
+        for loop in self.nodes:
+            if isinstance(loop, ast.For | ast.While):
+                for node in walk(loop)[0]:
+                    if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Mult | ast.Pow | ast.LShift):
+                        found |= {node.target.id} if isinstance(node.target, ast.Name) else set()
+        return frozenset(found)
+
+    def given_to(self, name: str) -> list[ast.expr]:
+        """What the script assigns or passes to `name`, by the text alone: any variable or parameter of that name."""
+        return self._given.get(name, [])
+
+    @cached_property
+    def _given(self) -> dict[str, list[ast.expr]]:
+        found: dict[str, list[ast.expr]] = {}
+        functions = {node.name: node.args for node in self.nodes if isinstance(node, ast.FunctionDef)}
+        for node in self.nodes:
+            if isinstance(node, ast.Assign):
+                for target in node.targets:
+                    _pair_up(found, target, node.value)
+            elif isinstance(node, ast.AugAssign | ast.AnnAssign | ast.NamedExpr) and node.value is not None:
+                _pair_up(found, node.target, node.value)
+            elif isinstance(node, ast.For | ast.comprehension) and isinstance(node.iter, ast.List | ast.Tuple):
+                for element in node.iter.elts:
+                    _pair_up(found, node.target, element)
+            elif isinstance(node, ast.ImportFrom) and node.module == "sys":
+                for alias in node.names:
+                    source = ast.Attribute(ast.Name("sys", ast.Load()), alias.name, ast.Load())
+                    found.setdefault(alias.asname or alias.name, []).append(source)
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in functions:
+                parameters = functions[node.func.id]
+                for parameter, argument in zip((*parameters.posonlyargs, *parameters.args), node.args, strict=False):
+                    found.setdefault(parameter.arg, []).append(argument)
+                for keyword in node.keywords:
+                    found.setdefault(keyword.arg or "", []).append(keyword.value)
+        return found
 
     @cached_property
     def awaits(self) -> bool:

@@ -23,6 +23,7 @@ def check(a: Analysis, made: Thing, node: ast.AST, stored: Kinds | None = None) 
     """
     if len(made.keys & NUMBERS) > 1:
         raise Refused("mixes kinds of number as keys", node)
+    objects.check_key(made.keys, node)
     for key in made.keys:
         if key in ("re.Match", "re.Pattern", "text file", "binary file"):
             raise Refused(f"uses a value of kind {key} as a key", node)

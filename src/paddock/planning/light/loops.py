@@ -14,6 +14,27 @@ if TYPE_CHECKING:
     from paddock.planning.light.analysis import Analysis
 
 
+def check_dict(a: Analysis, node: ast.For) -> None:
+    """Refuse a body that takes keys out of the dict it runs over and puts others in: CPython counts them only."""
+    source = node.iter
+    if isinstance(source, ast.Call) and isinstance(source.func, ast.Attribute) and not source.args:
+        source = source.func.value
+    if isinstance(source, ast.Call):
+        return
+    last = node.body[-1].end_lineno or node.lineno
+    for thing in in_order(a.value(source)):
+        removals = a.removals.get(id(thing)) if shape_of(thing) in ("dict", "defaultdict", "Counter") else None
+        if not removals:
+            continue
+        calls_own = any(_may_run_own_code(a, inner) for part in node.body for inner in ast.walk(part))
+        within = {
+            (line, scope): node.body[0].lineno <= line <= last or (calls_own and scope != id(a.scope))
+            for line, scope in a.changes.get(id(thing), ())
+        }
+        if any(within.get(site) for site in removals) and any(within[site] for site in within if site not in removals):
+            raise Refused("takes keys out of the dict it loops over and puts others in", node)
+
+
 def check(a: Analysis, node: ast.For) -> None:
     """Refuse a body that changes what its loop runs over: Monty would not see the change."""
     if not total.is_plain(a, node.iter):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from paddock.planning.light import calls, functions
+from paddock.planning.light import calls, functions, lazy
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.scopes import Scope
 from paddock.planning.light.things import ANY, Kind, Kinds, Thing, in_order, shape_of
@@ -64,6 +64,26 @@ def operator(a: Analysis, node: ast.AST, left: Thing, op: ast.operator | ast.una
 def has(instance: Thing, name: str) -> bool:
     """Whether the class of `instance` defines `name` itself."""
     return instance.of is not None and instance.of.scope is not None and name in instance.of.scope.names
+
+
+def check_key(kinds: Kinds | set[Kind], node: ast.AST) -> None:
+    """Refuse objects as keys whose `__eq__` or `__hash__` does more than compare: how often it is called differs."""
+    for kind in in_order(kinds):
+        if isinstance(kind, Thing) and kind.shape == "tuple":
+            check_key(kind.held(), node)
+        owner = kind.of.node if isinstance(kind, Thing) and kind.shape == "instance" and kind.of is not None else None
+        for method in owner.body if isinstance(owner, ast.ClassDef) else ():
+            special = isinstance(method, ast.FunctionDef) and method.name in ("__eq__", "__hash__")
+            if special and any(_has_effect(inner) for inner in ast.walk(method)):
+                raise Refused("has an __eq__ or __hash__ of a key that can be seen at work", node)
+
+
+def _has_effect(node: ast.AST) -> bool:
+    if isinstance(node, ast.Call):
+        return getattr(node.func, "id", "") == "print" or getattr(node.func, "attr", "") in lazy.MUTATORS
+    if isinstance(node, ast.Attribute | ast.Subscript):
+        return isinstance(node.ctx, ast.Store)
+    return isinstance(node, ast.Global | ast.Nonlocal)
 
 
 def compares_itself(a: Analysis, kinds: Kinds) -> bool:

@@ -74,6 +74,7 @@ def _aug_assign(a: Analysis, node: ast.AugAssign) -> None:
 
 def _for(a: Analysis, node: ast.For) -> None:
     loops.check(a, node)
+    loops.check_dict(a, node)
     a.bind(node.target, lazy.consume(a, node.iter, whole=False))
     a.loops.append(_bound_in(node))
     a.block(node.body)
