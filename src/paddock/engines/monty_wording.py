@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Any
 
 from paddock.planning.fits_python import Clues
+from paddock.planning.light.unbound import read_inside
 from paddock.planning.python_source import Source
 
 OPERATORS = {
@@ -23,10 +24,12 @@ OPERATORS = {
 }  # fmt: skip
 
 
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
 _FORMAT = re.compile(r"Unknown format code '.' for object of type '(NoneType|list|dict|tuple|set|bytes)'")
 
 
-def kind_of(kind: str, text: str) -> tuple[str, str]:
+def kind_of(kind: str, text: str, line: int | None, source: Source) -> tuple[str, str]:
     """The exception that CPython raises, with its text, where Monty raises another."""
     match = _FORMAT.fullmatch(text)
     if kind == "ValueError" and match is not None:
@@ -34,7 +37,42 @@ def kind_of(kind: str, text: str) -> tuple[str, str]:
     if kind == "KeyError" and text.startswith("'slice("):
         unhashable = _words(lambda: hash(slice(1)))  # since 3.12 a slice can be a key
         return ("TypeError", unhashable) if unhashable else (kind, text[1:-1])
+    unbound = _UNBOUND.fullmatch(text) if kind == "UnboundLocalError" else None
+    if unbound is not None:
+        return _unbound(kind, text, unbound.group(1), [node for node in ast.walk(source.tree) if _is_on(node, line)])
     return kind, text
+
+
+_UNBOUND = re.compile(r"cannot access local variable '(.*)' where it is not associated with a value")
+
+
+def _unbound(kind: str, text: str, name: str, nodes: list[ast.AST]) -> tuple[str, str]:
+    """A comprehension that reads a variable of its function had a scope of its own up to 3.11; a generator still has."""
+    inside = [node for node in nodes if isinstance(node, COMPREHENSIONS) and name in read_inside(node)]
+    if not inside:
+        return kind, text
+    lazy = all(isinstance(node, ast.GeneratorExp) for node in inside)
+    try:
+        _read_unbound_lazily() if lazy else _read_unbound()
+    except NameError as error:
+        return type(error).__name__, str(error).replace("'value'", f"'{name}'")
+    return kind, text
+
+
+def _is_on(node: ast.AST, line: int | None) -> bool:
+    return line is not None and getattr(node, "lineno", line + 1) <= line <= (getattr(node, "end_lineno", 0) or 0)
+
+
+def _read_unbound() -> list[int]:
+    made = [value for _ in (1,)]
+    value = 1
+    return made
+
+
+def _read_unbound_lazily() -> list[int]:
+    made = list(value for _ in (1,))  # noqa: C400  a generator has a scope of its own
+    value = 1
+    return made
 
 
 def reword(kind: str, text: str, line: int | None, source: Source, clues: Clues) -> tuple[str, bool]:

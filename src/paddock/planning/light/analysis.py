@@ -7,7 +7,7 @@ import builtins
 import sys
 from collections.abc import Iterable
 
-from paddock.planning.light import attributes, exceptions, expressions, keys, lazy, objects, statements, subscripts
+from paddock.planning.light import attributes, depths, exceptions, expressions, keys, lazy, objects, statements, subscripts
 from paddock.planning.light.facts import Facts
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.scopes import Scope, declare
@@ -48,6 +48,8 @@ class Analysis:
         self.loops: list[set[str]] = []  # the names that each enclosing loop binds
         self.changes: dict[int, set[tuple[int, int]]] = {}  # thing -> where it is changed: line, and function
         self.removals: dict[int, set[tuple[int, int]]] = {}  # thing -> where something is taken out of it
+        self.calls: dict[int, dict[int, set[str]]] = {}  # function -> function -> the ways in which it calls it
+        self.definitions: dict[int, ast.AST] = {}
         self.unknown: set[str] = set()
         self.divisions: dict[int, set[tuple[str, str]]] = {}
         self.keys_read: dict[int, set[Kind]] = {}
@@ -65,6 +67,7 @@ class Analysis:
                     done += 1
                     self.function_body(thing)
             if not self.changed:
+                depths.check_recursion(self)
                 return
         raise Refused("is too tangled to be understood")
 
@@ -142,6 +145,8 @@ class Analysis:
 
         `as_text`: by `str()`, which asks an object for `__str__` first; all that it holds is shown by `repr()`.
         """
+        if seen is None:
+            depths.check_nested(self, kinds, node, "shows")
         seen = set() if seen is None else seen
         for kind in in_order(kinds):
             if kind == "dyadic":

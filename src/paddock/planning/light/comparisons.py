@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from paddock.planning.light import containers, lazy, objects
+from paddock.planning.light import containers, depths, lazy, objects
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.things import BOOL, NUMBERS, STR, Kind, Kinds, Thing, in_order, shape_of
 
@@ -66,7 +66,12 @@ def _check_membership(a: Analysis, node: ast.Compare, left: Kinds, right: Kinds)
         containers.check_hashable(a, left, node)
 
 
+ATOMS = frozenset({*NUMBERS, "str", "none"})
+
+
 def _check_equality(a: Analysis, node: ast.Compare, left: Kinds, right: Kinds) -> None:
+    if not left <= ATOMS and not right <= ATOMS:
+        depths.check_nested(a, left | right, node, "compares")
     for kind in in_order(left | right):
         if isinstance(kind, Thing) and kind.shape in ("function", "iterator"):
             raise Refused("compares functions or iterators", node)

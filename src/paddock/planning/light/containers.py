@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from paddock.planning.light import iterators, keys, lazy, objects, total
+from paddock.planning.light import depths, iterators, keys, lazy, objects, total, unbound
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.scopes import Scope
 from paddock.planning.light.things import ANY, NOTHING, STR, Kind, Kinds, Thing, in_order, shape_of
@@ -78,6 +78,7 @@ def set_literal(a: Analysis, node: ast.Set) -> Kinds:
 def check_hashable(a: Analysis, items: Kinds, node: ast.AST) -> None:
     """Refuse elements that may not be hashable, where the text of that error is looked at."""
     objects.check_key(items, node)
+    depths.check_nested(a, items, node, "hashes")
     if any(shape_of(item) in ("list", "dict", "set", "any", "instance") for item in items):
         a.diverges(node, "TypeError", "an unhashable element")
 
@@ -98,6 +99,7 @@ def comprehension(
     a: Analysis, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, *, ordered: bool = True
 ) -> None:
     """Enter the loops of a comprehension; the caller evaluates its element and restores the scope."""
+    unbound.check(a, node)
     scope = a.scopes.get(id(node))
     if scope is None:
         scope = a.scopes[id(node)] = Scope("comprehension", a.scope)

@@ -38,6 +38,17 @@ def _changed(node: ast.AST) -> list[str]:
     return [target.id] if isinstance(target, ast.Name) else []
 
 
+def _numbers(node: ast.AST) -> list[int]:
+    """The whole numbers in an expression that is not data."""
+    if isinstance(node, ast.Constant):
+        return [node.value] if type(node.value) is int else []
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub | ast.Mult | ast.Pow):
+        return [*_numbers(node.left), *_numbers(node.right)]
+    if isinstance(node, ast.Compare):
+        return [number for side in (node.left, *node.comparators) for number in _numbers(side)]
+    return []
+
+
 def _same(one: ast.expr, other: ast.expr) -> bool:
     return ast.dump(one) == ast.dump(other)
 
@@ -151,6 +162,26 @@ class Facts:
                 for keyword in node.keywords:
                     found.setdefault(keyword.arg or "", []).append(keyword.value)
         return found
+
+    @cached_property
+    def counted(self) -> frozenset[int]:
+        """The numbers by which the script may count: of a range, a loop, a call, or given a name of their own."""
+        counted: list[ast.AST] = []
+        for node in self.nodes:
+            if isinstance(node, ast.Call) and not isinstance(node.func, ast.Attribute):
+                counted += [*node.args, *(keyword.value for keyword in node.keywords)]
+            elif isinstance(node, ast.While):
+                counted.append(node.test)
+            elif isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Constant | ast.BinOp):
+                counted.append(node.value)
+            elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+                counted.append(node)
+        return frozenset(number for node in counted for number in _numbers(node))
+
+    @cached_property
+    def farthest(self) -> int:
+        """The largest of these."""
+        return max(self.counted, default=0)
 
     @cached_property
     def awaits(self) -> bool:

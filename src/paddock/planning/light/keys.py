@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from paddock.planning.light import objects
+from paddock.planning.light import depths, objects
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.things import NUMBERS, STR, Kind, Kinds, Thing, in_order, shape_of
 
@@ -24,6 +24,7 @@ def check(a: Analysis, made: Thing, node: ast.AST, stored: Kinds | None = None) 
     if len(made.keys & NUMBERS) > 1:
         raise Refused("mixes kinds of number as keys", node)
     objects.check_key(made.keys, node)
+    depths.check_nested(a, made.keys, node, "hashes")
     for key in made.keys:
         if key in ("re.Match", "re.Pattern", "text file", "binary file"):
             raise Refused(f"uses a value of kind {key} as a key", node)

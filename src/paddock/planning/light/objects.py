@@ -66,11 +66,11 @@ def has(instance: Thing, name: str) -> bool:
     return instance.of is not None and instance.of.scope is not None and name in instance.of.scope.names
 
 
-def check_key(kinds: Kinds | set[Kind], node: ast.AST) -> None:
+def check_key(kinds: Kinds | set[Kind], node: ast.AST, depth: int = 0) -> None:
     """Refuse objects as keys whose `__eq__` or `__hash__` does more than compare: how often it is called differs."""
     for kind in in_order(kinds):
-        if isinstance(kind, Thing) and kind.shape == "tuple":
-            check_key(kind.held(), node)
+        if isinstance(kind, Thing) and kind.shape == "tuple" and depth < 5:
+            check_key(kind.held(), node, depth + 1)
         owner = kind.of.node if isinstance(kind, Thing) and kind.shape == "instance" and kind.of is not None else None
         for method in owner.body if isinstance(owner, ast.ClassDef) else ():
             special = isinstance(method, ast.FunctionDef) and method.name in ("__eq__", "__hash__")
@@ -139,7 +139,7 @@ def _reach_special_methods(a: Analysis, scope: Scope, instance: Thing, node: ast
             if isinstance(kind, Thing) and isinstance(kind.node, ast.FunctionDef):
                 others = len(kind.node.args.args) - 1
                 if others >= 0:
-                    functions.enter(a, kind, [me, *[other] * others], {}, node)
+                    functions.enter(a, kind, [me, *[other] * others], {}, node, way="")
 
 
 def _fill_dataclass(
