@@ -107,8 +107,11 @@ def _check_caught(a: Analysis, node: ast.AST) -> None:
     """Where the end of a recursion is caught, nothing may tell how deep it went."""
     thing = a.reached.get(id(node))
     caught = thing.scope.catches if thing is not None and thing.scope is not None else set()
-    if not any(exceptions.catches(name, "RecursionError") for name, _ in caught):
+    ends = [seen for name, seen in caught if exceptions.catches(name, "RecursionError")]
+    if not ends:
         return
+    if any(ends):
+        raise Refused("looks at the text of an error that may be the end of a recursion", node)
     if any(_leaves_a_trace(inner) for inner in walk(node)[0]):
         raise Refused("catches the end of a recursion that can be seen at work", node)
 

@@ -81,7 +81,7 @@ def _operation(a: Analysis, node: ast.BinOp) -> float:
         return left + by
     if isinstance(node.op, ast.FloorDiv):
         return max(0, left - max(0, right - 1))
-    return right if isinstance(node.op, ast.Mod) else 0
+    return min(left, right) if isinstance(node.op, ast.Mod) else 0
 
 
 def _constant(a: Analysis, node: ast.expr) -> int | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from paddock.planning.light import keys as seen
 from paddock.planning.light import lazy
-from paddock.planning.light.things import ANY, NONE, NOTHING, ORDERLESS, Kind, Kinds, Thing
+from paddock.planning.light.things import ANY, NONE, NOTHING, ORDERLESS, STR, Kind, Kinds, Thing
 
 if TYPE_CHECKING:
     from paddock.planning.light.analysis import Analysis
@@ -65,7 +65,8 @@ def plain(a: Analysis, node: ast.AST, result: str) -> Kinds:
     if result == "match?":
         return frozenset({"re.Match", "none"})
     if result == "found":
-        return a.holding(node, "list", ANY)
+        # Without groups or with one, texts; with several, tuples of them.
+        return a.holding(node, "list", STR | a.holding(node, "tuple", STR, tag="groups"))
     shape, _, rest = result.partition(":")
     if rest:
         if shape == "dict":
