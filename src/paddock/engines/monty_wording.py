@@ -47,13 +47,13 @@ _UNBOUND = re.compile(r"cannot access local variable '(.*)' where it is not asso
 
 
 def _unbound(kind: str, text: str, name: str, nodes: list[ast.AST]) -> tuple[str, str]:
-    """A comprehension that reads a variable of its function had a scope of its own up to 3.11; a generator still has."""
+    """Up to 3.11 a comprehension reads a variable of its function from outside; a generator still does."""
     inside = [node for node in nodes if isinstance(node, COMPREHENSIONS) and name in read_inside(node)]
     if not inside:
         return kind, text
     lazy = all(isinstance(node, ast.GeneratorExp) for node in inside)
     try:
-        _read_unbound_lazily() if lazy else _read_unbound()
+        _read_unbound(lazily=lazy)
     except NameError as error:
         return type(error).__name__, str(error).replace("'value'", f"'{name}'")
     return kind, text
@@ -63,16 +63,12 @@ def _is_on(node: ast.AST, line: int | None) -> bool:
     return line is not None and getattr(node, "lineno", line + 1) <= line <= (getattr(node, "end_lineno", 0) or 0)
 
 
-def _read_unbound() -> list[int]:
-    made = [value for _ in (1,)]
+def _read_unbound(*, lazily: bool) -> None:
     value = 1
-    return made
-
-
-def _read_unbound_lazily() -> list[int]:
-    made = list(value for _ in (1,))  # noqa: C400  a generator has a scope of its own
-    value = 1
-    return made
+    del value
+    if lazily:
+        list(value for _ in (1,))  # type: ignore[misc]  # noqa: C400, F821  it is to fail
+    [value for _ in (1,)]  # type: ignore[misc]  # noqa: F821  the same
 
 
 def reword(kind: str, text: str, line: int | None, source: Source, clues: Clues) -> tuple[str, bool]:
@@ -254,7 +250,7 @@ def _rewrites() -> list[tuple[re.Pattern[str], Callable[[re.Match[str]], str]]]:
 
 class _Unhashing:
     def __hash__(self) -> int:
-        return ""  # type: ignore[return-value]
+        return ""  # type: ignore[return-value]  # noqa: PLE0309  it is to fail
 
 
 def _unpack(values: list[int]) -> None:

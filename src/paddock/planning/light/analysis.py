@@ -7,7 +7,17 @@ import builtins
 import sys
 from collections.abc import Iterable
 
-from paddock.planning.light import attributes, depths, exceptions, expressions, keys, lazy, objects, statements, subscripts
+from paddock.planning.light import (
+    attributes,
+    depths,
+    exceptions,
+    expressions,
+    keys,
+    lazy,
+    objects,
+    statements,
+    subscripts,
+)
 from paddock.planning.light.facts import Facts
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.scopes import Scope, declare

@@ -90,18 +90,11 @@ def _dict(a: Analysis, node: ast.Call) -> Kinds:
     argument = node.args[0]
     if lazy.lazy_name(a, argument) is None and not isinstance(argument, ast.GeneratorExp):
         rest: set[Kind] = set()
-        copied = a.value(argument)
-        if not node.keywords and all(shape_of(kind) in ("dict", "defaultdict", "Counter") for kind in copied):
-            for kind in in_order(copied):
-                if isinstance(kind, Thing):
-                    containers.merge_dict(a, made, kind)
-            return frozenset({made})
-        for kind in in_order(copied):
+        for kind in in_order(a.value(argument)):
             if isinstance(kind, Thing) and kind.shape in ("dict", "defaultdict", "Counter"):
                 containers.merge_dict(a, made, kind)
             elif kind == "any":
-                a.flow(ANY, made.keys)
-                a.flow(ANY, made.items)
+                _put_pair(a, made, node, ANY, ANY)
             else:
                 rest.add(kind)
         items = lazy.iterate(a, frozenset(rest), node)
@@ -112,14 +105,17 @@ def _dict(a: Analysis, node: ast.Call) -> Kinds:
         raise Refused("makes a dict of something other than pairs", node)
     for kind in in_order(items):
         if isinstance(kind, Thing) and kind.shape == "tuple" and len(kind.fields) == 2:
-            a.flow(kind.fields[0], made.keys)
-            a.flow(kind.fields[1], made.items)
+            _put_pair(a, made, node, frozenset(kind.fields[0]), frozenset(kind.fields[1]))
         else:
             inner = lazy.iterate(a, frozenset({kind}), node)
-            a.flow(inner, made.keys)
-            a.flow(inner, made.items)
-    a.check_keys(made, node)
+            _put_pair(a, made, node, inner, inner)
     return frozenset({made})
+
+
+def _put_pair(a: Analysis, made: Thing, node: ast.AST, key: Kinds, value: Kinds) -> None:
+    a.flow(key, made.keys)
+    a.flow(value, made.items)
+    a.check_keys(made, node, key)
 
 
 def dict_method(a: Analysis, node: ast.Call, name: str) -> Kinds:

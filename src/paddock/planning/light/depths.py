@@ -1,7 +1,7 @@
 """How deep a script can go: recursions, and values that hold themselves. Both sides give up, at other depths.
 
-Monty has a thousand calls, and fewer than a hundred where a builtin calls back into the script. CPython has somewhat less
-than a thousand, of which a comprehension takes one.
+Monty has a thousand calls, and fewer than a hundred where a builtin calls back into the script. CPython has somewhat
+less than a thousand, of which a comprehension takes one.
 """
 
 from __future__ import annotations

@@ -96,7 +96,9 @@ def compares_itself(a: Analysis, kinds: Kinds) -> bool:
         seen.add(id(kind))
         if kind.shape == "instance" and has(kind, "__eq__"):
             return True
-        waiting += [*kind.held(), *kind.keys] if kind.shape != "instance" else [k for v in kind.fields.values() for k in v]
+        waiting += (
+            [*kind.held(), *kind.keys] if kind.shape != "instance" else [k for v in kind.fields.values() for k in v]
+        )
     return False
 
 

@@ -1,4 +1,4 @@
-"""Comprehensions that read a variable of their function before it has a value: another exception, where both are told."""
+"""Comprehensions that read a variable of their function before it has a value: they raise another exception."""
 
 from __future__ import annotations
 

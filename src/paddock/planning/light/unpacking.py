@@ -22,10 +22,14 @@ def bounded(nodes: Iterable[ast.AST]) -> list[tuple[ast.expr, int]]:
             own.add(node.arg)
         elif isinstance(node, ast.Assign) and len(node.targets) == 1:
             target, source = node.targets[0], _source(node.value)
-            if isinstance(target, ast.Tuple | ast.List) and source is not None and _is_list(source):
-                if not any(isinstance(element, ast.Starred) for element in target.elts):
-                    found.append((source, len(target.elts) + 1))
+            places = target.elts if isinstance(target, ast.Tuple | ast.List) else []
+            if source is not None and _is_list(source) and places and not any(map(_is_starred, places)):
+                found.append((source, len(places) + 1))
     return [] if own & {"map", *LISTS} else found
+
+
+def _is_starred(node: ast.expr) -> bool:
+    return isinstance(node, ast.Starred)
 
 
 def _source(value: ast.expr) -> ast.expr | None:
