@@ -57,7 +57,8 @@ class Analysis:
         self.changed = False
         self.loops: list[set[str]] = []  # the names that each enclosing loop binds
         self.changes: dict[int, set[tuple[int, int]]] = {}  # thing -> where it is changed: line, and function
-        self.removals: dict[int, set[tuple[int, int]]] = {}  # thing -> where something is taken out of it
+        self.removals: dict[int, set[tuple[int, int]]] = {}  # those that take something out
+        self.additions: dict[int, set[tuple[int, int]]] = {}  # the others
         self.calls: dict[int, dict[int, set[str]]] = {}  # function -> function -> the ways in which it calls it
         self.definitions: dict[int, ast.AST] = {}
         self.unknown: set[str] = set()
@@ -122,10 +123,11 @@ class Analysis:
     def note_change(self, thing: Thing, node: ast.AST, *, removes: bool = False) -> None:
         """Remember that what `thing` stands for is changed at `node`."""
         where = (getattr(node, "lineno", 0), id(self.scope))
-        sites = (self.removals if removes else self.changes).setdefault(id(thing), set())
-        if where not in sites:
-            sites.add(where)
-            self.changed = True
+        for kept in (self.changes, self.removals if removes else self.additions):
+            sites = kept.setdefault(id(thing), set())
+            if where not in sites:
+                sites.add(where)
+                self.changed = True
 
     # What a script can see of an exception.
 

@@ -23,15 +23,14 @@ def check_dict(a: Analysis, node: ast.For) -> None:
         return
     last = node.body[-1].end_lineno or node.lineno
     for thing in in_order(a.value(source)):
-        removals = a.removals.get(id(thing)) if shape_of(thing) in ("dict", "defaultdict", "Counter") else None
-        if not removals:
+        if id(thing) not in a.removals or shape_of(thing) not in ("dict", "defaultdict", "Counter"):
             continue
         calls_own = any(_may_run_own_code(a, inner) for part in node.body for inner in ast.walk(part))
-        within = {
-            (line, scope): node.body[0].lineno <= line <= last or (calls_own and scope != id(a.scope))
-            for line, scope in a.changes.get(id(thing), ())
-        }
-        if any(within.get(site) for site in removals) and any(within[site] for site in within if site not in removals):
+        both = [
+            any(node.body[0].lineno <= line <= last or (calls_own and scope != id(a.scope)) for line, scope in sites)
+            for sites in (a.removals[id(thing)], a.additions.get(id(thing), ()))
+        ]
+        if all(both):
             raise Refused("takes keys out of the dict it loops over and puts others in", node)
 
 

@@ -195,9 +195,7 @@ def _can_be_seen_halfway(a: Analysis, node: ast.Call) -> bool:
 def _mutate(a: Analysis, node: ast.Call, kind: Thing, name: str, arguments: list[Kinds]) -> None:
     """Let `kind` hold what the method puts into it."""
     if name in lazy.MUTATORS:
-        a.note_change(kind, node)
-        if name in ("pop", "popitem", "clear"):
-            a.note_change(kind, node, removes=True)
+        a.note_change(kind, node, removes=name in ("pop", "popitem", "clear"))
         receiver = node.func.value if isinstance(node.func, ast.Attribute) else None
         if receiver is not None and any(ast.dump(argument) == ast.dump(receiver) for argument in node.args):
             raise Refused("puts a value into itself", node)
