@@ -54,6 +54,10 @@ def _sorted(a: Analysis, node: ast.Call) -> Kinds:
     for keyword in node.keywords:
         if keyword.arg == "reverse" and not a.value(keyword.value) <= WHOLE:
             raise Refused("sorts in reverse by something that is not a truth value", node)
+    if key is None and _has_set(a, node.args[0]):
+        kinds = lazy.consume(a, node.args[0], ordered=False)
+        if kinds & NUMBERS and kinds & STR:
+            raise Refused("orders numbers and text from a set", node)
     # With a key, equal ones stay in the order in which they came: that of a set differs.
     items = lazy.consume(a, node.args[0], ordered=key is not None)
     if key is not None and not (isinstance(key, ast.Constant) and key.value is None):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 from functools import cached_property
 
 from paddock.planning.light import patterns, unpacking
@@ -49,6 +50,22 @@ def _numbers(node: ast.AST) -> list[int]:
     return []
 
 
+def _json_numbers(text: str) -> list[float]:
+    """The numbers and truth values in a text that is JSON."""
+    found: list[float] = []
+    try:
+        waiting = [json.loads(text)]
+    except (ValueError, RecursionError):
+        return []
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, bool | int | float):
+            found.append(value)
+        elif isinstance(value, list | dict):
+            waiting += value.values() if isinstance(value, dict) else value
+    return found
+
+
 def _same(one: ast.expr, other: ast.expr) -> bool:
     return ast.dump(one) == ast.dump(other)
 
@@ -93,6 +110,18 @@ class Facts:
     def bounded(self) -> frozenset[int]:
         """Identities of the lists of which Monty is given no more than CPython would read."""
         return frozenset(id(source) for source, _ in unpacking.bounded(self.nodes))
+
+    @cached_property
+    def has_unlike_numbers(self) -> bool:
+        """Whether the JSON in the script's own text holds numbers that are equal without being alike: 1, 1.0, true."""
+        seen: dict[float, type] = {}
+        for node in self.nodes:
+            text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+            if text.lstrip()[:1] in ("[", "{") and any(
+                seen.setdefault(number, type(number)) is not type(number) for number in _json_numbers(text)
+            ):
+                return True
+        return False
 
     @cached_property
     def has_future(self) -> bool:

@@ -37,7 +37,7 @@ def check(a: Analysis, made: Thing, node: ast.AST, stored: Kinds | None = None) 
 def read(thing: Thing, node: ast.AST) -> None:
     """Refuse to look at keys that may have been replaced by others, equal but not alike."""
     if thing.replaced:
-        raise Refused("looks at keys of unknown kind that were stored again; make them text", node)
+        raise Refused("looks at keys that may be equal to others without being alike", node)
 
 
 def inherit(a: Analysis, into: Thing, source: Thing) -> None:
@@ -60,7 +60,9 @@ def _may_clash(a: Analysis, kinds: Kinds | set[Kind], depth: int = 0) -> bool:
     """Whether two values of these kinds may be equal without being alike."""
     if not kinds or kinds <= ALIKE:
         return False
-    if "any" in kinds or len(kinds & NUMBERS) > 1 or depth > 4:
+    if len(kinds & NUMBERS) > 1 or depth > 4:
+        return True
+    if "any" in kinds and a.facts.has_unlike_numbers:
         return True
     if "float" in kinds and (a.facts.has_negatives or a.facts.subtracts):
         return True  # 0.0 and -0.0

@@ -49,7 +49,7 @@ def call(a: Analysis, node: ast.Call, target: ast.Attribute) -> Kinds:
     if isinstance(target.value, ast.Constant) and isinstance(target.value.value, str) and target.attr == "format":
         return formats.format_call(a, node, target.value.value)
     receivers = a.value(target.value)
-    plain = all(isinstance(argument, ast.Constant | ast.Name) for argument in node.args) and not node.keywords
+    plain = all(isinstance(argument, ast.Constant) for argument in node.args) and not node.keywords
     if not plain and receivers and all(attributes.lacks(kind, target.attr) for kind in receivers):
         # CPython asks for the method first, Monty evaluates the arguments first.
         raise Refused(f"calls {target.attr}, which is not there", node)

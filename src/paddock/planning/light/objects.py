@@ -70,6 +70,8 @@ def check_key(kinds: Kinds | set[Kind], node: ast.AST, depth: int = 0) -> None:
     """Refuse objects as keys whose `__eq__` or `__hash__` does more than compare: how often it is called differs."""
     for kind in in_order(kinds):
         if isinstance(kind, Thing) and kind.shape == "tuple" and depth < 5:
+            if any(shape_of(inner) in ("list", "dict", "set") for inner in kind.held()):
+                raise Refused("hashes a tuple that may hold what cannot be hashed", node)
             check_key(kind.held(), node, depth + 1)
         owner = kind.of.node if isinstance(kind, Thing) and kind.shape == "instance" and kind.of is not None else None
         for method in owner.body if isinstance(owner, ast.ClassDef) else ():

@@ -108,7 +108,7 @@ def store(a: Analysis, target: ast.Subscript, kinds: Kinds) -> None:
         if kind == "any":
             check_stored(a, kinds | keys, target)
             lose(a, keys)
-            if keys & {"bool", "float", "any"}:
+            if keys & {"bool", "float"} or ("any" in keys and a.facts.has_unlike_numbers):
                 raise Refused("uses a key that may equal another of another kind", target)
         elif not isinstance(kind, Thing):
             a.diverges(target, "TypeError", "an assignment to an item")
