@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from paddock.planning.light import stamps
 from paddock.planning.light.patterns import mended
+from paddock.planning.light.unpacking import bounded
 from paddock.planning.python_source import Source
 
 RESULT = "__paddock_result"
@@ -56,6 +57,8 @@ def _prepare(source: Source) -> Prepared:
         edits += _mend(literal, places, lines[literal.lineno - 1])
     for call in stamps.mended(list(ast.walk(source.tree))) if "strptime" in source.code else ():
         edits += _check_stamp(call, lines)
+    for sequence, wanted in bounded(ast.walk(source.tree)) if "map(" in source.code or " for " in source.code else ():
+        edits += _around(sequence, "(", f")[:{wanted}]")
     by_line: dict[int, list[tuple[int, str]]] = {}
     for line, offset, inserted in sorted(edits, key=lambda edit: edit[:2]):
         by_line.setdefault(line, []).append((offset, inserted))

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from paddock.planning.light import arithmetic, calls, comparisons, lazy, operators, texts
+from paddock.planning.light import arithmetic, calls, comparisons, lazy, operators, ranges, texts
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.things import (
     BOOL,
@@ -56,6 +56,10 @@ def _sorted(a: Analysis, node: ast.Call) -> Kinds:
     for keyword in node.keywords:
         if keyword.arg == "reverse" and not a.value(keyword.value) <= WHOLE:
             raise Refused("sorts in reverse by something that is not a truth value", node)
+    if key is None and _has_set(a, node.args[0]):
+        kinds = lazy.consume(a, node.args[0], ordered=False)
+        if kinds & NUMBERS and kinds & STR:
+            raise Refused("orders numbers and text from a set", node)
     # With a key, equal ones stay in the order in which they came: that of a set differs.
     items = lazy.consume(a, node.args[0], ordered=key is not None)
     if key is not None and not (isinstance(key, ast.Constant) and key.value is None):
@@ -84,6 +88,8 @@ def _sum(a: Analysis, node: ast.Call) -> Kinds:
             numbers |= a.holding(node, kind.shape, kind.held(), tag="sum")
         elif shape_of(kind) == "instance":
             raise Refused("adds up objects", node)
+        elif kind == "any" and start <= NUMBERS:
+            numbers |= {"int", "float"}
         else:
             numbers.add(kind)
     return frozenset(numbers)
@@ -165,18 +171,6 @@ def _chr(a: Analysis, node: ast.Call) -> Kinds:
     return STR
 
 
-def _range(a: Analysis, node: ast.Call) -> Kinds:
-    for argument in node.args:
-        bound = (a.facts.single(argument.id) or argument) if isinstance(argument, ast.Name) else argument
-        if arithmetic.size_of(bound) > 62 or any(
-            getattr(inner, "attr", "") == "maxsize" for inner in (*ast.walk(argument), *ast.walk(bound))
-        ):
-            raise Refused("counts beyond 64 bits", node)
-        if not a.value(argument) <= WHOLE:
-            a.diverges(node, "TypeError", "range()")
-    return a.holding(node, "range", INT)
-
-
 def _abs(a: Analysis, node: ast.Call) -> Kinds:
     result: set[Kind] = set()
     for kind in in_order(a.value(node.args[0])):
@@ -252,7 +246,7 @@ HANDLERS: dict[str, Callable[[Analysis, ast.Call], Kinds]] = {
     "all": _any_all,
     "iter": _iter,
     "next": _next,
-    "range": _range,
+    "range": ranges.make,
     "chr": _chr,
     "abs": _abs,
     "round": _round,

@@ -91,7 +91,7 @@ def call_kinds(a: Analysis, called: Kinds, arguments: list[Kinds], node: ast.AST
                 continue
             raise Refused("calls a value of unknown kind", node)
         if kind.shape == "function":
-            result |= functions.enter(a, kind, arguments, {}, node)
+            result |= functions.enter(a, kind, arguments, {}, node, way="back")
         elif kind.shape == "builtin" and kind.name in PASSED:
             result |= _passed_builtin(a, kind.name, arguments, node)
         elif kind.shape == "class":

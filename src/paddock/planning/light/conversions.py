@@ -79,8 +79,7 @@ def _tuple(a: Analysis, node: ast.Call) -> Kinds:
 def _set_of(shape: str) -> Callable[[Analysis, ast.Call], Kinds]:
     def handler(a: Analysis, node: ast.Call) -> Kinds:
         items = lazy.consume(a, node.args[0], ordered=False) if node.args else NOTHING
-        if any(shape_of(item) in ("list", "dict", "set", "any") for item in items):
-            a.diverges(node, "TypeError", "an unhashable element")
+        containers.check_hashable(a, items, node)
         return a.holding(node, shape, items)
 
     return handler
@@ -100,8 +99,7 @@ def _dict(a: Analysis, node: ast.Call) -> Kinds:
             if isinstance(kind, Thing) and kind.shape in ("dict", "defaultdict", "Counter"):
                 containers.merge_dict(a, made, kind)
             elif kind == "any":
-                a.flow(ANY, made.keys)
-                a.flow(ANY, made.items)
+                _put_pair(a, made, node, ANY, ANY)
             else:
                 rest.add(kind)
         items = lazy.iterate(a, frozenset(rest), node)
@@ -112,14 +110,17 @@ def _dict(a: Analysis, node: ast.Call) -> Kinds:
         raise Refused("makes a dict of something other than pairs", node)
     for kind in in_order(items):
         if isinstance(kind, Thing) and kind.shape == "tuple" and len(kind.fields) == 2:
-            a.flow(kind.fields[0], made.keys)
-            a.flow(kind.fields[1], made.items)
+            _put_pair(a, made, node, frozenset(kind.fields[0]), frozenset(kind.fields[1]))
         else:
             inner = lazy.iterate(a, frozenset({kind}), node)
-            a.flow(inner, made.keys)
-            a.flow(inner, made.items)
-    a.check_keys(made, node)
+            _put_pair(a, made, node, inner, inner)
     return frozenset({made})
+
+
+def _put_pair(a: Analysis, made: Thing, node: ast.AST, key: Kinds, value: Kinds) -> None:
+    a.flow(key, made.keys)
+    a.flow(value, made.items)
+    a.check_keys(made, node, key)
 
 
 def dict_method(a: Analysis, node: ast.Call, name: str) -> Kinds:

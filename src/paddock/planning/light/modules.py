@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from paddock.planning.light import calls, lazy, results, signatures, texts
+from paddock.planning.light import calls, depths, lazy, results, signatures, texts
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.things import ANY, INT, NONE, NOTHING, NUMBERS, STR, Kind, Kinds, Thing, in_order, shape_of
 
@@ -37,7 +37,9 @@ def _counter(a: Analysis, node: ast.Call) -> Kinds:
         if any(shape_of(kind) in ("dict", "Counter") for kind in kinds):
             if any(isinstance(kind, Thing) and not kind.held() <= NUMBERS | ANY for kind in kinds):
                 raise Refused("counts in something other than numbers", node)
-            keys = frozenset().union(*(kind.keys for kind in kinds if isinstance(kind, Thing)))
+            for kind in in_order(kinds):
+                if isinstance(kind, Thing):
+                    keys |= kind.keys
         else:
             keys = lazy.consume(a, node.args[0])
     return a.holding(node, "Counter", INT, keys)
@@ -93,6 +95,8 @@ def _loads(a: Analysis, node: ast.Call) -> Kinds:
     if text is not None and not _is_json(text):
         raise Refused("loads JSON that is wrong", node)
     check_own_text(a, node, texts.JSON)
+    if a.facts.farthest >= depths.NESTED and any(_repeats_bracket(inner) for inner in a.facts.nodes):
+        raise Refused("loads JSON that may be nested hundreds of times", node)
     a.diverges(node, "JSONDecodeError", "json.loads()")
     a.diverges(node, "TypeError", "json.loads()")
     return ANY
@@ -131,6 +135,13 @@ def _seed(a: Analysis, node: ast.Call) -> Kinds:
     return NONE
 
 
+def _repeats_bracket(node: ast.AST) -> bool:
+    sides = (node.left, node.right) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) else ()
+    return any(
+        isinstance(side, ast.Constant) and isinstance(side.value, str) and set(side.value) & set("[{") for side in sides
+    )
+
+
 def _is_json(text: str) -> bool:
     try:
         json.loads(text)
@@ -152,6 +163,7 @@ def _copied(a: Analysis, node: ast.Call) -> Kinds:
     kinds = a.value(node.args[0])
     if any(isinstance(kind, Thing) and kind.shape not in ("list", "dict", "tuple") for kind in kinds):
         raise Refused("copies something other than plain data", node)
+    depths.check_nested(a, kinds, node, "copies")
     return kinds
 
 

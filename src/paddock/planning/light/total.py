@@ -310,9 +310,9 @@ def _call(a: Analysis, node: ast.Call, loops: Loops) -> bool:
         only = node.args[0]
         if isinstance(only, ast.GeneratorExp | ast.ListComp | ast.SetComp):
             first = only.generators[0].iter
-            return (
-                is_total(a, first, loops) and comprehension_is_total(a, only, loops) and name in ("any", "all", "len")
-            )
+            if name not in ("any", "all", "len") or not all(shape_of(kind) in SIZED for kind in a.value(first)):
+                return False
+            return is_total(a, first, loops) and comprehension_is_total(a, only, loops)
     if not all(is_total(a, argument, loops) for argument in node.args):
         return False
     if name in ("isinstance", "range"):
