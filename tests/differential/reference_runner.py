@@ -9,9 +9,12 @@ import asyncio
 import contextlib
 import datetime as dt
 import decimal
+import enum
+import fractions
 import inspect
 import io
 import json
+import linecache
 import os
 import pathlib
 import resource
@@ -21,6 +24,7 @@ import traceback
 from collections import deque
 
 SECONDS = 10
+RECURSION = sys.getrecursionlimit()
 MEMORY_BYTES = 2 << 30
 
 
@@ -71,11 +75,14 @@ def outcome(code: str, inputs: dict[str, object]) -> dict[str, object]:
             json.dumps(value)  # a number of more than 4300 digits cannot be written
         except BaseException as problem:  # noqa: BLE001  whatever a script raises is its outcome
             value, error = None, described(problem)
+            if isinstance(problem, SystemExit) and not isinstance(problem.code, int | None):
+                print(problem.code, file=sys.stderr)
     return {"value": value, "stdout": stdout.getvalue(), "stderr": stderr.getvalue(), "error": error}
 
 
 def execute(code: str, inputs: dict[str, object]) -> object:
     """Run `code` and give its value: what it returns at top level, else its last expression."""
+    linecache.cache["main.py"] = (len(code), None, code.splitlines(keepends=True), "main.py")
     tree = ast.parse(code, "main.py")
     if tree.body and isinstance(tree.body[-1], ast.Expr):
         last = tree.body[-1]
@@ -88,8 +95,15 @@ def execute(code: str, inputs: dict[str, object]) -> object:
     if compiled.co_flags & inspect.CO_COROUTINE:
         asyncio.run(eval(compiled, namespace))  # noqa: S307
     else:
+        as_deep_as_a_program()
         exec(compiled, namespace)  # noqa: S102
     return namespace["__result"]
+
+
+def as_deep_as_a_program() -> None:
+    """Let the caller's script recurse exactly as far as it could if it were the program itself."""
+    own = len(inspect.stack()) - 1
+    sys.setrecursionlimit(RECURSION + own + 1)  # exec() counts as one
 
 
 def _returns(tree: ast.Module) -> bool:
@@ -148,8 +162,10 @@ def plain(value: object, inside: tuple[int, ...]) -> object:
         return value.total_seconds()
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
-    if isinstance(value, pathlib.PurePath | decimal.Decimal):
+    if isinstance(value, pathlib.PurePath | decimal.Decimal | fractions.Fraction):
         return str(value)
+    if isinstance(value, enum.Enum):
+        return plain(value.value, inside)
     if id(value) in inside:
         raise ValueError("the result contains itself")
     inside = (*inside, id(value))

@@ -36,7 +36,7 @@ def run(script: Script, names: dict[str, Any], recursion: int | None, *, is_scri
             with asyncio.Runner() as runner:
                 text = runner.run(_awaited(script, names, depth))
         else:
-            limits.allow_recursion(depth)
+            limits.allow_recursion(depth + 1)  # exec() counts as one
             _exec(script.code, names)
             text = "null" if is_script else values.text_of(script.kept.value, max(depth, limits.OWN_RECURSION))
     except SystemExit as error:
