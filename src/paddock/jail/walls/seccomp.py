@@ -30,20 +30,16 @@ def program(policy: Policy, machine: str = MACHINE) -> bytes:
     """The filter, an array of struct sock_filter. Of a confined one, see `for_process`."""
     permitted = rules(policy)
 
-    def decision(name: str | None) -> bpf.Code:
+    def decision(name: str | None) -> bpf.Node:
         refuse = bpf.answer(NOTIFY if policy.trace else ERROR | refusal(name))
         rule = permitted.get(name) if name else None
         return rule(bpf.answer(ALLOW), refuse) if rule else refuse
 
     # A number of x32 is a large one (bit 30), so it is among the unknown.
     by_number = bpf.search({number: decision(name) for name, number in NUMBERS[machine].items()}, decision(None))
-    native = (*bpf.load(bpf.NUMBER), *by_number)
-    return bpf.assembled(
-        (
-            *bpf.load(bpf.ARCHITECTURE),
-            *bpf.branch(bpf.EQUAL, ARCHITECTURES[machine], native, bpf.answer(KILL)),
-        )
-    )
+    native = bpf.load(bpf.NUMBER, by_number)
+    checked = bpf.branch(bpf.EQUAL, ARCHITECTURES[machine], native, bpf.answer(KILL))
+    return bpf.assembled(bpf.load(bpf.ARCHITECTURE, checked))
 
 
 def for_process(confined: bytes, pid: int) -> bytes:
