@@ -149,6 +149,18 @@ def test_signals_and_abstract_sockets_stay_inside(place: Path) -> None:
         ) == ["EPERM", "done", "EPERM", "EPERM"]
 
 
+def test_a_ruleset_is_prepared_once_and_enforced_by_many(place: Path) -> None:
+    ruleset = landlock.prepare([str(place / "read")], [])
+
+    def trial() -> object:
+        capabilities.no_new_privs()
+        landlock.enforce(ruleset)
+        return [_outcome((place / "read" / "file").read_text), _outcome((place / "other" / "file").read_text)]
+
+    assert [forked(trial), forked(trial)] == [["done", "EACCES"]] * 2
+    os.close(ruleset)
+
+
 def test_a_missing_path_is_an_error(place: Path) -> None:
     def trial() -> object:
         capabilities.no_new_privs()

@@ -91,6 +91,11 @@ CASES: list[Case] = [
     (NORMAL, "personality", (8,), EPERM),
     (NORMAL, "memfd_create", (), ALLOW),
     (CONFINED, "memfd_create", (), EPERM),
+    (NORMAL, "openat", (3, 0, 0o100, 0o644), ALLOW),
+    (NORMAL, "openat", (3, 0, 0o100, 0o4755), EPERM),
+    (NORMAL, "openat", (3, 0, 0o20200000, 0o2755), EPERM),  # O_TMPFILE
+    (NORMAL, "openat", (3, 0, 0o2000000, 0o7777), ALLOW),  # no creation: the mode is not looked at
+    (NORMAL, "openat2", (), ENOSYS),
     (NORMAL, "fchmod", (3, 0o755), ALLOW),
     (NORMAL, "fchmod", (3, 0o4755), EPERM),
     (NORMAL, "fchmodat", (3, 0, 0o2755), EPERM),

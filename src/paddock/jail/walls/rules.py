@@ -39,7 +39,7 @@ NOBODY = 0x7FFF_FFF0
 
 ALWAYS = _names("""
     read write readv writev pread64 pwrite64 preadv pwritev preadv2 pwritev2 lseek close close_range dup dup2 dup3
-    open openat openat2 creat stat fstat lstat newfstatat statx access faccessat faccessat2 readlink readlinkat
+    stat fstat lstat newfstatat statx access faccessat faccessat2 readlink readlinkat
     getdents getdents64 getcwd chdir fchdir mkdir mkdirat rmdir rename renameat renameat2 link linkat symlink symlinkat
     unlink unlinkat umask truncate ftruncate fallocate fsync fdatasync sync_file_range fadvise64 readahead flock
     statfs fstatfs sendfile copy_file_range pipe pipe2
@@ -69,8 +69,8 @@ PROCESSES = _names("fork vfork execve execveat setsid setpgid")
 EXECUTE = _names("execve execveat")
 ADDRESSES = _names("connect bind listen accept accept4")
 
-# libc falls back to an older call on ENOSYS alone. clone3 takes its flags in memory, where no filter can see them.
-UNKNOWN = _names("clone3 futex_waitv futex_wake futex_wait futex_requeue")
+# Callers fall back to an older call on ENOSYS alone. clone3 and openat2 take flags in memory, where no filter looks.
+UNKNOWN = _names("clone3 openat2 futex_waitv futex_wake futex_wait futex_requeue")
 # shutil.copy2 takes ENOTSUP for "no such attributes here", and EPERM for a failure.
 UNSUPPORTED = _names("""
     setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr setxattrat removexattrat
@@ -127,6 +127,11 @@ def any_of_bits(argument: int, bits: int) -> Rule:
 def upper_half_zero(argument: int) -> Rule:
     """The argument, a long, fits in 32 bits."""
     return lambda allow, refuse: high(argument, branch(EQUAL, 0, allow, refuse))
+
+
+def when(condition: Rule, then: Rule) -> Rule:
+    """If the condition holds, so must the other."""
+    return lambda allow, refuse: condition(then(allow, refuse), allow)
 
 
 def every(*rules: Rule) -> Rule:
