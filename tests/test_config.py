@@ -60,7 +60,8 @@ def test_a_whole_number_will_do_for_a_fraction() -> None:
     assert (seconds, type(seconds)) == (5.0, float)
 
 
-WORKERS = "monty.min_workers must be at least 1 and at most monty.max_workers, and that at most 1000"
+POSITIVE = "wall_seconds must be a positive, finite number"
+WORKERS = "other.toml: monty.min_workers must be at least 1 and at most monty.max_workers, and that at most 1000"
 
 
 @pytest.mark.parametrize(
@@ -71,22 +72,22 @@ WORKERS = "monty.min_workers must be at least 1 and at most monty.max_workers, a
         ("[limit]\ncalls = 1", "other.toml: unknown setting 'limit'; did you mean 'limits'?"),
         ("zzz = 1", "other.toml: unknown setting 'zzz'; known here: engine, code_bytes, limits, caps, monty"),
         ("engine = 5", "other.toml: 'engine' must be text, not 5"),
-        ("engine = 'zzz'", "engine must be one of auto, monty, cpython, quickjs, node, not 'zzz'"),
+        ("engine = 'zzz'", "other.toml: engine must be one of auto, monty, cpython, quickjs, node, not 'zzz'"),
         ("code_bytes = 1.5", "other.toml: 'code_bytes' must be a whole number, not 1.5"),
         ("code_bytes = true", "other.toml: 'code_bytes' must be a whole number, not True"),
-        ("code_bytes = 0", "code_bytes must be positive, not 0"),
+        ("code_bytes = 0", "other.toml: code_bytes must be positive, not 0"),
         ("limits = 5", "other.toml: 'limits' is a table of settings, not 5"),
         ("engine = {a = 1}", "other.toml: 'engine' must be text, not {'a': 1}"),
         ("limits.wall_seconds = true", "other.toml: 'limits.wall_seconds' must be a number, not True"),
-        ("limits.wall_seconds = nan", "limits: wall_seconds must be a positive, finite number, not nan"),
-        ("limits.wall_seconds = -1", "limits: wall_seconds must be a positive, finite number, not -1.0"),
-        ("limits.wall_seconds = 901", "limits: wall_seconds may be at most 900.0 here, not 901.0"),
+        ("limits.wall_seconds = nan", "other.toml: limits.wall_seconds must be a positive, finite number, not nan"),
+        ("limits.wall_seconds = -1", "other.toml: limits.wall_seconds must be a positive, finite number, not -1.0"),
+        ("limits.wall_seconds = 901", "other.toml: limits.wall_seconds may be at most 900.0 here, not 901.0"),
         (
             f"limits.wall_seconds = 1{'0' * 400}",
             f"other.toml: 'limits.wall_seconds' must be a number, not 1{'0' * 400}",
         ),
-        ("caps.wall_seconds = 10", "limits: wall_seconds may be at most 10.0 here, not 30.0"),
-        ("caps.calls = -1", "limits: calls must be a positive, finite number, not -1"),
+        ("caps.wall_seconds = 10", "other.toml: limits.wall_seconds may be at most 10.0 here, not 30.0"),
+        ("caps.calls = -1", "other.toml: caps.calls must be a positive, finite number, not -1"),
         ("monty.min_workers = 0", f"{WORKERS}; here they are 0 and {MontyConfig().max_workers}"),
         (
             "monty = {min_workers = 3, max_workers = 2}",
@@ -108,7 +109,10 @@ def test_a_setting_that_cannot_be_used_is_refused(text: str, message: str) -> No
         ("PADDOCK_LIMITS__CALLS", "many", "PADDOCK_LIMITS__CALLS: 'limits.calls' must be a whole number, not 'many'"),
         ("PADDOCK_LIMITS__CALLS", "", "PADDOCK_LIMITS__CALLS: 'limits.calls' must be a whole number, not ''"),
         ("PADDOCK_LIMITS", "5", "PADDOCK_LIMITS: 'limits' is a table of settings, not '5'"),
-        ("PADDOCK_LIMITS__WALL_SECONDS", "inf", "limits: wall_seconds must be a positive, finite number, not inf"),
+        ("PADDOCK_LIMITS__WALL_SECONDS", "inf", f"PADDOCK_LIMITS__WALL_SECONDS: limits.{POSITIVE}, not inf"),
+        ("PADDOCK_CAPS__CALLS", "9999999", "PADDOCK_CAPS__CALLS: caps.calls may be at most 1000000 here, not 9999999"),
+        ("PADDOCK_CODE_BYTES", "-1", "PADDOCK_CODE_BYTES: code_bytes must be positive, not -1"),
+        ("PADDOCK_CONFIG", "nowhere.toml", "PADDOCK_CONFIG: cannot read nowhere.toml: No such file or directory"),
         ("PADDOCK_ENGINE__X", "5", "PADDOCK_ENGINE__X: 'engine' must be text, not {'x': '5'}"),
     ],
 )
@@ -146,3 +150,43 @@ def test_a_configuration_is_frozen() -> None:
         config.engine = "monty"  # type: ignore[misc]
     with pytest.raises(FrozenInstanceError):
         config.monty.max_workers = 1  # type: ignore[misc]
+
+
+def test_the_file_or_variable_that_is_wrong_is_named_where_both_are_there() -> None:
+    path = written("limits.calls = 5\ncaps.calls = 8\n")
+    with pytest.raises(ConfigError, match=r"^PADDOCK_LIMITS__CALLS: limits\.calls may be at most 8 here, not 9$"):
+        Config.load(path, environ={"PADDOCK_LIMITS__CALLS": "9"})
+    with pytest.raises(ConfigError, match=r"^other\.toml: limits\.calls may be at most 4 here, not 5$"):
+        Config.load(path, environ={"PADDOCK_CAPS__CALLS": "4"})
+
+
+def test_a_file_may_begin_with_a_byte_order_mark() -> None:
+    assert Config.load(written('\ufeffengine = "monty"\n'), environ={}) == Config(engine="monty")
+
+
+KUBERNETES = {
+    "PADDOCK_PORT": "tcp://10.0.0.1:8080",
+    "PADDOCK_PORT_8080_TCP": "tcp://10.0.0.1:8080",
+    "PADDOCK_PORT_8080_TCP_ADDR": "10.0.0.1",
+    "PADDOCK_PORT_8080_TCP_PORT": "8080",
+    "PADDOCK_PORT_8080_TCP_PROTO": "tcp",
+    "PADDOCK_SERVICE_HOST": "10.0.0.1",
+    "PADDOCK_SERVICE_PORT": "8080",
+    "PADDOCK_SERVICE_PORT_HTTP": "8080",
+    "PADDOCK_API_SERVICE_HOST": "10.0.0.2",
+    "PADDOCK_API_PORT_53_UDP_ADDR": "10.0.0.2",
+}
+
+
+def test_what_kubernetes_sets_for_a_service_of_our_name_is_no_setting() -> None:
+    assert Config.load(environ={**KUBERNETES, "PADDOCK_ENGINE": "monty"}) == Config(engine="monty")
+
+
+@pytest.mark.parametrize("name", ["PADDOCK_SERVICE", "PADDOCK_LIMITS__PORT", "PADDOCK_PORT_HTTP", "PADDOCK_HOME"])
+def test_any_other_variable_of_our_prefix_is_refused(name: str) -> None:
+    with pytest.raises(ConfigError, match=f"^{name}: unknown setting "):
+        Config.load(environ={name: "1"})
+
+
+def test_an_empty_name_of_a_file_is_none() -> None:
+    assert Config.load(environ={"PADDOCK_CONFIG": ""}) == Config()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,7 +19,7 @@ LAYERS = (
     {"config"},
     {"planning", "jail", "store"},
     {"tools", "engines"},
-    {"run", "record", "sync", "linting"},
+    {"run", "record", "holding", "sync", "linting"},
     {"definitions"},
     {"server"},
     {"cli"},
@@ -108,11 +109,25 @@ def test_the_host_never_imports_what_runs_inside(path: Path) -> None:
         assert [name for name, _ in imports(path) if name.startswith("paddock.guest")] == []
 
 
-@pytest.mark.parametrize("path", [path for path in modules() if part_of(name_of(path)) == "guest"], ids=name_of)
-def test_what_runs_inside_imports_the_standard_library_alone(path: Path) -> None:
-    import sys
+def is_standard(name: str) -> bool:
+    return name.split(".")[0] in sys.stdlib_module_names
 
-    assert {name.split(".")[0] for name, _ in imports(path)} <= sys.stdlib_module_names
+
+@pytest.mark.parametrize("path", [path for path in modules() if part_of(name_of(path)) == "guest"], ids=name_of)
+def test_what_runs_inside_imports_the_standard_library_itself_and_the_frames(path: Path) -> None:
+    foreign = {name for name, _ in imports(path) if not is_standard(name) and name != "paddock.jail.wire"}
+    assert {name for name in foreign if not name.startswith("paddock.guest.")} == set()
+
+
+def goes_inside(path: Path) -> bool:
+    """Whether this module of the jail is also imported by what runs inside, or runs where nothing is installed."""
+    return name_of(path) == "paddock.jail.wire" or name_of(path).startswith("paddock.jail.walls")
+
+
+@pytest.mark.parametrize("path", [path for path in modules() if goes_inside(path)], ids=name_of)
+def test_frames_and_walls_import_the_standard_library_and_each_other(path: Path) -> None:
+    foreign = {name for name, _ in imports(path) if not is_standard(name)}
+    assert {name for name in foreign if not name.startswith(("paddock.jail.wire", "paddock.jail.walls"))} == set()
 
 
 @pytest.mark.parametrize("path", modules(), ids=name_of)

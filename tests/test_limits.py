@@ -8,7 +8,7 @@ from dataclasses import FrozenInstanceError
 import pytest
 
 from paddock.model.errors import BadLimit, LimitTooHigh
-from paddock.model.limits import CAPS, NAMES, Limits, check_all, resolve
+from paddock.model.limits import CAPS, NAMES, Limits, resolve
 
 DEFAULT = Limits()
 
@@ -103,11 +103,6 @@ def test_limits_that_are_no_mapping_are_refused_in_few_words() -> None:
 def test_a_limits_object_is_checked_like_a_mapping() -> None:
     with pytest.raises(BadLimit, match=r"^wall_seconds must be a positive, finite number, not nan$"):
         resolve(Limits(wall_seconds=math.nan), DEFAULT, CAPS)
-
-
-def test_defaults_that_nobody_could_ask_for_are_refused() -> None:
-    with pytest.raises(LimitTooHigh, match=r"^calls may be at most 1 here, not 2$"):
-        check_all(Limits(calls=2), Limits(calls=1))
 
 
 def test_limits_are_frozen() -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from paddock import CodeTooLarge
+from paddock import CodeTooLarge, RequestError
 from paddock.linting import CODE_BYTES, FINDINGS, Finding, alint, lint
 
 
@@ -126,3 +127,24 @@ def test_a_machine_without_ruff_is_told_what_to_install(tmp_path: Path) -> None:
     env = {**os.environ, "PYTHONPATH": str(tmp_path), "PATH": str(tmp_path)}
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env, check=True)
     assert ran.stdout == "lint needs Ruff, which is not installed here: pip install ruff\n"
+
+
+@pytest.mark.parametrize("code", [None, b"1", 1, ["1"]])
+async def test_code_that_is_no_text_is_refused_as_a_run_refuses_it(code: object) -> None:
+    from paddock import Paddock
+
+    wrong: Any = code
+    with pytest.raises(RequestError) as refused:
+        lint(wrong)
+    async with Paddock() as paddock:
+        with pytest.raises(RequestError) as of_a_run:
+            await paddock.run(wrong)
+    assert str(refused.value) == str(of_a_run.value) == f"code must be text, not {type(code).__name__}"
+
+
+@pytest.mark.parametrize("names", [None, "prices", [1]])
+def test_names_that_are_no_list_of_names_are_refused(names: object) -> None:
+    wrong: Any = names
+    with pytest.raises(RequestError) as refused:
+        lint("1", names=wrong)
+    assert str(refused.value) == f"names must be a list of names such as ['prices'], not {names!r}"

@@ -7,6 +7,7 @@ import math
 import os
 import signal
 import sys
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -134,3 +135,64 @@ async def test_a_worker_that_is_not_installed_is_named_with_what_to_do(monkeypat
     async with Paddock() as paddock:
         with pytest.raises(EngineUnavailable, match=r"^no monty\. Reinstall paddock: pip install "):
             await paddock.run("1", engine="monty")
+
+
+async def test_an_answer_that_would_be_read_otherwise_ends_the_run_before_the_script_sees_it() -> None:
+    async def price() -> str:
+        return "\u0661"
+
+    async with Paddock(tools=[price]) as paddock:
+        code = "print('asked')\nprint(int((await price())['result']))"
+        lost = await paddock.run(code)
+        shown = await paddock.run("print((await price())['result'])")
+        again = await paddock.run("1")
+    assert lost.error is not None
+    assert (lost.verdict, lost.stdout, lost.error.type) == (Verdict.LOST, "asked\n", "EngineUnavailable")
+    assert "(reads numbers where the character U+0661 may be)" in lost.error.message
+    assert (shown.verdict, shown.stdout) == (Verdict.OK, "\u0661\n")
+    assert again.output == 1
+
+
+async def test_floats_are_put_right_wherever_they_leave_and_text_that_was_given_is_not() -> None:
+    seen: list[str] = []
+
+    async def note(r: str = "") -> str:
+        seen.append(r)
+        return "25329516.211914063 was answered"
+
+    halves = "b = 5.5\nr = b\nfor _ in range(9):\n    r *= b\n"
+    async with Paddock(tools=[note]) as paddock:
+        result = await paddock.run(halves + "print(r)\nawait note({'r': str(r)})\n", engine="monty")
+        answered = await paddock.run("print((await note())['result'])", engine="monty")
+        given = await paddock.run("print(x)", inputs={"x": "25329516.211914063"}, engine="monty")
+        many = await paddock.run(halves + "for _ in range(3000):\n    print(r, end=' ')\n", engine="monty")
+    assert (result.stdout, seen[0]) == (f"{5.5**10}\n", str(5.5**10))
+    assert answered.stdout == "25329516.211914063 was answered\n"
+    assert given.stdout == "25329516.211914063\n"
+    assert many.stdout == f"{5.5**10} " * 3000
+
+
+async def test_dates_are_parsed_as_here_whatever_the_text() -> None:
+    texts = sorted({
+        text[:place] + char + text[place + skipped :]
+        for text in ("2024-01-05 10:20:30", "2024-02-29 23:59:59")
+        for place in range(len(text) + 1)
+        for char in ("", *" 0123469+-_:\tTx")
+        for skipped in (0, 1)
+    })  # fmt: skip
+    template = "%Y-%m-%d %H:%M:%S"
+    code = (
+        "from datetime import datetime\nfound = []\nfor text in texts:\n    try:\n"
+        f"        found.append(datetime.strptime(text, {template!r}).isoformat())\n"
+        "    except ValueError:\n        found.append('no')\nfound"
+    )
+    async with Paddock() as paddock:
+        result = await paddock.run(code, inputs={"texts": texts})
+    assert result.output == [_parsed(text, template) for text in texts]
+
+
+def _parsed(text: str, template: str) -> str:
+    try:
+        return datetime.strptime(text, template).isoformat()  # noqa: DTZ007  as the script does
+    except ValueError:
+        return "no"

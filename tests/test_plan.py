@@ -196,3 +196,42 @@ def test_half_a_surrogate_pair_in_an_input_is_refused_and_a_whole_one_is_not() -
     with pytest.raises(BadInput, match=r"^input 'x' is not JSON: .* surrogates not allowed$"):
         plan(inputs={"x": "\ud800"})
     assert plan(inputs={"x": "\U0001f600"}).inputs_json == {"x": '"\\ud83d\\ude00"'}
+
+
+@pytest.mark.parametrize(
+    ("code", "given", "reason"),
+    [
+        ("int(x)", "\u0661", "reads numbers where the character U+0661 may be"),
+        ("import json\nint(json.loads(x)[0])", '["\\u0661"]', "reads numbers where the character U+0661 may be"),
+        ("float(x)", "\U0001d7cf", "reads numbers where the character U+1D7CF may be"),
+        ("import json\njson.loads(x)", '"\\ud83d"', "reads JSON where half a surrogate pair may be written"),
+        ("import re\nre.findall(r'\\w+', x)", "x\u00b2", "searches for words where the character U+00B2 may be"),
+        ("import re\nre.split(r'\\s', x)", "a\x1cb", "searches for spaces where the character U+001C may be"),
+        (
+            "import re\nre.findall('i', x, re.I)",
+            "\u0131",
+            "searches whatever the case where the character U+0131 may be",
+        ),
+        ("import base64\nbase64.b64decode(x)", "YQ==YQ==", "decodes base64 where something may follow its end"),
+        ("x", "\u0378", "has text where the character U+0378 may be"),
+    ],
+)
+def test_text_that_the_light_engine_reads_otherwise_is_a_reason_against_it(code: str, given: str, reason: str) -> None:
+    refused = plan(code, inputs={"x": given})
+    assert (refused.engine, refused.engine_reason) == (None, reason)
+    assert plan(code, inputs={"x": given}, engine="monty").engine == "monty"
+    attached = plan(f"x = open(files[0]['path']).read()\n{code}", files=[File("x.txt", given.encode())])
+    assert (attached.engine, attached.engine_reason) == (None, reason)
+
+
+@pytest.mark.parametrize(
+    ("code", "given"),
+    [
+        ("int(x)", "12 \u20ac, caf\u00e9, \U0001f600, \u00b2"),
+        ("import json\njson.loads(x)", '"\\ud83d\\ude00"'),
+        ("import re\nre.findall(r'\\w+', x)", "na\u00efve \u4e2d\u6587 \U0001f600"),
+        ("import base64\nbase64.b64decode(x)", "YQ=="),
+    ],
+)
+def test_other_text_is_none(code: str, given: str) -> None:
+    assert plan(code, inputs={"x": given}).engine == "monty"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from paddock.model.errors import ConfigError, RequestError
-from paddock.model.limits import CAPS, Limits, check_all
+from paddock.model.limits import CAPS, NAMES, Limits, resolve
 from paddock.model.request import ENGINES
 from paddock.model.words import nearest
 
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FILE_NAME = "paddock.toml"
+FILE_VARIABLE = "PADDOCK_CONFIG"
 PREFIX = "PADDOCK_"
+KUBERNETES = r"PADDOCK_(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(ADDR|PORT|PROTO))?)?)"
 MOST_WORKERS = 1000
 CEILING = Limits(
     wall_seconds=7 * 86_400.0, memory_bytes=2**40, output_bytes=2**30, calls=10**6, processes=10**5, recursion=10**5
@@ -55,27 +57,58 @@ class Config:
     def load(cls, path: str | Path | None = None, environ: Mapping[str, str] | None = None) -> Config:
         """Read the file (`path`, `$PADDOCK_CONFIG`, or `./paddock.toml` if there is one), then the environment."""
         environ = os.environ if environ is None else environ
-        path = path or environ.get("PADDOCK_CONFIG")
-        if path is None and os.path.isfile(FILE_NAME):  # noqa: PTH113  pathlib costs the import 4 ms
+        config, origins = cls(), Origins()
+        named = None if path else environ.get(FILE_VARIABLE)
+        path = path or named
+        if not path and os.path.isfile(FILE_NAME):  # noqa: PTH113  pathlib costs the import 4 ms
             path = FILE_NAME
-        config = cls() if path is None else _overlay(cls(), _read(str(path)), str(path), ())
+        if path:
+            values = _read(str(path), f"{FILE_VARIABLE}: " if named else "")
+            config = _overlay(config, values, origins.of(str(path)), ())
         for name, text in sorted(environ.items()):
-            if name.startswith(PREFIX) and name != "PADDOCK_CONFIG":
+            if name.startswith(PREFIX) and name != FILE_VARIABLE and not _is_of_kubernetes(name):
                 keys = name.removeprefix(PREFIX).lower().split("__")
-                config = _overlay(config, _nest(keys, text), name, ())
-        return _checked(config)
+                config = _overlay(config, _nest(keys, text), origins.of(name), ())
+        return _checked(config, origins)
 
 
-def _read(path: str) -> dict[str, Any]:
+class Origins:
+    """Which file or variable each setting came from, for the errors that only the whole configuration shows."""
+
+    def __init__(self) -> None:
+        self.now = ""
+        self._seen: dict[str, str] = {}
+
+    def of(self, origin: str) -> Origins:
+        """What is noted from here on comes from `origin`."""
+        self.now = origin
+        return self
+
+    def note(self, setting: str) -> None:
+        self._seen[setting] = self.now
+
+    def blame(self, *settings: str) -> str:
+        """Where the first of `settings` that was given at all came from, as the beginning of a message."""
+        return next((f"{self._seen[setting]}: " for setting in settings if setting in self._seen), "")
+
+
+def _is_of_kubernetes(name: str) -> bool:
+    """Whether Kubernetes set this variable, as it does in every pod beside a service called `paddock`."""
+    import re
+
+    return "__" not in name and re.fullmatch(KUBERNETES, name) is not None
+
+
+def _read(path: str, named: str) -> dict[str, Any]:
     import tomllib
     from pathlib import Path
 
     try:
-        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        return tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
     except OSError as problem:
-        raise ConfigError(f"cannot read {path}: {problem.strerror}") from None
+        raise ConfigError(f"{named}cannot read {path}: {problem.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
-        raise ConfigError(f"{path} is not TOML: {problem}") from None
+        raise ConfigError(f"{named}{path} is not TOML: {problem}") from None
 
 
 def _nest(keys: list[str], text: str) -> dict[str, Any]:
@@ -85,7 +118,7 @@ def _nest(keys: list[str], text: str) -> dict[str, Any]:
     return dict(value)
 
 
-def _overlay(settings: _Settings, values: Mapping[str, Any], origin: str, above: tuple[str, ...]) -> _Settings:
+def _overlay(settings: _Settings, values: Mapping[str, Any], origins: Origins, above: tuple[str, ...]) -> _Settings:
     """`values` laid over the frozen `settings`, key by key, each of the type of the setting it replaces."""
     names = [f.name for f in fields(settings)]  # type: ignore[arg-type]
     changes: dict[str, Any] = {}
@@ -94,14 +127,15 @@ def _overlay(settings: _Settings, values: Mapping[str, Any], origin: str, above:
         if name not in names:
             near = nearest(name, names)
             hint = f"did you mean {near!r}?" if near else f"known here: {', '.join(names)}"
-            raise ConfigError(f"{origin}: unknown setting {where!r}; {hint}")
+            raise ConfigError(f"{origins.now}: unknown setting {where!r}; {hint}")
         current = getattr(settings, name)
         if is_dataclass(current):
             if not isinstance(value, Mapping):
-                raise ConfigError(f"{origin}: {where!r} is a table of settings, not {value!r}")
-            changes[name] = _overlay(current, value, origin, (*above, name))
+                raise ConfigError(f"{origins.now}: {where!r} is a table of settings, not {value!r}")
+            changes[name] = _overlay(current, value, origins, (*above, name))
         else:
-            changes[name] = _typed(value, type(current), origin, where)
+            changes[name] = _typed(value, type(current), origins.now, where)
+            origins.note(where)
     return replace(settings, **changes)  # type: ignore[type-var]
 
 
@@ -121,19 +155,29 @@ def _typed(value: Any, kind: type, origin: str, where: str) -> Any:
 _A = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
 
 
-def _checked(config: Config) -> Config:
-    try:
-        check_all(config.caps, CEILING)
-        check_all(config.limits, config.caps)
-    except RequestError as problem:
-        raise ConfigError(f"limits: {problem}") from None
+def _checked(config: Config, origins: Origins) -> Config:
+    for name in NAMES:
+        _check_limit(f"caps.{name}", getattr(config.caps, name), CEILING, origins.blame(f"caps.{name}"))
+    for name in NAMES:
+        blamed = origins.blame(f"limits.{name}", f"caps.{name}")
+        _check_limit(f"limits.{name}", getattr(config.limits, name), config.caps, blamed)
     if config.engine not in ENGINES:
-        raise ConfigError(f"engine must be one of {', '.join(ENGINES)}, not {config.engine!r}")
+        raise ConfigError(f"{origins.blame('engine')}engine must be one of {', '.join(ENGINES)}, not {config.engine!r}")
     if config.code_bytes <= 0:
-        raise ConfigError(f"code_bytes must be positive, not {config.code_bytes}")
-    if not 0 < config.monty.min_workers <= config.monty.max_workers <= MOST_WORKERS:
+        raise ConfigError(f"{origins.blame('code_bytes')}code_bytes must be positive, not {config.code_bytes}")
+    least, most = config.monty.min_workers, config.monty.max_workers
+    if not 0 < least <= most <= MOST_WORKERS:
+        blamed = origins.blame("monty.min_workers", "monty.max_workers")
         raise ConfigError(
-            "monty.min_workers must be at least 1 and at most monty.max_workers, "
-            f"and that at most {MOST_WORKERS}; here they are {config.monty.min_workers} and {config.monty.max_workers}"
+            f"{blamed}monty.min_workers must be at least 1 and at most monty.max_workers, "
+            f"and that at most {MOST_WORKERS}; here they are {least} and {most}"
         )
     return config
+
+
+def _check_limit(where: str, value: float, caps: Limits, blamed: str) -> None:
+    table, _, name = where.partition(".")
+    try:
+        resolve({name: value}, caps, caps)
+    except RequestError as problem:
+        raise ConfigError(f"{blamed}{table}.{problem}") from None

@@ -7,6 +7,7 @@ expression without an effect, are part of the contract of a script and are no fi
 from __future__ import annotations
 
 import ast
+import errno
 import json
 import os
 import subprocess
@@ -17,7 +18,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import IO, Any
 
-from paddock.model.errors import CodeTooLarge, LintUnavailable
+from paddock.model.errors import CodeTooLarge, LintUnavailable, RequestError
 from paddock.planning.plan import BRIDGE_NAMES
 from paddock.planning.python_source import Source, SourceProblem, read
 
@@ -57,8 +58,7 @@ def lint(code: str, *, names: Collection[str] = ()) -> list[Finding]:
 
     Takes about 10 ms and never longer than 30 s; raises `LintUnavailable` where Ruff cannot be used.
     """
-    if len(code) > CODE_BYTES or len(code.encode(errors="replace")) > CODE_BYTES:
-        raise CodeTooLarge(f"the code is larger than {CODE_BYTES} bytes; lint it in parts")
+    _check(code, names)
     source = read(code)
     if isinstance(source, SourceProblem) and source.line is None:
         return [Finding("invalid-syntax", source.message, 1, 1)]  # no encoding, or nested too deeply for any parser
@@ -68,6 +68,16 @@ def lint(code: str, *, names: Collection[str] = ()) -> list[Finding]:
     else:
         findings = [finding for finding in findings if not _is_result(finding, source)]
     return sorted(findings, key=lambda finding: (finding.line, finding.column, finding.code))[:FINDINGS]
+
+
+def _check(code: str, names: Collection[str]) -> None:
+    if not isinstance(code, str):
+        raise RequestError(f"code must be text, not {type(code).__name__}")
+    if len(code) > CODE_BYTES or len(code.encode(errors="replace")) > CODE_BYTES:
+        raise CodeTooLarge(f"the code is larger than {CODE_BYTES} bytes; lint it in parts")
+    listed = isinstance(names, Collection) and not isinstance(names, str)
+    if not listed or not all(isinstance(name, str) for name in names):
+        raise RequestError(f"names must be a list of names such as ['prices'], not {names!r}")
 
 
 async def alint(code: str, *, names: Collection[str] = ()) -> list[Finding]:
@@ -115,11 +125,12 @@ def _is_result(finding: Finding, source: Source) -> bool:
 
 def _ruff(code: str, names: Collection[str]) -> list[bytes]:
     """Ruff's report, one JSON object a line. Cut off where it grows past what anyone would read."""
-    with tempfile.TemporaryFile() as errors:
+    with _temporary_file() as errors:
         process = _start(names, errors)
         timer = threading.Timer(LINT_SECONDS, process.kill)
-        timer.start()
+        timer.daemon = True  # a signal in the middle of this must not leave the process waiting for it
         try:
+            timer.start()
             report = _exchange(process, code.encode(errors="replace"))
             status = process.wait()
         finally:
@@ -131,6 +142,13 @@ def _ruff(code: str, names: Collection[str]) -> list[bytes]:
             raise LintUnavailable(_failure(status, errors.read(1000).decode(errors="replace").strip()))
     lines = report.splitlines()
     return lines if len(report) <= REPORT_BYTES else lines[:-1]
+
+
+def _temporary_file() -> IO[bytes]:
+    try:
+        return tempfile.TemporaryFile()
+    except OSError as problem:
+        raise LintUnavailable(f"lint needs a temporary file, and there is no room for one: {problem}") from None
 
 
 def _start(names: Collection[str], errors: IO[bytes]) -> subprocess.Popen[bytes]:
@@ -146,7 +164,9 @@ def _start(names: Collection[str], errors: IO[bytes]) -> subprocess.Popen[bytes]
     try:
         return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, env=env)
     except OSError as problem:
-        raise LintUnavailable(f"Ruff could not be started ({problem}): pip install --force-reinstall ruff") from None
+        broken = problem.errno in {errno.ENOENT, errno.EACCES, errno.ENOEXEC}
+        hint = "pip install --force-reinstall ruff" if broken else "this machine, or this process, is at a limit"
+        raise LintUnavailable(f"Ruff could not be started ({problem}): {hint}") from None
 
 
 def _exchange(process: subprocess.Popen[bytes], source: bytes) -> bytes:

@@ -29,6 +29,11 @@ class Record:
     def verdict(self) -> Verdict | None:
         return None if self._finished is None else self._finished.verdict
 
+    @property
+    def finished(self) -> Finished | None:
+        """How the guest ended, as the engine told it."""
+        return self._finished
+
     def start(self) -> None:
         """The interpreter is ready: the clock starts."""
         self._started = time.perf_counter()
@@ -83,6 +88,9 @@ class Record:
         return Output(event.stream, kept) if kept else None
 
     def _within_limits(self, finished: Finished) -> Finished:
+        if finished.verdict is Verdict.OUTPUT_LIMIT:
+            self._truncated.append("output")  # an engine that saw how large it was, and did not read it
+            return finished
         text = finished.output_json or ""
         size = len(text) if text.isascii() else len(text.encode(errors="replace"))
         if size <= self._plan.limits.output_bytes:

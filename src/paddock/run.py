@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from paddock.config import Config
 from paddock.engines import registry
-from paddock.model.errors import ConfigError, RequestError
-from paddock.model.events import Done, Event, ToolCall
+from paddock.holding import Held, Watch
+from paddock.model.errors import ConfigError, EngineUnavailable, RequestError
+from paddock.model.events import Done, Event, Finished, ToolCall
 from paddock.model.request import Options, Request, asked
 from paddock.model.result import RunResult, Verdict
-from paddock.planning.plan import Plan, make_plan
+from paddock.planning.plan import Plan, elsewhere, make_plan, may_move
 from paddock.planning.python_source import LONG_PARSE_BYTES
 from paddock.record import Record
 from paddock.tools.broker import Broker, by_name
@@ -25,8 +26,6 @@ from paddock.tools.broker import Broker, by_name
 if TYPE_CHECKING:
     from paddock.engines.base import Engine, Execution
     from paddock.sync import Background
-
-Watch = Callable[[Event], None]
 
 
 class Paddock:
@@ -50,10 +49,12 @@ class Paddock:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._background: Background | None = None
         self._lock = threading.Lock()
+        self.moves = 0
+        """Runs that were begun on the light engine and had to move: each is a fault of what is thought to fit it."""
 
     async def run(self, code: str, **options: Unpack[Options]) -> RunResult:
         """Run `code` and say how it ended. Raises only for a request that makes no sense, or a fault of the host."""
-        return await self._run(asked(code, options), lambda event: None)
+        return await self._run(asked(code, options), None)
 
     async def stream(self, code: str, **options: Unpack[Options]) -> AsyncIterator[Event]:
         """The same run as it happens; the last event is `Done`. Leaving the stream ends the run."""
@@ -80,30 +81,45 @@ class Paddock:
             background = self._background
         return background.run(code, options)
 
-    async def _run(self, request: Request, watch: Watch) -> RunResult:
+    async def _run(self, request: Request, watch: Watch | None) -> RunResult:
         self._stay_in_one_loop()
         plan = await self._plan(request)
+        held = Held(watch)
+        held.late = may_move(plan, engines=self._factories)
+        record = await self._attempt(plan, held)
+        again = elsewhere(plan, record.finished, engines=self._factories)
+        if again is not None and not held.has_left:
+            held.forget()
+            self.moves += again.engine != plan.engine
+            record = await self._attempt(again, held)
+        result = record.result()
+        held(Done(result))
+        held.release()
+        return result
+
+    async def _attempt(self, plan: Plan, held: Held) -> Record:
         record = Record(plan)
-        if plan.engine is not None:
+        if plan.engine is not None and plan.type_check and (problem := await self._type_problem(plan)) is not None:
+            record.add(problem)
+        elif plan.engine is not None:
             broker = Broker({name: self._tools[name] for name in plan.tools}, plan.limits.calls)
             async with self._engine(plan.engine).open(plan) as execution:
                 record.start()
                 try:
                     async with asyncio.timeout(plan.limits.wall_seconds + _GRACE_SECONDS):
-                        await self._execute(execution, broker, record, watch)
+                        await self._execute(execution, broker, record, held)
                 except TimeoutError:
                     record.end(Verdict.TIMEOUT)
             record.calls = broker.calls()
-        result = record.result()
-        watch(Done(result))
-        return result
+        return record
 
     async def _plan(self, request: Request) -> Plan:
         def plan() -> Plan:
             return make_plan(request, self._config, engines=self._factories, tools=self._tools)
 
         long = isinstance(request.code, str) and len(request.code) > LONG_PARSE_BYTES
-        return await asyncio.to_thread(plan) if long else plan()
+        # Attached files are looked through, which takes long where they are large.
+        return await asyncio.to_thread(plan) if long or request.files else plan()
 
     async def _execute(self, execution: Execution, broker: Broker, record: Record, watch: Watch) -> None:
         """Follow the guest to its end. Its tool calls are answered meanwhile, each in a task of its own."""
@@ -125,6 +141,14 @@ class Paddock:
                 task.cancel()
             if answering:
                 await asyncio.gather(*answering, return_exceptions=True)
+
+    async def _type_problem(self, plan: Plan) -> Finished | None:
+        from paddock.engines.monty import MontyEngine  # its workers have the checker, for every Python engine
+
+        engine = self._engine("monty") if "monty" in self._factories else None
+        if not isinstance(engine, MontyEngine):
+            raise EngineUnavailable("the type check is done by the engine `monty`, which is not available here")
+        return await engine.check_types(plan)
 
     def _stay_in_one_loop(self) -> None:
         """Engines live in the loop that started them; in another one they would wait for answers that never come."""

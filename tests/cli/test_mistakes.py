@@ -92,16 +92,37 @@ def test_an_unknown_flag_and_an_unknown_command_suggest_the_nearest() -> None:
     assert "No such command 'rnu'. Did you mean 'run'?" in command.err
 
 
-def test_output_that_cannot_be_written_is_a_fault_of_the_machine() -> None:
-    full = Path("/dev/full")
-    if not full.exists():
-        pytest.skip("/dev/full is Linux's")
-    import subprocess
+@pytest.mark.parametrize("flag", ["--engine", "--language", "--config", "--inputs", "--file"])
+def test_an_empty_value_is_never_the_default(flag: str) -> None:
+    message = f"Error: {flag} is empty; give it a value, or leave it out\n"
+    assert paddock("run", "-c", "1", flag, "") == Ended(2, "", message)
+    assert paddock("run", "-c", "1", f"{flag}=") == Ended(2, "", message)
 
-    from tests.cli.command import COMMAND, environment
 
-    with full.open("wb") as sink:
-        ran = subprocess.run(
-            [*COMMAND, "run", "-c", "print(1)"], stdout=sink, stderr=subprocess.PIPE, env=environment(), check=False
-        )
-    assert (ran.returncode, ran.stderr) == (3, b"Error: the output could not be written: No space left on device\n")
+def test_an_empty_file_or_name_or_number_is_refused() -> None:
+    assert paddock("run", "") == Ended(2, "", "Error: FILE is empty; give it a value, or leave it out\n")
+    assert paddock("lint", "") == Ended(2, "", "Error: FILE is empty; give it a value, or leave it out\n")
+    ended = paddock("lint", "-c", "1", "--name", "")
+    assert ended == Ended(2, "", "Error: --name is empty; give it a value, or leave it out\n")
+    for flag in ("--timeout", "--memory"):
+        ended = paddock("run", "-c", "1", flag, "")
+        assert (ended.status, ended.out, f"Invalid value for '{flag}'" in ended.err) == (2, "", True)
+
+
+def test_an_empty_script_is_a_script() -> None:
+    assert paddock("run", "-c", "") == Ended(0, "", "")
+
+
+def test_a_wrong_setting_is_named_with_its_file_or_its_variable(tmp_path: Path) -> None:
+    (tmp_path / "paddock.toml").write_text("limits.calls = -1\n")
+    message = "limits.calls must be a positive, finite number, not -1\n"
+    assert paddock("run", "-c", "1", cwd=tmp_path) == Ended(2, "", f"Error: paddock.toml: {message}")
+    config = str(tmp_path / "paddock.toml")
+    assert paddock("run", "-c", "1", "--config", config) == Ended(2, "", f"Error: {config}: {message}")
+    ended = paddock("run", "-c", "1", PADDOCK_LIMITS__CALLS="-1")
+    assert ended == Ended(2, "", f"Error: PADDOCK_LIMITS__CALLS: {message}")
+
+
+def test_a_variable_that_kubernetes_sets_does_not_stop_a_run() -> None:
+    ended = paddock("run", "-c", "1 + 1", PADDOCK_SERVICE_HOST="10.0.0.1", PADDOCK_PORT_80_TCP="tcp://10.0.0.1:80")
+    assert ended == Ended(0, "2\n", "")

@@ -50,6 +50,15 @@ def test_inputs_come_from_a_file_and_a_flag_overrides_it(tmp_path: Path) -> None
     assert ended == Ended(0, '[10, {"c": [2]}]\n', "")
 
 
+def test_every_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    texts = {"script.py": "\ufeffa + 1", "inputs.json": '\ufeff{"a": 1}', "own.toml": "\ufeffengine = 'monty'"}
+    script, inputs, config = (str(tmp_path / name) for name in texts)
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    assert paddock("run", script, "--inputs", inputs, "--config", config) == Ended(0, "2\n", "")
+    assert paddock("lint", script, "--name", "a") == Ended(0, "No issues found!\n", "")
+
+
 def test_attached_files_are_listed_and_can_be_read(tmp_path: Path) -> None:
     (tmp_path / "sales.csv").write_text("item,price\nlamp,40\n")
     code = "f = files[0]\nwith open(f['path']) as opened:\n    text = opened.read()\n[f['path'], f['file_type'], text]"

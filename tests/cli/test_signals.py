@@ -1,10 +1,11 @@
-"""Ctrl-C, SIGTERM and a reader that goes away end a run cleanly."""
+"""Ctrl-C, SIGTERM and a reader that goes away end a command cleanly, whenever they come."""
 
 from __future__ import annotations
 
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 
 from tests.cli.command import COMMAND, EMPTY, environment, started
 
+BOTH = pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 SPIN = "print('started')\nwhile True:\n    pass"
 
 
@@ -42,7 +44,7 @@ def spinning() -> Iterator[subprocess.Popen[str]]:
     process.communicate()
 
 
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@BOTH
 def test_a_signal_ends_the_run_and_its_worker(spinning: subprocess.Popen[str], number: int, status: int) -> None:
     workers = children(spinning.pid)
     spinning.send_signal(number)
@@ -98,3 +100,113 @@ def test_a_reader_that_goes_away_ends_the_run_quietly() -> None:
         assert process.stdout.readline() == b"0\n"
         process.stdout.close()
         assert (process.wait(timeout=30), process.stderr.read()) == (141, b"")
+
+
+@pytest.fixture
+def fifo(tmp_path: Path) -> Path:
+    path = tmp_path / "fifo"
+    os.mkfifo(path)
+    return path
+
+
+def waiting(fifo: Path, *arguments: str) -> subprocess.Popen[str]:
+    """A run that has read its inputs from `fifo`; what it reads next is its script."""
+    process = subprocess.Popen(
+        [*COMMAND, "run", "--inputs", str(fifo), *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=EMPTY,
+        env=environment(),
+    )
+    fifo.write_text("{}")  # opening it waits for the reader
+    return process
+
+
+@BOTH
+def test_a_signal_ends_a_run_that_waits_for_its_script_on_standard_input(fifo: Path, number: int, status: int) -> None:
+    process = waiting(fifo)
+    process.send_signal(number)
+    assert process.wait(timeout=30) == status  # its standard input is still open
+    assert process.communicate() == ("", "cancelled\n")
+
+
+@BOTH
+def test_a_signal_ends_a_run_that_waits_for_the_writer_of_a_pipe(fifo: Path, number: int, status: int) -> None:
+    script = fifo.with_name("script.py")
+    os.mkfifo(script)
+    process = waiting(fifo, str(script))
+    process.send_signal(number)
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, out, err) == (status, "", "cancelled\n")
+
+
+def test_a_script_that_comes_late_through_a_pipe_is_run(fifo: Path) -> None:
+    process = waiting(fifo)
+    assert process.communicate("1 + 1", timeout=30) == ("2\n", "")
+
+
+MOMENTS = [
+    (["run", "-c", "1"], ["typer", "paddock.cli.show", "paddock.config", "asyncio", "pydantic_monty"]),
+    (["demo"], ["rich.console"]),
+    (["lint", "-c", "1"], ["paddock.linting"]),
+    (["doctor"], ["statistics"]),
+]
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("arguments", "module"), [(arguments, module) for arguments, modules in MOMENTS for module in modules]
+)
+def test_a_signal_in_the_middle_of_an_import_is_a_cancelled_command(
+    arguments: list[str], module: str, number: int, status: int
+) -> None:
+    code = f"""
+import os, runpy, sys
+
+class Signals:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            os.kill(os.getpid(), {int(number)})
+
+sys.meta_path.insert(0, Signals())
+sys.argv = ["paddock", *{arguments}]
+runpy.run_module("paddock", run_name="__main__")
+"""
+    ran = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=EMPTY, env=environment(), check=False
+    )
+    assert (ran.returncode, ran.stderr) == (status, "cancelled\n")
+
+
+def test_a_second_ctrl_c_makes_no_noise(spinning: subprocess.Popen[str]) -> None:
+    spinning.send_signal(signal.SIGINT)
+    spinning.send_signal(signal.SIGINT)
+    _, err = spinning.communicate(timeout=30)
+    assert spinning.returncode in {130, -signal.SIGINT}
+    assert err in {"cancelled\n", ""}
+
+
+def test_a_second_ctrl_c_while_python_closes_down_makes_no_noise(spinning: subprocess.Popen[str]) -> None:
+    assert spinning.stderr is not None
+    spinning.send_signal(signal.SIGINT)
+    assert spinning.stderr.readline() == "cancelled\n"
+    spinning.send_signal(signal.SIGINT)
+    _, err = spinning.communicate(timeout=30)
+    assert (spinning.returncode in {130, -signal.SIGINT}, err) == (True, "")
+
+
+@BOTH
+def test_a_signal_ends_lint_and_its_linter(fifo: Path, number: int, status: int) -> None:
+    linter = fifo.with_name("linter")
+    linter.write_text(f"#!/bin/sh\ncat > /dev/null\necho $$ > {fifo}\nexec sleep 600\n")
+    linter.chmod(0o755)
+    (fifo.with_name("ruff.py")).write_text(f"def find_ruff_bin():\n    return {str(linter)!r}\n")
+    path = os.pathsep.join([str(fifo.parent), *os.environ.get("PYTHONPATH", "").split(os.pathsep)])
+    process = started("lint", "-c", "1", PYTHONPATH=path)
+    linting = int(fifo.read_text())
+    process.send_signal(number)
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, out, err) == (status, "", "cancelled\n")
+    assert not is_running(linting)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 from paddock.model.events import Event
 from paddock.model.result import RunResult
 from paddock.run import Paddock
 
-ENGINES = ("monty",)
+ENGINES = ("monty", "cpython")
 
 
 @dataclass
@@ -37,8 +39,15 @@ class Rig:
         return other
 
 
-@pytest.fixture(params=ENGINES)
+@pytest_asyncio.fixture(scope="session", loop_scope="session", params=ENGINES)
 async def rig(request: pytest.FixtureRequest) -> AsyncIterator[Rig]:
+    """One Paddock for the whole suite: what one run leaves behind, the next one would meet."""
     async with Paddock() as paddock:
         paddock._engine(request.param)
         yield Rig(request.param, paddock)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.parent == Path(__file__).parent and isinstance(item, pytest.Function):
+            item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)

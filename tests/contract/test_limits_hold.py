@@ -58,11 +58,11 @@ async def test_a_guest_that_never_ends_is_stopped_and_its_output_kept(rig: Rig, 
 
 GREEDY = {
     "a list": "x = []\nwhile True:\n    x.append('a' * 100_000)",
-    "a string": "x = 'a' * 10 ** 10",
+    "a string": "x = 'a' * 10_000_000_000",
     "a doubled string": "x = 'a'\nwhile True:\n    x += x",
-    "a list multiplied": "x = [0] * 10 ** 12",
+    "a list multiplied": "x = [0] * 1_000_000_000_000",
     "a large number": "x = 9 ** 9 ** 9",
-    "a shift": "x = 1 << 10 ** 10",
+    "a shift": "x = 1 << 10_000_000_000",
     "a greed that catches everything": (
         "x = []\nwhile True:\n    try:\n        x.append('a' * 100_000)\n    except BaseException:\n        pass"
     ),
@@ -72,6 +72,8 @@ GREEDY = {
 
 @pytest.mark.parametrize("code", GREEDY.values(), ids=GREEDY)
 async def test_a_guest_that_takes_too_much_memory_is_stopped_and_its_output_kept(rig: Rig, code: str) -> None:
+    if rig.engine == "cpython" and "**" in code:
+        pytest.skip("CPython computes this number for minutes before it needs the memory")
     result = await rig.run(f"print('started')\n{code}", limits={**QUICK, "wall_seconds": 20})
     assert (result.verdict, result.stdout, result.output) == (Verdict.OUT_OF_MEMORY, "started\n", None)
     assert result.error is not None

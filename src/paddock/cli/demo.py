@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
+import io
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from paddock.cli.examples import Example
+    from paddock.cli.interrupt import Interrupts
+    from paddock.cli.show import Screen
     from paddock.model.result import RunResult
     from paddock.run import Paddock
 
 WIDTH = 100
 
 
-def demo() -> None:
+def demo() -> int:
     """Show what Paddock does, on real examples.
 
     Each is shown with its code, result, engine and measured time. Exit status 1 where one did not
     end as it should.
     """
-    from paddock.cli.ending import end
     from paddock.cli.interrupt import Interrupts
 
-    end(lambda: Interrupts().run(_demo()))
+    interrupts = Interrupts()
+    return interrupts.run(_demo(interrupts))
 
 
 async def weather(city: str) -> dict[str, Any]:
@@ -36,13 +39,13 @@ async def weather(city: str) -> dict[str, Any]:
     return {"city": city, "celsius": {"Oslo": 4, "Rome": 19, "Cairo": 27}[city]}
 
 
-async def _demo() -> int:
+async def _demo(interrupts: Interrupts) -> int:
     from paddock.cli.examples import EXAMPLES
     from paddock.engines import registry
     from paddock.run import Paddock
 
     registry.load(registry.available()["monty"])  # what is measured is the worker, not an import
-    console, failed, begun = _console(), 0, time.perf_counter()
+    console, failed, begun = _console(interrupts), 0, time.perf_counter()
     async with Paddock(tools=[weather]) as paddock:
         await paddock.run("1 + 1")
         console.print(f"The light engine was ready in {_milliseconds(time.perf_counter() - begun)}.")
@@ -62,17 +65,45 @@ async def _demo() -> int:
     return 1 if failed else 0
 
 
-def _console() -> Console:
-    import io
-
+def _console(interrupts: Interrupts) -> Console:
     from rich.console import Console
 
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")
-    narrow = sys.stdout.isatty()
-    console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
-    console.width = min(WIDTH, console.width) if narrow else WIDTH
+    from paddock.cli.show import Screen
+
+    class Page(Console):
+        def on_broken_pipe(self) -> None:
+            raise  # noqa: PLE0704  called where it is caught; Rich would exit, with status 1
+
+    screen = Screen(sys.stdout)
+    console = Page(
+        file=cast("IO[str]", Paper(screen, interrupts)),
+        color_system="auto" if screen.is_styled else None,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        soft_wrap=True,
+    )
+    console.width = min(WIDTH, console.width) if screen.is_terminal else WIDTH
     return console
+
+
+class Paper(io.TextIOBase):
+    """What Rich writes on: the command's screen, which also knows a reader that is slow, gone or never was there."""
+
+    def __init__(self, screen: Screen, interrupts: Interrupts) -> None:
+        self._screen, self._interrupts = screen, interrupts
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        return self._screen.encoding
+
+    def isatty(self) -> bool:
+        return self._screen.is_terminal
+
+    def write(self, text: str) -> int:
+        with self._interrupts.writing():
+            self._screen.draw(text)
+        return len(text)
 
 
 async def _run(paddock: Paddock, example: Example) -> RunResult:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from paddock.config import Config
 
 RUNS = 21
+NOT_HERE = "not in this version"
 UNJAILED = "unjailed: a worker is an ordinary process of this user; the kernel walls (jail) are not built yet"
 ENDS = {
     True: "a worker dies with the process that started it",
@@ -45,29 +46,27 @@ class LintReport:
 
 def doctor(
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as one JSON document.")] = False,
-) -> None:
+) -> int:
     """Say what works on this machine, and what to do about the rest.
 
     Every engine is really started. Exit status 3 where none works.
     """
-    from paddock.cli.ending import FAULT, end
+    from paddock.cli.ending import FAULT
+    from paddock.cli.interrupt import Interrupts
+    from paddock.cli.show import Screen, to_json
+    from paddock.cli.signals import raised
+    from paddock.config import Config
 
-    def work() -> int:
-        from paddock.cli.interrupt import Interrupts
-        from paddock.cli.show import Screen, to_json
-        from paddock.config import Config
-
-        engines = Interrupts().run(_engines(Config.load()))
+    engines = Interrupts().run(_engines(Config.load()))
+    with raised():
         lint = _lint()
-        out = Screen(sys.stdout)
-        if as_json:
-            report: dict[str, Any] = {**_machine(), "engines": [asdict(engine) for engine in engines]}
-            out.document(to_json({**report, "lint": asdict(lint), "missing": _missing()}))
-        else:
-            _show(out, engines, lint)
-        return 0 if any(engine.available for engine in engines) else FAULT
-
-    end(work)
+    out = Screen(sys.stdout)
+    if as_json:
+        report: dict[str, Any] = {**_machine(), "engines": [asdict(engine) for engine in engines]}
+        out.document(to_json({**report, "lint": asdict(lint), "missing": _missing()}))
+    else:
+        _show(out, engines, lint)
+    return 0 if any(engine.available for engine in engines) else FAULT
 
 
 def _machine() -> dict[str, str]:
@@ -104,13 +103,13 @@ async def _engine(name: str, config: Config) -> EngineReport:
     from paddock.planning.plan import ENGINE_LANGUAGE
 
     if name not in registry.available():
-        return EngineReport(name, available=False, detail="not part of this version of Paddock yet")
+        return EngineReport(name, available=False, detail=NOT_HERE)
     try:
         start, run = await _measure(name, ENGINE_LANGUAGE[name], config)
         worker = _worker(name)
     except PaddockError as problem:
         return EngineReport(name, available=False, detail=str(problem))
-    except (ImportError, OSError) as problem:
+    except (ImportError, OSError, RuntimeError) as problem:
         return EngineReport(name, available=False, detail=f"{problem}. Try: pip install --force-reinstall paddock")
     detail = f"ready in {start:.0f} ms, then {run:.2f} ms a run"
     walls = (UNJAILED, ENDS[platform.system() == "Linux"]) if name == "monty" else ()
@@ -162,7 +161,10 @@ def _show(out: Screen, engines: list[EngineReport], lint: LintReport) -> None:
         out.spans((f"{name:<10}", "bold"), (value, ""))
     out.line("")
     for engine in engines:
-        _show_check(out, engine.name, engine.detail, available=engine.available)
+        if engine.detail == NOT_HERE:
+            out.spans((f"{engine.name:<10}", "bold"), (f"{'-':<4}", "dim"), (NOT_HERE, "dim"))
+        else:
+            _show_check(out, engine.name, engine.detail, available=engine.available)
         for more in (f"worker {engine.worker}" if engine.worker else "", *engine.walls):
             if more:
                 out.line(f"{'':<14}{more}")

@@ -1,54 +1,40 @@
-"""The `paddock` command itself: which commands there are, and where it is entered."""
+"""Where the `paddock` command is entered. Signals are watched before anything that takes time is imported."""
 
 from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated
 
-import typer
+from paddock.cli.signals import die_quietly, watch
 
-from paddock import __version__
-from paddock.cli import demo, doctor, lint, run
-
-app = typer.Typer(
-    name="paddock",
-    help="Room for an AI agent's code to run: in a sandbox, with limits, back as a result or a clear error.",
-    epilog="Exit status: 0 ok, 1 the script failed, 2 the command was not understood, 3 a fault of this machine.",
-    # Rich would double the time that --help takes, for boxes.
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    add_completion=False,
-    no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-)
-app.command("run")(run.run)
-app.command("lint")(lint.lint)
-app.command("doctor")(doctor.doctor)
-app.command("demo")(demo.demo)
+TYPE_CHECKING = False  # `typing` itself would come too early
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 
-def _version(asked: bool) -> None:
-    if asked:
-        typer.echo(f"paddock {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def options(
-    version: Annotated[
-        bool, typer.Option("--version", "-V", help="Show the version and exit.", is_eager=True, callback=_version)
-    ] = False,
-) -> None:
-    """What can be said before the name of a command."""
-
-
-def entry() -> None:
+def entry() -> NoReturn:
     """Run the command that `sys.argv` names, and exit with its status."""
+    watch()
     try:
-        app(prog_name="paddock")
+        status = _status()
     finally:
+        die_quietly()
         _leave_closed_pipes_alone()
+    if "pydantic_monty" in sys.modules:
+        # A thread of its runtime that asks for the interpreter while that is torn down panics, on stderr. Everything
+        # is closed and flushed by now, so there is nothing to tear down.
+        os._exit(status)
+    sys.exit(status)
+
+
+def _status() -> int:
+    try:
+        from paddock.cli.commands import command
+        from paddock.cli.ending import status_of
+    except OSError as problem:  # not even a module could be opened
+        print(f"Error: Paddock could not be loaded: {problem}", file=sys.stderr)
+        return 3
+    return status_of(command)
 
 
 def _leave_closed_pipes_alone() -> None:

@@ -62,7 +62,7 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
         str | None, typer.Option(metavar="FILE", help="Settings. Default: $PADDOCK_CONFIG, else ./paddock.toml.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole result as one JSON document.")] = False,
-) -> None:
+) -> int:
     """Run a script in the sandbox.
 
     What it prints appears as it is printed; its result, a top-level return or the value of the last
@@ -73,24 +73,21 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
     paddock run -c 'sum(prices)' --input prices='[1, 2, 3]'
     echo 'print("hello")' | paddock run --timeout 2 --json
     """
-    from paddock.cli.ending import end
+    from paddock.cli.source import language_of, read_code, read_file, read_inputs, refuse_empty
+    from paddock.config import Config
 
-    def work() -> int:
-        from paddock.cli.source import language_of, read_code, read_file, read_inputs
-        from paddock.config import Config
-
-        settings = Config.load(config)
-        options: Options = {
-            "language": language or language_of(file),
-            "engine": engine,
-            "inputs": read_inputs(input_ or [], inputs),
-            "limits": _limits(timeout, memory, settings),
-            "files": [read_file(path) for path in attached or []],
-            "type_check": type_check,
-        }
-        return _run(read_code(file, code, settings.code_bytes), options, settings, as_json=as_json)
-
-    end(work)
+    refuse_empty({"FILE": [file], "--language": [language], "--engine": [engine], "--inputs": [inputs]})
+    refuse_empty({"--file": attached or [], "--config": [config]})
+    settings = Config.load(config)
+    options: Options = {
+        "language": language or language_of(file),
+        "engine": engine,
+        "inputs": read_inputs(input_ or [], inputs),
+        "limits": _limits(timeout, memory, settings),
+        "files": [read_file(path) for path in attached or []],
+        "type_check": type_check,
+    }
+    return _run(read_code(file, code, settings.code_bytes), options, settings, as_json=as_json)
 
 
 def _run(code: str, options: Options, config: Config, *, as_json: bool) -> int:

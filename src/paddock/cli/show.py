@@ -30,17 +30,17 @@ class Screen:
 
     def __init__(self, stream: TextIO | None) -> None:
         self._fd = None if stream is None else stream.fileno()
-        self._encoding = "utf-8" if stream is None else stream.encoding
+        self.encoding = "utf-8" if stream is None else stream.encoding
         self.is_terminal = stream is not None and stream.isatty()
         plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-        self._coloured = self.is_terminal and not plain
+        self.is_styled = self.is_terminal and not plain
         self._at_line_start = True
 
     def write(self, text: str) -> None:
         """Show text of the script as it comes."""
         if text:
             self._at_line_start = text.endswith("\n")
-            self._put((safe(text) if self.is_terminal else text).encode(self._encoding, "backslashreplace"))
+            self.draw(safe(text) if self.is_terminal else text)
 
     def line(self, text: str, colour: str = "") -> None:
         """Show `text` on a line of its own, whatever came before."""
@@ -50,19 +50,23 @@ class Screen:
         """Show a line made of texts, each with its colour."""
         self.end_line()
         shown = "".join(self._paint(safe(text) if self.is_terminal else text, colour) for text, colour in parts)
-        self._put(f"{shown}\n".encode(self._encoding, "backslashreplace"))
+        self.draw(f"{shown}\n")
 
     def end_line(self) -> None:
         """Begin a new line, unless there is nothing on this one."""
         if not self._at_line_start:
             self.write("\n")
 
+    def draw(self, text: str) -> None:
+        """Write `text` as it is, escape sequences included: none of it may be a script's own."""
+        self._put(text.encode(self.encoding, "backslashreplace"))
+
     def document(self, text: str) -> None:
         """Write `text` for a program to read: UTF-8 whatever the terminal speaks."""
         self._put(f"{text}\n".encode(errors="backslashreplace"))
 
     def _paint(self, text: str, colour: str) -> str:
-        return f"\x1b[{_COLOURS[colour]}m{text}\x1b[0m" if self._coloured and colour else text
+        return f"\x1b[{_COLOURS[colour]}m{text}\x1b[0m" if self.is_styled and colour else text
 
     def _put(self, data: bytes) -> None:
         # Unbuffered: what is interrupted here must not be tried again when the process exits.
@@ -75,7 +79,11 @@ class Screen:
             except BrokenPipeError:
                 raise
             except OSError as problem:
-                raise HostError(f"the output could not be written: {problem.strerror}") from None
+                raise HostError(unwritable(problem)) from None
+
+
+def unwritable(problem: OSError) -> str:
+    return f"the output could not be written: {problem.strerror}"
 
 
 def show_result(result: RunResult, code: str, out: Screen, err: Screen) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -18,6 +19,13 @@ SUFFIXES = {
     ".ts": "typescript",
     ".mts": "typescript",
 }
+
+
+def refuse_empty(given: Mapping[str, Iterable[str | None]]) -> None:
+    """Refuse a flag with nothing in it, such as one made of a variable that is not set: it never meant the default."""
+    for flag, values in given.items():
+        if "" in values:
+            raise RequestError(f"{flag} is empty; give it a value, or leave it out")
 
 
 def read_code(file: str | None, code: str | None, limit_bytes: int) -> str:
@@ -103,7 +111,7 @@ def _inputs_file(file: str | None) -> dict[str, Any]:
             data = opened.read(FILE_BYTES + 1)
         if len(data) > FILE_BYTES:
             raise BadInput(f"--inputs {file}: larger than {FILE_BYTES // 2**20} MB")
-        value = _json(data.decode("utf-8"))
+        value = _json(data.decode("utf-8-sig"))
     except OSError as problem:
         raise BadInput(f"--inputs {file}: {_why(problem)}") from None
     except (ValueError, RecursionError) as problem:

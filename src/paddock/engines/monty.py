@@ -1,6 +1,6 @@
 """The light Python engine: pydantic-monty workers, a session of its own for each run.
 
-A worker is a process of its own, started through `guest/monty_worker.py` so that it dies with the host. Each run gets
+A worker is a process of its own, started through `jail/cell.py`, walled in, and dies with the host. Each run gets
 a fresh session in it; after a limit, a crash or a cancelled run the session, and with it the interpreter, is dropped.
 A script's values cross as JSON text in both directions, except small inputs, which cross as objects.
 """
@@ -16,7 +16,7 @@ import secrets
 import shlex
 import sys
 import time
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from functools import lru_cache
@@ -28,11 +28,13 @@ from pydantic_monty import AsyncMonty, AsyncMontySession, MontyError, MontyRunti
 from paddock.engines import monty_errors
 from paddock.engines.monty_code import DUMP, RESULT, Prepared, prepare
 from paddock.engines.monty_files import LazyFiles
+from paddock.engines.monty_floats import Floats
 from paddock.engines.monty_sessions import Sessions
 from paddock.engines.monty_types import check_types
 from paddock.model.errors import EngineCrashed, EngineUnavailable
 from paddock.model.events import Answer, EngineEvent, Finished, Output, Progress, Stream, ToolCall
 from paddock.model.result import Verdict
+from paddock.planning import fits_python
 from paddock.planning.plan import BRIDGE_NAMES, Plan
 from paddock.planning.python_source import LONG_PARSE_BYTES, Source, read
 
@@ -45,6 +47,7 @@ SECRET = secrets.token_hex(8)
 which can be exponentially larger outside than inside; it cannot list names, and does not know this one."""
 EXACT = ("round", "sum") if sys.version_info >= (3, 12) else ("round",)
 """Builtins that are replaced inside, where the running Python computes what Monty's own does not."""
+LONG_TEXT_CHARACTERS = 100_000  # to look through more than this takes long enough to be kept off the event loop
 TOOL_NAME_CHARACTERS = 200
 PROGRESS_CHARACTERS = 1000
 PROGRESS_EVENTS = 10_000  # of one run; more are not passed on
@@ -65,17 +68,14 @@ class MontyEngine:
     @asynccontextmanager
     async def open(self, plan: Plan) -> AsyncIterator[MontyExecution]:
         sessions = self._sessions or await self._start()
-        source = read(plan.code)
-        if not isinstance(source, Source):
-            raise EngineCrashed("a plan for code that does not parse reached the engine")
+        source = _source(plan)
         try:
-            problem = await self._checked(sessions, plan, source) if plan.type_check else None
             session = await sessions.take(plan.limits)
         except (MontyError, RuntimeError) as error:
             raise EngineCrashed(f"the light engine's worker died before the script began: {error}") from None
         execution: MontyExecution | None = None
         try:
-            execution = MontyExecution(session, plan, source, problem)
+            execution = MontyExecution(session, plan, source)
             self._open.add(execution)
             yield execution
         finally:
@@ -87,9 +87,14 @@ class MontyEngine:
                     self._open.discard(execution)
                 sessions.give_back(session, plan.limits)
 
-    async def _checked(self, sessions: Sessions, plan: Plan, source: Source) -> Finished | None:
-        async with sessions.beside() as pool:
-            return await check_types(pool, plan, source)
+    async def check_types(self, plan: Plan) -> Finished | None:
+        """What is wrong with the script by its types, whatever Python engine it is for; None where nothing is."""
+        sessions = self._sessions or await self._start()
+        try:
+            async with sessions.beside() as pool:
+                return await check_types(pool, plan, _source(plan))
+        except (MontyError, RuntimeError) as error:
+            raise EngineCrashed(f"the type checker's worker died: {error}") from None
 
     async def close(self) -> None:
         sessions, self._sessions = self._sessions, None
@@ -116,6 +121,13 @@ class MontyEngine:
             return self._sessions
 
 
+def _source(plan: Plan) -> Source:
+    source = read(plan.code)
+    if not isinstance(source, Source):
+        raise EngineCrashed("a plan for code that does not parse reached the engine")
+    return source
+
+
 def _worker() -> str:
     binary = worker_binary()
     return _launcher(binary, os.getpid()) if sys.platform == "linux" else binary
@@ -128,7 +140,7 @@ def _launcher(binary: str, pid: int) -> str:
     Nothing is on disk to be cleaned up, however the host ends. It is kept as long as the host: a number that is closed
     and given to another file would be executed in its place.
     """
-    command = [sys.executable, "-I", "-S", str(resources.files("paddock.guest") / "monty_worker.py"), binary]
+    command = [sys.executable, "-I", "-S", "-B", str(resources.files("paddock.jail") / "start.py"), "cell", binary]
     script = os.memfd_create("paddock-monty-worker")
     os.write(script, f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n'.encode())
     return f"/proc/{pid}/fd/{script}"
@@ -147,12 +159,11 @@ def worker_binary() -> str:
 class MontyExecution:
     """One run in one session."""
 
-    def __init__(self, session: AsyncMontySession, plan: Plan, source: Source, problem: Finished | None) -> None:
+    def __init__(self, session: AsyncMontySession, plan: Plan, source: Source) -> None:
         self._session = session
         self._plan = plan
         self._source = source
         self._prepared: Prepared = prepare(source)
-        self._problem = problem
         self._loop = asyncio.get_running_loop()
         self._events: asyncio.Queue[EngineEvent] = asyncio.Queue()
         self._waiting: dict[int, asyncio.Future[str]] = {}
@@ -164,6 +175,8 @@ class MontyExecution:
         self._script_feed: str | None = None
         self._files = LazyFiles(plan.files)
         self._begun: asyncio.Future[Any] | None = None
+        self._given = _Given(plan, source)
+        self._floats = Floats(self._given)
         self._driving: asyncio.Task[None] | None = None
 
     async def feed(self) -> AsyncGenerator[EngineEvent, None]:
@@ -182,10 +195,20 @@ class MontyExecution:
         waiting = self._waiting.pop(call_id, None)
         if waiting is None or waiting.done():
             return
+        misfit = fits_python.unreadable(self._source, (answer.json,)) if self._plan.engine_reason is None else None
+        if misfit is not None:
+            self._end_for(misfit)
+            return
+        self._given.answers.append(answer.json)
         if answer.failed:
             waiting.set_exception(RuntimeError(answer.json))
         else:
             waiting.set_result(answer.json)
+
+    def _end_for(self, misfit: fits_python.Misfit) -> None:
+        """Let the run end before the script sees an answer with which it might go wrong; the guest is then dropped."""
+        message = f"after what a tool answered, this script needs full Python ({misfit}); nothing more of it was run"
+        self._events.put_nowait(Finished(Verdict.LOST, error_type="EngineUnavailable", error_message=message))
 
     async def abandon(self) -> None:
         """End the guest because the engine is closed; the run ends as cancelled."""
@@ -206,17 +229,25 @@ class MontyExecution:
     def _begin(self) -> asyncio.Future[Any] | None:
         """Start the script now, where nothing must come before it: the worker runs while the host goes on."""
         plan = self._plan
-        if self._problem or _prelude(self._source, plan.tools) or any(map(_is_large, plan.inputs_json.values())):
+        if _prelude(self._source, plan.tools) or any(map(_is_large, plan.inputs_json.values())):
             return None
         return self._feed_script(self._small_inputs())
 
     async def _drive(self) -> None:
         try:
-            finished = self._problem or await self._run()
+            finished = await self._run()
         except MontyError as error:
-            finished = replace(await self._described(error), cpu_seconds=self._cpu_spent())
+            finished = await self._described(error)
+            finished = replace(
+                finished,
+                error_message=self._floats.mended(finished.error_message),
+                traceback=self._floats.mended(finished.traceback),
+                cpu_seconds=self._cpu_spent(),
+            )
         except Exception as problem:  # noqa: BLE001  the reader of our events must learn that no more will come
             finished = Finished(Verdict.LOST, error_type="EngineCrashed", error_message=str(problem))
+        for stream, text in self._floats.rest():
+            self._events.put_nowait(Output(stream, text))
         self._events.put_nowait(finished)
 
     def _cpu_spent(self) -> float | None:
@@ -243,7 +274,11 @@ class MontyExecution:
             if not monty_errors.concerns_result(error, self._prepared, self._script_feed):
                 raise
             answer = await self._feed(_guest("monty_result.py"), {})
-        return Finished(Verdict.OK, answer if isinstance(answer, str) else None, cpu_seconds=self._cpu_spent())
+        if not isinstance(answer, str):
+            return Finished(Verdict.OK, None, cpu_seconds=self._cpu_spent())
+        spent, mended = self._cpu_spent(), self._floats.mended
+        output = await asyncio.to_thread(mended, answer) if len(answer) > LONG_TEXT_CHARACTERS else mended(answer)
+        return Finished(Verdict.OK, output, cpu_seconds=spent)
 
     def _small_inputs(self) -> dict[str, Any]:
         small = {name: json.loads(text) for name, text in self._plan.inputs_json.items() if not _is_large(text)}
@@ -274,7 +309,7 @@ class MontyExecution:
 
     def _print(self, stream: Stream, text: str) -> None:
         # Called on a thread of the pool, while the worker waits: events keep their order.
-        self._loop.call_soon_threadsafe(self._events.put_nowait, Output(stream, text))
+        self._loop.call_soon_threadsafe(self._events.put_nowait, Output(stream, self._floats.printed(stream, text)))
 
     async def _call(self, tool: object, arguments_json: object) -> str:
         self._calls += 1
@@ -285,7 +320,7 @@ class MontyExecution:
             raise TypeError(f"a tool's name has at most {TOOL_NAME_CHARACTERS} characters")
         waiting: asyncio.Future[str] = self._loop.create_future()
         self._waiting[number] = waiting
-        self._events.put_nowait(ToolCall(number, tool, arguments_json))
+        self._events.put_nowait(ToolCall(number, tool, self._floats.mended(arguments_json)))
         return await waiting
 
     async def _progress(self, done: object, total: object, message: object) -> None:
@@ -304,6 +339,23 @@ def _is_large(text: str) -> bool:
     return len(text) > SMALL_INPUTS_BYTES
 
 
+class _Given:
+    """All text that a run is given: in its code, its inputs, its files, what tools answered."""
+
+    def __init__(self, plan: Plan, source: Source) -> None:
+        self._plan = plan
+        self._source = source
+        self.answers: list[str] = []
+
+    def __iter__(self) -> Iterator[str]:
+        for node in ast.walk(self._source.tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield node.value
+        yield from self._plan.inputs_json.values()
+        yield from (file.file.content.decode(errors="replace") for file in self._plan.files)
+        yield from self.answers
+
+
 def _prelude(source: Source, tools: tuple[str, ...]) -> str:
     """What must be defined before the script: the functions through which it reaches its tools, exact builtins."""
     used = source.notes.get("names")
@@ -312,6 +364,8 @@ def _prelude(source: Source, tools: tuple[str, ...]) -> str:
         source.notes["names"] = used
     parts = [_bridge(tools)] if used.intersection((*BRIDGE_NAMES, *tools)) else []
     parts += [_guest(f"monty_{name}.py") for name in EXACT if name in used]
+    if "strptime" in source.code:
+        parts.append(_guest("monty_strptime.py"))
     return "\n".join(parts)
 
 

@@ -11,7 +11,9 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from paddock.planning.light import stamps
 from paddock.planning.light.patterns import mended
+from paddock.planning.light.unpacking import bounded
 from paddock.planning.python_source import Source
 
 RESULT = "__paddock_result"
@@ -53,6 +55,10 @@ def _prepare(source: Source) -> Prepared:
         edits += _around(source.last, f"{RESULT} = (", ")")
     for literal, places in mended(ast.walk(source.tree)) if "re." in source.code and "$" in source.code else ():
         edits += _mend(literal, places, lines[literal.lineno - 1])
+    for call in stamps.mended(list(ast.walk(source.tree))) if "strptime" in source.code else ():
+        edits += _check_stamp(call, lines)
+    for sequence, wanted in bounded(ast.walk(source.tree)) if "map(" in source.code or " for " in source.code else ():
+        edits += _around(sequence, "(", f")[:{wanted}]")
     by_line: dict[int, list[tuple[int, str]]] = {}
     for line, offset, inserted in sorted(edits, key=lambda edit: edit[:2]):
         by_line.setdefault(line, []).append((offset, inserted))
@@ -89,6 +95,17 @@ def _mend(literal: ast.Constant, places: list[int], line: str) -> list[tuple[int
     newline = "\\n" if written[0] in "rR" else "\\\\n"
     found = [literal.col_offset + place for place, char in enumerate(written) if char == "$"]
     return [edit for at in found for edit in ((literal.lineno, at, f"(?={newline}?"), (literal.lineno, at + 1, ")"))]
+
+
+def _check_stamp(call: ast.Call, lines: list[str]) -> list[tuple[int, int, str]]:
+    """Around the arguments of `strptime`: what looks at them as CPython does."""
+    line, opened = call.func.end_lineno, call.func.end_col_offset
+    closed = call.end_col_offset
+    if line is None or opened is None or call.end_lineno is None or closed is None:
+        raise ValueError("a parsed node has an end")
+    while (place := lines[line - 1].encode().find(b"(", opened)) < 0:
+        line, opened = line + 1, 0
+    return [(line, place + 1, "*__paddock_stamp("), (call.end_lineno, closed - 1, ")")]
 
 
 def script_lines(code: str) -> list[str]:

@@ -47,7 +47,7 @@ def finished(error: MontyError, source: Source, prepared: Prepared, script_feed:
         return _rejected(kind, text, places)
     line = monty_wording.line_of(kind, places[-1].line if places else None, source)
     clues = fits_python.clues(source, plan.names(), frozenset(plan.tools))
-    kind, said = monty_wording.kind_of(kind, _cut(str(cause)))
+    kind, said = monty_wording.kind_of(kind, _cut(str(cause)), line, source)
     message, certain = monty_wording.reword(kind, said, line, source, clues)
     certain = certain and not monty_wording.reports_another_line(kind, line, source)
     return Finished(

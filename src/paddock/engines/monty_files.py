@@ -31,6 +31,11 @@ class Files(OSAccess):
         self._spend(0)
         return super().path_open(path, mode)
 
+    def path_read_text(self, path: PurePosixPath | MontyFileHandle) -> str:
+        text = super().path_read_text(path)
+        # What was opened is read by Monty's own file, which does this itself.
+        return text if isinstance(path, MontyFileHandle) else text.replace("\r\n", "\n").replace("\r", "\n")
+
     def path_write_text(self, path: PurePosixPath | MontyFileHandle, data: str) -> int:
         self._spend(len(data.encode()))
         return super().path_write_text(path, data)

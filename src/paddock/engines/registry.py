@@ -12,7 +12,10 @@ if TYPE_CHECKING:
 
 Factory: TypeAlias = "Callable[[Config], Engine] | str"
 
-ENGINES: Mapping[str, str] = {"monty": "paddock.engines.monty:MontyEngine"}
+ENGINES: Mapping[str, str] = {
+    "monty": "paddock.engines.monty:MontyEngine",
+    "cpython": "paddock.engines.cpython:CPythonEngine",
+}
 
 
 def available() -> Mapping[str, Factory]:

@@ -13,6 +13,7 @@ PaddockError
 ├── ConfigError           the configuration cannot be used
 └── HostError             Paddock itself, or what it stands on, failed
     ├── EngineUnavailable this machine cannot run that engine; the message says what to do
+    │   └── JailUnavailable a guarantee of the jail has no mechanism here
     ├── EngineCrashed
     └── LintUnavailable
 """
@@ -65,6 +66,9 @@ class HostError(PaddockError):
 class EngineUnavailable(HostError): ...
 
 
+class JailUnavailable(EngineUnavailable): ...
+
+
 class EngineCrashed(HostError): ...
 
 
@@ -96,6 +100,7 @@ SURFACES: dict[type[PaddockError], Surface] = {
     ConfigError: Surface(500, -32603, 2),
     HostError: _FAULT,
     EngineUnavailable: Surface(503, -32603, 3),
+    JailUnavailable: Surface(503, -32603, 3),
     EngineCrashed: _FAULT,
     LintUnavailable: Surface(503, -32603, 3),
 }

@@ -48,12 +48,6 @@ def resolve(asked: Limits | Mapping[str, object] | None, default: Limits, caps: 
     return replace(default, **checked)  # type: ignore[arg-type]
 
 
-def check_all(limits: Limits, caps: Limits) -> None:
-    """Refuse defaults that a request could not have asked for."""
-    for name, value in limits.to_dict().items():
-        _check(name, value, caps)
-
-
 def _check(name: object, value: object, caps: Limits) -> float | int:
     if not isinstance(name, str) or name not in NAMES:
         near = nearest(name, NAMES)

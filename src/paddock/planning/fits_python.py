@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import ast
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from paddock.planning.light.analysis import Analysis
 from paddock.planning.light.facts import Facts
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.syntax import check
+from paddock.planning.light.texts import problem, uses
 from paddock.planning.light.things import Kind
 from paddock.planning.python_source import Source
 
@@ -59,6 +61,15 @@ def misfit(source: Source, names: frozenset[str], tools: frozenset[str] = frozen
         source.notes[key] = _misfit(source, names, tools)
     found: Misfit | None = source.notes[key]
     return found
+
+
+def unreadable(source: Source, texts: Iterable[str]) -> Misfit | None:
+    """Why a script that fits must not be given `texts` on the light engine; None where it may be."""
+    done: frozenset[str] | None = source.notes.get("text uses")
+    if done is None:
+        done = source.notes["text uses"] = uses(ast.walk(source.tree))
+    found = (problem(done, text) for text in texts)
+    return next((Misfit(what) for what in found if what is not None), None)
 
 
 def _misfit(source: Source, names: frozenset[str], tools: frozenset[str]) -> Misfit | None:

@@ -11,10 +11,11 @@ from unicodedata import normalize
 
 from paddock.model import limits as limits_of
 from paddock.model.errors import BadInput, CodeTooLarge, RequestError, UnknownEngine, UnknownLanguage, UnknownTool
+from paddock.model.events import Finished
 from paddock.model.files import PlacedFile, place
 from paddock.model.limits import Limits
 from paddock.model.request import ENGINES, LANGUAGES, Request
-from paddock.model.result import RunError
+from paddock.model.result import RunError, Verdict
 from paddock.model.words import nearest
 from paddock.planning.python_source import Source, SourceProblem, read
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 ENGINE_LANGUAGE = {"monty": "python", "cpython": "python", "quickjs": "javascript", "node": "javascript"}
 BRIDGE_NAMES = ("call_tool", "report_progress")
+ASKED_FOR = "asked for"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +89,16 @@ def _named(plan: Plan, engines: Collection[str]) -> Plan:
     if plan.engine not in engines:
         have = ", ".join(sorted(engines))
         return _refuse(plan, "EngineUnavailable", f"engine {plan.engine!r} is not available here; available: {have}")
-    return _with(plan, engine=plan.engine, engine_reason="asked for")
+    return _with(plan, engine=plan.engine, engine_reason=ASKED_FOR)
 
 
 def _fitting(plan: Plan, source: Source, engines: Collection[str]) -> Plan:
     from paddock.planning import fits_python  # its tables take longer to load than everything else of the library
 
     misfit = fits_python.misfit(source, plan.names(), frozenset(plan.tools))
+    if misfit is None and (plan.inputs_json or plan.files):
+        contents = (file.file.content.decode(errors="replace") for file in plan.files)
+        misfit = fits_python.unreadable(source, (*plan.inputs_json.values(), *contents))
     if misfit is None:
         return _with(plan, engine="monty", engine_reason=None)
     if "cpython" in engines:
@@ -106,6 +111,29 @@ def _fitting(plan: Plan, source: Source, engines: Collection[str]) -> Plan:
         misfit.line,
         engine_reason=str(misfit),
     )
+
+
+def may_move(plan: Plan, *, engines: Collection[str]) -> bool:
+    """Whether a run that the light engine cannot finish as CPython would is to go there."""
+    return plan.engine == "monty" and plan.engine_reason != ASKED_FOR and "cpython" in engines
+
+
+def elsewhere(plan: Plan, finished: Finished | None, *, engines: Collection[str]) -> Plan | None:
+    """The plan to begin anew with, where a run ended for a reason that is not its script's; None where it was.
+
+    The caller must be sure that nothing has left the sandbox.
+    """
+    if finished is None:
+        return None
+    if finished.verdict is Verdict.LOST:
+        return plan
+    if not may_move(plan, engines=engines):
+        return None
+    if finished.note:
+        return _with(plan, engine="cpython", engine_reason=f"the light engine could not word the {finished.error_type}")
+    if finished.verdict is Verdict.REJECTED and finished.error_type == "NotImplementedError":
+        return _with(plan, engine="cpython", engine_reason=f"moved: {finished.error_message}")
+    return None
 
 
 def _refuse(

@@ -441,3 +441,279 @@ except ValueError:
 # --- hunted-070
 from datetime import datetime
 print(datetime.strptime("0000-01-01", "%Y-%m-%d"))
+
+# --- hunted-reads-digits-of-json
+import json
+print(int(json.loads('"\\u0661\\u0662"')))
+
+# --- hunted-reads-digits-of-chr
+print(int("".join(chr(c) for c in [0x661, 0x662])))
+
+# --- hunted-reads-digits-of-text
+print(float("\u0661.5"), "caf\u00e9")
+
+# --- hunted-reads-numbers-beside-a-sign
+price = "12 €"
+print(int(price.split()[0]) * 2)
+
+# --- hunted-half-a-pair-in-json
+import json
+s = '"\\ud83d"'
+try:
+    print(len(json.loads(s)))
+except ValueError:
+    print("bad")
+
+# --- hunted-whole-pair-in-json
+import json
+print(len(json.loads('"\\ud83d\\ude00"')))
+
+# --- hunted-dates-of-a-split-line
+from datetime import datetime
+for text in "2024-01-05, 2024-01-06,2024-1-7,24-01-08,2024-01-095".split(","):
+    try:
+        print(datetime.strptime(text, "%Y-%m-%d").date())
+    except ValueError:
+        print("bad", repr(text))
+
+# --- hunted-date-with-more-after
+from datetime import datetime
+
+
+def parse(text):
+    return datetime.strptime(
+        (text), "%Y-%m-%d %H:%M:%S",
+    )
+
+
+print(parse("2024-01-05  10:20:30"))
+parse("2024-01-05 10:20:30 ")
+
+# --- hunted-date-not-in-the-calendar
+from datetime import datetime
+when = [datetime.strptime(text, "%d/%m/%Y") for text in ["29/02/2024", "29/02/2023"]]
+
+# --- hunted-date-with-leap-seconds
+from datetime import datetime
+when = "2024-01-05t10:20:30"
+print(datetime.strptime(when, "%Y-%m-%dT%H:%M:%S"))
+for text in ["2024-01-05T10:20:61"]:
+    datetime.strptime(text, "%Y-%m-%dT%H:%M:%S")
+
+# --- hunted-tie-of-a-unit
+size = 1604872
+unit = 1
+for _ in range(2):
+    unit *= 1024
+print(size / unit, [size / unit], f"{size / unit}MB")
+
+# --- hunted-tie-of-a-product
+b = 5.5
+r = 1
+for i in range(40):
+    r *= b
+    print(r, r / 3, -r)
+
+# --- hunted-tie-of-a-power
+import math
+print(math.pow(0.5, 25), math.pow(5.5, 10), 1 - math.pow(0.5, 20))
+
+# --- hunted-tie-in-an-error
+r = 1
+for _ in range(10):
+    r *= 5.5
+raise ValueError(f"too much: {r}")
+
+# --- hunted-tie-in-the-value
+r = 1
+for _ in range(10):
+    r *= 5.5
+{"r": r, "text": "é" + str(r)}
+
+# --- hunted-tie-as-text
+print("25329516.211914063")
+
+# --- hunted-tie-of-sixteen-digits
+print(641584391529617.25, [641584391529617.25])
+
+# --- hunted-huge-times-float
+x = 10**400
+try:
+    print(x * 1.5)
+except OverflowError:
+    print("too large")
+
+# --- hunted-huge-in-a-lazy-value
+print(any(x * 1.5 > 1 for x in [2, 10 ** 400]))
+
+# --- hunted-square-in-a-lazy-value
+print(any(x ** 2 > 1 for x in [2.0, 1e200]))
+
+# --- hunted-coroutine-kept
+async def f():
+    return 1
+
+
+async def main():
+    t = f()
+    return "skipped"
+
+
+print(await main())
+
+# --- hunted-coroutine-compared
+async def f():
+    return 1
+
+
+print(f() == 1)
+
+# --- hunted-coroutine-handed-on
+async def f():
+    return 1
+
+
+async def take(c):
+    return 2
+
+
+print(await take(f()))
+
+# --- hunted-coroutines-gathered-later
+import asyncio
+
+
+async def f(n):
+    return n
+
+
+async def main():
+    tasks = []
+    for n in range(3):
+        tasks.append(f(n))
+    more = [f(n) for n in range(3)]
+    last = f(9)
+    print(sum(await asyncio.gather(*tasks)), await asyncio.gather(*more, last))
+
+
+asyncio.run(main())
+
+# --- hunted-lines-of-a-path
+from pathlib import Path
+Path("/tmp/lines.txt").write_text("a\r\nb\rc\n")
+print(repr(Path("/tmp/lines.txt").read_text()), Path("/tmp/lines.txt").read_bytes())
+
+# --- hunted-date-beyond-the-end
+from datetime import date, timedelta
+d = date(2024, 1, 1)
+for _ in range(5):
+    d += timedelta(days=700000)
+
+# --- hunted-date-before-the-beginning
+from datetime import date, timedelta
+d = date(2024, 1, 1)
+try:
+    for _ in range(5):
+        d = d - timedelta(days=700000)
+except OverflowError:
+    print("too early")
+
+# --- hunted-difference-beyond-the-end
+from datetime import timedelta
+print(timedelta(days=999999999) + timedelta(days=999999999))
+
+# --- hunted-base64-goes-on
+import base64
+print(base64.b64decode("YQ==YQ=="))
+
+# --- hunted-base64-put-together
+import base64
+print(base64.b64decode("YQ==" + "YQ=="))
+
+# --- hunted-base64-there-and-back
+import base64
+print(base64.b64decode(base64.b64encode(b"a b")).decode(), base64.b64decode("YWI="))
+
+# --- hunted-seed-of-a-list
+import random
+random.seed([1])
+
+# --- hunted-seed-of-unknown-kind
+import json
+import random
+random.seed(json.loads("[1]"))
+
+# --- hunted-case-of-dotted-letters
+import re
+print(re.findall(r"I", "ıiİI", re.I), re.findall(r"ss", "ß SS", re.I))
+
+# --- hunted-words-with-a-square
+import re
+print(re.findall(r"\w+", "x² naïve"))
+
+# --- hunted-words-of-other-languages
+import re
+print(re.findall(r"\w+", "naïve café – «oui»"), re.split(r"\s+", "é\u00a0b c"))
+
+# --- hunted-spaces-of-control
+import re
+print(re.split(r"\s", "a\x1cb"))
+
+# --- hunted-coroutine-awaited-on-a-condition
+async def f(n):
+    return n
+
+
+async def main():
+    t = f(1)
+    x = 5 if True else await t
+    return x
+
+
+print(await main())
+
+# --- hunted-coroutines-awaited-in-turn
+async def f(n):
+    return n
+
+
+async def main():
+    a, b = f(1), f(2)
+    return [await a, await b]
+
+
+print(await main())
+
+# --- hunted-date-of-none
+from datetime import datetime
+for row in [{"d": "2024-01-05"}, {"d": None}]:
+    print(datetime.strptime(row["d"], "%Y-%m-%d"))
+
+# --- hunted-tie-written-out
+x = 1.5305252075195313  # not 1.5305252075195313 in CPython's words
+print(x, [x], 25329516.211914063)
+
+# --- hunted-json-of-a-date
+import json
+from datetime import date
+json.loads(date(2024, 1, 2))
+
+# --- hunted-coroutines-returned-in-a-list
+async def f(n):
+    return n
+
+
+def make():
+    return [f(1)]
+
+
+print(len(make()))
+
+# --- hunted-coroutines-made-by-map
+async def f(n):
+    return n
+
+
+kept = list(map(f, [1, 2]))
+kept = None
+print(kept)

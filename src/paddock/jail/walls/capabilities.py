@@ -29,6 +29,11 @@ def not_dumpable() -> None:
     prctl(_SET_DUMPABLE, 0)
 
 
+def dumpable() -> None:
+    """Own files under `/proc/self` again, which a change of uid gave to root."""
+    prctl(_SET_DUMPABLE, 1)
+
+
 def die_with_parent(parent_pid: int) -> None:
     """SIGKILL on the death of the parent, even if it is dead already. `parent_pid` as this process sees it.
 

@@ -7,12 +7,22 @@ import builtins
 import sys
 from collections.abc import Iterable
 
-from paddock.planning.light import attributes, exceptions, expressions, lazy, objects, statements, subscripts
+from paddock.planning.light import (
+    attributes,
+    depths,
+    exceptions,
+    expressions,
+    keys,
+    lazy,
+    objects,
+    statements,
+    subscripts,
+)
 from paddock.planning.light.facts import Facts
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.scopes import Scope, declare
 from paddock.planning.light.tables import BUILTINS, EXCEPTIONS
-from paddock.planning.light.things import ANY, NOTHING, NUMBERS, ORDERLESS, Kind, Kinds, Thing, in_order, shape_of
+from paddock.planning.light.things import ANY, NOTHING, ORDERLESS, Kind, Kinds, Thing, in_order
 
 PASSES = 12
 """Kinds only ever grow, and small scripts settle in three or four passes."""
@@ -47,9 +57,14 @@ class Analysis:
         self.changed = False
         self.loops: list[set[str]] = []  # the names that each enclosing loop binds
         self.changes: dict[int, set[tuple[int, int]]] = {}  # thing -> where it is changed: line, and function
+        self.removals: dict[int, set[tuple[int, int]]] = {}  # those that take something out
+        self.additions: dict[int, set[tuple[int, int]]] = {}  # the others
+        self.calls: dict[int, dict[int, set[str]]] = {}  # function -> function -> the ways in which it calls it
+        self.definitions: dict[int, ast.AST] = {}
         self.unknown: set[str] = set()
         self.divisions: dict[int, set[tuple[str, str]]] = {}
         self.keys_read: dict[int, set[Kind]] = {}
+        self.lost_keys: set[Kind] = set()  # of dicts that were put into values of unknown kind
 
     def run(self) -> None:
         """Interpret the script until a pass teaches nothing new; raises `Refused` where it does not fit."""
@@ -63,6 +78,7 @@ class Analysis:
                     done += 1
                     self.function_body(thing)
             if not self.changed:
+                depths.check_recursion(self)
                 return
         raise Refused("is too tangled to be understood")
 
@@ -94,23 +110,24 @@ class Analysis:
         return self.things[key]
 
     def holding(
-        self, node: ast.AST, shape: str, items: Iterable[Kind], keys: Iterable[Kind] = (), tag: str = ""
+        self, node: ast.AST, shape: str, items: Iterable[Kind], named: Iterable[Kind] = (), tag: str = ""
     ) -> Kinds:
         """A new container made at `node`."""
         made = self.thing(node, shape, tag)
         self.flow(items, made.items)
-        if keys:
-            self.flow(keys, made.keys)
-            self.check_keys(made, node)
+        if named:
+            self.flow(named, made.keys)
+            self.check_keys(made, node, frozenset(named))
         return frozenset({made})
 
-    def note_change(self, thing: Thing, node: ast.AST) -> None:
+    def note_change(self, thing: Thing, node: ast.AST, *, removes: bool = False) -> None:
         """Remember that what `thing` stands for is changed at `node`."""
         where = (getattr(node, "lineno", 0), id(self.scope))
-        sites = self.changes.setdefault(id(thing), set())
-        if where not in sites:
-            sites.add(where)
-            self.changed = True
+        for kept in (self.changes, self.removals if removes else self.additions):
+            sites = kept.setdefault(id(thing), set())
+            if where not in sites:
+                sites.add(where)
+                self.changed = True
 
     # What a script can see of an exception.
 
@@ -129,27 +146,29 @@ class Analysis:
         """Whether a feature that is missing would be swallowed here."""
         return any(caught in exceptions.REVEALING for caught, _ in self.catches)
 
-    def check_keys(self, made: Thing, node: ast.AST) -> None:
+    def check_keys(self, made: Thing, node: ast.AST, stored: Kinds | None = None) -> None:
         """Refuse keys of a dict that may be equal without being alike, or not hashable."""
-        # {1: 'a', True: 'b'} keeps the first key in CPython and the last in Monty.
-        if len(made.keys & NUMBERS) > 1:
-            raise Refused("mixes kinds of number as keys", node)
-        for key in made.keys:
-            if key in ("re.Match", "re.Pattern", "text file", "binary file"):
-                raise Refused(f"uses a value of kind {key} as a key", node)
-            if shape_of(key) in ("list", "dict", "set", "any", "instance"):
-                self.diverges(node, "TypeError", "an unhashable key")
+        keys.check(self, made, node, stored)
 
     def check_shown(
-        self, kinds: Kinds | set[Kind], node: ast.AST, seen: set[int] | None = None, *, as_text: bool = False
+        self,
+        kinds: Kinds | set[Kind],
+        node: ast.AST,
+        seen: set[int] | None = None,
+        *,
+        as_text: bool = False,
+        leaves: bool = False,
     ) -> None:
         """Refuse what prints differently: the order of a set, addresses, names of functions and classes.
 
         `as_text`: by `str()`, which asks an object for `__str__` first; all that it holds is shown by `repr()`.
+        `leaves`: it goes straight out, where floats are put right.
         """
+        if seen is None:
+            depths.check_nested(self, kinds, node, "shows")
         seen = set() if seen is None else seen
         for kind in in_order(kinds):
-            if kind == "dyadic":
+            if kind == "dyadic" and not leaves:
                 raise Refused("shows a long binary fraction without rounding it", node)
             if kind in ("re.Pattern", "text file", "binary file", "hash", "stat"):
                 raise Refused(f"shows a value of kind {kind}", node)
@@ -162,14 +181,15 @@ class Analysis:
                 if not self.has_method(kind, "__repr__") and not (as_text and self.has_method(kind, "__str__")):
                     raise Refused("shows an object without __repr__", node)
                 if kind.of is not None and kind.of.name == "dataclass":
-                    self.check_shown(set().union(*kind.fields.values()), node, seen)
+                    self.check_shown(set().union(*kind.fields.values()), node, seen, leaves=leaves)
                 continue
             if kind.shape not in SHOWN or kind.name == "own factory":
                 raise Refused(f"shows a {kind.shape}", node)
             if kind.shape == "exception":
                 continue
-            self.check_shown(kind.held(), node, seen)
-            self.check_shown(kind.keys, node, seen)
+            keys.read(kind, node)
+            self.check_shown(kind.held(), node, seen, leaves=leaves)
+            self.check_shown(kind.keys, node, seen, leaves=leaves)
 
     def has_method(self, instance: Thing, name: str) -> bool:
         """Whether an object answers to the special method `name`; a dataclass has all that matter here."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from typing import TYPE_CHECKING
 
 from paddock.planning.light.refusal import Refused
@@ -38,10 +38,14 @@ def _is_big(a: Analysis, node: ast.expr) -> bool:
 
 
 def is_tie(value: float) -> bool:
-    """Whether a float has 18 digits and the last is a 5: CPython and Monty round the 17th differently."""
-    digits = Decimal(value).as_tuple().digits if math.isfinite(value) else ()
-    stripped = "".join(map(str, digits)).strip("0")
-    return len(stripped) == 18 and stripped.endswith("5")
+    """Whether a float lies half-way between the two shortest texts that mean it, of which Monty takes another."""
+    if not math.isfinite(value) or value.is_integer():
+        return False
+    with localcontext(prec=1100):
+        exact, shortest = Decimal(value), Decimal(repr(value))
+        other = (2 * exact - shortest).normalize()
+        same_length = len(other.as_tuple().digits) == len(shortest.normalize().as_tuple().digits)
+        return exact != shortest and same_length and float(other) == value
 
 
 def constant(a: Analysis, node: ast.expr) -> object:

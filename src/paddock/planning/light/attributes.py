@@ -41,7 +41,7 @@ def _load(a: Analysis, kind: Kind, name: str, node: ast.AST) -> Kinds:
         if kind.shape == "module":
             return of_module(a, kind.name, name, node)
         if kind.shape == "instance":
-            return _instance_attribute(kind, name, node)
+            return of_instance(kind, name, node)
         if kind.shape == "class":
             return _class_attribute(kind, name, node)
         if kind.shape == "record value":
@@ -73,7 +73,8 @@ def lacks(kind: Kind, name: str) -> bool:
     return shape in TYPES and not hasattr(TYPES[shape], name)
 
 
-def _instance_attribute(kind: Thing, name: str, node: ast.AST) -> Kinds:
+def of_instance(kind: Thing, name: str, node: ast.AST) -> Kinds:
+    """The attribute `name` of an object: its own, or its class's."""
     if name.startswith("__") and name.endswith("__"):
         raise Refused(f"uses the attribute {name}", node)
     owner = kind.of

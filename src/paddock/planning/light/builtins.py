@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from paddock.planning.light import arithmetic, calls, comparisons, lazy, operators
+from paddock.planning.light import arithmetic, calls, comparisons, lazy, operators, ranges, texts
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.things import (
     BOOL,
@@ -30,11 +30,13 @@ if TYPE_CHECKING:
 
 
 def _print(a: Analysis, node: ast.Call) -> Kinds:
+    # Where numbers are not kept apart, they cannot be told in what is printed.
+    leaves = not any(keyword.arg in ("sep", "end") for keyword in node.keywords)
     for argument in node.args:
         if isinstance(argument, ast.Starred):
-            a.check_shown(lazy.consume(a, argument.value), node, as_text=True)
+            a.check_shown(lazy.consume(a, argument.value), node, as_text=True, leaves=leaves)
         else:
-            a.check_shown(a.value(argument), node, as_text=True)
+            a.check_shown(a.value(argument), node, as_text=True, leaves=leaves)
     for keyword in node.keywords:
         kinds = a.value(keyword.value)
         if keyword.arg in ("sep", "end") and not kinds <= {"str", "none"}:
@@ -54,6 +56,10 @@ def _sorted(a: Analysis, node: ast.Call) -> Kinds:
     for keyword in node.keywords:
         if keyword.arg == "reverse" and not a.value(keyword.value) <= WHOLE:
             raise Refused("sorts in reverse by something that is not a truth value", node)
+    if key is None and _has_set(a, node.args[0]):
+        kinds = lazy.consume(a, node.args[0], ordered=False)
+        if kinds & NUMBERS and kinds & STR:
+            raise Refused("orders numbers and text from a set", node)
     # With a key, equal ones stay in the order in which they came: that of a set differs.
     items = lazy.consume(a, node.args[0], ordered=key is not None)
     if key is not None and not (isinstance(key, ast.Constant) and key.value is None):
@@ -82,6 +88,8 @@ def _sum(a: Analysis, node: ast.Call) -> Kinds:
             numbers |= a.holding(node, kind.shape, kind.held(), tag="sum")
         elif shape_of(kind) == "instance":
             raise Refused("adds up objects", node)
+        elif kind == "any" and start <= NUMBERS:
+            numbers |= {"int", "float"}
         else:
             numbers.add(kind)
     return frozenset(numbers)
@@ -154,22 +162,13 @@ def _next(a: Analysis, node: ast.Call) -> Kinds:
 
 def _chr(a: Analysis, node: ast.Call) -> Kinds:
     """Half a surrogate pair is text in CPython only."""
-    a.value(node.args[0])
-    if any(isinstance(n, ast.Constant) and type(n.value) is int and n.value >= 0xD800 for n in a.facts.nodes):
+    kinds = a.value(node.args[0])
+    numbers = [n.value for n in a.facts.nodes if isinstance(n, ast.Constant) and type(n.value) is int]
+    if any(number >= 0xD800 for number in numbers):
         raise Refused("uses chr() beside numbers that may be half a surrogate pair", node)
+    if a.facts.text_uses & texts.DOINGS.keys() and ("any" in kinds or any(number >= 0x80 for number in numbers)):
+        raise Refused("uses chr() beside numbers that may be an odd character, and looks at characters", node)
     return STR
-
-
-def _range(a: Analysis, node: ast.Call) -> Kinds:
-    for argument in node.args:
-        bound = (a.facts.single(argument.id) or argument) if isinstance(argument, ast.Name) else argument
-        if arithmetic.size_of(bound) > 62 or any(
-            getattr(inner, "attr", "") == "maxsize" for inner in (*ast.walk(argument), *ast.walk(bound))
-        ):
-            raise Refused("counts beyond 64 bits", node)
-        if not a.value(argument) <= WHOLE:
-            a.diverges(node, "TypeError", "range()")
-    return a.holding(node, "range", INT)
 
 
 def _abs(a: Analysis, node: ast.Call) -> Kinds:
@@ -247,7 +246,7 @@ HANDLERS: dict[str, Callable[[Analysis, ast.Call], Kinds]] = {
     "all": _any_all,
     "iter": _iter,
     "next": _next,
-    "range": _range,
+    "range": ranges.make,
     "chr": _chr,
     "abs": _abs,
     "round": _round,

@@ -91,7 +91,7 @@ def call_kinds(a: Analysis, called: Kinds, arguments: list[Kinds], node: ast.AST
                 continue
             raise Refused("calls a value of unknown kind", node)
         if kind.shape == "function":
-            result |= functions.enter(a, kind, arguments, {}, node)
+            result |= functions.enter(a, kind, arguments, {}, node, way="back")
         elif kind.shape == "builtin" and kind.name in PASSED:
             result |= _passed_builtin(a, kind.name, arguments, node)
         elif kind.shape == "class":
@@ -100,6 +100,8 @@ def call_kinds(a: Analysis, called: Kinds, arguments: list[Kinds], node: ast.AST
             result |= functions.enter_partial(a, kind, arguments, {}, node)
         else:
             raise Refused(f"passes a {kind.shape} {kind.name} to be called", node)
+    if any(shape_of(kind) == "coroutine" for kind in result):
+        raise Refused("passes an asynchronous function to be called", node)
     return frozenset(result)
 
 
@@ -112,8 +114,8 @@ PASSED = {
 
 def _passed_builtin(a: Analysis, name: str, arguments: list[Kinds], node: ast.AST) -> Kinds:
     given = arguments[0] if arguments else NOTHING
-    if name in ("int", "float") and not a.facts.is_ascii:
-        raise Refused("converts text to a number where not all text is ASCII", node)
+    if name in ("int", "float"):
+        conversions.check_digits(a, node)
     if name in ("str", "repr"):
         a.check_shown(given, node)
     if name in ("sum", "max", "min", "abs"):

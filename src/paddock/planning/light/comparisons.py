@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from paddock.planning.light import containers, lazy, objects
+from paddock.planning.light import containers, depths, lazy, objects
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.things import BOOL, NUMBERS, STR, Kind, Kinds, Thing, in_order, shape_of
 
@@ -45,6 +45,10 @@ def _check_comparison(
         _check_equality(a, node, left, right)
 
 
+NAMED = frozenset({*NUMBERS, "str", "none", "any", "list", "tuple", "dict", "bytes", "instance"})
+"""Kinds whose names both sides spell alike in a TypeError."""
+
+
 def _check_membership(a: Analysis, node: ast.Compare, left: Kinds, right: Kinds) -> None:
     shapes = {shape_of(kind) for kind in right}
     if shapes & {"any", "view", "none", *NUMBERS}:
@@ -56,11 +60,18 @@ def _check_membership(a: Analysis, node: ast.Compare, left: Kinds, right: Kinds)
             raise Refused("looks for something in an iterator", node)
     if any(shape_of(kind) == "set" for kind in left):
         raise Refused("looks for a set", node)
+    if "str" in shapes and not all(shape_of(kind) in NAMED for kind in left):
+        raise Refused("looks in text for something other than text", node)
     if shapes & {"dict", "set", "frozenset", "view", "Counter", "defaultdict"}:
         containers.check_hashable(a, left, node)
 
 
+ATOMS = frozenset({*NUMBERS, "str", "none"})
+
+
 def _check_equality(a: Analysis, node: ast.Compare, left: Kinds, right: Kinds) -> None:
+    if not left <= ATOMS and not right <= ATOMS:
+        depths.check_nested(a, left | right, node, "compares")
     for kind in in_order(left | right):
         if isinstance(kind, Thing) and kind.shape in ("function", "iterator"):
             raise Refused("compares functions or iterators", node)

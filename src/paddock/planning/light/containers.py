@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from paddock.planning.light import iterators, lazy, total
+from paddock.planning.light import depths, iterators, keys, lazy, objects, total, unbound
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.scopes import Scope
-from paddock.planning.light.things import ANY, STR, Kinds, Thing, in_order, shape_of
+from paddock.planning.light.things import ANY, NOTHING, STR, Kind, Kinds, Thing, in_order, shape_of
 
 if TYPE_CHECKING:
     from paddock.planning.light.analysis import Analysis
@@ -17,24 +17,27 @@ if TYPE_CHECKING:
 def dict_literal(a: Analysis, node: ast.Dict) -> Kinds:
     """`{key: value, **other}`."""
     made = a.thing(node, "dict")
+    stored: set[Kind] = set()
     for key, value in zip(node.keys, node.values, strict=True):
         kinds = a.value(value)
         if key is None:
             for kind in in_order(kinds):
                 if isinstance(kind, Thing) and kind.shape == "dict":
                     merge_dict(a, made, kind)
+                    stored |= kind.keys
                 elif kind == "any":
                     a.flow(ANY, made.items)
-                    a.flow(ANY, made.keys)
+                    a.flow(keys.of_unknown(a), made.keys)
                 else:
                     raise Refused("unpacks something other than a dict into a dict", value)
         elif isinstance(key, ast.Constant) and isinstance(key.value, str):
             a.flow(STR, made.keys)
             a.flow(kinds, made.fields.setdefault(key.value, set()))
         else:
-            a.flow(a.value(key), made.keys)
+            stored |= a.value(key)
+            a.flow(stored, made.keys)
             a.flow(kinds, made.items)
-    a.check_keys(made, node)
+    a.check_keys(made, node, NOTHING if len(node.keys) == 1 else frozenset(stored))
     return frozenset({made})
 
 
@@ -42,6 +45,7 @@ def merge_dict(a: Analysis, into: Thing, source: Thing) -> None:
     """Let `into` hold what the dict `source` holds."""
     a.flow(source.items, into.items)
     a.flow(source.keys, into.keys)
+    keys.inherit(a, into, source)
     for name, kinds in source.fields.items():
         a.flow(kinds, into.fields.setdefault(name, set()))
 
@@ -73,6 +77,8 @@ def set_literal(a: Analysis, node: ast.Set) -> Kinds:
 
 def check_hashable(a: Analysis, items: Kinds, node: ast.AST) -> None:
     """Refuse elements that may not be hashable, where the text of that error is looked at."""
+    objects.check_key(items, node)
+    depths.check_nested(a, items, node, "hashes")
     if any(shape_of(item) in ("list", "dict", "set", "any", "instance") for item in items):
         a.diverges(node, "TypeError", "an unhashable element")
 
@@ -93,6 +99,7 @@ def comprehension(
     a: Analysis, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, *, ordered: bool = True
 ) -> None:
     """Enter the loops of a comprehension; the caller evaluates its element and restores the scope."""
+    unbound.check(a, node)
     scope = a.scopes.get(id(node))
     if scope is None:
         scope = a.scopes[id(node)] = Scope("comprehension", a.scope)
@@ -151,7 +158,7 @@ def dict_comp(a: Analysis, node: ast.DictComp) -> Kinds:
     """`{…: … for x in y}`."""
     before = a.scope
     comprehension(a, node)
-    keys, values = a.value(node.key), a.value(node.value)
+    named, values = a.value(node.key), a.value(node.value)
     a.scope = before
     check_interleaved(a, node)
-    return a.holding(node, "dict", values, keys)
+    return a.holding(node, "dict", values, named)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from paddock.planning.light import containers, functions, lazy
+from paddock.planning.light import containers, functions, lazy, texts
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.things import (
     ANY,
@@ -44,9 +44,14 @@ def _int(a: Analysis, node: ast.Call) -> Kinds:
         for kind in in_order(a.value(argument)):
             if shape_of(kind) not in (*NUMBERS, "str", "any", "none", "list", "dict", "tuple"):
                 raise Refused(f"converts a {shape_of(kind)} to a number", node)
-    if not a.facts.is_ascii:
-        raise Refused("converts text to a number where not all text is ASCII", node)
+    check_digits(a, node)
     return INT
+
+
+def check_digits(a: Analysis, node: ast.AST) -> None:
+    """Refuse to read numbers in a script with digits of other writing systems, which Monty does not know."""
+    if texts.DIGITS in a.facts.odd_text:
+        raise Refused(f"converts text to a number beside the character {a.facts.odd_text[texts.DIGITS]}", node)
 
 
 def _float(a: Analysis, node: ast.Call) -> Kinds:
@@ -74,8 +79,7 @@ def _tuple(a: Analysis, node: ast.Call) -> Kinds:
 def _set_of(shape: str) -> Callable[[Analysis, ast.Call], Kinds]:
     def handler(a: Analysis, node: ast.Call) -> Kinds:
         items = lazy.consume(a, node.args[0], ordered=False) if node.args else NOTHING
-        if any(shape_of(item) in ("list", "dict", "set", "any") for item in items):
-            a.diverges(node, "TypeError", "an unhashable element")
+        containers.check_hashable(a, items, node)
         return a.holding(node, shape, items)
 
     return handler
@@ -95,8 +99,7 @@ def _dict(a: Analysis, node: ast.Call) -> Kinds:
             if isinstance(kind, Thing) and kind.shape in ("dict", "defaultdict", "Counter"):
                 containers.merge_dict(a, made, kind)
             elif kind == "any":
-                a.flow(ANY, made.keys)
-                a.flow(ANY, made.items)
+                _put_pair(a, made, node, ANY, ANY)
             else:
                 rest.add(kind)
         items = lazy.iterate(a, frozenset(rest), node)
@@ -107,14 +110,17 @@ def _dict(a: Analysis, node: ast.Call) -> Kinds:
         raise Refused("makes a dict of something other than pairs", node)
     for kind in in_order(items):
         if isinstance(kind, Thing) and kind.shape == "tuple" and len(kind.fields) == 2:
-            a.flow(kind.fields[0], made.keys)
-            a.flow(kind.fields[1], made.items)
+            _put_pair(a, made, node, frozenset(kind.fields[0]), frozenset(kind.fields[1]))
         else:
             inner = lazy.iterate(a, frozenset({kind}), node)
-            a.flow(inner, made.keys)
-            a.flow(inner, made.items)
-    a.check_keys(made, node)
+            _put_pair(a, made, node, inner, inner)
     return frozenset({made})
+
+
+def _put_pair(a: Analysis, made: Thing, node: ast.AST, key: Kinds, value: Kinds) -> None:
+    a.flow(key, made.keys)
+    a.flow(value, made.items)
+    a.check_keys(made, node, key)
 
 
 def dict_method(a: Analysis, node: ast.Call, name: str) -> Kinds:

@@ -7,7 +7,7 @@ import datetime as dt
 import re
 from typing import TYPE_CHECKING
 
-from paddock.planning.light import functions
+from paddock.planning.light import exceptions, functions, texts
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.things import FLOAT, INT, Kinds, Thing
 
@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 KINDS = frozenset({"datetime.date", "datetime.datetime", "datetime.timedelta"})
 
 
-def operator(node: ast.AST, one: str, op: ast.operator, other: str) -> Kinds:
+def operator(a: Analysis, node: ast.AST, one: str, op: ast.operator, other: str) -> Kinds:
     """`one op other`, where at least one of both is a date, a time or a difference."""
+    if isinstance(op, ast.Add | ast.Sub | ast.Mult):
+        _check_range(a, node)
     stamps = ("datetime.date", "datetime.datetime")
     if isinstance(op, ast.Sub) and one in stamps and other == one:
         return frozenset({"datetime.timedelta"})
@@ -31,6 +33,14 @@ def operator(node: ast.AST, one: str, op: ast.operator, other: str) -> Kinds:
     if one == other == "datetime.timedelta" and isinstance(op, ast.Div | ast.FloorDiv):
         return FLOAT if isinstance(op, ast.Div) else INT
     raise Refused("uses arithmetic of dates that is not known to be the same", node)
+
+
+def _check_range(a: Analysis, node: ast.AST) -> None:
+    """Beyond the calendar CPython raises OverflowError and Monty TypeError: refuse where only one of both is caught."""
+    for caught, looked_at in a.catches:
+        both = [exceptions.catches(caught, name) for name in ("OverflowError", "TypeError")]
+        if any(both) and (looked_at or not all(both)):
+            raise Refused(f"catches {caught} raised by arithmetic of dates", node)
 
 
 CODES = frozenset("YmdHMSBbAajy%")
@@ -63,6 +73,11 @@ def make(a: Analysis, node: ast.Call, made: Thing) -> Kinds:
     for kinds in (*positional, *keywords.values()):
         if not kinds <= INT:
             raise Refused(f"calls {name}() with something other than whole numbers", node)
+    if name == "datetime.timedelta" and any(
+        isinstance(inner, ast.Constant) and isinstance(inner.value, int) and inner.value >= 10**8
+        for inner in ast.walk(node)
+    ):
+        raise Refused("makes a difference at the edge of the calendar", node)
     year = node.args[0] if node.args and name != "datetime.timedelta" else None
     if isinstance(year, ast.Constant) and isinstance(year.value, int) and not 1000 <= year.value <= 9900:
         raise Refused("uses a year at the edge of the calendar", node)
@@ -99,8 +114,10 @@ def call_type_method(a: Analysis, node: ast.Call, kind: str, name: str) -> Kinds
         if template not in STRPTIME:
             raise Refused("parses a date with a template that is not known to be the same", node)
         text = a.literal(node.args[0])
-        if text is not None and not _parses(text, template):
-            raise Refused("parses a date that is wrong", node)
+        if id(node) not in a.facts.mended_stamps and (text is None or not _parses(text, template)):
+            raise Refused("parses a date inside other text", node)
+        if texts.DIGITS in a.facts.odd_text:
+            raise Refused(f"parses a date beside the character {a.facts.odd_text[texts.DIGITS]}", node)
         a.diverges(node, "ValueError", "strptime()")
         return frozenset({kind})
     if kind in ("datetime.date", "datetime.datetime") and name == "fromisoformat" and len(node.args) == 1:

@@ -71,6 +71,13 @@ def _await(a: Analysis, node: ast.Await) -> Kinds:
     return frozenset(result)
 
 
+def _call(a: Analysis, node: ast.Call) -> Kinds:
+    kinds = calls.call(a, node)
+    if any(isinstance(kind, Thing) and kind.shape == "coroutine" for kind in kinds) and id(node) not in a.facts.awaited:
+        raise Refused("keeps a coroutine that may never be awaited", node)
+    return kinds
+
+
 def _generator(a: Analysis, node: ast.GeneratorExp) -> Kinds:
     raise Refused("keeps a generator expression", node)
 
@@ -98,7 +105,7 @@ EXPRESSIONS: dict[type[ast.AST], Callable[[Analysis, Any], Kinds]] = {
     ast.GeneratorExp: _generator,
     ast.Await: _await,
     ast.Compare: comparisons.compare,
-    ast.Call: calls.call,
+    ast.Call: _call,
     ast.JoinedStr: formats.joined_str,
     ast.FormattedValue: formats.formatted,
     ast.Attribute: attributes.attribute,

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import json
+from collections.abc import Mapping
 from functools import cached_property
 
-from paddock.planning.light import patterns
+from paddock.planning.light import patterns, stamps, texts, unpacking
+from paddock.planning.light.awaited import awaited
 
 SKIPPED = frozenset({"ctx", "op", "ops", "type_comment", "kind"})
 
@@ -38,21 +41,63 @@ def _changed(node: ast.AST) -> list[str]:
     return [target.id] if isinstance(target, ast.Name) else []
 
 
+def _numbers(node: ast.AST) -> list[int]:
+    """The whole numbers in an expression that is not data."""
+    if isinstance(node, ast.Constant):
+        return [node.value] if type(node.value) is int else []
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub | ast.Mult | ast.Pow):
+        return [*_numbers(node.left), *_numbers(node.right)]
+    if isinstance(node, ast.Compare):
+        return [number for side in (node.left, *node.comparators) for number in _numbers(side)]
+    return []
+
+
+def _json_numbers(text: str) -> list[float]:
+    """The numbers and truth values in a text that is JSON."""
+    found: list[float] = []
+    try:
+        waiting = [json.loads(text)]
+    except (ValueError, RecursionError):
+        return []
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, bool | int | float):
+            found.append(value)
+        elif isinstance(value, list | dict):
+            waiting += value.values() if isinstance(value, dict) else value
+    return found
+
+
+def _same(one: ast.expr, other: ast.expr) -> bool:
+    return ast.dump(one) == ast.dump(other)
+
+
+def _pair_up(found: dict[str, list[ast.expr]], target: ast.expr, value: ast.expr) -> None:
+    """Enter `value` for `target`, or the parts of one for those of the other."""
+    if isinstance(target, ast.Name):
+        found.setdefault(target.id, []).append(value)
+    elif isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
+        for one, other in zip(target.elts, value.elts, strict=False):
+            _pair_up(found, one, other)
+
+
 class Facts:
     """Facts about one script."""
 
     def __init__(self, tree: ast.Module) -> None:
         self.tree = tree
         self.nodes, self.depths = walk(tree)
+        self.bits: dict[str, float] = {}  # of the numbers that names stand for; worked out by `ranges`
 
     @cached_property
-    def is_ascii(self) -> bool:
-        """Whether all text in the script is."""
-        return all(
-            node.value.isascii()
-            for node in self.nodes
-            if isinstance(node, ast.Constant) and isinstance(node.value, str)
-        )
+    def odd_text(self) -> Mapping[str, str]:
+        """What the script must not do with text, because of a character of its own, which is named."""
+        return texts.in_script(self.nodes)
+
+    @cached_property
+    def text_uses(self) -> frozenset[str]:
+        """What the script does with text that depends on more than its ASCII characters."""
+        return texts.uses(self.nodes)
 
     @cached_property
     def has_negatives(self) -> bool:
@@ -60,9 +105,51 @@ class Facts:
         return any(isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) for node in self.nodes)
 
     @cached_property
+    def makes_huge(self) -> bool:
+        """Whether the script may make a whole number too large for a float: by powers, shifts, products, long text."""
+        for node in self.nodes:
+            if isinstance(node, ast.Constant) and isinstance(node.value, int) and node.value.bit_length() > 100:
+                return True
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.LShift):
+                return True
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
+                by = node.right.value if isinstance(node.right, ast.Constant) else None
+                if not isinstance(by, int | float) or by > 4:
+                    return True
+            if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Mult | ast.LShift | ast.Pow):
+                return True
+            if isinstance(node, ast.Name | ast.Attribute):
+                name = node.id if isinstance(node, ast.Name) else node.attr
+                if name in ("pow", "factorial", "comb", "perm", "prod", "reduce", "int"):
+                    return True
+        return False
+
+    @cached_property
     def mended_patterns(self) -> frozenset[int]:
         """Identities of the literals that are mended before they reach Monty."""
         return frozenset(id(literal) for literal, _ in patterns.mended(self.nodes))
+
+    @cached_property
+    def mended_stamps(self) -> frozenset[int]:
+        """Identities of the calls that parse a date and are mended before they reach Monty."""
+        return frozenset(id(call) for call in stamps.mended(self.nodes))
+
+    @cached_property
+    def bounded(self) -> frozenset[int]:
+        """Identities of the lists of which Monty is given no more than CPython would read."""
+        return frozenset(id(source) for source, _ in unpacking.bounded(self.nodes))
+
+    @cached_property
+    def has_unlike_numbers(self) -> bool:
+        """Whether the JSON in the script's own text holds numbers that are equal without being alike: 1, 1.0, true."""
+        seen: dict[float, type] = {}
+        for node in self.nodes:
+            text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+            if text.lstrip()[:1] in ("[", "{") and any(
+                seen.setdefault(number, type(number)) is not type(number) for number in _json_numbers(text)
+            ):
+                return True
+        return False
 
     @cached_property
     def has_future(self) -> bool:
@@ -92,6 +179,71 @@ class Facts:
             elif isinstance(node, ast.arg):
                 other.add(node.arg)
         return {name: values for name, values in found.items() if name not in other}
+
+    @cached_property
+    def awaited(self) -> frozenset[int]:
+        """Identities of the calls whose coroutine, if they give one, is awaited."""
+        return awaited(self.nodes)
+
+    @cached_property
+    def multiplied(self) -> frozenset[str]:
+        """Names that `*=`, `**=` or `<<=` makes larger in a loop."""
+        found: set[str] = set()
+        for loop in self.nodes:
+            if isinstance(loop, ast.For | ast.While):
+                for node in walk(loop)[0]:
+                    if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Mult | ast.Pow | ast.LShift):
+                        found |= {node.target.id} if isinstance(node.target, ast.Name) else set()
+        return frozenset(found)
+
+    def given_to(self, name: str) -> list[ast.expr]:
+        """What the script assigns or passes to `name`, by the text alone: any variable or parameter of that name."""
+        return self._given.get(name, [])
+
+    @cached_property
+    def _given(self) -> dict[str, list[ast.expr]]:
+        found: dict[str, list[ast.expr]] = {}
+        functions = {node.name: node.args for node in self.nodes if isinstance(node, ast.FunctionDef)}
+        for node in self.nodes:
+            if isinstance(node, ast.Assign):
+                for target in node.targets:
+                    _pair_up(found, target, node.value)
+            elif isinstance(node, ast.AugAssign | ast.AnnAssign | ast.NamedExpr) and node.value is not None:
+                _pair_up(found, node.target, node.value)
+            elif isinstance(node, ast.For | ast.comprehension) and isinstance(node.iter, ast.List | ast.Tuple):
+                for element in node.iter.elts:
+                    _pair_up(found, node.target, element)
+            elif isinstance(node, ast.ImportFrom) and node.module == "sys":
+                for alias in node.names:
+                    source = ast.Attribute(ast.Name("sys", ast.Load()), alias.name, ast.Load())
+                    found.setdefault(alias.asname or alias.name, []).append(source)
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in functions:
+                parameters = functions[node.func.id]
+                for parameter, argument in zip((*parameters.posonlyargs, *parameters.args), node.args, strict=False):
+                    found.setdefault(parameter.arg, []).append(argument)
+                for keyword in node.keywords:
+                    found.setdefault(keyword.arg or "", []).append(keyword.value)
+        return found
+
+    @cached_property
+    def counted(self) -> frozenset[int]:
+        """The numbers by which the script may count: of a range, a loop, a call, or given a name of their own."""
+        counted: list[ast.AST] = []
+        for node in self.nodes:
+            if isinstance(node, ast.Call) and not isinstance(node.func, ast.Attribute):
+                counted += [*node.args, *(keyword.value for keyword in node.keywords)]
+            elif isinstance(node, ast.While):
+                counted.append(node.test)
+            elif isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Constant | ast.BinOp):
+                counted.append(node.value)
+            elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+                counted.append(node)
+        return frozenset(number for node in counted for number in _numbers(node))
+
+    @cached_property
+    def farthest(self) -> int:
+        """The largest of these."""
+        return max(self.counted, default=0)
 
     @cached_property
     def awaits(self) -> bool:
@@ -151,6 +303,23 @@ class Facts:
         }
         bound |= {n.arg for n in self.nodes if isinstance(n, ast.arg)}
         return frozenset(augmented - bound)
+
+    @cached_property
+    def first_stores(self) -> frozenset[int]:
+        """Identities of the targets in `if k not in d: d[k] = …`, where k is certain to be new."""
+        found: set[int] = set()
+        for node in self.nodes:
+            test = node.test if isinstance(node, ast.If) else None
+            if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.NotIn) or len(test.ops) > 1:
+                continue
+            first = node.body[0] if isinstance(node, ast.If) else None
+            if not isinstance(first, ast.Assign) or len(first.targets) > 1:
+                continue
+            target = first.targets[0]
+            plain = not any(isinstance(inner, ast.Call) for side in (test, first) for inner in ast.walk(side))
+            if plain and isinstance(target, ast.Subscript) and _same(target.slice, test.left):
+                found |= {id(target)} if _same(target.value, test.comparators[0]) else set()
+        return frozenset(found)
 
     def single(self, name: str) -> ast.expr | None:
         """What `name` is bound to, where the whole script binds it once, by an assignment."""

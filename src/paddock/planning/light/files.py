@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from paddock.planning.light import modules, texts
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.things import ANY, STR, Kinds, shape_of
 
@@ -48,6 +49,7 @@ def _path(a: Analysis, node: ast.Call) -> Kinds:
 def _json_load(a: Analysis, node: ast.Call) -> Kinds:
     if not a.value(node.args[0]) <= {"text file"}:
         raise Refused("loads JSON from something other than a text file", node)
+    modules.check_own_text(a, node, texts.JSON)
     a.diverges(node, "JSONDecodeError", "json.load()")
     return ANY
 

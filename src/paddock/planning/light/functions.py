@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from paddock.planning.light import lazy
+from paddock.planning.light import depths, lazy
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.scopes import Scope, declare
 from paddock.planning.light.things import ANY, NOTHING, STR, Kind, Kinds, Thing, in_order, shape_of
@@ -86,6 +86,7 @@ def enter(
     node: ast.AST,
     *,
     spread: bool = False,
+    way: str = "call",
 ) -> Kinds:
     """Bind the arguments of a call to the parameters, note that the function is reached, give what it returns."""
     scope, definition = function.scope, function.node
@@ -99,6 +100,7 @@ def enter(
     if not a.catches <= scope.catches:
         scope.catches |= a.catches
         a.changed = True
+    depths.note_call(a, definition, way)
     if id(definition) not in a.reached:
         _check_recursion(definition)
     a.reached.setdefault(id(definition), function)

@@ -7,7 +7,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from paddock.planning.light import calls, containers, iterators, objects, signatures, total
+from paddock.planning.light import calls, containers, iterators, keys, objects, signatures, total
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.things import ANY, INT, NOTHING, ORDERLESS, STR, Kind, Kinds, Thing, in_order, shape_of
 
@@ -45,6 +45,7 @@ def _items(a: Analysis, thing: Thing, node: ast.AST, *, ordered: bool) -> Kinds 
     if thing.shape in ("list", "tuple", "deque", "view", "range", "iterator"):
         return thing.held()
     if thing.shape in ("dict", "Counter", "defaultdict"):
+        keys.read(thing, node)
         return thing.keys
     if thing.shape == "record value":
         return frozenset().union(*thing.fields.values())

@@ -14,6 +14,26 @@ if TYPE_CHECKING:
     from paddock.planning.light.analysis import Analysis
 
 
+def check_dict(a: Analysis, node: ast.For) -> None:
+    """Refuse a body that takes keys out of the dict it runs over and puts others in: CPython counts them only."""
+    source = node.iter
+    if isinstance(source, ast.Call) and isinstance(source.func, ast.Attribute) and not source.args:
+        source = source.func.value
+    if isinstance(source, ast.Call):
+        return
+    last = node.body[-1].end_lineno or node.lineno
+    for thing in in_order(a.value(source)):
+        if id(thing) not in a.removals or shape_of(thing) not in ("dict", "defaultdict", "Counter"):
+            continue
+        calls_own = any(_may_run_own_code(a, inner) for part in node.body for inner in ast.walk(part))
+        both = [
+            any(node.body[0].lineno <= line <= last or (calls_own and scope != id(a.scope)) for line, scope in sites)
+            for sites in (a.removals[id(thing)], a.additions.get(id(thing), ()))
+        ]
+        if all(both):
+            raise Refused("takes keys out of the dict it loops over and puts others in", node)
+
+
 def check(a: Analysis, node: ast.For) -> None:
     """Refuse a body that changes what its loop runs over: Monty would not see the change."""
     if not total.is_plain(a, node.iter):

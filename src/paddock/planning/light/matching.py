@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from paddock.planning.light import attributes, keys
 from paddock.planning.light.refusal import Refused
-from paddock.planning.light.things import ANY, STR, Kind, Kinds, Thing, in_order
+from paddock.planning.light.things import ANY, Kind, Kinds, Thing, in_order
 
 if TYPE_CHECKING:
     from paddock.planning.light.analysis import Analysis
@@ -53,15 +54,20 @@ def _mapping(a: Analysis, pattern: ast.MatchMapping, subject: Kinds) -> None:
     for key in pattern.keys:
         a.value(key)
     held: set[Kind] = set()
-    for kind in subject:
+    names: set[Kind] = set()
+    for kind in in_order(subject):
         if kind == "any":
             held |= ANY
+            names |= keys.of_unknown(a)
         elif isinstance(kind, Thing) and kind.shape == "dict":
             held |= kind.held()
+            names |= kind.keys
+            if pattern.rest is not None:
+                keys.read(kind, pattern)
     for inner in pattern.patterns:
         bind_pattern(a, inner, frozenset(held))
     if pattern.rest is not None:
-        a.flow(a.holding(pattern, "dict", held, STR), a.scope.cell(pattern.rest))
+        a.flow(a.holding(pattern, "dict", held, names), a.scope.cell(pattern.rest))
 
 
 PLAIN = frozenset({"int", "float", "str", "bool", "list", "dict", "tuple"})
@@ -77,7 +83,7 @@ def _class(a: Analysis, pattern: ast.MatchClass, subject: Kinds) -> None:
         elif isinstance(kind, Thing) and kind.shape == "class" and not pattern.patterns:
             instances = [one for one in subject if isinstance(one, Thing) and one.of is kind]
             for name, inner in zip(pattern.kwd_attrs, pattern.kwd_patterns, strict=True):
-                found = [one.fields.get(name, set()) for one in instances]
+                found = [attributes.of_instance(one, name, pattern) for one in instances]
                 bind_pattern(a, inner, frozenset().union(*found))
         else:
             raise Refused("matches a class in an unusual way", pattern)

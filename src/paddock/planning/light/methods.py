@@ -13,6 +13,7 @@ from paddock.planning.light import (
     conversions,
     dates,
     formats,
+    keys,
     lazy,
     objects,
     records,
@@ -48,7 +49,7 @@ def call(a: Analysis, node: ast.Call, target: ast.Attribute) -> Kinds:
     if isinstance(target.value, ast.Constant) and isinstance(target.value.value, str) and target.attr == "format":
         return formats.format_call(a, node, target.value.value)
     receivers = a.value(target.value)
-    plain = all(isinstance(argument, ast.Constant | ast.Name) for argument in node.args) and not node.keywords
+    plain = all(isinstance(argument, ast.Constant) for argument in node.args) and not node.keywords
     if not plain and receivers and all(attributes.lacks(kind, target.attr) for kind in receivers):
         # CPython asks for the method first, Monty evaluates the arguments first.
         raise Refused(f"calls {target.attr}, which is not there", node)
@@ -101,7 +102,7 @@ def _unknown_method(a: Analysis, node: ast.Call, name: str) -> Kinds:
         else:
             kinds = a.value(argument)
             if name in lazy.MUTATORS:
-                subscripts.check_stored(kinds, node)
+                subscripts.check_stored(a, kinds, node)
     for keyword in node.keywords:
         if keyword.arg == "key":
             calls.call_kinds(a, a.value(keyword.value), [ANY], node)
@@ -118,7 +119,7 @@ def _method_result(a: Analysis, node: ast.Call, kind: Kind, name: str, signature
     arguments = _method_arguments(a, node, kind, name)
     if isinstance(kind, Thing):
         _mutate(a, node, kind, name, arguments)
-        _check_failures(a, node, shape, name, arguments)
+        _check_failures(a, node, kind, name, arguments)
     if shape == "str":
         _check_text_method(a, node, name, arguments)
     if shape == "re.Match" and name in ("start", "end", "span") and not all(kinds <= INT for kinds in arguments):
@@ -134,8 +135,9 @@ def _method_result(a: Analysis, node: ast.Call, kind: Kind, name: str, signature
     return results.of_method(a, node, kind, signature.result, arguments)
 
 
-def _check_failures(a: Analysis, node: ast.Call, shape: str, name: str, arguments: list[Kinds]) -> None:
+def _check_failures(a: Analysis, node: ast.Call, kind: Thing, name: str, arguments: list[Kinds]) -> None:
     """Refuse where a method of a container may fail with a text of its own, and the script looks at it."""
+    shape = kind.shape
     looked_up = (name == "pop" and shape in ("dict", "defaultdict", "Counter") and len(arguments) == 1) or (
         name == "remove" and shape == "set"
     )
@@ -145,6 +147,8 @@ def _check_failures(a: Analysis, node: ast.Call, shape: str, name: str, argument
             a.diverges(node, "KeyError", f"{name}()")
     if name in ("discard", "remove") and shape == "set" and any(shape_of(kind) == "set" for kind in arguments[0]):
         raise Refused("takes a set out of a set", node)
+    if name in ("index", "remove", "count") and objects.compares_itself(a, frozenset({kind}).union(*arguments)):
+        raise Refused(f"compares objects of its own in {name}()", node)
     if name == "index" or (name == "remove" and shape == "deque"):
         a.diverges(node, "ValueError", f"{name}()")
     if name in ("popleft", "pop") and shape == "deque":
@@ -172,8 +176,7 @@ def _method_arguments(a: Analysis, node: ast.Call, kind: Kind, name: str) -> lis
         if keyword.arg == "reverse" and not kinds <= WHOLE:
             raise Refused("sorts in reverse by something that is not a truth value", node)
         if keyword.arg == "key" and isinstance(kind, Thing):
-            keys = calls.call_kinds(a, kinds, [frozenset(kind.held())], node)
-            comparisons.check_ordering(a, node, keys)
+            comparisons.check_ordering(a, node, calls.call_kinds(a, kinds, [frozenset(kind.held())], node))
     if name == "sort" and isinstance(kind, Thing) and not (kind.held() <= NUMBERS or kind.held() <= STR):
         a.differs(node, "TypeError", "sort()")  # it leaves the list as far as it got
     if name == "sort" and isinstance(kind, Thing) and not node.keywords:
@@ -192,7 +195,7 @@ def _can_be_seen_halfway(a: Analysis, node: ast.Call) -> bool:
 def _mutate(a: Analysis, node: ast.Call, kind: Thing, name: str, arguments: list[Kinds]) -> None:
     """Let `kind` hold what the method puts into it."""
     if name in lazy.MUTATORS:
-        a.note_change(kind, node)
+        a.note_change(kind, node, removes=name in ("pop", "popitem", "clear"))
         receiver = node.func.value if isinstance(node.func, ast.Attribute) else None
         if receiver is not None and any(ast.dump(argument) == ast.dump(receiver) for argument in node.args):
             raise Refused("puts a value into itself", node)
@@ -210,7 +213,7 @@ def _mutate(a: Analysis, node: ast.Call, kind: Thing, name: str, arguments: list
     elif name == "setdefault":
         a.flow(arguments[0], kind.keys)
         a.flow(arguments[1] if len(arguments) > 1 else NONE, kind.items)
-        a.check_keys(kind, node)
+        a.check_keys(kind, node, NOTHING)
     elif name == "update":
         _update(a, node, kind, arguments)
 
@@ -230,6 +233,7 @@ def _update(a: Analysis, node: ast.Call, kind: Thing, arguments: list[Kinds]) ->
                 if not other.held() <= NUMBERS:
                     raise Refused("counts in something other than numbers", node)
                 a.flow(other.keys, kind.keys)
+                keys.inherit(a, kind, other)
             elif kind.shape == "Counter":
                 a.flow(lazy.iterate(a, frozenset({other}), node), kind.keys)
             else:
@@ -240,8 +244,7 @@ def _update(a: Analysis, node: ast.Call, kind: Thing, arguments: list[Kinds]) ->
 def _check_elements(a: Analysis, kind: Thing, node: ast.AST) -> None:
     if any(shape_of(item) == "set" for item in kind.items):
         raise Refused("puts a set into a set", node)
-    if any(shape_of(item) in ("list", "dict", "set", "any") for item in kind.items):
-        a.diverges(node, "TypeError", "an unhashable element")
+    containers.check_hashable(a, frozenset(kind.items), node)
 
 
 def _check_text_method(a: Analysis, node: ast.Call, name: str, arguments: list[Kinds]) -> None:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from paddock.planning.light import calls, lazy, results, signatures
+from paddock.planning.light import calls, depths, lazy, results, signatures, texts
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.things import ANY, INT, NONE, NOTHING, NUMBERS, STR, Kind, Kinds, Thing, in_order, shape_of
 
@@ -37,7 +37,9 @@ def _counter(a: Analysis, node: ast.Call) -> Kinds:
         if any(shape_of(kind) in ("dict", "Counter") for kind in kinds):
             if any(isinstance(kind, Thing) and not kind.held() <= NUMBERS | ANY for kind in kinds):
                 raise Refused("counts in something other than numbers", node)
-            keys = frozenset().union(*(kind.keys for kind in kinds if isinstance(kind, Thing)))
+            for kind in in_order(kinds):
+                if isinstance(kind, Thing):
+                    keys |= kind.keys
         else:
             keys = lazy.consume(a, node.args[0])
     return a.holding(node, "Counter", INT, keys)
@@ -87,13 +89,57 @@ def _check_jsonable(a: Analysis, kinds: Kinds | set[Kind], node: ast.AST, seen: 
 
 
 def _loads(a: Analysis, node: ast.Call) -> Kinds:
-    a.value(node.args[0])
+    if any(str(kind).startswith("datetime.") for kind in a.value(node.args[0])):
+        raise Refused("loads JSON from a date", node)
     text = a.literal(node.args[0])
     if text is not None and not _is_json(text):
         raise Refused("loads JSON that is wrong", node)
+    check_own_text(a, node, texts.JSON)
+    if a.facts.farthest >= depths.NESTED and any(_repeats_bracket(inner) for inner in a.facts.nodes):
+        raise Refused("loads JSON that may be nested hundreds of times", node)
     a.diverges(node, "JSONDecodeError", "json.loads()")
     a.diverges(node, "TypeError", "json.loads()")
     return ANY
+
+
+def _b64decode(a: Analysis, node: ast.Call) -> Kinds:
+    if not a.value(node.args[0]) <= {"str", "bytes", "any"}:
+        raise Refused("decodes something that may not be text", node)
+    source = node.args[0]
+    if isinstance(source, ast.Name):
+        source = a.facts.single(source.id) or source
+    if any(
+        isinstance(inner, ast.BinOp | ast.JoinedStr) or getattr(inner, "attr", "") == "join"
+        for inner in ast.walk(source)
+    ):
+        raise Refused("decodes base64 that is put together", node)
+    if a.facts.text_uses & texts.DOINGS.keys():
+        raise Refused("decodes base64, and looks at characters", node)
+    check_own_text(a, node, texts.BASE64)
+    return frozenset({"bytes"})
+
+
+def check_own_text(a: Analysis, node: ast.AST, use: str) -> None:
+    """Refuse what the script's own text would make of JSON or base64."""
+    for inner in a.facts.nodes:
+        if isinstance(inner, ast.Constant) and isinstance(inner.value, str | bytes):
+            trouble = texts.problem(frozenset({use}), texts.plain(inner.value))
+            if trouble is not None:
+                raise Refused(trouble, node)
+
+
+def _seed(a: Analysis, node: ast.Call) -> Kinds:
+    if not a.value(node.args[0]) <= {"int", "float", "bool", "str", "bytes", "none", "any"}:
+        raise Refused("seeds random with something unusual", node)
+    a.diverges(node, "TypeError", "random.seed()")
+    return NONE
+
+
+def _repeats_bracket(node: ast.AST) -> bool:
+    sides = (node.left, node.right) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) else ()
+    return any(
+        isinstance(side, ast.Constant) and isinstance(side.value, str) and set(side.value) & set("[{") for side in sides
+    )
 
 
 def _is_json(text: str) -> bool:
@@ -117,6 +163,7 @@ def _copied(a: Analysis, node: ast.Call) -> Kinds:
     kinds = a.value(node.args[0])
     if any(isinstance(kind, Thing) and kind.shape not in ("list", "dict", "tuple") for kind in kinds):
         raise Refused("copies something other than plain data", node)
+    depths.check_nested(a, kinds, node, "copies")
     return kinds
 
 
@@ -159,6 +206,8 @@ HANDLERS: dict[str, Callable[[Analysis, ast.Call], Kinds]] = {
     "functools.reduce": _reduce,
     "copy.copy": _copied,
     "copy.deepcopy": _copied,
+    "base64.b64decode": _b64decode,
+    "random.seed": _seed,
     "random.choice": _choice,
     "random.shuffle": _shuffle,
     "random.sample": _sample,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from paddock.planning.light import calls, functions
+from paddock.planning.light import calls, functions, lazy
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.scopes import Scope
 from paddock.planning.light.things import ANY, Kind, Kinds, Thing, in_order, shape_of
@@ -66,6 +66,44 @@ def has(instance: Thing, name: str) -> bool:
     return instance.of is not None and instance.of.scope is not None and name in instance.of.scope.names
 
 
+def check_key(kinds: Kinds | set[Kind], node: ast.AST, depth: int = 0) -> None:
+    """Refuse objects as keys whose `__eq__` or `__hash__` does more than compare: how often it is called differs."""
+    for kind in in_order(kinds):
+        if isinstance(kind, Thing) and kind.shape == "tuple" and depth < 5:
+            if any(shape_of(inner) in ("list", "dict", "set") for inner in kind.held()):
+                raise Refused("hashes a tuple that may hold what cannot be hashed", node)
+            check_key(kind.held(), node, depth + 1)
+        owner = kind.of.node if isinstance(kind, Thing) and kind.shape == "instance" and kind.of is not None else None
+        for method in owner.body if isinstance(owner, ast.ClassDef) else ():
+            special = isinstance(method, ast.FunctionDef) and method.name in ("__eq__", "__hash__")
+            if special and any(_has_effect(inner) for inner in ast.walk(method)):
+                raise Refused("has an __eq__ or __hash__ of a key that can be seen at work", node)
+
+
+def _has_effect(node: ast.AST) -> bool:
+    if isinstance(node, ast.Call):
+        return getattr(node.func, "id", "") == "print" or getattr(node.func, "attr", "") in lazy.MUTATORS
+    if isinstance(node, ast.Attribute | ast.Subscript):
+        return isinstance(node.ctx, ast.Store)
+    return isinstance(node, ast.Global | ast.Nonlocal)
+
+
+def compares_itself(a: Analysis, kinds: Kinds) -> bool:
+    """Whether comparing values of these kinds calls an `__eq__` of the script's own."""
+    waiting, seen = list(kinds), set()
+    while waiting:
+        kind = waiting.pop()
+        if not isinstance(kind, Thing) or id(kind) in seen:
+            continue
+        seen.add(id(kind))
+        if kind.shape == "instance" and has(kind, "__eq__"):
+            return True
+        waiting += (
+            [*kind.held(), *kind.keys] if kind.shape != "instance" else [k for v in kind.fields.values() for k in v]
+        )
+    return False
+
+
 def instantiate(a: Analysis, node: ast.Call, made: Thing) -> Kinds:
     """A call of a class in the script."""
     positional, keywords = functions.arguments_of(a, node)
@@ -105,7 +143,7 @@ def _reach_special_methods(a: Analysis, scope: Scope, instance: Thing, node: ast
             if isinstance(kind, Thing) and isinstance(kind.node, ast.FunctionDef):
                 others = len(kind.node.args.args) - 1
                 if others >= 0:
-                    functions.enter(a, kind, [me, *[other] * others], {}, node)
+                    functions.enter(a, kind, [me, *[other] * others], {}, node, way="")
 
 
 def _fill_dataclass(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from paddock.planning.light import arithmetic, containers, dates, formats, objects
+from paddock.planning.light import arithmetic, containers, dates, formats, keys, objects, subscripts
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.things import (
     ANY,
@@ -70,7 +70,7 @@ def _pair(a: Analysis, node: ast.AST, left: Kind, op: ast.operator, right: Kind)
     if container is not None:
         return container
     if one in dates.KINDS or other in dates.KINDS:
-        return dates.operator(node, one, op, other)
+        return dates.operator(a, node, one, op, other)
     if isinstance(left, Thing) and left.shape == "instance":
         return objects.operator(a, node, left, op, right)
     if isinstance(left, Thing) or isinstance(right, Thing) or "bytes" in (one, other):
@@ -129,11 +129,13 @@ def _unknown_pair(a: Analysis, node: ast.AST, left: Kind, op: ast.operator, righ
             return a.holding(node, known.shape, _held(known) | ANY, tag="any")
         if known.shape != "dict" or not isinstance(op, ast.BitOr):
             raise Refused(f"uses an operator on a {known.shape} and a value of unknown kind", node)
-        return a.holding(node, "dict", _held(known) | ANY, _keys(known) | ANY)
+        return a.holding(node, "dict", _held(known) | ANY, _keys(known) | keys.of_unknown(a))
     if known == "str":
         return STR
     if isinstance(op, ast.Div) and known in NUMBERS:
         return FLOAT
+    if isinstance(op, ast.Add | ast.Sub) and known in NUMBERS:
+        return FLOAT if known not in WHOLE else frozenset({"int", "float"})
     return ANY
 
 
@@ -142,6 +144,7 @@ def _merged(a: Analysis, node: ast.AST, left: Kind, right: Kind) -> Kinds:
     for side in (left, right):
         if isinstance(side, Thing):
             containers.merge_dict(a, made, side)
+    a.check_keys(made, node)
     return frozenset({made})
 
 
@@ -173,7 +176,9 @@ def check_augmented(a: Analysis, node: ast.AugAssign, left: Kinds, right: Kinds)
     """Refuse `op=` where Monty makes a new value instead of changing the old one, or takes fewer kinds."""
     for kind in in_order(left):
         shape = shape_of(kind)
-        if shape == "list":
+        if shape == "any":
+            _check_unknown(a, node, right)
+        elif shape == "list":
             if not isinstance(node.op, ast.Add) or any(shape_of(other) != "list" for other in right):
                 raise Refused("changes a list in place with something other than a list", node)
             if isinstance(kind, Thing):
@@ -184,7 +189,17 @@ def check_augmented(a: Analysis, node: ast.AugAssign, left: Kinds, right: Kinds)
                 if not isinstance(other, Thing) or other.shape != "dict":
                     raise Refused("updates a dict with something other than a dict", node)
                 containers.merge_dict(a, kind, other)
+            a.check_keys(kind, node)
         elif shape in ("set", "frozenset", "dict", "Counter", "defaultdict", "deque"):
             raise Refused(f"changes a {shape} in place with an operator", node)
     if not (left <= NUMBERS and right <= NUMBERS) and not (left <= STR and right <= STR):
         a.diverges(node, "TypeError", "an augmented assignment")
+
+
+def _check_unknown(a: Analysis, node: ast.AugAssign, right: Kinds) -> None:
+    """A list of unknown origin takes any iterable in CPython, and is repeated in place."""
+    if isinstance(node.op, ast.Add) and any(shape_of(kind) not in (*NUMBERS, "none", "list") for kind in right):
+        raise Refused("adds something other than a list to what may be one", node)
+    if isinstance(node.op, ast.Mult) and not right <= FLOAT:
+        raise Refused("repeats in place what may be a list", node)
+    subscripts.check_stored(a, right, node)

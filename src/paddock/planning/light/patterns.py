@@ -61,11 +61,6 @@ def _ends(pattern: str) -> int:
         return -1
 
 
-def depends_on_unicode(pattern: str) -> bool:
-    """Whether a pattern asks what a letter, a digit or a space is."""
-    return bool(re.search(r"\\[wWbBsSdD]|\(\?i", pattern))
-
-
 def _repeats_nothing(item: Any) -> bool:
     if isinstance(item, tuple) and len(item) == 2 and item[0] in (codes.MAX_REPEAT, codes.MIN_REPEAT):
         inner = item[1][2]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from paddock.planning.light import keys as seen
 from paddock.planning.light import lazy
-from paddock.planning.light.things import ANY, NONE, NOTHING, ORDERLESS, Kind, Kinds, Thing
+from paddock.planning.light.things import ANY, NONE, NOTHING, ORDERLESS, STR, Kind, Kinds, Thing
 
 if TYPE_CHECKING:
     from paddock.planning.light.analysis import Analysis
@@ -16,6 +17,8 @@ def of_method(a: Analysis, node: ast.Call, kind: Kind, result: str, arguments: l
     """What a method of a value of this kind gives: often what it holds."""
     held: Kinds = frozenset(kind.held()) if isinstance(kind, Thing) else NOTHING
     keys: Kinds = frozenset(kind.keys) if isinstance(kind, Thing) else NOTHING
+    if isinstance(kind, Thing) and result in ("keys", "item_pair", "items", "counted"):
+        seen.read(kind, node)
     if result == "self":
         if not isinstance(kind, Thing):
             return frozenset({kind})
@@ -23,6 +26,7 @@ def of_method(a: Analysis, node: ast.Call, kind: Kind, result: str, arguments: l
         made.name = kind.name
         a.flow(held.union(*arguments) if kind.shape in ORDERLESS else held, made.items)
         a.flow(keys, made.keys)
+        seen.inherit(a, made, kind)
         for name, kinds in kind.fields.items():
             a.flow(kinds, made.fields.setdefault(name, set()))
         return frozenset({made})
@@ -53,13 +57,16 @@ def _value_result(node: ast.Call, kind: Kind, held: Kinds, arguments: list[Kinds
 def plain(a: Analysis, node: ast.AST, result: str) -> Kinds:
     """What `result` says by itself, whatever the arguments are."""
     if result == "pairs":
-        return a.holding(node, "view", lazy.pair(a, node, [ANY, ANY]))
+        return a.holding(node, "view", lazy.pair(a, node, [seen.of_unknown(a), ANY]))
+    if result == "names":
+        return a.holding(node, "list", seen.of_unknown(a))
     if result == "text?":
         return frozenset({"str", "none"})
     if result == "match?":
         return frozenset({"re.Match", "none"})
     if result == "found":
-        return a.holding(node, "list", ANY)
+        # Without groups or with one, texts; with several, tuples of them.
+        return a.holding(node, "list", STR | a.holding(node, "tuple", STR, tag="groups"))
     shape, _, rest = result.partition(":")
     if rest:
         if shape == "dict":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from paddock.planning.light import patterns, results, signatures
+from paddock.planning.light import patterns, results, signatures, texts
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.things import STR, Kinds
 
@@ -19,20 +19,22 @@ def call(a: Analysis, node: ast.Call, function: str, signature: signatures.Signa
         return STR
     _check_pattern(a, node, function, node.args[0], node.args[1] if function == "sub" else None)
     for keyword in node.keywords:
-        _check_flags(keyword.value if keyword.arg == "flags" else None, node)
+        _check_flags(a, keyword.value if keyword.arg == "flags" else None, node)
     subject = {"compile": None, "sub": 2}.get(function, 1)
     if subject is not None and not a.value(node.args[subject]) <= {"str", "any"}:
         raise Refused("searches something that may not be text", node)
     position = {"compile": 1, "sub": 4}.get(function, 2)
     if len(node.args) > position and function != "split":
-        _check_flags(node.args[position], node)
+        _check_flags(a, node.args[position], node)
     return results.plain(a, node, signature.result)
 
 
-def _check_flags(flags: ast.expr | None, node: ast.Call) -> None:
+def _check_flags(a: Analysis, flags: ast.expr | None, node: ast.Call) -> None:
     if flags is None:
         return
     for inner in ast.walk(flags):
+        if isinstance(inner, ast.Attribute) and inner.attr in ("IGNORECASE", "I") and texts.CASE in a.facts.odd_text:
+            raise Refused(f"searches whatever the case beside {a.facts.odd_text[texts.CASE]}", node)
         if isinstance(inner, ast.Attribute) and inner.attr not in ("IGNORECASE", "I", "DOTALL", "S", "MULTILINE", "M"):
             raise Refused(f"uses re.{inner.attr}", node)
         if isinstance(inner, ast.Constant | ast.Call):
@@ -51,8 +53,9 @@ def _check_pattern(a: Analysis, node: ast.Call, function: str, pattern: ast.expr
         new = a.literal(replacement)
         if new is None:
             raise Refused("replaces by something that is not a literal", node)
-    if not a.facts.is_ascii and patterns.depends_on_unicode(text):
-        raise Refused("uses character classes on text that is not all ASCII", node)
+    odd = sorted(a.facts.odd_text[asked] for asked in texts.asked_of(text) if asked in a.facts.odd_text)
+    if odd:
+        raise Refused(f"searches for kinds of character beside {odd[0]}", node)
     trouble = patterns.problem(
         text, "findall" if function == "compile" else function, new, ends=id(pattern) in a.facts.mended_patterns
     )

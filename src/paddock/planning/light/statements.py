@@ -24,7 +24,7 @@ def _expr(a: Analysis, node: ast.Expr) -> None:
     if any(shape_of(kind) == "coroutine" for kind in kinds):
         raise Refused("calls a coroutine without awaiting it", node)
     if a.scope is a.module and node is a.tree.body[-1]:
-        a.check_shown(kinds, node)
+        a.check_shown(kinds, node, leaves=True)
 
 
 def _assign(a: Analysis, node: ast.Assign) -> None:
@@ -36,7 +36,8 @@ def _assign(a: Analysis, node: ast.Assign) -> None:
                 a.bind(target, kinds)
             return
     if len(node.targets) == 1 and isinstance(node.targets[0], ast.Tuple | ast.List) and lazy.is_lazy(a, node.value):
-        a.unpack(node.targets[0], a.holding(node.value, "list", lazy.consume(a, node.value)))
+        whole = bool(a.facts.bounded & {id(inner) for inner in ast.walk(node.value)})
+        a.unpack(node.targets[0], a.holding(node.value, "list", lazy.consume(a, node.value, whole=whole)))
         return
     kinds = a.value(node.value)
     for target in node.targets:
@@ -73,6 +74,7 @@ def _aug_assign(a: Analysis, node: ast.AugAssign) -> None:
 
 def _for(a: Analysis, node: ast.For) -> None:
     loops.check(a, node)
+    loops.check_dict(a, node)
     a.bind(node.target, lazy.consume(a, node.iter, whole=False))
     a.loops.append(_bound_in(node))
     a.block(node.body)
@@ -108,7 +110,7 @@ def _return(a: Analysis, node: ast.Return) -> None:
     if a.scope.kind == "function":
         a.flow(kinds, a.scope.returned)
     else:
-        a.check_shown(kinds, node)
+        a.check_shown(kinds, node, leaves=True)
 
 
 def _assert(a: Analysis, node: ast.Assert) -> None:

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from paddock.planning.light import lazy, objects
+from paddock.planning.light.keys import lose, read
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.things import ANY, INT, NOTHING, NUMBERS, STR, WHOLE, Kind, Kinds, Thing, in_order, shape_of
 
@@ -67,7 +68,7 @@ def _load_from_thing(a: Analysis, thing: Thing, node: ast.Subscript, keys: Kinds
         return frozenset(thing.held() | INT)
     if thing.shape == "defaultdict":
         a.flow(keys, thing.keys)
-        a.check_keys(thing, node)
+        a.check_keys(thing, node, NOTHING)
         return frozenset(thing.held())
     if thing.shape in ("list", "tuple", "deque", "record value"):
         return _load_from_sequence(a, thing, node, keys)
@@ -105,8 +106,9 @@ def store(a: Analysis, target: ast.Subscript, kinds: Kinds) -> None:
     keys = NOTHING if isinstance(target.slice, ast.Slice) else a.value(target.slice)
     for kind in in_order(receivers):
         if kind == "any":
-            check_stored(kinds | keys, target)
-            if keys & {"bool", "float"}:
+            check_stored(a, kinds | keys, target)
+            lose(a, keys)
+            if keys & {"bool", "float"} or ("any" in keys and a.facts.has_unlike_numbers):
                 raise Refused("uses a key that may equal another of another kind", target)
         elif not isinstance(kind, Thing):
             a.diverges(target, "TypeError", "an assignment to an item")
@@ -125,7 +127,7 @@ def _store_in_thing(a: Analysis, target: ast.Subscript, thing: Thing, keys: Kind
     elif thing.shape in ("dict", "defaultdict", "Counter"):
         constant = target.slice.value if isinstance(target.slice, ast.Constant) else None
         a.flow(keys, thing.keys)
-        a.check_keys(thing, target)
+        a.check_keys(thing, target, NOTHING if id(target) in a.facts.first_stores else keys)
         by_name = isinstance(constant, str) and thing.shape == "dict"
         a.flow(kinds, thing.fields.setdefault(constant, set()) if by_name else thing.items)
     elif thing.shape == "deque":
@@ -136,7 +138,7 @@ def _store_in_thing(a: Analysis, target: ast.Subscript, thing: Thing, keys: Kind
         raise Refused(f"assigns to an item of a {thing.shape}", target)
 
 
-def check_stored(kinds: Kinds, node: ast.AST) -> None:
+def check_stored(a: Analysis, kinds: Kinds, node: ast.AST) -> None:
     """What is put into a value of unknown kind is lost sight of: only plain data may be."""
     waiting, seen = [*in_order(kinds)], set()
     while waiting:
@@ -146,4 +148,7 @@ def check_stored(kinds: Kinds, node: ast.AST) -> None:
         seen.add(id(kind))
         if kind.shape not in ("list", "dict", "tuple"):
             raise Refused(f"puts a {kind.shape} into a value of unknown kind", node)
+        if kind.shape == "dict":
+            read(kind, node)
+            lose(a, kind.keys)
         waiting += [*in_order(kind.held()), *in_order(kind.keys)]

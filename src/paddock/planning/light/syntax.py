@@ -10,6 +10,7 @@ from typing import Any
 from paddock.planning.light.facts import Facts
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.tables import DUNDERS
+from paddock.planning.light.texts import NEWER_CASE
 
 ALLOWED = (
     ast.Module, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Return, ast.Assign, ast.AugAssign,
@@ -26,9 +27,6 @@ NAMES = {
     ast.Delete: "`del`", ast.AsyncWith: "`async with`", ast.AsyncFor: "`async for`",
     ast.Yield: "`yield`", ast.YieldFrom: "`yield from`",
 }  # fmt: skip
-
-NEWER_CASE = "\u0295\u10fc\u1d2c"
-"""Letters whose case was changed in a later version of Unicode."""
 
 DEPTH = 150
 """Monty gives up at 200 levels; this leaves room for its own way of counting."""

@@ -123,7 +123,7 @@ UNKNOWN_RECEIVER = {
     "capitalize": "str", "split": "list:str", "splitlines": "list:str", "join": "str", "replace": "str",
     "startswith": "bool", "endswith": "bool", "find": "int", "rfind": "int", "isdigit": "bool", "isalpha": "bool",
     "isalnum": "bool", "isspace": "bool", "isupper": "bool", "islower": "bool", "zfill": "str", "ljust": "str",
-    "rjust": "str", "center": "str", "get": "any", "items": "pairs", "keys": "list:any", "values": "list:any",
+    "rjust": "str", "center": "str", "get": "any", "items": "pairs", "keys": "names", "values": "list:any",
     "append": "none", "extend": "none", "insert": "none", "setdefault": "any", "sort": "none", "reverse": "none",
     "count": "int", "copy": "any", "partition": "tuple:str", "rpartition": "tuple:str", "rsplit": "list:str",
     "isnumeric": "bool", "swapcase": "str", "removeprefix": "str", "removesuffix": "str",

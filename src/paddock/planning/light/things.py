@@ -41,6 +41,7 @@ class Thing:
     node: ast.AST | None = None
     scope: Scope | None = None  # the inside of a function or class
     of: Thing | None = None  # the class of an instance
+    replaced: bool = False  # whether a key may have taken the place of one that is equal but not alike
 
     def held(self) -> set[Kind]:
         """Everything that iterating, or reading any key, can give."""

@@ -225,12 +225,16 @@ def _operation(a: Analysis, node: ast.BinOp, loops: Loops) -> bool:
         return True
     if not (left <= NUMBERS and right <= NUMBERS):
         return False
+    # A whole number of more than 308 digits has no float.
+    if a.facts.makes_huge and (isinstance(node.op, ast.Div) or not (left <= WHOLE and right <= WHOLE)):
+        return False
     if isinstance(node.op, ast.Add | ast.Sub | ast.Mult):
         return True
     if isinstance(node.op, ast.Mod | ast.FloorDiv | ast.Div):
         return _is_never_zero(node.right, loops)
     if isinstance(node.op, ast.Pow):
-        return isinstance(node.right, ast.Constant) and isinstance(node.right.value, int) and 0 <= node.right.value < 10
+        by = node.right.value if isinstance(node.right, ast.Constant) else None
+        return left <= WHOLE and isinstance(by, int) and 0 <= by < 10
     return isinstance(node.op, ast.BitAnd | ast.BitOr | ast.BitXor) and left <= WHOLE and right <= WHOLE
 
 
@@ -306,9 +310,9 @@ def _call(a: Analysis, node: ast.Call, loops: Loops) -> bool:
         only = node.args[0]
         if isinstance(only, ast.GeneratorExp | ast.ListComp | ast.SetComp):
             first = only.generators[0].iter
-            return (
-                is_total(a, first, loops) and comprehension_is_total(a, only, loops) and name in ("any", "all", "len")
-            )
+            if name not in ("any", "all", "len") or not all(shape_of(kind) in SIZED for kind in a.value(first)):
+                return False
+            return is_total(a, first, loops) and comprehension_is_total(a, only, loops)
     if not all(is_total(a, argument, loops) for argument in node.args):
         return False
     if name in ("isinstance", "range"):

@@ -1,0 +1,52 @@
+"""The `paddock` command itself: which commands there are."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from paddock import __version__
+from paddock.cli import demo, doctor, lint, run
+
+app = typer.Typer(
+    name="paddock",
+    help="Room for an AI agent's code to run: in a sandbox, with limits, back as a result or a clear error.",
+    epilog="Exit status: 0 ok, 1 the script failed, 2 the command was not understood, 3 a fault of this machine.",
+    # Rich would double the time that --help takes, for boxes.
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+app.command("run")(run.run)
+app.command("lint")(lint.lint)
+app.command("doctor")(doctor.doctor)
+app.command("demo")(demo.demo)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from paddock.cli.show import Screen
+
+        Screen(sys.stdout).line(f"paddock {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", "-V", help="Show the version and exit.", is_eager=True, callback=_version)
+    ] = False,
+) -> None:
+    """What can be said before the name of a command."""
+
+
+def command() -> int:
+    """Do what `sys.argv` says; the status that the command it names returns."""
+    # Typer's own main() would make status 1 of a reader that has gone.
+    group = typer.main.get_command(app)
+    with group.make_context("paddock", sys.argv[1:]) as context:
+        return int(group.invoke(context))

@@ -1,0 +1,210 @@
+"""The full Python engine: CPython with its environment's packages, in a jail, from a pool of waiting guests.
+
+A guest runs one script and is thrown away. What it says is taken as data: the verdict follows from what the host and
+the kernel saw, and from the guest's own word only for what concerns the guest alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+import os
+import signal
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from paddock.jail.guest import Guest, Report
+from paddock.jail.inbox import Called, Ended, Inbox, Message, Progressed, TooLarge
+from paddock.jail.pool import Pool
+from paddock.jail.wire import CHUNK_BYTES, Kind, WireError, pack
+from paddock.model.events import Answer, EngineEvent, Finished, Output, Progress, Stream, ToolCall
+from paddock.model.result import Verdict
+from paddock.planning.plan import Plan
+
+if TYPE_CHECKING:
+    from paddock.config import Config
+
+RUNTIME = "paddock.guest.python.main:serve"
+PROGRESS_EVENTS = 10_000  # of one run; more are not passed on
+STREAMS: tuple[Stream, ...] = ("stdout", "stderr")
+READS_AT_ONCE = 16  # then the event loop has its turn
+_DECODER = codecs.getincrementaldecoder("utf-8")
+_DISTURBED = "the script disturbed the runtime that it runs in"
+
+
+class CPythonEngine:
+    """A pool of guests, started on first use."""
+
+    def __init__(self, config: Config) -> None:
+        from paddock.jail.jail import pool_for
+
+        self._pool: Pool = pool_for(config, RUNTIME)
+
+    @asynccontextmanager
+    async def open(self, plan: Plan) -> AsyncIterator[CPythonExecution]:
+        guest = await self._pool.take()
+        try:
+            yield CPythonExecution(guest, plan)
+        finally:
+            self._pool.give_back(guest)
+
+    async def close(self) -> None:
+        await self._pool.close()
+
+
+class CPythonExecution:
+    """One run in one guest."""
+
+    def __init__(self, guest: Guest, plan: Plan) -> None:
+        self._guest = guest
+        self._plan = plan
+        self._inbox = Inbox(plan.limits.output_bytes)
+        self._decoders = {stream: _DECODER("replace") for stream in STREAMS}
+        self._called = 0
+        self._calls: dict[int, int] = {}  # the guest's number of a call, by ours
+        self._progressed = 0
+
+    async def feed(self) -> AsyncGenerator[EngineEvent, None]:
+        self._guest.limit(self._plan.limits)
+        self._send_script()
+        while True:
+            # In this order: what was printed before a frame was sent is in the pipe when the frame has arrived.
+            closed, more = self._receive()
+            for output in self._printed():
+                yield output
+            try:
+                for message in self._inbox.messages():
+                    event = self._event(message)
+                    if event is not None:
+                        yield event
+                    if isinstance(event, Finished):
+                        return
+            except WireError as problem:
+                yield Finished(Verdict.CRASHED, error_type="ProtocolError", error_message=f"{_DISTURBED}: {problem}")
+                return
+            if self._guest.out_of_memory and self._guest.was_out_of_memory():
+                yield self._used(Finished(Verdict.OUT_OF_MEMORY))
+                return
+            if closed and (finished := self._death()) is not None:
+                for output in self._printed():
+                    yield output
+                yield finished
+                return
+            await (asyncio.sleep(0) if more else self._guest.something())
+
+    def answer(self, call_id: int, answer: Answer) -> None:
+        number = self._calls.pop(call_id, None)
+        if number is not None:
+            self._guest.send(pack(Kind.ANSWER, number, {"failed": answer.failed}, answer.json.encode()))
+
+    def _send_script(self) -> None:
+        plan = self._plan
+        frames = [pack(Kind.START, header=self._start())]
+        for name, text in plan.inputs_json.items():
+            frames.append(pack(Kind.INPUT, header={"name": name}, body=text.encode()))
+        for placed in plan.files:
+            content = placed.file.content
+            parts = [content[at : at + CHUNK_BYTES] for at in range(0, max(1, len(content)), CHUNK_BYTES)]
+            frames += [pack(Kind.FILE, header={"path": placed.path}, body=part) for part in parts]
+        frames.append(pack(Kind.CODE, body=plan.code.encode()))
+        self._guest.send(b"".join(frames))
+
+    def _start(self) -> dict[str, Any]:
+        limits = self._plan.limits
+        return {
+            "mode": "expression",
+            "limits": {
+                "memory_bytes": limits.memory_bytes,
+                "processes": max(1, limits.processes),
+                "recursion": limits.recursion,
+            },
+            "tools": list(self._plan.tools),
+            "files": [placed.entry() for placed in self._plan.files],
+        }
+
+    def _receive(self) -> tuple[bool, bool]:
+        """Take what has come: whether the guest's end is closed, and whether there is more than was taken at once."""
+        for _ in range(READS_AT_ONCE):
+            data = self._guest.read_control()
+            if data is None:
+                return False, False
+            if not data:
+                return True, False
+            self._inbox.add(data)
+        return False, True
+
+    def _printed(self) -> Iterator[Output]:
+        for stream in STREAMS:
+            for _ in range(READS_AT_ONCE):
+                data = self._guest.read(stream)
+                if not data:
+                    break
+                text = self._decoders[stream].decode(data)
+                if text:
+                    yield Output(stream, text)
+
+    def _event(self, message: Message) -> EngineEvent | None:
+        if isinstance(message, Called):
+            self._called += 1
+            self._calls[self._called] = message.id
+            return ToolCall(self._called, message.tool, message.arguments_json)
+        if isinstance(message, Progressed):
+            self._progressed += 1
+            return (
+                Progress(message.done, message.total, message.message) if self._progressed <= PROGRESS_EVENTS else None
+            )
+        if isinstance(message, TooLarge):
+            return Finished(Verdict.OUTPUT_LIMIT, error_message=f"the result is {message.size} bytes of JSON")
+        return self._finished(message)
+
+    def _finished(self, ended: Ended) -> Finished:
+        """The guest's own account, as far as it concerns the guest alone."""
+        verdict = {"ok": Verdict.OK, "raised": Verdict.RAISED, "rejected": Verdict.REJECTED}.get(ended.status)
+        if ended.status == "exited":
+            verdict = Verdict.RAISED if ended.exit_code else Verdict.OK
+        if verdict is None:
+            raise WireError(f"a run does not end {ended.status[:20]!r}")
+        if ended.type == "MemoryError":
+            verdict = Verdict.OUT_OF_MEMORY
+        cpu_seconds, memory_bytes = self._guest.usage()
+        return Finished(
+            verdict,
+            ended.output_json,
+            error_type=ended.type,
+            error_message=ended.message,
+            line=ended.line,
+            column=ended.column,
+            traceback=ended.traceback,
+            exit_code=ended.exit_code,
+            cpu_seconds=cpu_seconds,
+            memory_bytes=memory_bytes,
+        )
+
+    def _death(self) -> Finished | None:
+        """How the guest ended, where it did not say; None while it has not ended."""
+        try:
+            report = self._guest.report()
+        except LookupError:
+            lost = "the process that runs scripts died with this one in it"
+            return Finished(Verdict.LOST, error_type="EngineCrashed", error_message=lost)
+        if report is None:
+            return None
+        code = os.waitstatus_to_exitcode(report.status)
+        if self._guest.was_out_of_memory():
+            return self._used(Finished(Verdict.OUT_OF_MEMORY), report)
+        if code >= 0:
+            words = f"the script ended its process with exit code {code}"
+            return self._used(Finished(Verdict.CRASHED, None, "Crashed", words, exit_code=code), report)
+        if -code == signal.SIGXCPU:
+            return self._used(Finished(Verdict.TIMEOUT, error_message="the processor time was used up"), report)
+        name = signal.Signals(-code).name if -code in list(signal.Signals) else f"signal {-code}"
+        words = f"the script's process was ended by {name}"
+        return self._used(Finished(Verdict.CRASHED, None, "Crashed", words, signal=-code), report)
+
+    def _used(self, finished: Finished, report: Report | None = None) -> Finished:
+        cpu_seconds, memory_bytes = self._guest.usage()
+        if cpu_seconds is None and report is not None:
+            cpu_seconds = report.cpu_seconds
+        return replace(finished, cpu_seconds=cpu_seconds, memory_bytes=memory_bytes)

@@ -1,0 +1,126 @@
+"""The script's side of the control socket: requests that wait for their answers, however many at a time.
+
+Answers are read by whatever event loop waits for them; a script may have several, one after the other or in threads.
+A send blocks while the host is behind, and reads meanwhile: two ends that both only write would wait for ever.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import select
+import socket
+import threading
+from collections.abc import Callable, Mapping
+from os import _exit, getpid
+from typing import Any
+from weakref import WeakSet
+
+from paddock.guest.python import streams
+from paddock.jail import wire
+from paddock.jail.wire import Frame, Kind
+
+READ_BYTES = 64 * 1024
+# Taken now: a script may put something else in the place of `json.dumps`.
+_text = json.JSONEncoder().encode
+_pack_prefix, _prefix_bytes = wire.PREFIX.pack, wire.PREFIX.size
+
+
+class Channel:
+    """The control socket while a script runs."""
+
+    def __init__(self, control: socket.socket) -> None:
+        control.setblocking(False)
+        self._socket = control
+        self._owner = getpid()
+        self._requests = 0
+        self._waiting: dict[int, asyncio.Future[Frame]] = {}
+        self._received = bytearray()
+        self._loops: WeakSet[asyncio.AbstractEventLoop] = WeakSet()
+        self._sending, self._reading = threading.Lock(), threading.Lock()
+
+    async def request(self, kind: Kind, header: Mapping[str, Any], body: bytes = b"") -> Frame:
+        """Send a request and wait for its answer. The answer to one that is cancelled is dropped."""
+        loop = asyncio.get_running_loop()
+        if getpid() != self._owner:
+            raise RuntimeError("only the process that Paddock started can call tools and keep artifacts")
+        if loop not in self._loops:
+            loop.add_reader(self._socket.fileno(), self._read)
+            self._loops.add(loop)
+        self._requests += 1
+        number = self._requests
+        future: asyncio.Future[Frame] = loop.create_future()
+        self._waiting[number] = future
+        try:
+            self.send(kind, number, header, body)
+            return await future
+        finally:
+            self._waiting.pop(number, None)
+
+    def send(self, kind: Kind, number: int, header: Mapping[str, Any], body: bytes = b"") -> None:
+        """Send a frame, after what was printed before it. A process that the script forked sends nothing."""
+        if getpid() != self._owner:
+            return
+        streams.flush()
+        head = _text(header).encode()
+        if len(head) > wire.HEADER_BYTES or len(body) > wire.BODY_BYTES:
+            raise ValueError(f"too large to send: {len(head) + len(body)} bytes")
+        data = memoryview(_pack_prefix(kind, number, len(head), len(body)) + head + body)
+        with self._sending:
+            while data:
+                try:
+                    data = data[self._socket.send(data) :]
+                except BlockingIOError:
+                    self._wait_until_writable()
+
+    def _wait_until_writable(self) -> None:
+        poll = select.poll()
+        poll.register(self._socket, select.POLLIN | select.POLLOUT)
+        for _, events in poll.poll():
+            if events & select.POLLIN:
+                self._read()
+
+    def _read(self) -> None:
+        """Take what has arrived and hand each answer to whoever waits for it."""
+        with self._reading:
+            try:
+                data = self._socket.recv(READ_BYTES)
+            except BlockingIOError:
+                return  # another loop was quicker
+            if not data:
+                _exit(1)  # the host is gone
+            self._received += data
+            for frame in self._frames():
+                if (future := self._waiting.pop(frame.id, None)) is not None:
+                    _settle(future, frame)
+
+    def _frames(self) -> list[Frame]:
+        found = []
+        while len(self._received) >= _prefix_bytes:
+            announced = wire.prefix(self._received)
+            middle = _prefix_bytes + announced.header_bytes
+            end = middle + announced.body_bytes
+            if len(self._received) < end:
+                break
+            header, body = bytes(self._received[_prefix_bytes:middle]), bytes(self._received[middle:end])
+            found.append(Frame(announced.kind, announced.id, header, body))
+            del self._received[:end]
+        return found
+
+
+def _settle(future: asyncio.Future[Frame], frame: Frame) -> None:
+    loop = future.get_loop()
+    if loop is _running_loop():
+        _give(future, frame)
+    else:
+        with contextlib.suppress(RuntimeError):  # the loop is closed, and the one who waited is gone
+            loop.call_soon_threadsafe(_give, future, frame)
+
+
+def _give(future: asyncio.Future[Frame], frame: Frame) -> None:
+    if not future.done():
+        future.set_result(frame)
+
+
+_running_loop: Callable[[], asyncio.AbstractEventLoop | None] = asyncio._get_running_loop  # noqa: SLF001 (gives None)

@@ -1,0 +1,70 @@
+"""The end of the process: what Python does when a program is over, then the RESULT, then nothing more."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import threading
+import traceback
+from collections.abc import Mapping
+from os import _exit
+from types import TracebackType
+from typing import Any, NoReturn
+
+from paddock.guest.python import errors, streams
+from paddock.guest.python.channel import Channel
+from paddock.guest.python.running import Outcome
+from paddock.jail import wire
+from paddock.jail.wire import Kind
+
+ERROR_BYTES = 24 * 1024
+"""How much of a message, and of a traceback, fits into a header with the other; more goes into the body."""
+
+
+def wind_up() -> None:
+    """Wait for the script's threads, run what it left for the end, and write out what it printed."""
+    for action in (threading._shutdown, atexit._run_exitfuncs):  # type: ignore[attr-defined] # noqa: SLF001
+        try:
+            action()
+        except BaseException:  # noqa: BLE001 (what a script leaves for the end may raise anything)
+            with contextlib.suppress(BaseException):
+                traceback.print_exc()
+    streams.flush_all()
+
+
+def tell(channel: Channel, outcome: Outcome) -> None:
+    """Send the RESULT. What is longer than a frame is cut: the host allows less than that."""
+    body = outcome.text.encode("ascii")[: wire.BODY_BYTES] if outcome.status == "ok" else b""
+    error = outcome.error
+    if any(len(text) > ERROR_BYTES // 12 and _size(text) > ERROR_BYTES for text in _long(error).values()):
+        body = errors.encode(_long(error))
+        error = error | {key: errors.shortened(text, ERROR_BYTES) for key, text in _long(error).items()}
+    header = {"status": outcome.status, **error, "exit_code": outcome.exit_code}
+    channel.send(Kind.RESULT, 0, header, body)
+
+
+def _long(error: Mapping[str, Any]) -> dict[str, str]:
+    return {key: error[key] for key in ("message", "traceback") if error.get(key)}
+
+
+def _size(text: str) -> int:
+    return len(errors.encode(text))
+
+
+def leave(outcome: Outcome) -> NoReturn:
+    """End the process with the exit code that a program would have."""
+    code = outcome.exit_code
+    _exit(code if code is not None else 0 if outcome.status == "ok" else 1)
+
+
+def show_uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Print an exception as CPython does, with the script's own lines and none of ours."""
+    streams.say(errors.text_of(error, carets=True))
+
+
+def show_uncaught_in_thread(report: threading.ExceptHookArgs) -> None:
+    """The same for a thread. CPython's own would look for the source in a file that may not be there."""
+    if report.exc_value is None or isinstance(report.exc_value, SystemExit):
+        return
+    name = report.thread.name if report.thread is not None else threading.get_ident()
+    streams.say(f"Exception in thread {name}:\n{errors.text_of(report.exc_value, carets=True)}")

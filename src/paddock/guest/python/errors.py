@@ -1,0 +1,148 @@
+"""A script's failure in CPython's words: type, message, place, traceback, and nothing of ours in it."""
+
+from __future__ import annotations
+
+import json
+import traceback
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from paddock.guest.python.script import FILE_NAME, character, source_line
+
+MESSAGE_CHARACTERS = 64 * 1024
+SHOWN_ENTRIES = 20
+"""How many entries a traceback shows at each end; a recursion of two functions has a thousand."""
+OURS = str(Path(__file__).parent)
+_encode = json.JSONEncoder().encode
+_class_name = type.__dict__["__name__"].__get__  # a metaclass may define another
+
+
+def describe(error: BaseException, *, carets: bool = False) -> dict[str, Any]:
+    """What a RESULT says of an exception that the script did not catch."""
+    own = script_frames(error.__traceback__)
+    line, column = _place(own)
+    return {
+        "type": name_of(error),
+        "message": cut(_message(error)),
+        "line": line,
+        "column": column,
+        "traceback": cut(text_of(error, carets=carets)),
+    }
+
+
+def describe_rejected(error: SyntaxError) -> dict[str, Any]:
+    """What a RESULT says of a script that does not compile."""
+    message = error.msg or "invalid syntax"
+    return {
+        "type": name_of(error),
+        "message": cut(message),
+        "line": error.lineno,
+        "column": error.offset,
+        "traceback": cut("".join(traceback.format_exception_only(error)).rstrip("\n")),
+    }
+
+
+def name_of(error: BaseException) -> str:
+    name: str = _class_name(type(error))
+    return name
+
+
+def _message(error: BaseException) -> str:
+    try:
+        text = str(error)
+    except BaseException:  # noqa: BLE001 (whatever the script's own __str__ does)
+        return f"<unprintable {name_of(error)}>"
+    return text if type(text) is str else str.__str__(text)
+
+
+def cut(text: str) -> str:
+    """Text of a script, as much of it as an error shows, and none that cannot be sent."""
+    if len(text) > MESSAGE_CHARACTERS:
+        text = f"{text[:MESSAGE_CHARACTERS]}… ({len(text)} characters)"
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def encode(value: object) -> bytes:
+    """JSON, as the header of a frame has it."""
+    return _encode(value).encode()
+
+
+def shortened(text: str, size: int) -> str:
+    """The beginning of `text`, at most `size` bytes as JSON."""
+    while len(encode(text)) > size:
+        text = text[: max(size // 12, len(text) // 2)]
+    return text
+
+
+def script_frames(trace: TracebackType | None) -> TracebackType | None:
+    """The traceback from the script's first frame on; what called it is ours."""
+    while trace is not None and trace.tb_frame.f_code.co_filename != FILE_NAME:
+        trace = trace.tb_next
+    return trace
+
+
+def _place(trace: TracebackType | None) -> tuple[int | None, int | None]:
+    """Line and column of the innermost frame of the script itself."""
+    line = column = None
+    for entry in _entries(trace):
+        if entry.tb_frame.f_code.co_filename == FILE_NAME:
+            line, column = entry.tb_lineno, _column(entry)
+    return line, column
+
+
+def _entries(trace: TracebackType | None) -> Iterator[TracebackType]:
+    while trace is not None:
+        yield trace
+        trace = trace.tb_next
+
+
+def _column(entry: TracebackType) -> int | None:
+    positions = entry.tb_frame.f_code.co_positions()
+    line, _, offset, _ = next(islice(positions, entry.tb_lasti // 2, None), (None, None, None, None))
+    if line is None or offset is None:
+        return None
+    return character(source_line(line), offset)
+
+
+def text_of(error: BaseException, *, carets: bool) -> str:
+    """The traceback as CPython prints it, causes, contexts, notes and groups included."""
+    try:
+        report = traceback.TracebackException(type(error), error, error.__traceback__)
+        _clean(report, set(), carets=carets)
+        return "".join(report.format()).rstrip("\n")
+    except BaseException:  # noqa: BLE001 (an exception of the script may defy being shown)
+        message = _message(error)
+        return f"{name_of(error)}: {message}" if message else name_of(error)
+
+
+class _Stack(traceback.StackSummary):
+    """The frames of a traceback, the middle of a long one left out."""
+
+    def format(self, **options: Any) -> list[str]:
+        entries = super().format(**options)
+        if len(entries) > 2 * SHOWN_ENTRIES:
+            hidden = len(entries) - 2 * SHOWN_ENTRIES
+            entries = [*entries[:SHOWN_ENTRIES], f"  [{hidden} more frames]\n", *entries[-SHOWN_ENTRIES:]]
+        return entries
+
+
+def _clean(report: traceback.TracebackException, seen: set[int], *, carets: bool) -> None:
+    """Take out our own frames, and what they called, here and in every exception that belongs to this one."""
+    if id(report) in seen:
+        return
+    seen.add(id(report))
+    shown = _Stack()
+    inside = False  # from one of our frames on, until the script's next
+    for entry in report.stack:
+        inside = entry.filename != FILE_NAME and (inside or entry.filename.startswith(OURS))
+        if not inside:
+            if not carets:
+                entry.colno = entry.end_colno = None
+            shown.append(entry)
+    report.stack = shown
+    for other in (report.__cause__, report.__context__, *(report.exceptions or ())):
+        if other is not None:
+            _clean(other, seen, carets=carets)

@@ -1,0 +1,117 @@
+"""What a script finds under the names that Paddock gives it: its tools, progress, artifacts.
+
+Arguments must be JSON, as in the light engine, and may hold numbers and arrays of numpy: JSON by another name.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from typing import Any
+
+from paddock.guest.python import streams, values
+from paddock.guest.python.channel import Channel
+from paddock.jail import wire
+from paddock.jail.wire import Kind
+
+NAME_CHARACTERS = 200
+FILE_NAME_CHARACTERS = 4096
+MESSAGE_CHARACTERS = 1000
+TEXT_TYPES = ("json", "xml", "javascript", "ecmascript", "yaml", "csv", "sql", "toml", "x-ndjson", "x-sh", "graphql")
+_arguments_text = json.JSONEncoder(allow_nan=False, default=values.number).encode
+_decode = json.JSONDecoder().decode
+Function = Callable[..., Coroutine[Any, Any, Any]]
+
+
+def functions(channel: Channel, tools: Iterable[str]) -> dict[str, Function]:
+    """Every function of Paddock's that a script can call, by name."""
+
+    async def call_tool(
+        name: str, params: Mapping[str, Any] | None = None, arguments: Mapping[str, Any] | None = None
+    ) -> Any:
+        """Call a tool with one dict of arguments. A failure is a RuntimeError whose text is its envelope."""
+        given = arguments if params is None else params
+        if not isinstance(name, str) or not (given is None or isinstance(given, dict)):
+            raise TypeError("call_tool takes the tool's name and one dict of arguments")
+        if len(name) > NAME_CHARACTERS:
+            raise TypeError(f"a tool's name has at most {NAME_CHARACTERS} characters")
+        text = values.without_surrogates(_arguments_text(given or {}))
+        answer = await channel.request(Kind.CALL, {"tool": name}, text.encode())
+        if _decode(answer.header.decode()).get("failed"):
+            raise RuntimeError(answer.body.decode())
+        return _decode(answer.body.decode())
+
+    async def report_progress(done: float, total: float | None = None, message: str = "") -> None:
+        """Say how far the script is."""
+        if not isinstance(done, int | float) or not (total is None or isinstance(total, int | float)):
+            raise TypeError("report_progress takes numbers: report_progress(done, total, message)")
+        try:
+            far, whole = float(done), None if total is None else float(total)
+        except OverflowError:
+            raise TypeError("report_progress takes numbers that are not huge") from None
+        if math.isfinite(far) and (whole is None or math.isfinite(whole)):
+            shown = str(message)[:MESSAGE_CHARACTERS] if isinstance(message, str) else ""
+            channel.send(Kind.PROGRESS, 0, {"done": far, "total": whole, "message": _clean(shown)})
+
+    async def create_artifact(filename: str, content: str | bytes, file_type: str | None = None) -> dict[str, Any]:
+        """Keep bytes or text under a name after the run. A failure is `{"success": False, "error": …}`."""
+        problem = _artifact_problem(filename, content, file_type)
+        if problem:
+            return {"success": False, "error": problem}
+        body = content.encode("utf-8", streams.REPLACE) if isinstance(content, str) else bytes(content)
+        header = {"do": "create", "filename": _clean(filename), "mime_type": _clean(file_type or "")}
+        answer = await channel.request(Kind.ARTIFACT, header, body)
+        given: dict[str, Any] = _decode(answer.header.decode())
+        return given
+
+    async def read_artifact(ref: str) -> dict[str, Any]:
+        """The content of an artifact: text where it is text, else bytes."""
+        if not isinstance(ref, str) or len(ref) > FILE_NAME_CHARACTERS:
+            return {"success": False, "error": "read_artifact takes the id or the name of an artifact"}
+        answer = await channel.request(Kind.ARTIFACT, {"do": "read", "ref": _clean(ref)})
+        given: dict[str, Any] = _decode(answer.header.decode())
+        if not given.get("success"):
+            return given
+        content = _content(answer.body, str(given.get("mimeType") or ""))
+        return {"success": True, "content": content, **{k: v for k, v in given.items() if k != "success"}}
+
+    own: dict[str, Function] = {
+        function.__name__: function for function in (call_tool, report_progress, create_artifact, read_artifact)
+    }
+    return {name: _linked(name, call_tool) for name in tools} | own
+
+
+def _linked(tool: str, call_tool: Function) -> Function:
+    async def linked(arguments: Mapping[str, Any] | None = None) -> Any:
+        return await call_tool(tool, arguments)
+
+    linked.__name__ = linked.__qualname__ = tool
+    linked.__doc__ = f"Call the tool {tool!r} with one dict of arguments."
+    return linked
+
+
+def _artifact_problem(filename: object, content: object, file_type: object) -> str | None:
+    if not isinstance(filename, str) or len(filename) > FILE_NAME_CHARACTERS:
+        return "an artifact needs a file name"
+    if not isinstance(content, str | bytes | bytearray | memoryview):
+        return f"the content of an artifact is text or bytes, not {type(content).__name__}"
+    if len(content) * (4 if isinstance(content, str) else 1) > wire.BODY_BYTES:
+        return f"the content of an artifact is at most {wire.BODY_BYTES} bytes"
+    if file_type is not None and (not isinstance(file_type, str) or len(file_type) > NAME_CHARACTERS):
+        return "the type of an artifact is a MIME type, such as text/csv"
+    return None
+
+
+def _content(body: bytes, mime_type: str) -> str | bytes:
+    kind, _, rest = mime_type.partition(";")[0].strip().lower().partition("/")
+    if kind == "text" or (kind == "application" and rest.rpartition("+")[2].removeprefix("x-") in TEXT_TYPES):
+        try:
+            return body.decode()
+        except UnicodeDecodeError:
+            return body
+    return body
+
+
+def _clean(text: str) -> str:
+    return text.encode("utf-8", streams.REPLACE).decode()

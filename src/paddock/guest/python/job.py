@@ -1,0 +1,56 @@
+"""What the host sends before a script runs: how to run it, its variables, its files, its text."""
+
+from __future__ import annotations
+
+import os
+import socket
+from dataclasses import dataclass, field
+from typing import Any
+
+from paddock.guest.python import limits
+from paddock.jail import wire
+from paddock.jail.wire import Kind
+
+FILES = "/files"
+
+
+@dataclass(slots=True)
+class Job:
+    """A script and everything it was given."""
+
+    start: dict[str, Any] = field(default_factory=dict)
+    inputs: dict[str, str] = field(default_factory=dict)  # by name, as JSON text
+    code: str = ""
+    data_bytes: int | None = None  # of memory, before any of it arrived
+
+    @property
+    def is_script(self) -> bool:
+        return self.start.get("mode") == "script"
+
+    @property
+    def limits(self) -> dict[str, Any]:
+        return self.start.get("limits") or {}
+
+
+def receive(control: socket.socket) -> Job | None:
+    """The job, as soon as all of it has arrived; None where the host has no use for this process any more."""
+    job = Job()
+    while (frame := wire.receive(control)) is not None:
+        if frame.kind == Kind.START:
+            job.start = frame.values()
+            job.data_bytes = limits.data_bytes()
+        elif frame.kind == Kind.INPUT:
+            job.inputs[frame.values()["name"]] = frame.body.decode()
+        elif frame.kind == Kind.FILE:
+            _append(frame.values()["path"], frame.body)
+        elif frame.kind == Kind.CODE:
+            job.code = frame.body.decode()
+            return job
+    return None
+
+
+def _append(path: str, data: bytes) -> None:
+    path = os.path.join(FILES, path)  # noqa: PTH118 (pathlib would read a trailing dot away)
+    os.makedirs(os.path.dirname(path), exist_ok=True)  # noqa: PTH103, PTH120
+    with open(path, "ab") as file:  # noqa: PTH123
+        file.write(data)

@@ -1,0 +1,60 @@
+"""What a script may use up, as far as the process itself can say so to the kernel or to Python.
+
+The host has limits of its own around the process; these make the usual failures ordinary exceptions of the script.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import resource
+import signal
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+RESERVE_BYTES = 1024 * 1024
+"""Kept back while the script runs, and given up when it runs out of memory: its error has to be told."""
+OWN_RECURSION = sys.getrecursionlimit()
+ROOM = 10_000
+"""How deep our own parsing of inputs and source may go; CPython's default is too little for what the host accepts."""
+
+
+def data_bytes() -> int | None:
+    """The private memory that this process has mapped; None where /proc does not say."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        return int(Path("/proc/self/statm").read_bytes().split()[5]) * resource.getpagesize()
+    return None
+
+
+def apply(limits: Mapping[str, Any], before_bytes: int | None) -> None:
+    """Set what `limits` names. Memory counts from `before_bytes`, what there was before the script's inputs came."""
+    _set(resource.RLIMIT_CORE, 0)
+    memory = limits.get("memory_bytes")
+    if memory is not None and before_bytes is not None:
+        _set(resource.RLIMIT_DATA, before_bytes + RESERVE_BYTES + memory)
+    if (seconds := limits.get("cpu_seconds")) is not None:
+        whole = max(1, -(-seconds // 1))
+        _set(resource.RLIMIT_CPU, int(whole), more=1)
+    if (file_bytes := limits.get("file_bytes")) is not None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # a write beyond it is EFBIG, not the end of the process
+        _set(resource.RLIMIT_FSIZE, file_bytes)
+    for kind, name in ((resource.RLIMIT_NPROC, "processes"), (resource.RLIMIT_NOFILE, "open_files")):
+        if (count := limits.get(name)) is not None:
+            _set(kind, count)
+
+
+def _set(kind: int, amount: int, *, more: int = 0) -> None:
+    _soft, hard = resource.getrlimit(kind)
+    most = amount + more if hard == resource.RLIM_INFINITY else min(amount + more, hard)
+    resource.setrlimit(kind, (min(amount, most), most))
+
+
+def allow_recursion(depth: int) -> None:
+    """Let the caller of this function go `depth` frames deeper than itself."""
+    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 (the way to count frames)
+    here = 0
+    while frame is not None:
+        frame, here = frame.f_back, here + 1
+    sys.setrecursionlimit(here + depth)

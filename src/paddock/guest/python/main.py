@@ -1,0 +1,65 @@
+"""Where a guest process begins and ends: READY, a job, the script, RESULT, exit."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import threading
+from typing import NoReturn
+
+from paddock.guest.python import ending, job, limits, running, script, space, streams
+from paddock.guest.python.channel import Channel
+from paddock.guest.python.running import Outcome
+from paddock.jail import wire
+from paddock.jail.wire import Kind
+
+_pid, _exit = os.getpid, os._exit
+
+
+def serve(control: socket.socket) -> NoReturn:
+    """Run the one script that arrives over `control`, and end the process.
+
+    Everything that can be done before the script is known is done before READY. The process has one thread, is walled
+    in, and has the host's pipes as descriptors 1 and 2.
+    """
+    streams.install()
+    space.seed(None)
+    sys.excepthook = ending.show_uncaught
+    threading.excepthook = ending.show_uncaught_in_thread
+    control.setblocking(True)
+    control.sendall(wire.pack(Kind.READY))
+    received = job.receive(control)
+    if received is None:
+        _exit(0)
+    own = _pid()
+    channel = Channel(control)
+    outcome = _run(received, channel)
+    ending.wind_up()
+    if _pid() == own:  # a process that the script forked and let run on ends like any other
+        ending.tell(channel, outcome)
+    ending.leave(outcome)
+
+
+def _run(received: job.Job, channel: Channel) -> Outcome:
+    names = space.main_module(received, channel)
+    if received.start.get("seed") is not None:
+        space.seed(received.start["seed"])
+    try:
+        ready = script.compiled(received.code, is_expression=not received.is_script)
+    except SyntaxError as error:
+        return running.rejected(error, is_script=received.is_script)
+    if received.is_script:
+        _write_file(received.code)
+    space.hide_modules(received.start.get("absent_modules") or ())
+    limits.apply(received.limits, received.data_bytes)
+    return running.run(ready, names, received.limits.get("recursion"), is_script=received.is_script)
+
+
+def _write_file(code: str) -> None:
+    """Put the script where its `__file__` says it is, for what looks there, such as a process that it spawns."""
+    try:
+        with open(script.FILE_NAME, "w", encoding="utf-8", newline="") as file:  # noqa: PTH123
+            file.write(code)
+    except OSError:
+        pass  # nowhere to write: tracebacks and `inspect` have the lines all the same

@@ -1,0 +1,138 @@
+"""How a script hands back its value: a top-level `return`, or its last expression, as statements a module may have.
+
+A `return` becomes an assignment and a `break` out of one loop around the whole script: like a return, and unlike an
+exception, that runs `finally` blocks, leaves `with` blocks without an error and cannot be caught. The names of the
+script stay those of a module. A loop within has to be left too; whether it was left by a return is noted where it ends.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+Node = TypeVar("Node", bound=ast.AST)
+NAME = "<result>"
+"""What the rewritten script calls its `Kept`: among the builtins, and no name that a script can write."""
+
+
+class Kept:
+    """What the script hands back."""
+
+    __slots__ = ("done", "value")
+
+    def __init__(self) -> None:
+        self.value: Any = None
+        self.done = False  # whether the loop that has just ended was left by a `return`
+
+
+@dataclass(frozen=True, slots=True)
+class _Loop:
+    """A loop of the script; `returns` is whether a `return` may leave it."""
+
+    returns: bool
+
+
+def keep_value(tree: ast.Module, *, may_return: bool) -> None:
+    """Rewrite `tree` so that it leaves its value in `Kept`. SyntaxError for a `break` or `continue` outside a loop."""
+    body = tree.body
+    if body and isinstance(last := body[-1], ast.Expr):
+        body[-1] = _assign("value", last.value, last)
+    if not may_return or not _has_return(body):
+        return
+    start = _first_movable(body)
+    end = body[-1]
+    inside = _block(body[start:], None)
+    if not _is_assignment(end):
+        inside.append(_assign("value", ast.Constant(None), end))  # a return that an exception overtook gave a value
+    inside.append(_at(ast.Break(), end))
+    loop = _at(ast.While(_at(ast.Constant(True), body[start]), inside, []), body[start])
+    tree.body = [*body[:start], loop]
+
+
+def _first_movable(body: list[ast.stmt]) -> int:
+    """Where the docstring and the imports from `__future__` end: they must stay the module's first statements."""
+    for place, node in enumerate(body):
+        is_text = place == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        is_future = isinstance(node, ast.ImportFrom) and node.module == "__future__"
+        if not is_text and not is_future:
+            return place
+    return len(body)
+
+
+def _block(body: list[ast.stmt], loop: _Loop | None) -> list[ast.stmt]:
+    return [new for node in body for new in _statement(node, loop)]
+
+
+def _statement(node: ast.stmt, loop: _Loop | None) -> list[ast.stmt]:
+    if isinstance(node, ast.Return):
+        value = node.value or _at(ast.Constant(None), node)
+        noted = [_assign_done(node, done=True)] if loop else []
+        return [_assign("value", value, node), *noted, _at(ast.Break(), node)]
+    if isinstance(node, ast.Break | ast.Continue):
+        return _leave_or_go_on(node, loop)
+    if isinstance(node, ast.For | ast.AsyncFor | ast.While):
+        return _loop(node, loop)
+    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        for owner in (node, *getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+            for name in ("body", "orelse", "finalbody"):
+                if isinstance(inner := getattr(owner, name, None), list):
+                    setattr(owner, name, _block(inner, loop))
+    return [node]
+
+
+def _leave_or_go_on(node: ast.Break | ast.Continue, loop: _Loop | None) -> list[ast.stmt]:
+    if loop is None:
+        message = "'break' outside loop" if isinstance(node, ast.Break) else "'continue' not properly in loop"
+        end = (node.end_lineno, (node.end_col_offset or 0) + 1)
+        raise SyntaxError(message, ("main.py", node.lineno, node.col_offset + 1, None, *end))
+    # In a `finally` it overrules a return that was on its way.
+    return [_assign_done(node, done=False), node] if loop.returns and isinstance(node, ast.Break) else [node]
+
+
+def _loop(node: ast.For | ast.AsyncFor | ast.While, outer: _Loop | None) -> list[ast.stmt]:
+    loop = _Loop(_has_return(node.body))
+    node.body = _block(node.body, loop)
+    node.orelse = _block(node.orelse, outer)
+    if not loop.returns:
+        return [node]
+    node.orelse.insert(0, _assign_done(node, done=False))
+    done = _at(ast.Attribute(_at(ast.Name(NAME, ast.Load()), node), "done", ast.Load()), node)
+    return [node, _at(ast.If(done, [_at(ast.Break(), node)], []), node)]
+
+
+def _has_return(body: list[ast.stmt]) -> bool:
+    """Whether a statement at the top level of `body` returns, inside `if`, `for`, `with`, `try` and `match` too."""
+    stack = [body]
+    while stack:
+        for node in stack.pop():
+            if isinstance(node, ast.Return):
+                return True
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                continue
+            for owner in (node, *getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+                blocks = (getattr(owner, name, None) for name in ("body", "orelse", "finalbody"))
+                stack.extend(block for block in blocks if isinstance(block, list))
+    return False
+
+
+def _is_assignment(node: ast.stmt) -> bool:
+    """Whether this is the last expression, already rewritten."""
+    if not isinstance(node, ast.Assign) or not isinstance(target := node.targets[0], ast.Attribute):
+        return False
+    return isinstance(target.value, ast.Name) and target.value.id == NAME
+
+
+def _assign(attribute: str, value: ast.expr, place: ast.stmt) -> ast.stmt:
+    target = ast.Attribute(_at(ast.Name(NAME, ast.Load()), place), attribute, ast.Store())
+    if not hasattr(value, "lineno"):
+        _at(value, place)
+    return _at(ast.Assign([_at(target, place)], value), place)
+
+
+def _assign_done(place: ast.stmt, *, done: bool) -> ast.stmt:
+    return _assign("done", ast.Constant(done), place)
+
+
+def _at(node: Node, place: ast.AST) -> Node:
+    return ast.copy_location(node, place)

@@ -1,0 +1,82 @@
+"""Running a script, and how it ended."""
+
+from __future__ import annotations
+
+import asyncio
+import builtins
+import contextlib
+import sys
+from dataclasses import dataclass, field
+from typing import Any
+
+from paddock.guest.python import errors, limits, streams, values
+from paddock.guest.python.returns import NAME
+from paddock.guest.python.script import Script
+
+_exec, _eval = builtins.exec, builtins.eval
+
+
+@dataclass(slots=True)
+class Outcome:
+    """How a script ended; `text` is the JSON of its value."""
+
+    status: str  # ok, raised, rejected, exited
+    text: str = "null"
+    error: dict[str, Any] = field(default_factory=dict)
+    exit_code: int | None = None
+
+
+def run(script: Script, names: dict[str, Any], recursion: int | None, *, is_script: bool) -> Outcome:
+    """Run the script to its end: what it raises, whatever it is, becomes its outcome."""
+    reserve = bytearray(limits.RESERVE_BYTES)
+    builtins.__dict__[NAME] = script.kept
+    depth = limits.OWN_RECURSION if recursion is None else recursion
+    try:
+        if script.is_async:
+            with asyncio.Runner() as runner:
+                text = runner.run(_awaited(script, names, depth))
+        else:
+            limits.allow_recursion(depth)
+            _exec(script.code, names)
+            text = "null" if is_script else values.text_of(script.kept.value, max(depth, limits.OWN_RECURSION))
+    except SystemExit as error:
+        return exited(error)
+    except BaseException as error:  # noqa: BLE001 (a script may raise anything)
+        del reserve
+        return raised(error, is_script=is_script)
+    finally:
+        limits.allow_recursion(max(depth, limits.OWN_RECURSION))
+    return Outcome("ok", text, exit_code=0 if is_script else None)
+
+
+async def _awaited(script: Script, names: dict[str, Any], depth: int) -> str:
+    limits.allow_recursion(depth)
+    await _eval(script.code, names)
+    return values.text_of(script.kept.value, max(depth, limits.OWN_RECURSION))
+
+
+def raised(error: BaseException, *, is_script: bool) -> Outcome:
+    """The outcome of an exception that nobody caught. A main.py prints it, in its own way if it has one."""
+    limits.allow_recursion(limits.ROOM)
+    if is_script:
+        error.__traceback__ = errors.script_frames(error.__traceback__)
+        sys.excepthook(type(error), error, error.__traceback__)
+    return Outcome("raised", error=errors.describe(error), exit_code=1 if is_script else None)
+
+
+def exited(error: SystemExit) -> Outcome:
+    """The outcome of sys.exit(), with the exit code that CPython would have had."""
+    code = error.code
+    if code is not None and not isinstance(code, int):
+        with contextlib.suppress(BaseException):  # whatever the script's own __str__ does
+            streams.say(str(code))
+        code = 1
+    return Outcome("exited", error=errors.describe(error), exit_code=(code or 0) & 0xFF)
+
+
+def rejected(error: SyntaxError, *, is_script: bool) -> Outcome:
+    """The outcome of a script that does not compile. A main.py says so on its stderr."""
+    described = errors.describe_rejected(error)
+    if is_script:
+        streams.say(described["traceback"])
+    return Outcome("rejected", error=described, exit_code=1 if is_script else None)

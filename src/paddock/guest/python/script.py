@@ -1,0 +1,68 @@
+"""A script as code objects: compiled in the words of CPython, or refused in them."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+import linecache
+from dataclasses import dataclass
+from types import CodeType
+
+from paddock.guest.python import returns
+
+FILE_NAME = "main.py"
+_compile = builtins.compile
+_lines: list[str] = []
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A script that is ready to run."""
+
+    code: CodeType
+    is_async: bool  # it awaits something at its top level
+    kept: returns.Kept
+
+
+def compiled(source: str, *, is_expression: bool) -> Script:
+    """The script; SyntaxError where CPython would have it. A top-level `await` or `return` is for expressions only."""
+    register_source(source)
+    kept = returns.Kept()
+    try:
+        code = _expression(source) if is_expression else _compile(source, FILE_NAME, "exec", 0, dont_inherit=True)
+    except (RecursionError, MemoryError):
+        raise SyntaxError("the source is nested too deeply to be parsed") from None
+    except (ValueError, OverflowError) as error:  # a NUL byte, a number that is too long
+        raise SyntaxError(str(error)) from None
+    return Script(code, bool(code.co_flags & inspect.CO_COROUTINE), kept)
+
+
+def _expression(source: str) -> CodeType:
+    flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+    tree = _compile(source, FILE_NAME, "exec", flags | ast.PyCF_ONLY_AST, dont_inherit=True)
+    try:
+        returns.keep_value(tree, may_return="return" in source)
+        code: CodeType = _compile(tree, FILE_NAME, "exec", flags, dont_inherit=True)
+    except SyntaxError as error:
+        # The parser counts characters; what is found later is placed by the bytes of UTF-8.
+        error.offset = character(source_line(error.lineno or 0), (error.offset or 1) - 1)
+        raise
+    return code
+
+
+def register_source(source: str) -> None:
+    """Let tracebacks and `inspect` show the script's lines, though there may be no such file."""
+    lines = source.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    _lines[:] = [f"{line}\n" for line in lines]
+    linecache.cache[FILE_NAME] = (len(source), None, _lines.copy(), FILE_NAME)
+
+
+def source_line(number: int) -> str:
+    """A line of the script, counted from 1."""
+    return _lines[number - 1] if 0 < number <= len(_lines) else ""
+
+
+def character(line: str, offset: int) -> int:
+    """Which character of `line`, counted from 1, begins at byte `offset` of its UTF-8."""
+    return len(line.encode(errors="replace")[:offset].decode(errors="replace")) + 1

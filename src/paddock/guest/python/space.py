@@ -1,0 +1,98 @@
+"""The module `__main__` that a script becomes, and the few things of the process that it sees as its own."""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+import json
+import os
+import random
+import sys
+from collections.abc import Mapping, Sequence
+from types import ModuleType
+from typing import Any
+
+from paddock.guest.python import functions, limits
+from paddock.guest.python.channel import Channel
+from paddock.guest.python.job import Job
+from paddock.guest.python.script import FILE_NAME
+
+_decode = json.JSONDecoder().decode
+
+
+def main_module(job: Job, channel: Channel) -> dict[str, Any]:
+    """The names of a new `__main__`: the script's inputs, files and functions."""
+    module = ModuleType("__main__")
+    sys.modules["__main__"] = module
+    names = module.__dict__
+    here = os.getcwd()  # noqa: PTH109
+    names["__file__"] = f"{here.rstrip('/')}/{FILE_NAME}"
+    names["__builtins__"] = builtins
+    if sys.version_info < (3, 14):
+        names["__annotations__"] = {}
+    tools, files = job.start.get("tools") or [], job.start.get("files") or []
+    # A script in script mode is a plain main.py: it finds what it was given, and nothing that it was not.
+    if tools or not job.is_script:
+        names |= functions.functions(channel, tools)
+    if files or not job.is_script:
+        names["files"] = files
+    limits.allow_recursion(limits.ROOM)
+    for name, text in job.inputs.items():
+        names[name] = _decode(text)
+    sys.argv = [FILE_NAME, *(job.start.get("argv") or ())]
+    sys.path[:] = [here, *(entry for entry in sys.path if entry not in ("", here))]
+    return names
+
+
+def seed(number: int | None) -> None:
+    """Give every generator of random numbers a new start: a forked process has that of its parent."""
+    random.seed(number)
+    numpy_random = sys.modules.get("numpy.random")
+    if numpy_random is not None:
+        start = int.from_bytes(os.urandom(4), "big") if number is None else number % 2**32
+        numpy_random.seed(start)
+
+
+def hide_modules(names: Sequence[str]) -> None:
+    """Let the script's own imports of these modules fail as if they were not installed.
+
+    Guidance for the one who writes the script, and no wall. What libraries import for themselves is left alone.
+    """
+    if not names:
+        return
+    hidden = frozenset(names)
+    real_import, real_module = builtins.__import__, importlib.import_module
+
+    def importing(
+        name: str,
+        globals: Mapping[str, object] | None = None,  # noqa: A002 (the signature of __import__)
+        locals: Mapping[str, object] | None = None,  # noqa: A002
+        fromlist: Sequence[str] | None = (),
+        level: int = 0,
+    ) -> ModuleType:
+        if level == 0 and _is_script(globals):
+            _check(name, fromlist or (), hidden)
+        return real_import(name, globals, locals, fromlist or (), level)
+
+    def import_module(name: str, package: str | None = None) -> ModuleType:
+        if _is_script(None):
+            _check(name, (), hidden)
+        return real_module(name, package)
+
+    builtins.__import__ = importing
+    importlib.import_module = import_module
+
+
+def _is_script(names: Mapping[str, object] | None) -> bool:
+    if names is None:
+        names = sys._getframe(2).f_globals  # noqa: SLF001 (who called __import__ or import_module)
+    return names.get("__name__") == "__main__"
+
+
+def _check(name: str, fromlist: Sequence[str], hidden: frozenset[str]) -> None:
+    wanted = [name, *(f"{name}.{part}" for part in fromlist)]
+    for path in wanted:
+        parts = path.split(".")
+        for count in range(1, len(parts) + 1):
+            if (prefix := ".".join(parts[:count])) in hidden:
+                raise ModuleNotFoundError(f"No module named {prefix!r}", name=prefix)

@@ -1,0 +1,176 @@
+"""The value of a script as JSON text: plain JSON at the speed of C, everything else as what is nearest.
+
+The rules are those of docs/values.md, the same as in the light engine. All of it runs under the script's own limits,
+because a value may be exponentially larger as text, and because its `__repr__` or `__iter__` may be anything.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+import datetime as dt
+import decimal
+import enum
+import fractions
+import inspect
+import io
+import json
+import re
+import uuid
+from collections import deque
+from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, Sequence, ValuesView
+from collections.abc import Set as AnySet
+from json.encoder import encode_basestring_ascii as _quoted
+from pathlib import PurePath
+from typing import Any
+
+from paddock.guest.python import limits, tables
+from paddock.guest.python.tables import Pairs
+
+NEVER_AWAITED = "the result is a coroutine that was never awaited: write `await` before the call"
+_LISTS = (list, tuple, set, frozenset, range, deque, KeysView, ValuesView, ItemsView)
+_TEXTS = (PurePath, decimal.Decimal, uuid.UUID, fractions.Fraction)
+_WORDS: dict[object, str] = {None: "null", True: "true", False: "false"}
+# A surrogate in JSON text: not after a backslash that is itself escaped, and not one of a pair.
+_SURROGATES = re.compile(r"\\\\|\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}|(\\ud[89a-f][0-9a-f]{2})")
+
+
+class _NotPlain(Exception):
+    """The value holds something that JSON lacks."""
+
+
+def _refuse(value: object) -> object:
+    raise _NotPlain
+
+
+_encode_plain = json.JSONEncoder(allow_nan=False, default=_refuse).encode
+
+
+def text_of(value: object, depth: int) -> str:
+    """The JSON text of `value`, which may be nested about `depth` levels deep."""
+    limits.allow_recursion(depth)
+    with contextlib.suppress(_NotPlain, TypeError, ValueError):
+        return without_surrogates(_encode_plain(value))
+    limits.allow_recursion(2 * depth)  # two frames a level
+    parts: list[str] = []
+    _write(value, parts.append, set())
+    return without_surrogates("".join(parts))
+
+
+def without_surrogates(text: str) -> str:
+    """JSON text with U+FFFD for each lone surrogate, which no reader would take."""
+    if "\\ud" not in text:
+        return text
+    return _SURROGATES.sub(lambda found: r"\ufffd" if found[1] else found[0], text)
+
+
+def _write(value: Any, write: Callable[[str], object], inside: set[int]) -> None:
+    if value is None:
+        write("null")
+    elif isinstance(value, str):
+        write(_quoted(value))
+    elif isinstance(value, bool):
+        write("true" if value else "false")
+    elif isinstance(value, int):
+        write(int.__repr__(value))
+    elif isinstance(value, float):
+        write(_float(value))
+    elif id(value) in inside:
+        raise ValueError("the result contains itself")
+    else:
+        inside.add(id(value))
+        nearest = _nearest(value)
+        if isinstance(nearest, Pairs):
+            _write_pairs(nearest.pairs, write, inside)
+        elif isinstance(nearest, list):
+            _write_items(nearest, write, inside)
+        else:
+            _write(nearest, write, inside)
+        inside.discard(id(value))
+
+
+def _write_pairs(pairs: Iterable[tuple[Any, Any]], write: Callable[[str], object], inside: set[int]) -> None:
+    separator = "{"
+    for key, item in pairs:
+        write(f"{separator}{_quoted(_key(key))}: ")
+        _write(item, write, inside)
+        separator = ", "
+    write("{}" if separator == "{" else "}")
+
+
+def _write_items(items: Iterable[Any], write: Callable[[str], object], inside: set[int]) -> None:
+    separator = "["
+    for item in items:
+        write(separator)
+        _write(item, write, inside)
+        separator = ", "
+    write("[]" if separator == "[" else "]")
+
+
+def _float(value: float) -> str:
+    text = float.__repr__(value)
+    return {"nan": '"NaN"', "inf": '"Infinity"', "-inf": '"-Infinity"'}.get(text, text)
+
+
+def _key(key: object) -> str:
+    if isinstance(key, str):
+        return key
+    if isinstance(key, float):
+        return _float(key).strip('"')
+    if isinstance(key, enum.Enum):
+        return _key(key.value)
+    if key is None or isinstance(key, bool):
+        return _WORDS[key]
+    return int.__repr__(key) if isinstance(key, int) else str(key)
+
+
+def _nearest(value: Any) -> Any:
+    """What stands for `value`: Pairs, a list, or something nearer to JSON than it was."""
+    kind = type(value)
+    if kind is Pairs:
+        return value
+    if issubclass(kind, (dict, Mapping)):
+        return Pairs(value.items())
+    if issubclass(kind, _LISTS):
+        return list(value)
+    if tables.is_foreign(kind):
+        return tables.nearest(value)
+    if issubclass(kind, (dt.date, dt.time)):
+        return value.isoformat()
+    if issubclass(kind, dt.timedelta):
+        return value.total_seconds()
+    if issubclass(kind, (bytes, bytearray, memoryview)):
+        return bytes(value).decode("utf-8", "replace")
+    if issubclass(kind, enum.Enum):
+        return value.value
+    if issubclass(kind, _TEXTS):
+        return str(value)
+    if inspect.iscoroutine(value) or asyncio.isfuture(value):
+        raise TypeError(NEVER_AWAITED)
+    return _nearest_object(value, kind)
+
+
+def _nearest_object(value: Any, kind: type) -> Any:
+    if issubclass(kind, type):
+        return repr(value)
+    if dataclasses.is_dataclass(kind):
+        return Pairs((field.name, getattr(value, field.name)) for field in dataclasses.fields(value))
+    if callable(dump := getattr(kind, "model_dump", None)):
+        return dump(value)
+    for names in ("__struct_fields__", "__attrs_attrs__"):
+        if isinstance(fields := getattr(kind, names, None), tuple):
+            found = [field if isinstance(field, str) else field.name for field in fields]
+            return Pairs((name, getattr(value, name)) for name in found)
+    if issubclass(kind, (AnySet, Sequence)) or (issubclass(kind, Iterator) and not issubclass(kind, io.IOBase)):
+        return list(value)
+    return repr(value)
+
+
+def number(value: Any) -> Any:
+    """For arguments of tools: a number or an array of numpy as plain ones; TypeError for what is not JSON."""
+    if tables.is_foreign(type(value)) and type(value).__module__.partition(".")[0] == "numpy":
+        found = tables.nearest(value)
+        if not isinstance(found, str):
+            return found
+    raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")

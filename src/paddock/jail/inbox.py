@@ -1,0 +1,119 @@
+"""What a guest says, as typed values. It is hostile: what is not a frame, or is too large, ends the conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from paddock.jail.wire import PREFIX, Kind, WireError, prefix
+
+CALL_BYTES = 8 * 1024 * 1024
+ARTIFACT_BYTES = 16 * 1024 * 1024
+ERROR_BYTES = 2 * 1024 * 1024
+"""Of a message and a traceback, as JSON."""
+TOOL_NAME_CHARACTERS = 200
+PROGRESS_CHARACTERS = 1000
+
+
+class Called(msgspec.Struct, forbid_unknown_fields=True):
+    """It calls a tool."""
+
+    tool: str
+    id: int = 0
+    arguments_json: str = ""
+
+
+class Progressed(msgspec.Struct, forbid_unknown_fields=True):
+    """It says how far it is."""
+
+    done: float
+    total: float | None = None
+    message: str = ""
+
+
+class Ended(msgspec.Struct, forbid_unknown_fields=True):
+    """It says how the script ended. Whether to believe it is the host's to decide."""
+
+    status: str
+    type: str = ""
+    message: str = ""
+    line: int | None = None
+    column: int | None = None
+    traceback: str = ""
+    exit_code: int | None = None
+    output_json: str | None = None
+
+
+class Texts(msgspec.Struct, forbid_unknown_fields=True):
+    """What was too long for a header."""
+
+    message: str = ""
+    traceback: str = ""
+
+
+class TooLarge(msgspec.Struct):
+    """It announced a result that is larger than it may be; nothing of it was read."""
+
+    size: int
+
+
+Message = Called | Progressed | Ended | TooLarge
+
+
+class Inbox:
+    """Puts frames together from bytes as they come. Holds at most one frame that is not complete."""
+
+    def __init__(self, result_bytes: int) -> None:
+        self._most = {
+            Kind.CALL: CALL_BYTES,
+            Kind.PROGRESS: 0,
+            Kind.ARTIFACT: ARTIFACT_BYTES,
+            Kind.RESULT: max(result_bytes, ERROR_BYTES),
+        }
+        self._data = bytearray()
+
+    def add(self, data: bytes) -> None:
+        self._data += data
+
+    def messages(self) -> Iterator[Message]:
+        """The complete ones, in order. WireError: what came is not a frame; the rest is of no use."""
+        while len(self._data) >= PREFIX.size:
+            kind, frame_id, header_bytes, body_bytes = prefix(self._data, body_bytes=2**32)
+            if kind not in self._most:
+                raise WireError(f"a frame of kind {kind}, which a guest does not send")
+            if body_bytes > self._most[Kind(kind)]:
+                if kind != Kind.RESULT:
+                    raise WireError(f"a frame of kind {kind} announces {body_bytes} bytes")
+                yield TooLarge(body_bytes)
+                return
+            end = PREFIX.size + header_bytes + body_bytes
+            if len(self._data) < end:
+                return
+            header = bytes(self._data[PREFIX.size : PREFIX.size + header_bytes])
+            body = bytes(self._data[PREFIX.size + header_bytes : end])
+            del self._data[:end]
+            try:
+                yield _message(Kind(kind), frame_id, header, body)
+            except (msgspec.MsgspecError, UnicodeDecodeError, ValueError) as problem:
+                raise WireError(f"a frame of kind {kind}: {problem}") from None
+
+
+def _message(kind: Kind, frame_id: int, header: bytes, body: bytes) -> Message:
+    if kind is Kind.CALL:
+        called = msgspec.json.decode(header, type=Called)
+        if len(called.tool) > TOOL_NAME_CHARACTERS or called.id or called.arguments_json:
+            raise ValueError("not a call")
+        return Called(called.tool, frame_id, body.decode())
+    if kind is Kind.PROGRESS:
+        progress = msgspec.json.decode(header, type=Progressed)
+        return Progressed(progress.done, progress.total, progress.message[:PROGRESS_CHARACTERS])
+    if kind is Kind.RESULT:
+        ended = msgspec.json.decode(header, type=Ended)
+        if ended.status == "ok":
+            ended.output_json = body.decode()
+        elif body:
+            texts = msgspec.json.decode(body, type=Texts)
+            ended.message, ended.traceback = texts.message, texts.traceback
+        return ended
+    raise ValueError("artifacts are not kept yet")

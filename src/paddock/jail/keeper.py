@@ -1,0 +1,152 @@
+"""The host's end of one zygote: starts it, orders guests from it, notices its death."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import socket
+import subprocess
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from paddock.jail.guest import Guest
+from paddock.jail.spec import Order, Spec
+from paddock.jail.walls.cgroup import Slot
+from paddock.jail.walls.namespaces import Identities, give_identities
+from paddock.model.errors import EngineCrashed, JailUnavailable
+
+START = Path(__file__).with_name("start.py")
+MESSAGE_BYTES = 64 * 1024
+ENVIRONMENT = {
+    "PATH": "/usr/bin:/bin",
+    "HOME": "/tmp",  # noqa: S108  inside
+    "LANG": "C.UTF-8",
+    "TZ": "UTC",
+    "PYTHONHASHSEED": "0",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    # Thread pools do not survive fork().
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+}
+
+
+class Keeper:
+    """One zygote, from its start to its end."""
+
+    def __init__(self, process: subprocess.Popen[bytes], control: socket.socket) -> None:
+        self._process = process
+        self._control = control
+        self._loop = asyncio.get_running_loop()
+        self._ordered: dict[int, tuple[Order, Slot | None, asyncio.Future[Guest]]] = {}
+        self._numbers = 0
+        self.died = self._loop.create_future()
+        self._told: asyncio.Queue[dict[str, object] | bytes] = asyncio.Queue()
+        self._loop.add_reader(control.fileno(), self._hear)
+
+    @classmethod
+    async def start(
+        cls, python: str, spec: Spec, identities: Identities, environment: Mapping[str, str] | None = None
+    ) -> Keeper:
+        """A zygote that serves, with everything preloaded. JailUnavailable says why it could not come to be."""
+        ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        command = [python, "-I", "-B", "-X", "utf8", str(START), "zygote", str(its.fileno())]
+        # From this thread: the kernel ends the zygote when the thread that made it ends.
+        process = subprocess.Popen(  # noqa: ASYNC220
+            command,
+            pass_fds=[its.fileno()],
+            env={**ENVIRONMENT, **(environment or {})},
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        its.close()
+        ours.setblocking(False)
+        keeper = cls(process, ours)
+        try:
+            await keeper._begin(spec, identities)
+        except BaseException:
+            await keeper.close()
+            raise
+        return keeper
+
+    async def _begin(self, spec: Spec, identities: Identities) -> None:
+        self._control.send(spec.to_bytes())
+        while True:
+            told = await self._told.get()
+            if told == b"map":
+                try:
+                    give_identities(self._process.pid, identities)
+                except OSError as problem:
+                    raise JailUnavailable(f"ids could not be given to a user namespace: {problem}") from None
+                self._control.send(b"1")
+            elif isinstance(told, dict) and "serving" in told:
+                return
+            else:
+                why = told.get("failed") if isinstance(told, dict) else "it ended at once"
+                raise JailUnavailable(f"the zygote could not be started: {why}")
+
+    async def guest(self, *, uid: int, processes: bool, slot: Slot | None = None) -> Guest:
+        """A new guest, walled in and waiting; in `slot`, if there is one."""
+        if self.died.done():
+            raise EngineCrashed("the zygote has died")
+        self._numbers += 1
+        order = Order(self._numbers, uid, processes)
+        forked: asyncio.Future[Guest] = self._loop.create_future()
+        self._ordered[order.number] = (order, slot, forked)
+        doors = slot.doors() if slot is not None else []
+        try:
+            socket.send_fds(self._control, [order.to_bytes()], doors)
+        finally:
+            for door in doors:
+                os.close(door)
+        guest = await forked
+        try:
+            await guest.walled_in()
+        except BaseException:
+            await guest.end()
+            raise
+        return guest
+
+    def _hear(self) -> None:
+        try:
+            message, fds, _, _ = socket.recv_fds(self._control, MESSAGE_BYTES, 4)
+        except BlockingIOError:
+            return
+        except ConnectionError:
+            message, fds = b"", []
+        if not message:
+            self._die()
+            return
+        told = message if message == b"map" else json.loads(message)
+        if isinstance(told, dict) and "forked" in told:
+            order, slot, forked = self._ordered.pop(told["forked"])
+            guest = Guest(order.uid, fds, slot)
+            if forked.done():
+                guest.abandon()
+            else:
+                forked.set_result(guest)
+        else:
+            self._told.put_nowait(told)
+
+    def _die(self) -> None:
+        """No guest will come any more: whoever waits for one is told."""
+        self._loop.remove_reader(self._control.fileno())
+        self._told.put_nowait(b"")
+        for _, _, forked in self._ordered.values():
+            if not forked.done():
+                forked.set_exception(EngineCrashed("the zygote has died"))
+        self._ordered.clear()
+        if not self.died.done():
+            self.died.set_result(None)
+
+    async def close(self) -> None:
+        """End the zygote and with it every guest."""
+        if self._control.fileno() < 0:
+            return
+        self._die()
+        with suppress(ProcessLookupError):
+            self._process.kill()
+        await asyncio.to_thread(self._process.wait)
+        self._control.close()

@@ -1,0 +1,80 @@
+"""The profile `namespaces`: for root, and for users where the kernel lets them make user namespaces."""
+
+from __future__ import annotations
+
+import os
+import socket
+
+from paddock.jail.spec import Order, Spec
+from paddock.jail.walls import capabilities, landlock, mounts, namespaces, rlimits, seccomp
+
+MAP_ME = b"map"
+ROOT_PLACE = "/tmp"  # noqa: S108  hidden by the new root, in a mount namespace that nobody else sees
+REAPER_UID = 999  # inside; where guests have ids of their own
+GUEST_UID = 1000
+
+
+class Namespaced:
+    """Namespaces, then Landlock and seccomp inside them."""
+
+    def __init__(self, spec: Spec) -> None:
+        self._spec = spec
+        self._has_proc = True
+        self._programs = {
+            processes: seccomp.program(seccomp.Policy(processes=processes, sockets="unix"))
+            for processes in (True, False)
+        }
+
+    def enter(self, host: socket.socket) -> None:
+        parent = os.getppid()
+        namespaces.unshare(namespaces.ZYGOTE)
+        # Opened in the new mount namespace, and while we are still who may walk there.
+        sources = [mounts.Source(path) for path in self._spec.reads]
+        host.send(MAP_ME)
+        host.recv(1)
+        if self._spec.own_uids:
+            os.setgroups([])
+            os.setresgid(0, 0, 0)  # of the namespace; outside it is an ordinary id of the range
+            os.setresuid(0, 0, 0)
+        capabilities.die_with_parent(parent)  # a change of uid makes the kernel forget it
+        started = os.fork()
+        if started:
+            host.close()
+            _, status = os.waitpid(started, 0)
+            os._exit(os.waitstatus_to_exitcode(status) & 255)
+        capabilities.die_with_parent(0)
+        self._pid_namespaces = namespaces.PidNamespaces()
+        self._has_proc = mounts.build_root(ROOT_PLACE, sources)
+        for source in sources:
+            source.close()
+        capabilities.drop_bounding()
+
+    def before_fork(self) -> None:
+        self._pid_namespaces.next_child_in_a_new_one()
+
+    def wall_in_reaper(self, order: Order) -> None:
+        if self._spec.own_uids:
+            os.setresgid(REAPER_UID, REAPER_UID, REAPER_UID)
+            os.setresuid(REAPER_UID, REAPER_UID, REAPER_UID)
+        capabilities.drop_all()
+        capabilities.no_new_privs()
+        capabilities.not_dumpable()
+
+    def wall_in(self, order: Order, keep: int) -> None:
+        spec = self._spec
+        own = order.uid if spec.own_uids else os.getuid()
+        namespaces.unshare(namespaces.GUEST)
+        mounts.make_private(own, spec.tmp_bytes, spec.tmp_inodes, proc=self._has_proc)
+        socket.sethostname("paddock")
+        os.chdir("/tmp")  # noqa: S108
+        os.closerange(3, keep)
+        os.closerange(keep + 1, 1 << 16)
+        if spec.own_uids:
+            os.setresgid(own, own, own)
+            os.setresuid(own, own, own)
+            capabilities.dumpable()
+        rlimits.apply(rlimits.DEFAULTS)
+        capabilities.drop_all()
+        capabilities.no_new_privs()
+        landlock.restrict(read=["/"], write=["/tmp", "/files", "/dev/shm"])  # noqa: S108
+        seccomp.install(self._programs[order.processes])

@@ -1,0 +1,188 @@
+"""Guests of one zygote, walled in ahead of demand, each used once.
+
+How many wait follows demand: the number doubles when somebody finds none, up to a ceiling, and goes back to a floor
+when nobody has come for a while. A zygote that dies is replaced; the guests that waited with it are forgotten.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
+from typing import Any
+
+from paddock.jail.guest import Guest
+from paddock.jail.keeper import Keeper
+from paddock.jail.walls.cgroup import Slot, Slots
+from paddock.model.errors import EngineCrashed, PaddockError
+
+FIRST_UID = 1000
+AT_ONCE = 4
+"""Guests that are being made at the same time; the zygote forks one after the other, but they wall themselves in."""
+ATTEMPTS = 3
+
+
+class Pool:
+    """Hands out guests; at most `most` are in use at a time, and whoever comes later waits."""
+
+    def __init__(
+        self,
+        start: Callable[[], Awaitable[Keeper]],
+        *,
+        floor: int,
+        ceiling: int,
+        most: int,
+        idle_seconds: float,
+        slots: Slots | None = None,
+        processes: bool = True,
+    ) -> None:
+        self._start = start
+        self._slots = slots
+        self._floor, self._ceiling = floor, ceiling
+        self._idle_seconds = idle_seconds
+        self._processes = processes
+        self._wanted = floor
+        self._waiting: deque[Guest] = deque()
+        self._asking: deque[asyncio.Future[Guest]] = deque()
+        self._making = 0
+        self._room = asyncio.Semaphore(most)
+        self._uids = deque(range(FIRST_UID, FIRST_UID + most + ceiling + AT_ONCE))
+        self._keeper: Keeper | None = None
+        self._starting = asyncio.Lock()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._tidying: asyncio.TimerHandle | None = None
+        self._closed = False
+
+    async def take(self) -> Guest:
+        """A guest that waits for a script. It must be given back, whatever became of it."""
+        await self._room.acquire()
+        if self._closed:
+            self._room.release()
+            raise EngineCrashed("Paddock was closed before the script began")
+        try:
+            self._tidy_later()
+            while self._waiting:
+                guest = self._waiting.popleft()
+                if guest.is_waiting():
+                    self._fill()
+                    return guest
+                self._in_background(self._end(guest))
+            self._wanted = min(self._ceiling, max(1, self._wanted) * 2)
+            asked: asyncio.Future[Guest] = asyncio.get_running_loop().create_future()
+            self._asking.append(asked)
+            self._fill()
+            try:
+                return await asked
+            except asyncio.CancelledError:
+                if asked.done() and not asked.cancelled() and asked.exception() is None:
+                    self._in_background(self._end(asked.result()))
+                raise
+        except BaseException:
+            self._room.release()
+            raise
+
+    def give_back(self, guest: Guest) -> None:
+        """The run is over: its guest ends, in the background."""
+        guest.kill()
+        self._room.release()
+        self._in_background(self._end(guest))
+
+    def _fill(self) -> None:
+        missing = self._wanted + len(self._asking) - len(self._waiting) - self._making
+        for _ in range(min(missing, AT_ONCE - self._making)):
+            self._making += 1
+            self._in_background(self._make())
+
+    async def _make(self) -> None:
+        uid = self._uids.popleft()
+        try:
+            guest = await self._made(uid)
+        except BaseException as problem:
+            self._uids.append(uid)
+            self._making -= 1
+            if isinstance(problem, PaddockError):
+                self._fail(problem)
+                return
+            raise
+        self._making -= 1
+        while self._asking:
+            asked = self._asking.popleft()
+            if not asked.done():
+                asked.set_result(guest)
+                break
+        else:
+            self._waiting.append(guest)
+        self._fill()
+
+    async def _made(self, uid: int) -> Guest:
+        """A guest, from a new zygote where the old one died meanwhile."""
+        slot = await asyncio.to_thread(self._slots.take) if self._slots is not None else None
+        try:
+            for _ in range(ATTEMPTS - 1):
+                with suppress(EngineCrashed):
+                    return await (await self._running()).guest(uid=uid, processes=self._processes, slot=slot)
+            return await (await self._running()).guest(uid=uid, processes=self._processes, slot=slot)
+        except BaseException:
+            await self._empty(slot)
+            raise
+
+    async def _running(self) -> Keeper:
+        async with self._starting:
+            if self._keeper is not None and self._keeper.died.done():
+                dead, self._keeper = self._keeper, None
+                await dead.close()
+            if self._keeper is None:
+                if self._closed:
+                    raise EngineCrashed("Paddock was closed before the script began")
+                self._keeper = await self._start()
+            return self._keeper
+
+    def _fail(self, problem: PaddockError) -> None:
+        """Nobody who waits now would get a guest; who comes later tries again."""
+        while self._asking:
+            asked = self._asking.popleft()
+            if not asked.done():
+                asked.set_exception(problem)
+
+    async def _end(self, guest: Guest) -> None:
+        try:
+            await guest.end()
+        finally:
+            self._uids.append(guest.uid)
+            await self._empty(guest.slot)
+
+    async def _empty(self, slot: Slot | None) -> None:
+        if slot is not None and self._slots is not None:
+            await asyncio.to_thread(self._slots.give_back, slot)
+
+    def _tidy_later(self) -> None:
+        if self._tidying is not None:
+            self._tidying.cancel()
+        self._tidying = asyncio.get_running_loop().call_later(self._idle_seconds, self._tidy)
+
+    def _tidy(self) -> None:
+        """Nobody has come for a while: fewer wait, and those who waited longest go."""
+        self._wanted = self._floor
+        while len(self._waiting) > self._floor:
+            self._in_background(self._end(self._waiting.popleft()))
+
+    def _in_background(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def close(self) -> None:
+        """End every guest and the zygote."""
+        self._closed = True
+        if self._tidying is not None:
+            self._tidying.cancel()
+        self._fail(EngineCrashed("Paddock was closed before the script began"))
+        if self._keeper is not None:
+            await self._keeper.close()  # and with it, every guest that there is
+        while self._waiting:
+            self._in_background(self._end(self._waiting.popleft()))
+        while self._tasks:
+            await asyncio.wait(list(self._tasks))
+        if self._slots is not None:
+            await asyncio.to_thread(self._slots.close)

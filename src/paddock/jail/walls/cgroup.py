@@ -1,0 +1,206 @@
+"""Limits of a whole process tree by control groups, v1 or v2: memory, processes, share of the CPU.
+
+A slot is a group that one guest after another is placed in. The order of a guest's life in it: `take`, `enter` while
+the guest waits in the pool (or the child enters by itself, see `doors`), `limit` at hand-off (0.1 ms), `usage` and
+`was_out_of_memory` after the run, `give_back`. Groups are reused because a removed one lives on in the kernel
+until its last page is freed. Everything here is plain blocking reads and writes of cgroupfs. `limit` and `usage` take
+microseconds; `take`, `enter`, `give_back` and `close` may take milliseconds and belong in a thread.
+
+What is charged is what is first touched after `enter`: preloaded pages stay with the group of the zygote that
+made them, copies of them made by the guest's writes are the guest's. The cached pages of files that a guest reads are
+charged to it too, but dropped before anyone is killed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import secrets
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Protocol
+
+from paddock.jail.walls.cgroup_files import Usage, members, remove, write
+from paddock.jail.walls.cgroup_tree import ALLOW, Controllers, candidates
+from paddock.jail.walls.cgroup_v1 import SlotV1, shares
+from paddock.jail.walls.cgroup_v2 import SlotV2
+
+__all__ = ["Controllers", "Slot", "Slots", "Usage", "available", "probe", "sweep"]
+
+NAME = re.compile(r"paddock-(?P<pid>\d+)-(?P<start>\d+)-(?P<namespace>\d+)-[0-9a-f]{8}")
+
+
+class Slot(Protocol):
+    """A group for one guest at a time. `oom_fd`: readable when it ran out of memory and the host must end the tree;
+    None where the kernel then ends it by itself."""
+
+    oom_fd: int | None
+    reusable: bool
+
+    def enter(self, pid: int) -> None: ...
+    def doors(self) -> list[int]: ...
+    def limit(self, memory_bytes: int, processes: int, cpu_weight: int = 100) -> None: ...
+    def usage(self) -> Usage: ...
+    def was_out_of_memory(self) -> bool: ...
+    def kill(self) -> bool: ...
+    def reset(self) -> None: ...
+    def remove(self) -> None: ...
+
+
+class Slots:
+    """The slots of this process, in groups that carry its name; all guests together weigh `cpu_weight` (of 100).
+
+    Safe to use from several threads. `close()` removes everything.
+    """
+
+    def __init__(self, controllers: Controllers, *, cpu_weight: int = 50) -> None:
+        self._controllers = controllers
+        name = own_name()
+        self._parents = {controller: parent / name for controller, parent in controllers.parents.items()}
+        self._lock = threading.Lock()
+        self._free: list[Slot] = []
+        self._all: list[Slot] = []
+        self._made = 0
+        sweep(controllers)
+        try:
+            self._make_parents(cpu_weight)
+        except OSError:
+            self.close()
+            raise
+
+    def _make_parents(self, cpu_weight: int) -> None:
+        for parent in dict.fromkeys(self._parents.values()):
+            parent.mkdir()
+            if (parent / "cgroup.subtree_control").exists():
+                given = (parent / "cgroup.controllers").read_text().split()
+                enabled = [f"+{name}" for name in ("memory", "pids", "cpu") if name in given]
+                write(parent / "cgroup.subtree_control", " ".join(enabled))
+        weights = {"cpu.shares": shares(cpu_weight), "cpu.weight": cpu_weight}
+        for parent in self._parents.values():
+            for file, value in weights.items():
+                if (parent / file).exists():
+                    write(parent / file, str(value))
+
+    def take(self) -> Slot:
+        """An empty slot without limits: one that was given back, or a new one (0.3 ms)."""
+        with self._lock:
+            if self._free:
+                return self._free.pop()
+            self._made += 1
+            name = f"slot-{self._made}"
+        groups = {controller: parent / name for controller, parent in self._parents.items()}
+        slot: Slot = SlotV1(groups) if self._controllers.version == 1 else SlotV2(groups["memory"])
+        with self._lock:
+            self._all.append(slot)
+        return slot
+
+    def give_back(self, slot: Slot) -> None:
+        """Kill what is left in it and make it ready for the next. One that does not empty is left for `close()`."""
+        if not slot.kill():
+            return
+        if slot.reusable:
+            slot.reset()
+            with self._lock:
+                self._free.append(slot)
+        else:
+            slot.remove()
+            with self._lock:
+                self._all.remove(slot)
+
+    def close(self) -> None:
+        """Kill everything in every slot and remove all groups. OSError where a process does not end."""
+        with self._lock:
+            slots, self._all, self._free = self._all, [], []
+        for slot in slots:
+            slot.kill()
+            # One that cannot be removed fails again below, after all the others are gone.
+            with contextlib.suppress(OSError):
+                slot.remove()
+        for parent in dict.fromkeys(self._parents.values()):
+            remove(parent)
+
+
+def available() -> Controllers | None:
+    """The controllers that work here, found by using them; takes tens of milliseconds."""
+    found, _ = _search()
+    return found
+
+
+def probe() -> str | None:
+    """None where slots work here, else the reason and what to allow."""
+    _, reason = _search()
+    return reason
+
+
+def _search() -> tuple[Controllers | None, str | None]:
+    reasons = []
+    for candidate in candidates():
+        reason = candidate if isinstance(candidate, str) else _try(candidate)
+        if reason is None and isinstance(candidate, Controllers):
+            return candidate, None
+        reasons.append(str(reason))
+    nothing = f"no cgroup hierarchy with memory and pids is mounted writable: {ALLOW}"
+    return None, "; ".join(reasons) or nothing
+
+
+def _try(controllers: Controllers) -> str | None:
+    """Limit, move and kill a child for real; None, or what failed."""
+    waits = [sys.executable, "-I", "-S", "-c", "import sys; sys.stdin.read()"]
+    try:
+        with subprocess.Popen(waits, stdin=subprocess.PIPE) as child, contextlib.ExitStack() as undo:
+            undo.callback(child.kill)
+            slots = Slots(controllers)
+            undo.callback(slots.close)
+            slot = slots.take()
+            slot.enter(child.pid)
+            slot.limit(64 * 2**20, 8)
+            if slot.usage().processes < 1:
+                return f"a process that was moved into {controllers.parents['pids']} is not counted there"
+            if not slot.kill() or child.wait(5) != -9:
+                return f"a process in {controllers.parents['pids']} could not be killed"
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"{error}: {ALLOW}"
+    return None
+
+
+def sweep(controllers: Controllers) -> int:
+    """Remove the empty groups of hosts that are gone, and say how many; never those of another pid namespace."""
+    swept = 0
+    namespace = _pid_namespace()
+    for parent in dict.fromkeys(controllers.parents.values()):
+        for group in parent.iterdir():
+            name = NAME.fullmatch(group.name)
+            if (
+                name is None
+                or int(name["namespace"]) != namespace
+                or start_time(int(name["pid"])) == int(name["start"])
+            ):
+                continue
+            with contextlib.suppress(OSError):
+                if not any(members(file.parent) for file in group.rglob("cgroup.procs")):
+                    remove(group, within_seconds=0.1)
+                    swept += 1
+    return swept
+
+
+def own_name() -> str:
+    """A name for our groups that says whose they are, even after our number has been given to another process."""
+    pid = os.getpid()
+    return f"paddock-{pid}-{start_time(pid)}-{_pid_namespace()}-{secrets.token_hex(4)}"
+
+
+def start_time(pid: int) -> int | None:
+    """When the process started, in clock ticks since boot; None where there is none."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    # The name in parentheses may contain anything, spaces and parentheses too.
+    return int(stat.rpartition(")")[2].split()[19])
+
+
+def _pid_namespace() -> int:
+    return Path("/proc/self/ns/pid").stat().st_ino

@@ -1,0 +1,115 @@
+"""Reading, writing and emptying one directory of cgroupfs. An error is an OSError that names the file."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+PATIENCE_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What the processes of a slot have used since `limit()`; `processes` counts threads, and is of this moment.
+
+    `memory_peak_bytes` is above the baseline. `cpu_seconds` is None where no controller counts it.
+    """
+
+    memory_peak_bytes: int
+    cpu_seconds: float | None
+    oom_kills: int
+    processes: int
+
+
+def write(path: Path, text: str) -> None:
+    """Write a value. Moving a process or lowering a limit may block for milliseconds; the rest takes microseconds."""
+    fd = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+    try:
+        os.write(fd, text.encode())
+    except OSError as error:
+        raise OSError(error.errno, f"cannot write {text}: {error.strerror}", str(path)) from error
+    finally:
+        os.close(fd)
+
+
+def read(path: Path) -> str:
+    """The file's text, without surrounding white space."""
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        # The kernel hands out cgroup.procs a page at a time.
+        parts = iter(lambda: os.read(fd, 65536), b"")
+        return b"".join(parts).decode().strip()
+    finally:
+        os.close(fd)
+
+
+def number(path: Path) -> int:
+    """A file that holds one number."""
+    return int(read(path))
+
+
+def field(path: Path, name: str) -> int | None:
+    """A number of a file of `name number` lines, or None where this kernel does not count it."""
+    for line in read(path).splitlines():
+        key, _, value = line.partition(" ")
+        if key == name:
+            return int(value)
+    return None
+
+
+def members(group: Path) -> set[int]:
+    """The processes of the group. One of a foreign pid namespace is listed as 0 and left out: nobody can name it."""
+    return {int(line) for line in read(group / "cgroup.procs").split()} - {0}
+
+
+def end_members(group: Path, *, within_seconds: float = PATIENCE_SECONDS) -> bool:
+    """SIGKILL until no process is left in the group; whether that was reached in time. Stop forks first.
+
+    A killed process stays in the group until it has let go of its memory.
+    """
+    deadline = time.monotonic() + within_seconds
+    # Again and again: what was being forked while the list was read is in the next one.
+    while alive := members(group):
+        _kill(group, alive)
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.0005)
+    return True
+
+
+def _kill(group: Path, pids: set[int]) -> None:
+    handles: dict[int, int] = {}
+    try:
+        for pid in pids:
+            with contextlib.suppress(ProcessLookupError):
+                handles[pid] = os.pidfd_open(pid)
+        # A number can be reused before it is opened; one that is still listed afterwards was ours when opened.
+        for pid in members(group) & handles.keys():
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(handles[pid], signal.SIGKILL)
+    finally:
+        for handle in handles.values():
+            os.close(handle)
+
+
+def remove(group: Path, *, within_seconds: float = PATIENCE_SECONDS) -> None:
+    """Remove the group and the groups in it. OSError where a process in one of them does not end."""
+    with contextlib.suppress(FileNotFoundError):
+        for entry in os.scandir(group):
+            if entry.is_dir(follow_symlinks=False):
+                remove(Path(entry.path), within_seconds=within_seconds)
+    deadline = time.monotonic() + within_seconds
+    while True:
+        try:
+            return group.rmdir()
+        except FileNotFoundError:
+            return None
+        except OSError:
+            # The last process is off the list a moment before the kernel lets go of the group.
+            if time.monotonic() > deadline:
+                raise
+        time.sleep(0.0005)

@@ -1,0 +1,130 @@
+"""The root that guests see: built once by the zygote, with a private part mounted over it for each guest.
+
+Everything in it is either a read-only view of a directory of the host, at the same path, or a few bytes of our own.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import struct
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from paddock.jail.walls.libc import syscall
+
+READ_ONLY, NO_SUID, NO_DEV, NO_EXEC, REMOUNT, BIND, REC, PRIVATE = 1, 2, 4, 8, 32, 4096, 16384, 1 << 18
+DETACH = 2
+AT_RECURSIVE = 0x8000
+AT_EMPTY_PATH = 0x1000
+DEVICES = ("null", "zero", "full", "random", "urandom")
+LINKS = {"/dev/fd": "/proc/self/fd", "/dev/stdin": "/proc/self/fd/0", "/dev/stdout": "/proc/self/fd/1"}
+PRIVATE_PLACES = ("/tmp", "/files", "/dev/shm")  # noqa: S108  paths inside
+BOX = "/run"
+"""Where a guest's own file system is mounted; its places are shown from there."""
+TEXTS = {
+    "/etc/passwd": "root:x:0:0:root:/:/bin/false\nguest:x:1000:1000:guest:/tmp:/bin/sh\n",
+    "/etc/group": "root:x:0:\nguest:x:1000:\n",
+    "/etc/hosts": "127.0.0.1 localhost\n::1 localhost\n",
+    "/etc/nsswitch.conf": "passwd: files\ngroup: files\nhosts: files dns\n",
+}
+
+
+def mount(source: str, target: str, kind: str | None, flags: int, options: str = "") -> None:
+    syscall("mount", source.encode(), target.encode(), kind.encode() if kind else None, flags, options.encode() or None)
+
+
+class Source:
+    """A directory or file of the host, opened while we may still walk to it. It may not be there: `found` says."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.link = str(Path(path).readlink()) if Path(path).is_symlink() else None
+        self.fd: int | None = None
+        with suppress(FileNotFoundError):
+            self.fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
+
+    @property
+    def found(self) -> bool:
+        return self.fd is not None
+
+    def close(self) -> None:
+        if self.fd is not None:
+            os.close(self.fd)
+            self.fd = None
+
+
+def build_root(place: str, sources: Iterable[Source]) -> bool:
+    """Make the root at `place` and enter it; the old one is gone afterwards. False where /proc may not be mounted.
+
+    The caller is the first process of a pid namespace, in mount and user namespaces of its own.
+    """
+    mount("none", "/", None, REC | PRIVATE)
+    mount("paddock", place, "tmpfs", NO_SUID | NO_DEV, "mode=755,size=4m,nr_inodes=4096")
+    for source in sorted(sources, key=lambda source: source.path):
+        if source.found:
+            _show(source, place)
+    for name in DEVICES:
+        _show(Source(f"/dev/{name}"), place, devices=True)
+    for path, target in LINKS.items():
+        (Path(place) / path.lstrip("/")).symlink_to(target)
+    for path in (*PRIVATE_PLACES, BOX, "/proc", "/etc"):
+        (Path(place) / path.lstrip("/")).mkdir(parents=True, exist_ok=True)
+    for path, text in TEXTS.items():
+        (Path(place) / path.lstrip("/")).write_text(text)
+    has_proc = _mount_proc(f"{place}/proc")
+    os.chdir(place)
+    syscall("pivot_root", b".", b".")  # the old root now lies over the new one
+    syscall("umount2", b".", DETACH)
+    os.chdir("/")
+    mount("none", "/", None, REMOUNT | BIND | READ_ONLY | NO_SUID | NO_DEV)
+    return has_proc
+
+
+def _show(source: Source, place: str, *, devices: bool = False) -> None:
+    target = Path(place) / source.path.lstrip("/")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if source.link is not None:
+        target.symlink_to(source.link)
+        return
+    if os.path.lexists(target):
+        return  # inside one that is shown already
+    path = f"/proc/self/fd/{source.fd}"
+    target.mkdir() if os.path.isdir(path) else target.touch()  # noqa: PTH112  through the open fd
+    # Recursively: what is mounted below a directory cannot be left out by who has no privilege over it.
+    mount(path, str(target), None, BIND | REC)
+    _lock(str(target), devices=devices)
+
+
+def _lock(target: str, *, devices: bool) -> None:
+    """Read-only, without setuid and (but for the few that are needed) without devices, with all that lies below."""
+    rdonly, nosuid, nodev = 1, 2, 4
+    attributes = struct.pack("QQQQ", rdonly | nosuid | (0 if devices else nodev), 0, 0, 0)
+    at_fdcwd = -100
+    buffer = ctypes.create_string_buffer(attributes, len(attributes))
+    syscall("mount_setattr", at_fdcwd, target.encode(), AT_RECURSIVE, buffer, len(attributes))
+
+
+def _mount_proc(target: str) -> bool:
+    try:
+        mount("proc", target, "proc", NO_SUID | NO_DEV | NO_EXEC, "subset=pid")
+    except OSError:
+        return False
+    return True
+
+
+def make_private(owner: int, size_bytes: int, inodes: int, *, proc: bool) -> None:
+    """Give the calling guest a file system of its own under /tmp, /files and /dev/shm, and its own /proc.
+
+    The caller has mount and pid namespaces of its own, and loses the right to mount afterwards.
+    """
+    options = f"size={size_bytes},nr_inodes={inodes},mode=755,uid={owner},gid={owner}"
+    mount("paddock", BOX, "tmpfs", NO_SUID | NO_DEV, options)
+    for path in PRIVATE_PLACES:
+        inner = BOX + path
+        os.makedirs(inner, exist_ok=True)  # noqa: PTH103  on the path of every guest
+        os.chown(inner, owner, owner)
+        mount(inner, path, None, BIND)
+    if proc:
+        mount("proc", "/proc", "proc", NO_SUID | NO_DEV | NO_EXEC, "subset=pid")

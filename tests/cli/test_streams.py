@@ -1,0 +1,97 @@
+"""Streams that are closed, full, gone or too few: one line and a status, never a traceback."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import COMMAND, EMPTY, Ended, environment, on_a_terminal, paddock
+
+COMMANDS = [["run", "-c", "1"], ["lint", "-c", "1"], ["doctor"], ["demo"], ["--version"], ["--help"], ["run", "--help"]]
+named = pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
+
+
+def in_a_shell(before: str, *arguments: str, redirect: str = "") -> Ended:
+    """Run `paddock` as `before; paddock arguments redirect` does in a shell."""
+    ran = subprocess.run(
+        ["/bin/bash", "-c", f'{before}; exec "$@" {redirect}', "bash", *COMMAND, *arguments],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        cwd=EMPTY,
+        env=environment(),
+        timeout=60,
+        check=False,
+    )
+    return Ended(ran.returncode, ran.stdout.decode(), ran.stderr.decode())
+
+
+@named
+def test_output_that_cannot_be_written_is_a_fault_of_the_machine(arguments: list[str]) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("/dev/full is Linux's")
+    message = "Error: the output could not be written: No space left on device\n"
+    assert in_a_shell(":", *arguments, redirect=">/dev/full") == Ended(3, "", message)
+
+
+@named
+def test_without_a_standard_output_the_command_does_its_work_and_is_silent(arguments: list[str]) -> None:
+    assert in_a_shell(":", *arguments, redirect=">&-") == Ended(0, "", "")
+
+
+@named
+def test_a_reader_that_has_gone_ends_the_command_quietly(arguments: list[str]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    ran = subprocess.run(
+        [*COMMAND, *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        cwd=EMPTY,
+        env=environment(),
+        timeout=60,
+        check=False,
+    )
+    os.close(writing)
+    assert (ran.returncode, ran.stderr) == (141, b"")
+
+
+def test_a_demo_whose_reader_leaves_early_ends_quietly() -> None:
+    ended = in_a_shell("set -o pipefail", redirect="demo | head -1")
+    assert (ended.status, ended.out.count("\n"), ended.err) == (141, 1, "")
+
+
+@pytest.mark.parametrize("redirect", ["2>&-", "2>/dev/full"])
+def test_a_mistake_keeps_its_status_where_stderr_takes_nothing(redirect: str) -> None:
+    assert in_a_shell(":", "run", "--zzz", redirect=redirect) == Ended(2, "", "")
+    assert in_a_shell(":", "run", "-c", "1", "--engine", "zzz", redirect=redirect) == Ended(2, "", "")
+
+
+@pytest.mark.parametrize("files", [6, 12, 20])
+@pytest.mark.parametrize("arguments", [["run", "-c", "1"], ["doctor"], ["demo"]], ids=" ".join)
+def test_too_few_files_are_a_fault_of_the_machine(arguments: list[str], files: int) -> None:
+    message = "Error: this process may not open enough files; allow more, for example with `ulimit -n 256`\n"
+    assert in_a_shell(f"ulimit -n {files}", *arguments) == Ended(3, "", message)
+
+
+def test_lint_with_too_few_files_does_not_blame_ruff() -> None:
+    ended = in_a_shell("ulimit -n 6", "lint", "-c", "1")
+    message = "Error: Ruff could not be started ([Errno 24] Too many open files): "
+    assert ended == Ended(3, "", f"{message}this machine, or this process, is at a limit\n")
+
+
+@pytest.mark.parametrize("command", ["demo", "doctor"])
+def test_a_terminal_gets_colours_and_with_no_color_no_style_at_all(command: str) -> None:
+    assert "\x1b[1m" in on_a_terminal(command)[1]
+    status, shown = on_a_terminal(command, NO_COLOR="1")
+    assert (status, "\x1b" in shown) == (0, False)
+
+
+def test_a_script_and_its_inputs_may_come_from_a_pipe() -> None:
+    substituted = "run <(echo 'a + 1') --inputs <(echo '{\"a\": 1}') --config <(echo 'engine = \"monty\"')"
+    assert in_a_shell(":", redirect=substituted) == Ended(0, "2\n", "")
+    assert paddock("run", "/dev/stdin", stdin="1 + 1") == Ended(0, "2\n", "")
+    assert paddock("run", "-c", "a", "--inputs", "/dev/stdin", stdin='{"a": 3}') == Ended(0, "3\n", "")

@@ -1,0 +1,48 @@
+"""A program that forks guests on request, as the zygote does, without walls: `python nursery.py FD`.
+
+A request is one message: a JSON object with the directory to run in, and three descriptors (control, stdout, stderr).
+It is answered with the guest's wait status once that has ended.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import sys
+
+from paddock.guest.python.main import serve
+
+
+def main() -> None:
+    requests = socket.socket(fileno=int(sys.argv[1]))
+    while True:
+        message, descriptors, _, _ = socket.recv_fds(requests, 65536, 3)
+        if not message:
+            return
+        pid = os.fork()
+        if pid == 0:
+            _become_guest(requests, json.loads(message)["directory"], descriptors)
+        for descriptor in descriptors:
+            os.close(descriptor)
+        _, status = os.waitpid(pid, 0)
+        requests.sendall(json.dumps(status).encode())
+
+
+def _become_guest(requests: socket.socket, directory: str, descriptors: list[int]) -> None:
+    requests.close()
+    os.setpgid(0, 0)
+    signal.set_wakeup_fd(-1)
+    os.chdir(directory)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(descriptors[1], 1)
+    os.dup2(descriptors[2], 2)
+    for descriptor in (nothing, *descriptors[1:]):
+        os.close(descriptor)
+    serve(socket.socket(fileno=descriptors[0]))
+
+
+if __name__ == "__main__":
+    main()

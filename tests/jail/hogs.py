@@ -1,0 +1,87 @@
+"""Programs that take memory and processes, and a process that waits to be told one."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+
+MEGABYTE = 2**20
+WAITS = "import sys; exec(sys.stdin.read())"
+SHARED = """
+import mmap
+block = mmap.mmap(-1, 128 << 20, mmap.MAP_SHARED | mmap.MAP_ANONYMOUS)
+for at in range(0, 128 << 20, 4096):
+    block[at] = 1
+print('grabbed', flush=True)
+"""
+TMPFS = """
+import os
+fd = os.open('/dev/shm', os.O_TMPFILE | os.O_RDWR)
+for _ in range(128):
+    os.write(fd, b'x' * (1 << 20))
+print('grabbed', flush=True)
+"""
+# Eight children of 16 MB each; ends when the first of them ends.
+MANY = """
+import os, time
+for _ in range(8):
+    if not os.fork():
+        block = bytearray(b'x') * (16 << 20)
+        time.sleep(60)
+os.wait()
+"""
+FORKS = """
+import os, time
+born = 0
+while True:
+    try:
+        if not os.fork():
+            time.sleep(60)
+    except OSError as error:
+        print(born, error.errno, flush=True)
+        break
+    born += 1
+"""
+BOMB = """
+import os
+while True:
+    try:
+        os.fork()
+    except OSError:
+        pass
+"""
+THREADS = """
+import threading, time
+for number in range(10):
+    try:
+        threading.Thread(target=time.sleep, args=(30,), daemon=True).start()
+    except RuntimeError:
+        print(number, flush=True)
+        break
+"""
+
+
+def grabs(megabytes: int) -> str:
+    """One line that takes that much at once."""
+    return f"block = bytearray(b'x') * ({megabytes} << 20); print('grabbed', flush=True)"
+
+
+def waiting(first: str = "pass", pass_fds: Sequence[int] = ()) -> subprocess.Popen[bytes]:
+    """A process that does `first` and then waits for the text of its program."""
+    command = [sys.executable, "-I", "-S", "-c", f"{first}\n{WAITS}"]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=pass_fds)
+
+
+def tell(process: subprocess.Popen[bytes], program: str) -> None:
+    """Start the program."""
+    assert process.stdin
+    process.stdin.write(program.encode())
+    process.stdin.close()
+    process.stdin = None
+
+
+def told(process: subprocess.Popen[bytes], program: str) -> bytes:
+    """Run the program to its end; its output."""
+    out, _ = process.communicate(program.encode(), timeout=30)
+    return out

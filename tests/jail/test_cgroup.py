@@ -1,0 +1,250 @@
+"""Slots against the real kernel. Limits are small, so that a hole is noticed and not suffered."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from paddock.jail.walls import cgroup
+from paddock.jail.walls.cgroup import Controllers, Slot, Slots
+from tests.jail.hogs import BOMB, FORKS, MANY, MEGABYTE, SHARED, THREADS, TMPFS, grabs, tell, told, waiting
+
+
+@pytest.fixture(scope="module")
+def controllers() -> Controllers:
+    reason = cgroup.probe()
+    if reason and os.environ.get("CI"):
+        pytest.fail(reason)
+    if reason:
+        pytest.skip(reason)
+    found = cgroup.available()
+    assert found
+    return found
+
+
+@pytest.fixture
+def slots(controllers: Controllers) -> Iterator[Slots]:
+    made = Slots(controllers)
+    yield made
+    made.close()
+    assert ours(controllers) == []
+
+
+def ours(controllers: Controllers) -> list[Path]:
+    return [group for parent in controllers.parents.values() for group in parent.glob(f"paddock-{os.getpid()}-*")]
+
+
+@contextmanager
+def guest(slot: Slot, *, megabytes: int = 64, processes: int = 16) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that waits, in the slot and limited, for the text of its program."""
+    process = waiting()
+    try:
+        slot.enter(process.pid)
+        slot.limit(megabytes * MEGABYTE, processes)
+        yield process
+    finally:
+        slot.kill()
+        process.communicate()
+
+
+def test_a_program_within_its_limit_ends_well_and_its_peak_is_what_it_took(slots: Slots) -> None:
+    slot = slots.take()
+    with guest(slot) as process:
+        assert told(process, grabs(32)) == b"grabbed\n"
+        usage = slot.usage()
+    assert (process.returncode, slot.was_out_of_memory(), usage.oom_kills) == (0, False, 0)
+    assert 32 * MEGABYTE <= usage.memory_peak_bytes < 40 * MEGABYTE
+    assert usage.cpu_seconds is None or 0 < usage.cpu_seconds < 5
+
+
+@pytest.mark.parametrize("program", [grabs(128), SHARED, TMPFS], ids=["private", "shared", "tmpfs"])
+def test_one_process_above_the_limit_is_out_of_memory(slots: Slots, program: str) -> None:
+    slot = slots.take()
+    with guest(slot) as process:
+        assert told(process, program) == b""
+        usage = slot.usage()
+    assert (process.returncode, slot.was_out_of_memory(), usage.oom_kills) == (-signal.SIGKILL, True, 1)
+    assert usage.memory_peak_bytes <= 64 * MEGABYTE
+
+
+def test_processes_that_are_small_alone_are_out_of_memory_together(slots: Slots) -> None:
+    slot = slots.take()
+    with guest(slot) as process:
+        tell(process, MANY)
+        process.wait(30)
+        assert slot.was_out_of_memory()
+
+
+def test_a_kill_from_elsewhere_is_not_out_of_memory(slots: Slots) -> None:
+    slot = slots.take()
+    with guest(slot) as process:
+        process.kill()
+        assert process.wait() == -signal.SIGKILL
+        assert not slot.was_out_of_memory()
+
+
+def test_the_host_is_told_when_one_child_of_a_living_tree_was_killed_for_memory(slots: Slots) -> None:
+    slot = slots.take()
+    if slot.oom_fd is None:
+        pytest.skip("cgroup v2 ends the whole group by itself")
+    with guest(slot) as process:
+        child = f"import os, time\nif not os.fork():\n    {grabs(128)}\ntime.sleep(60)"
+        tell(process, child)
+        assert select.select([slot.oom_fd], [], [], 20)[0] == [slot.oom_fd]
+        assert slot.kill()
+        assert process.wait() == -signal.SIGKILL
+        assert slot.was_out_of_memory()
+        assert select.select([slot.oom_fd], [], [], 0)[0] == []
+
+
+def test_a_fork_above_the_cap_is_refused(slots: Slots) -> None:
+    with guest(slots.take(), processes=4) as process:
+        tell(process, FORKS)
+        assert process.stdout
+        assert process.stdout.readline() == b"3 11\n"
+
+
+def test_threads_count_as_processes(slots: Slots) -> None:
+    with guest(slots.take(), processes=4) as process:
+        assert told(process, THREADS) == b"3\n"
+
+
+def test_a_fork_bomb_is_killed_to_the_last_process(slots: Slots) -> None:
+    slot = slots.take()
+    with guest(slot, processes=50) as process:
+        tell(process, BOMB)
+        while slot.usage().processes < 50:
+            os.sched_yield()
+        assert slot.kill()
+        process.wait()
+
+
+def test_two_heavy_slots_do_not_feel_each_other(slots: Slots) -> None:
+    one, other = slots.take(), slots.take()
+    with guest(one) as greedy, guest(other) as modest:
+        assert told(greedy, grabs(128)) == b""
+        assert told(modest, grabs(48)) == b"grabbed\n"
+    assert (one.was_out_of_memory(), other.was_out_of_memory()) == (True, False)
+
+
+def test_a_reused_slot_counts_from_zero_and_has_its_whole_limit(slots: Slots) -> None:
+    slot = slots.take()
+    with guest(slot) as process:
+        told(process, grabs(128))
+    assert slot.was_out_of_memory()
+    slots.give_back(slot)
+    assert slots.take() is slot
+    with guest(slot) as process:
+        first = slot.usage()
+        assert told(process, grabs(48)) == b"grabbed\n"
+        assert not slot.was_out_of_memory()
+        assert 48 * MEGABYTE <= slot.usage().memory_peak_bytes < 60 * MEGABYTE
+    assert (first.memory_peak_bytes < MEGABYTE, first.oom_kills, first.processes) == (True, 0, 1)
+    assert first.cpu_seconds is None or first.cpu_seconds < 0.1
+
+
+def test_a_slot_is_reused_with_a_higher_and_a_lower_limit(slots: Slots) -> None:
+    slot = slots.take()
+    for megabytes, ends_well in ((32, False), (96, True), (32, False), (96, True)):
+        with guest(slot, megabytes=megabytes) as process:
+            assert (told(process, grabs(64)) == b"grabbed\n") is ends_well
+            assert slot.was_out_of_memory() is not ends_well
+        slots.give_back(slot)
+        assert slots.take() is slot
+
+
+def test_a_file_that_a_guest_read_is_not_left_in_the_next_guests_account(slots: Slots, tmp_path: Path) -> None:
+    big = tmp_path / "big"
+    big.write_bytes(bytes(32 * MEGABYTE))
+    fd = os.open(big, os.O_RDONLY)
+    os.fsync(fd)
+    os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+    os.close(fd)
+    slot = slots.take()
+    with guest(slot) as process:
+        assert told(process, f"print(len(open({str(big)!r}, 'rb').read(1 << 25)))") == b"33554432\n"
+    slots.give_back(slot)
+    assert slots.take() is slot
+    with guest(slot) as process:
+        assert told(process, grabs(80)) == b""
+        assert slot.was_out_of_memory()
+
+
+def test_memory_from_before_the_move_does_not_count(slots: Slots) -> None:
+    slot = slots.take()
+    process = waiting(grabs(96))
+    assert process.stdout
+    assert process.stdout.readline() == b"grabbed\n"
+    slot.enter(process.pid)
+    slot.limit(64 * MEGABYTE, 4)
+    assert told(process, grabs(48).replace("block", "more")) == b"grabbed\n"
+    assert not slot.was_out_of_memory()
+
+
+def test_a_child_enters_by_itself_through_the_doors(slots: Slots) -> None:
+    slot = slots.take()
+    doors = slot.doors()
+    if not doors:
+        pytest.skip("cgroup v2 has no doors: a child is born inside")
+    enters = f"import os\nfor door in {doors}:\n    os.write(door, b'0')\n    os.close(door)\nprint(flush=True)"
+    process = waiting(enters, doors)
+    for door in doors:
+        os.close(door)
+    assert process.stdout
+    assert process.stdout.readline() == b"\n"
+    slot.limit(64 * MEGABYTE, 4)
+    assert told(process, grabs(128)) == b""
+    assert slot.was_out_of_memory()
+
+
+def test_closing_kills_what_is_left_and_removes_every_group(controllers: Controllers) -> None:
+    slots = Slots(controllers)
+    process = waiting()
+    slots.take().enter(process.pid)
+    slots.close()
+    process.communicate()
+    assert process.returncode == -signal.SIGKILL
+    assert ours(controllers) == []
+
+
+def test_the_groups_of_a_killed_host_are_swept_and_those_of_a_living_one_are_not(controllers: Controllers) -> None:
+    dies = """
+import os, signal
+from paddock.jail.walls import cgroup
+slots = cgroup.Slots(cgroup.available())
+slots.take()
+print(slots._parents["pids"].name, flush=True)
+input()
+"""
+    host = subprocess.Popen([sys.executable, "-c", dies], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert host.stdout
+    name = host.stdout.readline().decode().strip()
+    cgroup.sweep(controllers)
+    left = [parent / name / "slot-1" for parent in controllers.parents.values()]
+    assert all(group.is_dir() for group in left)
+    host.kill()
+    host.communicate()
+    cgroup.sweep(controllers)
+    assert not any(group.parent.exists() for group in left)
+
+
+def test_a_group_whose_number_was_given_to_another_process_is_swept(controllers: Controllers) -> None:
+    mine = cgroup.own_name().split("-")
+    older = "-".join([*mine[:2], str(int(mine[2]) - 1), *mine[3:]])
+    foreign = "-".join([*mine[:2], str(int(mine[2]) - 1), "1", mine[4]])
+    parent = controllers.parents["pids"]
+    (parent / older).mkdir()
+    (parent / foreign).mkdir()
+    try:
+        cgroup.sweep(controllers)
+        assert ((parent / older).exists(), (parent / foreign).exists()) == (False, True)
+    finally:
+        (parent / foreign).rmdir()
