@@ -19,6 +19,7 @@ from paddock.jail.walls.rules import (
     none_of_bits,
     one_of,
     upper_half_zero,
+    when,
 )
 
 CLONE_THREAD = 0x0001_0000
@@ -33,6 +34,7 @@ TCP, UDP = 6, 17
 MSG_FASTOPEN = 0x2000_0000  # connects while sending
 
 SETUID_AND_SETGID = 0o6000
+O_CREAT_AND_O_TMPFILE = 0o100 | 0o2000_0000
 
 FCNTL = (
     *range(8),  # DUPFD, GETFD, SETFD, GETFL, SETFL, GETLK, SETLK, SETLKW
@@ -72,7 +74,7 @@ IP_OPTIONS = tuple(range(64))  # the tables of the packet filter begin at 64
 def rules(policy: Policy) -> dict[str, Rule]:
     """Every call that this policy allows, with what its arguments must be."""
     processes = policy.processes and not policy.confined
-    calls = dict.fromkeys(ALWAYS, allowed) | _self_only() | _options(policy) | _sockets(policy)
+    calls = dict.fromkeys(ALWAYS, allowed) | _self_only() | _opening() | _options(policy) | _sockets(policy)
     calls["clone"] = _clone(processes=processes)
     if processes:
         calls |= dict.fromkeys(PROCESSES, allowed)
@@ -91,6 +93,15 @@ def rules(policy: Policy) -> dict[str, Rule]:
 def _clone(*, processes: bool) -> Rule:
     known = every(upper_half_zero(0), none_of_bits(0, 0xFFFF_FFFF & ~CLONE_FLAGS))
     return known if processes else every(any_of_bits(0, CLONE_THREAD), known)
+
+
+def _opening() -> dict[str, Rule]:
+    """Opening is free, but a new file is not setuid. Without creation the mode is whatever was in the register."""
+
+    def opening(flags: int) -> Rule:
+        return when(any_of_bits(flags, O_CREAT_AND_O_TMPFILE), none_of_bits(flags + 1, SETUID_AND_SETGID))
+
+    return {"open": opening(1), "openat": opening(2), "creat": none_of_bits(1, SETUID_AND_SETGID)}
 
 
 def _self_only() -> dict[str, Rule]:

@@ -16,6 +16,7 @@ _BOUNDING_READ, _BOUNDING_DROP = 23, 24
 _AMBIENT, _AMBIENT_IS_SET, _AMBIENT_CLEAR_ALL = 47, 1, 4
 _HEADER = struct.pack("=Ii", 0x2008_0522, 0)  # version 3, oneself
 _SETPCAP = 8
+_Words = ctypes.c_char * 24  # making the type takes longer than the call
 
 
 def no_new_privs() -> None:
@@ -67,7 +68,7 @@ def drop_all() -> None:
 
 def sets() -> dict[str, int]:
     """The sets that capget(2) tells, as bit masks."""
-    words = ctypes.create_string_buffer(24)
+    words = _Words()
     syscall("capget", _HEADER, words)
     low = struct.unpack_from("=III", words, 0)
     high = struct.unpack_from("=III", words, 12)

@@ -44,6 +44,15 @@ def restrict(read: Sequence[str], write: Sequence[str], *, execute: bool = True,
     without `network` TCP is refused (UDP is not Landlock's). Needs no_new_privs. A missing path is an error.
     Landlock does not cover stat, chmod, chown, utime, xattr: names and metadata stay visible.
     """
+    ruleset = prepare(read, write, execute=execute, network=network)
+    try:
+        enforce(ruleset)
+    finally:
+        os.close(ruleset)
+
+
+def prepare(read: Sequence[str], write: Sequence[str], *, execute: bool = True, network: bool = False) -> int:
+    """A ruleset, as an fd, to be enforced by many: what the paths are now is meant, under whatever name later."""
     handled = _rights()
     runs = _EXECUTE if execute else 0
     reads = _READ_FILE | _READ_DIR | runs
@@ -53,9 +62,15 @@ def restrict(read: Sequence[str], write: Sequence[str], *, execute: bool = True,
         for paths, rights in ((read, reads), (write, writes)):
             for path in paths:
                 _allow(ruleset, path, rights)
-        syscall("landlock_restrict_self", ruleset, 0)
-    finally:
+    except BaseException:
         os.close(ruleset)
+        raise
+    return ruleset
+
+
+def enforce(ruleset: int) -> None:
+    """`restrict` with a prepared ruleset. Close the fd before a guest could add rules of its own to it."""
+    syscall("landlock_restrict_self", ruleset, 0)
 
 
 def _rights() -> int:

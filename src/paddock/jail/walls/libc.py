@@ -10,6 +10,7 @@ from paddock.jail.walls.syscalls import MACHINE
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
+_libc.prctl.argtypes = [ctypes.c_int, *[ctypes.c_ulong] * 4]
 
 Argument = int | bytes | ctypes.Array[ctypes.c_char] | None
 
@@ -27,10 +28,9 @@ def syscall(name: str, *arguments: Argument) -> int:
     return result
 
 
-def prctl(option: int, *arguments: Argument) -> int:
+def prctl(option: int, *arguments: int) -> int:
     """prctl(2); its result, or OSError."""
-    filled = [*arguments, 0, 0, 0, 0][:4]
-    result: int = _libc.prctl(ctypes.c_int(option), *map(_passed, filled))
+    result: int = _libc.prctl(option, *[*arguments, 0, 0, 0, 0][:4])
     if result < 0:
         number = ctypes.get_errno()
         raise OSError(number, f"prctl({option}): {os.strerror(number)}")

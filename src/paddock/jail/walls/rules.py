@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from paddock.jail.walls.bpf import ANY_BIT, EQUAL, Code, branch, high, low, masked, search
+from paddock.jail.walls.bpf import ANY_BIT, EQUAL, Node, branch, high, low, masked, search
 
-Rule = Callable[[Code, Code], Code]  # from what allows and what refuses to what decides
+Rule = Callable[[Node, Node], Node]  # from what allows and what refuses to what decides
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ NOBODY = 0x7FFF_FFF0
 
 ALWAYS = _names("""
     read write readv writev pread64 pwrite64 preadv pwritev preadv2 pwritev2 lseek close close_range dup dup2 dup3
-    open openat openat2 creat stat fstat lstat newfstatat statx access faccessat faccessat2 readlink readlinkat
+    stat fstat lstat newfstatat statx access faccessat faccessat2 readlink readlinkat
     getdents getdents64 getcwd chdir fchdir mkdir mkdirat rmdir rename renameat renameat2 link linkat symlink symlinkat
     unlink unlinkat umask truncate ftruncate fallocate fsync fdatasync sync_file_range fadvise64 readahead flock
     statfs fstatfs sendfile copy_file_range pipe pipe2
@@ -69,8 +69,8 @@ PROCESSES = _names("fork vfork execve execveat setsid setpgid")
 EXECUTE = _names("execve execveat")
 ADDRESSES = _names("connect bind listen accept accept4")
 
-# libc falls back to an older call on ENOSYS alone. clone3 takes its flags in memory, where no filter can see them.
-UNKNOWN = _names("clone3 futex_waitv futex_wake futex_wait futex_requeue")
+# Callers fall back to an older call on ENOSYS alone. clone3 and openat2 take flags in memory, where no filter looks.
+UNKNOWN = _names("clone3 openat2 futex_waitv futex_wake futex_wait futex_requeue")
 # shutil.copy2 takes ENOTSUP for "no such attributes here", and EPERM for a failure.
 UNSUPPORTED = _names("""
     setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr setxattrat removexattrat
@@ -85,17 +85,17 @@ def refusal(name: str | None) -> int:
     return errno.EOPNOTSUPP if name in UNSUPPORTED else errno.EPERM
 
 
-def allowed(_allow: Code, _refuse: Code) -> Code:
+def allowed(_allow: Node, _refuse: Node) -> Node:
     """Whatever its arguments."""
     return _allow
 
 
 def one_of(argument: int, *values: int, mask: int = 0) -> Rule:
     """The argument, an int, is one of these (after masking, if a mask is given)."""
-    keep = masked(mask) if mask else ()
 
-    def rule(allow: Code, refuse: Code) -> Code:
-        return (*low(argument), *keep, *search(dict.fromkeys(values, allow), refuse))
+    def rule(allow: Node, refuse: Node) -> Node:
+        found = search(dict.fromkeys(values, allow), refuse)
+        return low(argument, masked(mask, found) if mask else found)
 
     return rule
 
@@ -103,36 +103,41 @@ def one_of(argument: int, *values: int, mask: int = 0) -> Rule:
 def case(argument: int, rules: Mapping[int, Rule]) -> Rule:
     """The argument, an int, selects the rule for the others."""
 
-    def rule(allow: Code, refuse: Code) -> Code:
-        return (*low(argument), *search({value: each(allow, refuse) for value, each in rules.items()}, refuse))
+    def rule(allow: Node, refuse: Node) -> Node:
+        return low(argument, search({value: each(allow, refuse) for value, each in rules.items()}, refuse))
 
     return rule
 
 
 def equals(argument: int, value: int) -> Rule:
     """The argument, an int, is this."""
-    return lambda allow, refuse: (*low(argument), *branch(EQUAL, value, allow, refuse))
+    return lambda allow, refuse: low(argument, branch(EQUAL, value, allow, refuse))
 
 
 def none_of_bits(argument: int, bits: int) -> Rule:
     """The argument, an int, has none of these bits."""
-    return lambda allow, refuse: (*low(argument), *branch(ANY_BIT, bits, refuse, allow))
+    return lambda allow, refuse: low(argument, branch(ANY_BIT, bits, refuse, allow))
 
 
 def any_of_bits(argument: int, bits: int) -> Rule:
     """The argument, an int, has one of these bits."""
-    return lambda allow, refuse: (*low(argument), *branch(ANY_BIT, bits, allow, refuse))
+    return lambda allow, refuse: low(argument, branch(ANY_BIT, bits, allow, refuse))
 
 
 def upper_half_zero(argument: int) -> Rule:
     """The argument, a long, fits in 32 bits."""
-    return lambda allow, refuse: (*high(argument), *branch(EQUAL, 0, allow, refuse))
+    return lambda allow, refuse: high(argument, branch(EQUAL, 0, allow, refuse))
+
+
+def when(condition: Rule, then: Rule) -> Rule:
+    """If the condition holds, so must the other."""
+    return lambda allow, refuse: condition(then(allow, refuse), allow)
 
 
 def every(*rules: Rule) -> Rule:
     """All of them hold."""
 
-    def rule(allow: Code, refuse: Code) -> Code:
+    def rule(allow: Node, refuse: Node) -> Node:
         for each in reversed(rules):
             allow = each(allow, refuse)
         return allow

@@ -30,20 +30,18 @@ def program(policy: Policy, machine: str = MACHINE) -> bytes:
     """The filter, an array of struct sock_filter. Of a confined one, see `for_process`."""
     permitted = rules(policy)
 
-    def decision(name: str | None) -> bpf.Code:
+    def decision(name: str | None) -> bpf.Node:
         refuse = bpf.answer(NOTIFY if policy.trace else ERROR | refusal(name))
         rule = permitted.get(name) if name else None
         return rule(bpf.answer(ALLOW), refuse) if rule else refuse
 
     # A number of x32 is a large one (bit 30), so it is among the unknown.
     by_number = bpf.search({number: decision(name) for name, number in NUMBERS[machine].items()}, decision(None))
-    native = (*bpf.load(bpf.NUMBER), *by_number)
-    return bpf.assembled(
-        (
-            *bpf.load(bpf.ARCHITECTURE),
-            *bpf.branch(bpf.EQUAL, ARCHITECTURES[machine], native, bpf.answer(KILL)),
-        )
-    )
+    native = bpf.load(bpf.NUMBER, by_number)
+    checked = bpf.branch(bpf.EQUAL, ARCHITECTURES[machine], native, bpf.answer(KILL))
+    made = bpf.assembled(bpf.load(bpf.ARCHITECTURE, checked))
+    _described(made)
+    return made
 
 
 def for_process(confined: bytes, pid: int) -> bytes:
@@ -65,9 +63,15 @@ def install_traced(program: bytes) -> int:
 
 
 def _install(program: bytes, *, flags: int) -> int:
+    description, _held = _described(program)
+    return syscall("seccomp", _SET_MODE_FILTER, flags, description)
+
+
+@functools.lru_cache(maxsize=32)
+def _described(program: bytes) -> tuple[bytes, object]:
+    """A struct sock_fprog and the memory that it points to, made before the fork: a child pays for each new page."""
     held = ctypes.create_string_buffer(program, len(program))
-    count = len(program) // 8
-    return syscall("seccomp", _SET_MODE_FILTER, flags, struct.pack("HxxxxxxQ", count, ctypes.addressof(held)))
+    return struct.pack("HxxxxxxQ", len(program) // 8, ctypes.addressof(held)), held
 
 
 def probe() -> str | None:

@@ -1,0 +1,212 @@
+"""What the programs decide, on both architectures, by an interpreter of BPF. `test_seccomp` asks the kernel."""
+
+from __future__ import annotations
+
+import errno
+import itertools
+
+import pytest
+
+from paddock.jail.walls import arguments, bpf, rules, seccomp
+from paddock.jail.walls.seccomp import ALLOW, ARCHITECTURES, ERROR, KILL, NOTIFY, Policy
+from paddock.jail.walls.syscalls import NUMBERS
+
+MACHINES = tuple(NUMBERS)
+EPERM, ENOSYS, ENOTSUP = (ERROR | number for number in (errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP))
+POLICIES = [
+    *(
+        Policy(processes=processes, sockets=sockets)
+        for processes in (True, False)
+        for sockets in ("none", "unix", "inet")
+    ),
+    Policy(processes=False, execute=True),
+    Policy(confined=True),
+]
+NORMAL, ALONE, CONFINED = Policy(), Policy(processes=False), Policy(confined=True)
+UNIX, INET = Policy(sockets="unix"), Policy(sockets="inet")
+THREAD, FORK = 0x3D0F00, 0x1200011
+UPPER = 1 << 32
+
+Case = tuple[Policy, str, tuple[int, ...], int]
+CASES: list[Case] = [
+    (NORMAL, "read", (), ALLOW),
+    (NORMAL, "clone3", (), ENOSYS),
+    (NORMAL, "clone", (FORK,), ALLOW),
+    (NORMAL, "clone", (THREAD,), ALLOW),
+    (ALONE, "clone", (THREAD,), ALLOW),
+    (ALONE, "clone", (FORK,), EPERM),
+    (CONFINED, "clone", (THREAD,), ALLOW),
+    (CONFINED, "clone", (FORK,), EPERM),
+    (NORMAL, "clone", (FORK | UPPER,), EPERM),
+    (NORMAL, "clone", (FORK | 0x8000,), EPERM),  # CLONE_PARENT
+    *((NORMAL, "clone", (FORK | flag,), EPERM) for flag in (0x20000, *(1 << bit for bit in range(25, 32)))),
+    (NORMAL, "execve", (), ALLOW),
+    (ALONE, "execve", (), EPERM),
+    (Policy(processes=False, execute=True), "execve", (), ALLOW),
+    (Policy(processes=False, execute=True), "clone", (FORK,), EPERM),
+    (NORMAL, "socket", (1, 1, 0), EPERM),
+    (NORMAL, "connect", (), EPERM),
+    (NORMAL, "socketpair", (1, 0x80801, 0), ALLOW),
+    (NORMAL, "socketpair", (1, 2, 0), EPERM),  # a datagram socket could be sent anywhere
+    (NORMAL, "socketpair", (2, 1, 0), EPERM),
+    (UNIX, "socketpair", (1, 2, 0), ALLOW),
+    (UNIX, "socket", (1, 1, 0), ALLOW),
+    (UNIX, "socket", (1, 3, 0), EPERM),
+    (UNIX, "socket", (2, 1, 0), EPERM),
+    (UNIX, "connect", (), ALLOW),
+    (INET, "socket", (2, 1, 6), ALLOW),
+    (INET, "socket", (10, 0x80802, 17), ALLOW),
+    (INET, "socket", (2 | UPPER, 1, 0), ALLOW),  # an int: the kernel ignores the upper half too
+    (INET, "socket", (2, 3, 1), EPERM),  # raw
+    (INET, "socket", (2, 2, 1), EPERM),  # ping
+    (INET, "socket", (2, 1, 262), EPERM),  # MPTCP
+    *((INET, "socket", (family, 2, 0), EPERM) for family in (0, 16, 17, 38, 40, 44)),
+    (NORMAL, "sendto", (3, 0, 0, 0x4000), ALLOW),
+    (NORMAL, "sendto", (3, 0, 0, 0x20004000), EPERM),
+    (NORMAL, "sendmsg", (3, 0, 0x20000000), EPERM),
+    (INET, "setsockopt", (3, 1, 2), ALLOW),
+    (INET, "setsockopt", (3, 1, 26), EPERM),
+    (INET, "setsockopt", (3, 6, 1), ALLOW),
+    (INET, "setsockopt", (3, 6, 31), EPERM),
+    (INET, "setsockopt", (3, 41, 26), ALLOW),
+    (INET, "setsockopt", (3, 0, 64), EPERM),
+    (NORMAL, "setsockopt", (3, 41, 26), EPERM),
+    (NORMAL, "prlimit64", (0, 7), ALLOW),
+    (NORMAL, "prlimit64", (1, 7), EPERM),
+    (NORMAL, "sched_setaffinity", (1,), EPERM),
+    (NORMAL, "sched_setaffinity", (0,), ALLOW),
+    (NORMAL, "setpriority", (0, 0), ALLOW),
+    (NORMAL, "setpriority", (0, 1), EPERM),
+    (NORMAL, "setpriority", (2, 0), EPERM),
+    (NORMAL, "ioprio_set", (1, 0), ALLOW),
+    (NORMAL, "ioprio_set", (3, 0), EPERM),
+    (NORMAL, "ioctl", (0, 0x5401), ALLOW),
+    *((NORMAL, "ioctl", (0, request), EPERM) for request in (0x5412, 0x541C, 0x5423, 0x8901, 0x5412 | UPPER)),
+    (NORMAL, "fcntl", (0, 1030), ALLOW),
+    *((NORMAL, "fcntl", (0, command), EPERM) for command in (8, 10, 15, 1024, 1026, 1031)),
+    *((NORMAL, "prctl", (option,), ALLOW) for option in (1, 15, 23, 38, 0x53564D41)),
+    *((NORMAL, "prctl", (option,), EPERM) for option in (4, 22, 24, 35, 47, 62, 0x59616D61)),
+    (CONFINED, "prctl", (1,), EPERM),
+    (NORMAL, "personality", (0xFFFFFFFF,), ALLOW),
+    (NORMAL, "personality", (8,), EPERM),
+    (NORMAL, "memfd_create", (), ALLOW),
+    (CONFINED, "memfd_create", (), EPERM),
+    (NORMAL, "openat", (3, 0, 0o100, 0o644), ALLOW),
+    (NORMAL, "openat", (3, 0, 0o100, 0o4755), EPERM),
+    (NORMAL, "openat", (3, 0, 0o20200000, 0o2755), EPERM),  # O_TMPFILE
+    (NORMAL, "openat", (3, 0, 0o2000000, 0o7777), ALLOW),  # no creation: the mode is not looked at
+    (NORMAL, "openat2", (), ENOSYS),
+    (NORMAL, "fchmod", (3, 0o755), ALLOW),
+    (NORMAL, "fchmod", (3, 0o4755), EPERM),
+    (NORMAL, "fchmodat", (3, 0, 0o2755), EPERM),
+    (CONFINED, "fchmod", (3, 0o755), EPERM),
+    (CONFINED, "fchownat", (), EPERM),
+    (CONFINED, "utimensat", (), EPERM),
+    (NORMAL, "getxattr", (), ALLOW),
+    (NORMAL, "setxattr", (), ENOTSUP),
+    (CONFINED, "getxattr", (), ENOTSUP),
+    (NORMAL, "kill", (7, 9), ALLOW),
+    (CONFINED, "kill", (7, 9), EPERM),
+    (CONFINED, "tgkill", (7, 7, 9), EPERM),
+    (CONFINED, "pidfd_send_signal", (7, 9), EPERM),
+    (CONFINED, "setsid", (), EPERM),
+]  # fmt: skip
+
+NEVER = """
+    ptrace process_vm_readv process_vm_writev pidfd_getfd kcmp process_madvise unshare setns mount umount2
+    pivot_root chroot open_tree move_mount fsopen fsconfig fsmount fspick mount_setattr bpf perf_event_open
+    userfaultfd keyctl add_key request_key io_uring_setup io_uring_enter io_uring_register io_setup kexec_load
+    kexec_file_load init_module finit_module delete_module reboot swapon swapoff acct quotactl quotactl_fd
+    nfsservctl open_by_handle_at name_to_handle_at syslog lookup_dcookie fanotify_init fanotify_mark
+    inotify_init1 mknodat vhangup set_mempolicy mbind move_pages migrate_pages settimeofday clock_settime
+    adjtimex clock_adjtime sethostname setdomainname setuid setgid setreuid setregid setresuid setresgid
+    setfsuid setfsgid setgroups capset seccomp landlock_create_ruleset memfd_secret shmget shmat msgget semget
+    mq_open sync syncfs vmsplice splice tee iopl ioperm modify_ldt mknod inotify_init uselib sysfs _sysctl
+""".split()  # noqa: SIM905
+
+
+def decided(policy: Policy, machine: str, name: str, values: tuple[int, ...] = ()) -> int:
+    return bpf.decided(seccomp.program(policy, machine), NUMBERS[machine][name], ARCHITECTURES[machine], values)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[1]}{case[2]}")
+def test_a_call_with_its_arguments_is_decided_as_the_table_says(case: Case, machine: str) -> None:
+    policy, name, values, expected = case
+
+    assert decided(policy, machine, name, values) == expected
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("policy", POLICIES, ids=str)
+def test_what_reaches_past_the_jail_is_refused_under_every_policy(policy: Policy, machine: str) -> None:
+    answers = {name: decided(policy, machine, name) for name in NEVER if name in NUMBERS[machine]}
+
+    assert answers == dict.fromkeys(answers, EPERM)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_numbers_without_a_name_and_those_of_x32_are_unknown(machine: str) -> None:
+    known = set(NUMBERS[machine].values())
+    unknown = [*(number for number in range(1000) if number not in known), 2**30, 2**30 + 59, 2**31, 2**32 - 1]
+    program = seccomp.program(Policy(), machine)
+
+    assert {bpf.decided(program, number, ARCHITECTURES[machine]) for number in unknown} == {ENOSYS}
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("foreign", [0x40000003, 0x40000028, 0])
+def test_a_foreign_architecture_is_killed_for_any_call(machine: str, foreign: int) -> None:
+    program = seccomp.program(Policy(), machine)
+
+    assert {bpf.decided(program, number, foreign) for number in range(500)} == {KILL}
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("policy", POLICIES, ids=str)
+def test_the_program_follows_the_rules_for_every_number(policy: Policy, machine: str) -> None:
+    """The layout of the tree, shared leaves and long jumps included, changes nothing."""
+    program, permitted = seccomp.program(policy, machine), arguments.rules(policy)
+    samples = list(itertools.product((0, 1, 2, 0x5412), (0, 1, 2, 6), (0, 1, 64)))
+    for name, number in NUMBERS[machine].items():
+        refused = ERROR | rules.refusal(name)
+        rule = permitted.get(name)
+        alone = bpf.assembled(rule(bpf.answer(ALLOW), bpf.answer(refused)) if rule else bpf.answer(refused))
+        for values in samples:
+            assert bpf.decided(program, number, ARCHITECTURES[machine], values) == bpf.decided(alone, number, 0, values)
+
+
+def test_branches_further_apart_than_a_jump_reaches_still_arrive() -> None:
+    far = bpf.search({number: bpf.answer(number + 1) for number in range(2000)}, bpf.answer(0))
+    program = bpf.assembled(bpf.load(bpf.NUMBER, far))
+
+    assert [bpf.decided(program, number, 0) for number in range(2001)] == [*range(1, 2001), 0]
+
+
+def test_every_name_in_the_rules_is_a_system_call_somewhere() -> None:
+    known = set().union(*NUMBERS.values())
+    named = set().union(*(arguments.rules(policy) for policy in POLICIES), rules.UNKNOWN, rules.UNSUPPORTED, NEVER)
+
+    assert named <= known
+
+
+def test_a_confined_program_signals_the_process_it_was_made_for_and_no_other() -> None:
+    machine = "x86_64"
+    program = seccomp.for_process(seccomp.program(CONFINED, machine), 4711)
+    kill, architecture = NUMBERS[machine]["kill"], ARCHITECTURES[machine]
+
+    answers = {pid: bpf.decided(program, kill, architecture, (pid, 9)) for pid in (4711, 1, 0, -1, -4711, 4712)}
+
+    assert answers == {4711: ALLOW, 1: EPERM, 0: EPERM, -1: EPERM, -4711: EPERM, 4712: EPERM}
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_tracing_reports_exactly_what_is_refused_without_it(machine: str) -> None:
+    for name in NUMBERS[machine]:
+        plain, traced = (decided(Policy(trace=trace), machine, name) for trace in (False, True))
+        assert traced == (ALLOW if plain == ALLOW else NOTIFY)
+
+
+def test_a_confined_guest_cannot_be_given_sockets() -> None:
+    with pytest.raises(ValueError, match="must be 'none'"):
+        Policy(confined=True, sockets="inet")

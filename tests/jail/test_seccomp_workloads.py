@@ -1,0 +1,181 @@
+"""What a guest needs works behind the filter: each program runs in an interpreter that walls itself in first."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from paddock.jail.walls.seccomp import Policy
+
+ALONE, CONFINED = Policy(processes=False), Policy(confined=True)
+
+WALLED = """
+import os, sys
+from paddock.jail.walls import capabilities, seccomp
+from paddock.jail.walls.seccomp import Policy
+program = seccomp.for_process(seccomp.program({policy!r}), os.getpid())
+capabilities.no_new_privs()
+capabilities.drop_all()
+seccomp.install(program)
+"""
+
+ASYNCIO = """
+import asyncio
+async def main():
+    await asyncio.gather(*(asyncio.sleep(0.001) for _ in range(20)))
+    await asyncio.to_thread(sum, [1])
+asyncio.run(main())
+"""
+THREADS = """
+from concurrent.futures import ThreadPoolExecutor
+with ThreadPoolExecutor(8) as pool:
+    assert list(pool.map(abs, range(-100, 0)))[0] == 100
+"""
+LIBRARY = """
+import decimal, faulthandler, hashlib, mmap, os, platform, random, resource, signal, sqlite3, ssl, tempfile, time, uuid
+import zoneinfo
+ssl.create_default_context()
+zoneinfo.ZoneInfo("Europe/Berlin")
+faulthandler.enable()
+platform.platform(); uuid.uuid4(); os.cpu_count(); os.sched_getaffinity(0); os.urandom(8); random.seed()
+resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+mmap.mmap(-1, 4096).close()
+with tempfile.TemporaryFile() as file:
+    file.write(b"x")
+    file.flush()
+    with mmap.mmap(file.fileno(), 0) as mapped:
+        mapped[0] = 65
+        mapped.flush()
+database = sqlite3.connect("data.db")
+database.execute("pragma journal_mode=wal")
+database.execute("create table t (x)")
+database.commit()
+database.close()
+signal.signal(signal.SIGALRM, lambda *_: None)
+signal.setitimer(signal.ITIMER_REAL, 0.001)
+time.sleep(0.01)
+signal.raise_signal(signal.SIGALRM)
+os.kill(os.getpid(), signal.SIGALRM)
+"""
+FILES = """
+import fcntl, os, shutil, tarfile, zipfile
+os.mkdir("a")
+with open("a/file", "w") as file:
+    file.write("x" * 100_000)
+shutil.copy2("a/file", "a/copy")
+shutil.copytree("a", "b")
+os.chmod("b/file", 0o600); os.utime("b/file"); os.truncate("b/file", 5)
+os.link("b/file", "b/link"); os.symlink("x", "b/s")
+with tarfile.open("a.tar", "w") as archive:
+    archive.add("a")
+with tarfile.open("a.tar") as archive:
+    archive.extractall("c", filter="data")
+with zipfile.ZipFile("a.zip", "w") as archive:
+    archive.write("a/file")
+with open("a/file") as file:
+    fcntl.flock(file, fcntl.LOCK_EX)
+shutil.rmtree("b")
+"""
+CHILDREN = """
+import asyncio, multiprocessing, os, subprocess
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing.shared_memory import SharedMemory
+async def main():
+    child = await asyncio.create_subprocess_exec("/bin/echo", "hi", stdout=subprocess.PIPE)
+    assert (await child.communicate())[0] == b"hi\\n"
+if __name__ == "__main__":
+    asyncio.run(main())
+    assert subprocess.run("echo 2 | cat; ls / | sort > /dev/null", shell=True, capture_output=True).stdout == b"2\\n"
+    subprocess.run(["/bin/true"], start_new_session=True, check=True)
+    os.waitpid(os.posix_spawn("/bin/true", ["true"], os.environ), 0)
+    for method in ("fork", "spawn"):
+        with multiprocessing.get_context(method).Pool(2) as pool:
+            assert pool.map(abs, [-1, -2]) == [1, 2]
+    with ProcessPoolExecutor(2) as pool:
+        assert list(pool.map(abs, [-1])) == [1]
+    shared = SharedMemory(create=True, size=100)
+    shared.close()
+    shared.unlink()
+"""
+NUMPY = """
+import numpy
+values = numpy.random.default_rng(0).random((200, 200))
+numpy.linalg.solve(values, values[0]); numpy.fft.fft(values); numpy.linalg.svd(values)
+"""
+PANDAS = """
+import io, pandas
+table = pandas.DataFrame({"key": list("abab") * 1000, "value": range(4000)})
+table.groupby("key").value.sum(); table.merge(table.head(10), on="key")
+table.to_csv("table.csv")
+assert len(pandas.read_csv("table.csv")) == 4000
+pandas.date_range("2020", periods=3, tz="Europe/Berlin")
+"""
+NODE = """
+const fs = require("fs"), zlib = require("zlib"), crypto = require("crypto"), { execSync } = require("child_process");
+const { Worker } = require("worker_threads");
+(async () => {
+  fs.writeFileSync("file", "x".repeat(10000)); fs.copyFileSync("file", "copy"); await fs.promises.readFile("copy");
+  const busy = new Worker("let s = 0; for (let i = 0; i < 1e6; i++) s += i", { eval: true });
+  await new Promise((done) => busy.on("exit", done));
+  await new Promise((done) => zlib.gzip(Buffer.alloc(1e6), done));
+  await new Promise((done) => crypto.pbkdf2("a", "b", 1000, 10, "sha1", done));
+  new WebAssembly.Memory({ initial: 10, maximum: 100 }).grow(5);
+  if (process.argv[2] === "children") execSync("echo child");
+  await new Promise((done) => setTimeout(done, 5));
+  console.log("ok");
+})();
+"""
+
+
+def run(policy: Policy, source: str, folder: Path) -> str:
+    """What the program says after its last line; a traceback otherwise."""
+    script = folder / "script.py"
+    script.write_text(f"if __name__ == '__main__':\n    exec({WALLED.format(policy=policy)!r})\n{source}\n")
+    with script.open("a") as file:
+        file.write("if __name__ == '__main__':\n    print('ok')\n")
+    paths = os.pathsep.join(path for path in sys.path if path)
+    environment = {"PYTHONPATH": paths, "PATH": os.environ["PATH"], "OPENBLAS_NUM_THREADS": "2"}
+    command = [sys.executable, "-W", "error", str(script)]
+    ended = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    return ended.stdout + ended.stderr
+
+
+@pytest.mark.parametrize("policy", [Policy(), ALONE, CONFINED], ids=str)
+@pytest.mark.parametrize("source", [ASYNCIO, THREADS, LIBRARY], ids=["asyncio", "threads", "library"])
+def test_the_standard_library_works_under_every_policy(policy: Policy, source: str, tmp_path: Path) -> None:
+    assert run(policy, source, tmp_path) == "ok\n"
+
+
+@pytest.mark.parametrize("policy", [Policy(), ALONE], ids=str)
+def test_files_are_copied_packed_and_removed(policy: Policy, tmp_path: Path) -> None:
+    assert run(policy, FILES, tmp_path) == "ok\n"
+
+
+def test_processes_start_in_every_way_that_python_knows(tmp_path: Path) -> None:
+    assert run(Policy(), CHILDREN, tmp_path) == "ok\n"
+
+
+@pytest.mark.parametrize("policy", [Policy(), ALONE, CONFINED], ids=str)
+@pytest.mark.parametrize(("package", "source"), [("numpy", NUMPY), ("pandas", PANDAS)])
+def test_packages_work_under_every_policy(policy: Policy, package: str, source: str, tmp_path: Path) -> None:
+    if importlib.util.find_spec(package) is None:
+        pytest.skip(f"{package} is not installed here")
+
+    assert run(policy, source, tmp_path) == "ok\n"
+
+
+@pytest.mark.parametrize("policy", [Policy(), Policy(processes=False, execute=True)], ids=str)
+def test_node_works(policy: Policy, tmp_path: Path) -> None:
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("node is not installed here")
+    (tmp_path / "script.js").write_text(NODE)
+    argument = "children" if policy.processes else "alone"
+
+    assert run(policy, f"os.execv({node!r}, ['node', 'script.js', {argument!r}])", tmp_path) == "ok\n"
