@@ -77,12 +77,12 @@ class Slots:
             if (parent / "cgroup.subtree_control").exists():
                 given = (parent / "cgroup.controllers").read_text().split()
                 enabled = [f"+{name}" for name in ("memory", "pids", "cpu") if name in given]
-                write(parent / "cgroup.subtree_control", " ".join(enabled))
+                write(f"{parent}/cgroup.subtree_control", " ".join(enabled))
         weights = {"cpu.shares": shares(cpu_weight), "cpu.weight": cpu_weight}
         for parent in self._parents.values():
             for file, value in weights.items():
                 if (parent / file).exists():
-                    write(parent / file, str(value))
+                    write(f"{parent}/{file}", str(value))
 
     def take(self) -> Slot:
         """An empty slot without limits: one that was given back, or a new one (0.3 ms)."""
