@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import platform
@@ -81,10 +82,17 @@ def _process(pid: int) -> tuple[Process, list[int]]:
     fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
     ticks = sum(map(int, fields[11:15]))  # its own, and those of children that it waited for
     tasks = [pid] if fields[17] == b"1" else [int(entry.name) for entry in os.scandir(f"/proc/{pid}/task")]
-    for task in tasks if fields[0] == b"Z" else (pid,):
-        if kilobytes := _kilobytes(_RESIDENT, _read(f"/proc/{task}/status")):
-            return Process(kilobytes * 1024, ticks / _TICKS, int(fields[19]), task), tasks
-    return Process(0, ticks / _TICKS, int(fields[19]), pid), tasks
+    memory, task = _memory_of(tasks if fields[0] == b"Z" else [pid])
+    return Process(memory, ticks / _TICKS, int(fields[19]), task), tasks
+
+
+def _memory_of(tasks: list[int]) -> tuple[int, int]:
+    """The memory of the first thread that still has it, and which one that is."""
+    for task in tasks:
+        with contextlib.suppress(*_GONE):
+            if kilobytes := _kilobytes(_RESIDENT, _read(f"/proc/{task}/status")):
+                return kilobytes * 1024, task
+    return 0, tasks[0]
 
 
 def _same_memory(one: int, other: int) -> bool:
@@ -95,10 +103,8 @@ def _same_memory(one: int, other: int) -> bool:
 def _children(pid: int, tasks: list[int]) -> list[int]:
     found: list[int] = []
     for task in tasks:
-        try:
+        with contextlib.suppress(*_GONE):
             found += map(int, _read(f"/proc/{pid}/task/{task}/children").split())
-        except _GONE:
-            continue
     return found
 
 

@@ -27,7 +27,7 @@ from paddock.jail.walls.footprint import Process, held_bytes, tree
 
 FLOOR_SECONDS = 0.002
 IDLE_SECONDS = 0.01
-CEILING_SECONDS = 0.05
+CEILING_SECONDS = 0.1
 MAPPED_TIMES = 4
 FILL_BYTES_PER_SECOND = 1.5e9 * min(os.cpu_count() or 1, 8)
 
@@ -105,7 +105,7 @@ class Watched:
 class Watcher:
     """Watches any number of trees from one thread, which starts with the first and ends with `close()`.
 
-    A look costs 25 µs for each process and is due every 2 to 50 ms, by the room that is left.
+    A look costs 25 µs for each process and is due every 2 to 100 ms, by the room that is left.
     """
 
     def __init__(self) -> None:
