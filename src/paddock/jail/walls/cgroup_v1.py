@@ -106,11 +106,11 @@ class SlotV1:
         if self.oom_fd is not None:
             with contextlib.suppress(BlockingIOError):
                 os.eventfd_read(self.oom_fd)
-                self._notices += 1
+                self._noticed = True
         if self._oom_kills() > self._kills_before:
             return True
         # The host may have killed the tree on the notice, before the kernel chose, and counted, a victim of its own.
-        return self._notices > 0 and self._refusals() > self._refusals_before
+        return self._noticed and self._reached_limit()
 
     def kill(self) -> bool:
         """Kill everything in the group; whether it is empty now. Takes as long as its memory takes to free."""
@@ -139,12 +139,11 @@ class SlotV1:
     def _count_from_here(self) -> None:
         self._limits = None
         self._take_baseline()
-        self._notices = 0
+        self._noticed = False
         if self.oom_fd is not None:
             with contextlib.suppress(BlockingIOError):
                 os.eventfd_read(self.oom_fd)
         self._kills_before = self._oom_kills()
-        self._refusals_before = self._refusals()
 
     def _oom_kills(self) -> int:
         kills = field(f"{self._memory}/memory.oom_control", "oom_kill")
@@ -152,9 +151,13 @@ class SlotV1:
             raise OSError(f"{self._memory}/memory.oom_control counts no oom_kill: it needs Linux 4.13 or newer")
         return kills
 
-    def _refusals(self) -> int:
-        files = ("memory.failcnt", "memory.memsw.failcnt") if self._swap_counts else ("memory.failcnt",)
-        return sum(number(f"{self._memory}/{name}") for name in files)
+    def _reached_limit(self) -> bool:
+        """Whether a notice can be about our own limit and not a parent's; a charge that fails for good is a small one."""
+        if self._limits is None:
+            return False
+        # Not memory.failcnt: recent kernels count nothing in it.
+        ceiling = self._baseline + self._limits[0]
+        return number(f"{self._memory}/memory.max_usage_in_bytes") > ceiling - 2**20
 
     def _cpu_nanoseconds(self) -> int | None:
         return int(read(f"{self._cpuacct}/cpuacct.usage")) if self._cpuacct else None
