@@ -31,6 +31,35 @@ for _ in range(8):
         time.sleep(60)
 os.wait()
 """
+# Four children that only share what their parent has.
+SHARERS = """
+import os, time
+block = bytearray(b'x') * (48 << 20)
+for _ in range(4):
+    if not os.fork():
+        time.sleep(60)
+print('shared', flush=True)
+time.sleep(60)
+"""
+# A child that has its parent's very memory until it executes something: when the named pipe is opened.
+VFORK = """
+import os
+block = bytearray(b'x') * (80 << 20)
+print('spawning', flush=True)
+os.posix_spawn('/bin/true', ['true'], {}, file_actions=[(os.POSIX_SPAWN_OPEN, 0, PIPE, os.O_RDONLY, 0)])
+os.wait()
+print('spawned', flush=True)
+"""
+# The first thread ends; the process is a zombie to look at, and its other thread takes the memory.
+HEADLESS = """
+import ctypes, threading, time
+def take():
+    time.sleep(0.3)
+    block = bytearray(b'x') * (128 << 20)
+    time.sleep(60)
+threading.Thread(target=take).start()
+ctypes.CDLL(None).syscall(60 if __import__('platform').machine() == 'x86_64' else 93, 0)
+"""
 FORKS = """
 import os, time
 born = 0

@@ -151,6 +151,15 @@ def test_a_reused_slot_counts_from_zero_and_has_its_whole_limit(slots: Slots) ->
     assert first.cpu_seconds is None or first.cpu_seconds < 0.1
 
 
+def test_a_waiting_guests_limits_can_be_raised_and_lowered(slots: Slots) -> None:
+    for megabytes, ends_well in ((32, False), (96, True)):
+        slot = slots.take()
+        with guest(slot, megabytes=64, processes=1) as process:
+            slot.limit(megabytes * MEGABYTE, 3, 50)
+            assert (told(process, grabs(64)) == b"grabbed\n") is ends_well
+            assert slot.was_out_of_memory() is not ends_well
+
+
 def test_a_slot_is_reused_with_a_higher_and_a_lower_limit(slots: Slots) -> None:
     slot = slots.take()
     for megabytes, ends_well in ((32, False), (96, True), (32, False), (96, True)):

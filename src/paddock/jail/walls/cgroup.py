@@ -77,12 +77,12 @@ class Slots:
             if (parent / "cgroup.subtree_control").exists():
                 given = (parent / "cgroup.controllers").read_text().split()
                 enabled = [f"+{name}" for name in ("memory", "pids", "cpu") if name in given]
-                write(parent / "cgroup.subtree_control", " ".join(enabled))
+                write(f"{parent}/cgroup.subtree_control", " ".join(enabled))
         weights = {"cpu.shares": shares(cpu_weight), "cpu.weight": cpu_weight}
         for parent in self._parents.values():
             for file, value in weights.items():
                 if (parent / file).exists():
-                    write(parent / file, str(value))
+                    write(f"{parent}/{file}", str(value))
 
     def take(self) -> Slot:
         """An empty slot without limits: one that was given back, or a new one (0.3 ms)."""
@@ -147,20 +147,22 @@ def _search() -> tuple[Controllers | None, str | None]:
 
 
 def _try(controllers: Controllers) -> str | None:
-    """Limit, move and kill a child for real; None, or what failed."""
-    waits = [sys.executable, "-I", "-S", "-c", "import sys; sys.stdin.read()"]
+    """Let a child run into a limit for real; None, or what failed."""
+    grabs = [sys.executable, "-I", "-S", "-c", "import sys; sys.stdin.read(); bytearray(b'x') * (64 << 20)"]
+    where = controllers.parents["memory"]
     try:
-        with subprocess.Popen(waits, stdin=subprocess.PIPE) as child, contextlib.ExitStack() as undo:
+        with subprocess.Popen(grabs, stdin=subprocess.PIPE) as child, contextlib.ExitStack() as undo:
             undo.callback(child.kill)
             slots = Slots(controllers)
             undo.callback(slots.close)
             slot = slots.take()
             slot.enter(child.pid)
-            slot.limit(64 * 2**20, 8)
+            slot.limit(16 * 2**20, 8)
             if slot.usage().processes < 1:
                 return f"a process that was moved into {controllers.parents['pids']} is not counted there"
-            if not slot.kill() or child.wait(5) != -9:
-                return f"a process in {controllers.parents['pids']} could not be killed"
+            child.communicate(timeout=10)
+            if child.returncode == 0 or not slot.was_out_of_memory():
+                return f"a limit in {where} stops nobody: is the memory controller on, and oom_score_adj above -1000?"
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"{error}: {ALLOW}"
     return None

@@ -25,18 +25,18 @@ class Usage:
     processes: int
 
 
-def write(path: Path, text: str) -> None:
+def write(path: str, text: str) -> None:
     """Write a value. Moving a process or lowering a limit may block for milliseconds; the rest takes microseconds."""
-    fd = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+    fd = os.open(path, os.O_WRONLY | os.O_TRUNC | os.O_CLOEXEC)
     try:
         os.write(fd, text.encode())
     except OSError as error:
-        raise OSError(error.errno, f"cannot write {text}: {error.strerror}", str(path)) from error
+        raise OSError(error.errno, f"cannot write {text}: {error.strerror}", path) from error
     finally:
         os.close(fd)
 
 
-def read(path: Path) -> str:
+def read(path: str) -> str:
     """The file's text, without surrounding white space."""
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
@@ -47,12 +47,12 @@ def read(path: Path) -> str:
         os.close(fd)
 
 
-def number(path: Path) -> int:
+def number(path: str) -> int:
     """A file that holds one number."""
     return int(read(path))
 
 
-def field(path: Path, name: str) -> int | None:
+def field(path: str, name: str) -> int | None:
     """A number of a file of `name number` lines, or None where this kernel does not count it."""
     for line in read(path).splitlines():
         key, _, value = line.partition(" ")
@@ -63,7 +63,7 @@ def field(path: Path, name: str) -> int | None:
 
 def members(group: Path) -> set[int]:
     """The processes of the group. One of a foreign pid namespace is listed as 0 and left out: nobody can name it."""
-    return {int(line) for line in read(group / "cgroup.procs").split()} - {0}
+    return {int(line) for line in read(f"{group}/cgroup.procs").split()} - {0}
 
 
 def end_members(group: Path, *, within_seconds: float = PATIENCE_SECONDS) -> bool:

@@ -83,7 +83,7 @@ def _candidates_v2(own: Path, point: Path) -> Iterator[Controllers | str]:
     for group in (own, *own.parents):
         if not group.is_relative_to(point):
             return
-        offered = set(read(group / "cgroup.controllers").split())
+        offered = set(read(f"{group}/cgroup.controllers").split())
         if missing := [name for name in NEEDED if name not in offered]:
             yield f"{group} (cgroup v2) offers no {' and no '.join(missing)} controller"
             continue
@@ -97,22 +97,22 @@ def _candidates_v2(own: Path, point: Path) -> Iterator[Controllers | str]:
             continue
         # Weights are worth having and not worth failing for: the kernel refuses them where real-time tasks run.
         with contextlib.suppress(OSError):
-            write(group / "cgroup.subtree_control", "+cpu")
+            write(f"{group}/cgroup.subtree_control", "+cpu")
         yield Controllers(2, dict.fromkeys(NEEDED, group))
 
 
 def _enable(group: Path) -> str | None:
     """Let groups inside this one have the needed controllers, or say why not."""
-    if set(NEEDED) <= set(read(group / "cgroup.subtree_control").split()):
+    if set(NEEDED) <= set(read(f"{group}/cgroup.subtree_control").split()):
         return None
     wanted = " ".join(f"+{name}" for name in NEEDED)
     try:
-        write(group / "cgroup.subtree_control", wanted)
+        write(f"{group}/cgroup.subtree_control", wanted)
     except OSError as error:
         if not _step_aside(group):
             return f"{error}: other processes are in that group; {ALLOW}"
         try:
-            write(group / "cgroup.subtree_control", wanted)
+            write(f"{group}/cgroup.subtree_control", wanted)
         except OSError as again:
             return str(again)
     return None
@@ -125,7 +125,7 @@ def _step_aside(group: Path) -> bool:
     leaf = group / LEAF
     with contextlib.suppress(OSError):
         leaf.mkdir(exist_ok=True)
-        write(leaf / "cgroup.procs", str(os.getpid()))
+        write(f"{leaf}/cgroup.procs", str(os.getpid()))
         return True
     return False
 

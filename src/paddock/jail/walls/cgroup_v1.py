@@ -30,10 +30,10 @@ class SlotV1:
             group.mkdir()
         self._swap_counts = (self._memory / "memory.memsw.limit_in_bytes").exists()
         if not self._swap_counts:
-            write(self._memory / "memory.swappiness", "0")
-        if field(self._memory / "memory.oom_control", "oom_kill_disable"):
-            write(self._memory / "memory.oom_control", "0")
-        self._weight = 100
+            write(f"{self._memory}/memory.swappiness", "0")
+        if field(f"{self._memory}/memory.oom_control", "oom_kill_disable"):
+            write(f"{self._memory}/memory.oom_control", "0")
+        self._limits: tuple[int, int, int] | None = None
         self.oom_fd: int | None = self._notified()
         self._count_from_here()
 
@@ -41,7 +41,7 @@ class SlotV1:
         fd = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
         control = os.open(self._memory / "memory.oom_control", os.O_RDONLY | os.O_CLOEXEC)
         try:
-            write(self._memory / "cgroup.event_control", f"{fd} {control}")
+            write(f"{self._memory}/cgroup.event_control", f"{fd} {control}")
         except OSError:
             os.close(fd)
             raise
@@ -55,7 +55,7 @@ class SlotV1:
         Takes 5 to 30 ms after a quiet moment (the kernel waits for RCU), 0.2 ms in a row: a thread's work.
         """
         for group in self._groups:
-            write(group / "cgroup.procs", str(pid))
+            write(f"{group}/cgroup.procs", str(pid))
 
     def doors(self) -> list[int]:
         """Descriptors to which a single-threaded child writes b"0" to enter by itself, in 0.1 ms; close them in both.
@@ -65,29 +65,40 @@ class SlotV1:
         return [os.open(group / "tasks", os.O_WRONLY | os.O_CLOEXEC) for group in self._groups]
 
     def limit(self, memory_bytes: int, processes: int, cpu_weight: int = 100) -> None:
-        """Allow this much above what is charged now, and this many tasks where those of now count as one."""
-        self._baseline = number(self._memory / "memory.usage_in_bytes")
-        # Downwards from unlimited: memory first, because it must never be above memory and swap together.
-        ceiling = str(self._baseline + memory_bytes)
-        write(self._memory / "memory.limit_in_bytes", ceiling)
-        if self._swap_counts:
-            write(self._memory / "memory.memsw.limit_in_bytes", ceiling)
-        write(self._memory / "memory.max_usage_in_bytes", "0")
-        others = max(number(self._pids / "pids.current") - 1, 0)
-        write(self._pids / "pids.max", str(others + processes))
-        if self._cpu and cpu_weight != self._weight:
-            write(self._cpu / "cpu.shares", str(shares(cpu_weight)))
-            self._weight = cpu_weight
+        """Allow this much above the baseline, which is what is charged now, and so many tasks; those of now are one.
+
+        The first call after `reset()` takes the baseline (0.1 ms); a later one only changes the numbers, at no cost
+        where they are the same. So call it once while the guest waits, with the usual limits.
+        """
+        if self._limits is None:
+            self._take_baseline()
+        wanted = (memory_bytes, processes, cpu_weight)
+        memory_now, processes_now, weight_now = self._limits or (None, None, 100)
+        if memory_bytes != memory_now:
+            files = ["memory.limit_in_bytes"] + ["memory.memsw.limit_in_bytes"] * self._swap_counts
+            # Memory alone may never be above memory and swap together, not even between two writes.
+            for file in reversed(files) if memory_now is not None and memory_bytes > memory_now else files:
+                write(f"{self._memory}/{file}", str(self._baseline + memory_bytes))
+        if processes != processes_now:
+            write(f"{self._pids}/pids.max", str(self._others + processes))
+        if self._cpu and cpu_weight != weight_now:
+            write(f"{self._cpu}/cpu.shares", str(shares(cpu_weight)))
+        self._limits = wanted
+
+    def _take_baseline(self) -> None:
+        self._baseline = number(f"{self._memory}/memory.usage_in_bytes")
+        write(f"{self._memory}/memory.max_usage_in_bytes", "0")
+        self._others = max(number(f"{self._pids}/pids.current") - 1, 0)
         self._cpu_before = self._cpu_nanoseconds()
 
     def usage(self) -> Usage:
         """What was used since `limit()`."""
         spent = self._cpu_nanoseconds()
         return Usage(
-            max(number(self._memory / "memory.max_usage_in_bytes") - self._baseline, 0),
+            max(number(f"{self._memory}/memory.max_usage_in_bytes") - self._baseline, 0),
             None if spent is None or self._cpu_before is None else (spent - self._cpu_before) / 1e9,
             self._oom_kills() - self._kills_before,
-            number(self._pids / "pids.current"),
+            number(f"{self._pids}/pids.current"),
         )
 
     def was_out_of_memory(self) -> bool:
@@ -95,24 +106,26 @@ class SlotV1:
         if self.oom_fd is not None:
             with contextlib.suppress(BlockingIOError):
                 os.eventfd_read(self.oom_fd)
-                self._notices += 1
+                self._noticed = True
         if self._oom_kills() > self._kills_before:
             return True
         # The host may have killed the tree on the notice, before the kernel chose, and counted, a victim of its own.
-        return self._notices > 0 and self._refusals() > self._refusals_before
+        return self._noticed and self._reached_limit()
 
     def kill(self) -> bool:
         """Kill everything in the group; whether it is empty now. Takes as long as its memory takes to free."""
-        write(self._pids / "pids.max", "0")
+        write(f"{self._pids}/pids.max", "0")
         return not [group for group in self._groups if not end_members(group)]
 
     def reset(self) -> None:
         """Make an empty group as new: unlimited, without cached pages, counting from here. Milliseconds if full."""
         if self._swap_counts:
-            write(self._memory / "memory.memsw.limit_in_bytes", UNLIMITED)
-        write(self._memory / "memory.limit_in_bytes", UNLIMITED)
-        write(self._memory / "memory.force_empty", "0")
-        write(self._pids / "pids.max", "max")
+            write(f"{self._memory}/memory.memsw.limit_in_bytes", UNLIMITED)
+        write(f"{self._memory}/memory.limit_in_bytes", UNLIMITED)
+        write(f"{self._memory}/memory.force_empty", "0")
+        write(f"{self._pids}/pids.max", "max")
+        if self._cpu:
+            write(f"{self._cpu}/cpu.shares", str(shares(100)))
         self._count_from_here()
 
     def remove(self) -> None:
@@ -124,27 +137,30 @@ class SlotV1:
             remove(group)
 
     def _count_from_here(self) -> None:
-        self._baseline = number(self._memory / "memory.usage_in_bytes")
-        self._cpu_before = self._cpu_nanoseconds()
-        self._notices = 0
+        self._limits = None
+        self._take_baseline()
+        self._noticed = False
         if self.oom_fd is not None:
             with contextlib.suppress(BlockingIOError):
                 os.eventfd_read(self.oom_fd)
         self._kills_before = self._oom_kills()
-        self._refusals_before = self._refusals()
 
     def _oom_kills(self) -> int:
-        kills = field(self._memory / "memory.oom_control", "oom_kill")
+        kills = field(f"{self._memory}/memory.oom_control", "oom_kill")
         if kills is None:
             raise OSError(f"{self._memory}/memory.oom_control counts no oom_kill: it needs Linux 4.13 or newer")
         return kills
 
-    def _refusals(self) -> int:
-        files = ("memory.failcnt", "memory.memsw.failcnt") if self._swap_counts else ("memory.failcnt",)
-        return sum(number(self._memory / name) for name in files)
+    def _reached_limit(self) -> bool:
+        """Whether a notice can be about our own limit and not a parent's; a charge that fails for good is a small one."""
+        if self._limits is None:
+            return False
+        # Not memory.failcnt: recent kernels count nothing in it.
+        ceiling = self._baseline + self._limits[0]
+        return number(f"{self._memory}/memory.max_usage_in_bytes") > ceiling - 2**20
 
     def _cpu_nanoseconds(self) -> int | None:
-        return int(read(self._cpuacct / "cpuacct.usage")) if self._cpuacct else None
+        return int(read(f"{self._cpuacct}/cpuacct.usage")) if self._cpuacct else None
 
 
 def shares(cpu_weight: int) -> int:

@@ -1,0 +1,215 @@
+"""The watcher against real processes. Limits are small, so that a hole is noticed and not suffered."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from paddock.jail.walls import footprint, watcher
+from paddock.jail.walls.footprint import held_bytes, tree
+from paddock.jail.walls.watcher import Watched, Watcher
+from tests.jail.hogs import HEADLESS, MANY, MEGABYTE, SHARED, SHARERS, VFORK, grabs, tell, told, waiting
+
+MAPPED = """
+import mmap, os
+fd = os.open('/dev/shm', os.O_TMPFILE | os.O_RDWR)
+os.ftruncate(fd, 128 << 20)
+block = mmap.mmap(fd, 128 << 20)
+for at in range(0, 128 << 20, 4096):
+    block[at] = 1
+"""
+STAYS = "\nimport time; time.sleep(60)"
+
+
+@pytest.fixture(autouse=True)
+def works() -> None:
+    reason = watcher.probe()
+    if reason and os.environ.get("CI"):
+        pytest.fail(reason)
+    if reason:
+        pytest.skip(reason)
+
+
+@pytest.fixture
+def watches() -> Iterator[Watcher]:
+    made = Watcher()
+    yield made
+    made.close()
+
+
+@contextlib.asynccontextmanager
+async def guest(watches: Watcher, *, megabytes: int = 64) -> AsyncIterator[tuple[subprocess.Popen[bytes], Watched]]:
+    """A process that is watched and waits for the text of its program."""
+    process = waiting("print(flush=True)")
+    assert process.stdout
+    process.stdout.readline()
+    try:
+        async with watches.watching(process.pid, megabytes * MEGABYTE, at_once=lambda: end(process.pid)) as watched:
+            yield process, watched
+    finally:
+        end(process.pid)
+        process.communicate()
+
+
+def end(root: int) -> None:
+    # Children first: a dead parent's children are no longer in its tree.
+    for pid in reversed(tree(root)):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [grabs(128) + STAYS, SHARED + STAYS, MAPPED + STAYS, MANY, HEADLESS],
+    ids=["private", "shared", "mapped tmpfs", "eight processes", "first thread gone"],
+)
+async def test_a_tree_above_its_limit_is_seen_and_can_be_ended_at_once(watches: Watcher, program: str) -> None:
+    async with guest(watches) as (process, watched):
+        tell(process, program)
+        async with asyncio.timeout(30):
+            await watched.exceeded.wait()
+        assert process.wait(10) == -signal.SIGKILL
+        assert (watched.memory_peak_bytes > 64 * MEGABYTE, watched.error) == (True, None)
+
+
+async def test_a_program_within_its_limit_is_left_alone_and_its_use_is_known(watches: Watcher) -> None:
+    async with guest(watches) as (process, watched):
+        tell(
+            process,
+            grabs(32) + "\nimport time\nwhile time.process_time() < 0.3: pass\nprint('done', flush=True)" + STAYS,
+        )
+        assert process.stdout
+        assert await asyncio.to_thread(process.stdout.readline) == b"grabbed\n"
+        assert await asyncio.to_thread(process.stdout.readline) == b"done\n"
+        async with asyncio.timeout(30):
+            while watched.memory_peak_bytes < 32 * MEGABYTE or watched.cpu_seconds < 0.2:
+                await asyncio.sleep(0.01)
+        assert watched.memory_peak_bytes < 40 * MEGABYTE
+        assert not watched.exceeded.is_set()
+
+
+async def test_children_that_only_share_their_parents_memory_are_not_counted_again(watches: Watcher) -> None:
+    async with guest(watches, megabytes=96) as (process, watched):
+        tell(process, SHARERS)
+        assert process.stdout
+        assert await asyncio.to_thread(process.stdout.readline) == b"shared\n"
+        for _ in range(5):
+            assert watched.look() is not None
+        assert not watched.exceeded.is_set()
+
+
+async def test_a_child_between_vfork_and_exec_is_not_counted_again(watches: Watcher, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    async with guest(watches, megabytes=120) as (process, watched):
+        tell(process, VFORK.replace("PIPE", repr(str(pipe))))
+        async with asyncio.timeout(30):
+            while len(seen := tree(process.pid)) < 2:
+                await asyncio.sleep(0.001)
+        assert min(each.memory_bytes for each in seen.values()) > 80 * MEGABYTE
+        for _ in range(5):
+            assert watched.look() is not None
+        pipe.write_bytes(b"")
+        assert await asyncio.to_thread(process.wait, 10) == 0
+        assert not watched.exceeded.is_set()
+
+
+async def test_two_heavy_trees_do_not_feel_each_other(watches: Watcher) -> None:
+    async with guest(watches) as (greedy, one), guest(watches) as (modest, other):
+        tell(greedy, grabs(128) + STAYS)
+        assert await asyncio.to_thread(told, modest, grabs(48)) == b"grabbed\n"
+        async with asyncio.timeout(30):
+            await one.exceeded.wait()
+        assert (modest.returncode, other.exceeded.is_set()) == (0, False)
+
+
+async def test_a_tree_that_is_no_longer_watched_is_left_alone(watches: Watcher) -> None:
+    process = waiting()
+    async with watches.watching(process.pid, MEGABYTE) as watched:
+        pass
+    assert told(process, grabs(32)) == b"grabbed\n"
+    assert not watched.exceeded.is_set()
+
+
+async def test_a_tree_that_cannot_be_read_counts_as_exceeded(watches: Watcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with guest(watches) as (_, watched):
+
+        def hidden(_: int) -> None:
+            raise PermissionError(13, "Permission denied")
+
+        monkeypatch.setattr(watcher, "tree", hidden)
+        async with asyncio.timeout(30):
+            await watched.exceeded.wait()
+        monkeypatch.undo()
+        assert isinstance(watched.error, PermissionError)
+
+
+async def test_what_is_gone_is_not_watched(watches: Watcher) -> None:
+    process = waiting()
+    process.kill()
+    process.communicate()
+    with pytest.raises(ProcessLookupError, match="no process"):
+        async with watches.watching(process.pid, MEGABYTE):
+            pass
+
+
+def test_the_tree_is_the_same_where_the_kernel_lists_no_children(monkeypatch: pytest.MonkeyPatch) -> None:
+    process = waiting()
+    try:
+        listed = set(tree(process.pid)), process.pid in tree(os.getpid())
+        monkeypatch.setattr(footprint, "_CHILDREN_LISTED", False)
+        assert (set(tree(process.pid)), process.pid in tree(os.getpid())) == listed == ({process.pid}, True)
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become someone who may not read everything")
+def test_a_process_that_hides_its_pages_counts_in_full() -> None:
+    hides = """
+import ctypes, os, time
+from paddock.jail.walls.footprint import held_bytes, tree
+libc = ctypes.CDLL(None)
+os.setgroups([]), os.setresgid(65534, 65534, 65534), os.setresuid(65534, 65534, 65534)
+libc.prctl(4, 1, 0, 0, 0)
+ours, theirs = os.pipe()
+child = os.fork()
+if not child:
+    libc.prctl(4, 0, 0, 0, 0)
+    block = bytearray(b'x') * (32 << 20)
+    os.write(theirs, b'x')
+    time.sleep(60)
+os.read(ours, 1)
+try:
+    open(f'/proc/{child}/smaps_rollup').read()
+except PermissionError:
+    print(held_bytes(tree(child).values()) >= 32 << 20)
+os.kill(child, 9)
+"""
+    source = str(Path(watcher.__file__).parents[3])
+    done = subprocess.run([sys.executable, "-c", hides], capture_output=True, check=True, env={"PYTHONPATH": source})
+    assert done.stdout == b"True\n"
+
+
+def test_the_memory_of_two_sharers_adds_up_to_what_they_share() -> None:
+    process = waiting("print(flush=True)")
+    assert process.stdout
+    process.stdout.readline()
+    tell(process, SHARERS)
+    assert process.stdout.readline() == b"shared\n"
+    seen = tree(process.pid)
+    try:
+        assert len(seen) == 5
+        assert sum(each.memory_bytes for each in seen.values()) > 5 * 48 * MEGABYTE
+        assert 48 * MEGABYTE < held_bytes(seen.values()) < 64 * MEGABYTE
+    finally:
+        end(process.pid)
+        process.communicate()
