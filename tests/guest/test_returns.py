@@ -40,7 +40,9 @@ class Writer:
             leaves += ["if chance(): break", "if chance(): continue", "break"]
         if depth == 0 or self.random.random() < 0.25:
             return self.random.choice(leaves)
-        return getattr(self, self.random.choice(["loop", "endless", "attempt", "context", "choice"]))(depth - 1, in_loop)
+        return getattr(self, self.random.choice(["loop", "endless", "attempt", "context", "choice"]))(
+            depth - 1, in_loop
+        )
 
     def inner(self, depth: int, *, in_loop: bool) -> str:
         return textwrap.indent(self.block(depth, in_loop=in_loop), "    ")

@@ -29,7 +29,10 @@ from tests.guest.conftest import Run
         ("'doc'\nfrom __future__ import annotations\nx: no_such_name = 1\n[__doc__, x]", ["doc", 1]),
         ("import asyncio\nasync def f(x):\n    return x + 1\nawait f(1)", 2),
         ("import asyncio\nasync def f():\n    return 4\nasyncio.run(f())", 4),
-        ("import asyncio\nloop = asyncio.new_event_loop()\nasync def f():\n    return 4\nloop.run_until_complete(f())", 4),
+        (
+            "import asyncio\nloop = asyncio.new_event_loop()\nasync def f():\n    return 4\nloop.run_until_complete(f())",
+            4,
+        ),
         ("async def numbers():\n    yield 1\n    yield 2\n[x async for x in numbers()]", [1, 2]),
         ("async def f(x):\n    return x\n[await f(x) for x in (1, 2)]", [1, 2]),
         ("async def numbers():\n    yield 1\ntotal = 0\nasync for x in numbers():\n    total += x\ntotal", 1),
@@ -56,7 +59,10 @@ def test_the_value_is_the_last_expression(run: Run, code: str, value: object) ->
         ("while True:\n    while True:\n        while True:\n            return 1\n    return 2\nreturn 3", 1),
         ("for x in [1]:\n    for y in []:\n        pass\n    else:\n        return 'else'\n'no'", "else"),
         ("for x in [1, 2]:\n    for y in [1]:\n        return 5\n    else:\n        continue\n    break\n'no'", 5),
-        ("for x in [1]:\n    for y in [1]:\n        pass\n    else:\n        break\n    return 1\nelse:\n    return 2\n3", 3),
+        (
+            "for x in [1]:\n    for y in [1]:\n        pass\n    else:\n        break\n    return 1\nelse:\n    return 2\n3",
+            3,
+        ),
         ("try:\n    return 1\nfinally:\n    print('end')", 1),
         ("try:\n    1 / 0\nexcept ZeroDivisionError:\n    return 'caught'\n2", "caught"),
         ("try:\n    pass\nexcept ValueError:\n    pass\nelse:\n    return 'else'\n2", "else"),
@@ -187,7 +193,9 @@ def test_a_script_that_does_not_compile_runs_nothing(
     assert column in (None, ran.header["column"])
 
 
-@pytest.mark.parametrize("code", ["-" * 100_000 + "1", "(" * 5000, "x = " + "[" * 90 + "]" * 90 + "\n" + "1 + " * 50_000 + "1"])
+@pytest.mark.parametrize(
+    "code", ["-" * 100_000 + "1", "(" * 5000, "x = " + "[" * 90 + "]" * 90 + "\n" + "1 + " * 50_000 + "1"]
+)
 def test_source_that_is_nested_beyond_use_is_refused(run: Run, code: str) -> None:
     ran = run(code)
     assert (ran.status, ran.header["type"]) == ("rejected", "SyntaxError")
