@@ -42,9 +42,9 @@ class Channel:
 
     async def request(self, kind: Kind, header: Mapping[str, Any], body: bytes = b"") -> Frame:
         """Send a request and wait for its answer. The answer to one that is cancelled is dropped."""
-        loop = asyncio.get_running_loop()
         if getpid() != self._owner:
             raise RuntimeError("only the process that Paddock started can call tools and keep artifacts")
+        loop = asyncio.get_running_loop()
         if loop not in self._loops:
             loop.add_reader(self._socket.fileno(), self._read)
             self._loops.add(loop)

@@ -2,7 +2,8 @@
 
 A `return` becomes an assignment and a `break` out of one loop around the whole script: like a return, and unlike an
 exception, that runs `finally` blocks, leaves `with` blocks without an error and cannot be caught. The names of the
-script stay those of a module. A loop within has to be left too; whether it was left by a return is noted where it ends.
+script stay those of a module. A loop within has to be left too, and whether it was left by a return is noted where
+it ends.
 """
 
 from __future__ import annotations
@@ -19,11 +20,20 @@ NAME = "<result>"
 class Kept:
     """What the script hands back."""
 
-    __slots__ = ("done", "value")
+    __slots__ = ("_saved", "done", "value")
 
     def __init__(self) -> None:
         self.value: Any = None
         self.done = False  # whether the loop that has just ended was left by a `return`
+        self._saved: dict[int, tuple[Any, bool]] = {}
+
+    def save(self, line: int) -> None:
+        """At the start of the `finally` at `line`: a return may be on its way through it."""
+        self._saved[line] = self.value, self.done
+
+    def restore(self, line: int) -> None:
+        """At its end, if that is reached: what was on its way goes on, whatever was returned or left in between."""
+        self.value, self.done = self._saved[line]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +87,15 @@ def _statement(node: ast.stmt, loop: _Loop | None) -> list[ast.stmt]:
         for owner in (node, *getattr(node, "handlers", ()), *getattr(node, "cases", ())):
             for name in ("body", "orelse", "finalbody"):
                 if isinstance(inner := getattr(owner, name, None), list):
-                    setattr(owner, name, _block(inner, loop))
+                    setattr(owner, name, _finally(inner, loop) if name == "finalbody" else _block(inner, loop))
     return [node]
+
+
+def _finally(body: list[ast.stmt], loop: _Loop | None) -> list[ast.stmt]:
+    if not _has_return(body):
+        return _block(body, loop)
+    first, last = body[0], body[-1]
+    return [_call("save", first, first), *_block(body, loop), _call("restore", first, last)]
 
 
 def _leave_or_go_on(node: ast.Break | ast.Continue, loop: _Loop | None) -> list[ast.stmt]:
@@ -128,6 +145,12 @@ def _assign(attribute: str, value: ast.expr, place: ast.stmt) -> ast.stmt:
     if not hasattr(value, "lineno"):
         _at(value, place)
     return _at(ast.Assign([_at(target, place)], value), place)
+
+
+def _call(method: str, start: ast.stmt, place: ast.stmt) -> ast.stmt:
+    function = _at(ast.Attribute(_at(ast.Name(NAME, ast.Load()), place), method, ast.Load()), place)
+    call = ast.Call(function, [_at(ast.Constant(start.lineno), place)], [])
+    return _at(ast.Expr(_at(call, place)), place)
 
 
 def _assign_done(place: ast.stmt, *, done: bool) -> ast.stmt:

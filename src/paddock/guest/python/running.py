@@ -60,8 +60,16 @@ def raised(error: BaseException, *, is_script: bool) -> Outcome:
     limits.allow_recursion(limits.ROOM)
     if is_script:
         error.__traceback__ = errors.script_frames(error.__traceback__)
-        sys.excepthook(type(error), error, error.__traceback__)
+        _show(error)
     return Outcome("raised", error=errors.describe(error), exit_code=1 if is_script else None)
+
+
+def _show(error: BaseException) -> None:
+    try:
+        sys.excepthook(type(error), error, error.__traceback__)
+    except BaseException as another:  # noqa: BLE001 (the script's own hook)
+        streams.say(f"Error in sys.excepthook:\n{errors.text_of(another, carets=True)}\n")
+        streams.say(f"Original exception was:\n{errors.text_of(error, carets=True)}")
 
 
 def exited(error: SystemExit) -> Outcome:

@@ -1,0 +1,189 @@
+"""How a script fails: its exception in CPython's words, placed in its own lines, with nothing of ours."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.guest.conftest import Run
+from tests.guest.harness import tools
+
+
+@pytest.mark.parametrize(
+    ("code", "line", "column"),
+    [
+        ("1 / 0", 1, 1),
+        ("x = 1\ny = x / 0", 2, 5),
+        ("x = [1,\n     2,\n     1 / 0,\n     3]\nx", 3, 6),
+        ("(1 +\n   2 / 0)", 2, 4),
+        ("s = 'äöü😀'; 1 / 0", 1, 13),
+        ("'äöü😀' + str(1 / 0)", 1, 14),
+        ("return 1 / 0", 1, 8),
+        ("if True:\n    return [1, 2 / 0]", 2, 16),
+        ("for x in [1, 0]:\n    for y in [1]:\n        return 1 / (x - 1)", 3, 16),
+        ("a = 1\r\nb = 2\r\na / 0", 3, 1),
+        ("a = 1\rb = 2\ra / 0", 3, 1),
+        ("a = 1\x0c\nb = '\u2028'; 1 / 0", 2, 10),
+        ("def f(x):\n    return 1 / x\n\nf(0)", 2, 12),
+        ("async def f(x):\n    return 1 / x\nawait f(0)", 2, 12),
+        ("import asyncio\nasync def f(x):\n    return 1 / x\nawait asyncio.gather(f(1), f(0))", 3, 12),
+        ("import asyncio\nasync def f(x):\n    return 1 / x\nasyncio.run(f(0))", 3, 12),
+        ("[1 / x for x in [1, 0]]", 1, 2),
+        ("class A:\n    def __repr__(self):\n        return 1 / 0\nA()", 3, 16),
+    ],
+)
+def test_an_error_is_placed_where_the_script_has_it(run: Run, code: str, line: int, column: int) -> None:
+    ran = run(code)
+    assert ran.raised == ("ZeroDivisionError", "division by zero")
+    assert (ran.header["line"], ran.header["column"]) == (line, column)
+
+
+def test_a_traceback_shows_the_lines_of_the_script_and_no_others(run: Run) -> None:
+    code = "def f(x):\n    return g(x)\n\ndef g(x):\n    return 1 / x\n\nf(0)"
+    assert run(code).header["traceback"] == (
+        "Traceback (most recent call last):\n"
+        '  File "main.py", line 7, in <module>\n'
+        "    f(0)\n"
+        '  File "main.py", line 2, in f\n'
+        "    return g(x)\n"
+        '  File "main.py", line 5, in g\n'
+        "    return 1 / x\n"
+        "ZeroDivisionError: division by zero"
+    )
+
+
+def test_a_traceback_has_causes_contexts_notes_and_groups(run: Run) -> None:
+    code = """
+try:
+    try:
+        1 / 0
+    except ZeroDivisionError as error:
+        raise ValueError('then') from error
+except ValueError as error:
+    error.add_note('a note')
+    raise ExceptionGroup('several', [error, KeyError('k')])
+"""
+    shown = run(code).header["traceback"]
+    for text in (
+        "ZeroDivisionError: division by zero",
+        "The above exception was the direct cause of the following exception",
+        "ValueError: then\n",
+        "a note",
+        "ExceptionGroup: several (2 sub-exceptions)",
+        "KeyError: 'k'",
+    ):
+        assert text in shown
+    assert "paddock" not in shown
+
+
+@pytest.mark.parametrize(
+    ("code", "kind", "message"),
+    [
+        ("{}['x']", "KeyError", "'x'"),
+        ("raise ValueError", "ValueError", ""),
+        ("raise ValueError('größe\\n2')", "ValueError", "größe\n2"),
+        ("raise ValueError('\\ud800')", "ValueError", "\ufffd"),
+        ("missing", "NameError", "name 'missing' is not defined"),
+        ("import no_such_module", "ModuleNotFoundError", "No module named 'no_such_module'"),
+        ("import json\njson.loads('x')", "JSONDecodeError", "Expecting value: line 1 column 1 (char 0)"),
+        ("raise KeyboardInterrupt", "KeyboardInterrupt", ""),
+        ("raise MemoryError", "MemoryError", ""),
+        ("raise BaseException('b')", "BaseException", "b"),
+        ("import asyncio\nraise asyncio.CancelledError('c')", "CancelledError", "c"),
+        ("import asyncio\nawait asyncio.sleep(0)\nraise KeyboardInterrupt", "KeyboardInterrupt", ""),
+        ("import asyncio\nawait asyncio.sleep(0)\nraise asyncio.CancelledError('c')", "CancelledError", "c"),
+        ("eval('1 +')", "SyntaxError", "invalid syntax (<string>, line 1)"),
+        ("class E(Exception):\n    def __str__(self): 1 / 0\nraise E", "E", "<unprintable E>"),
+        ("class E(Exception):\n    def __str__(self): raise SystemExit\nraise E", "E", "<unprintable E>"),
+        ("class E(Exception):\n    def __str__(self): return str(self)\nraise E", "E", "<unprintable E>"),
+        (
+            "class M(type):\n    __name__ = property(lambda c: 1 / 0)\nclass E(Exception, metaclass=M): pass\nraise E('m')",
+            "E",
+            "m",
+        ),
+        ("class S(str): pass\nclass E(Exception):\n    def __str__(self): return S('sub')\nraise E", "E", "sub"),
+    ],
+)
+def test_an_exception_has_cpythons_words(run: Run, code: str, kind: str, message: str) -> None:
+    assert run(code).raised == (kind, message)
+
+
+def test_a_long_message_is_whole_in_the_body_and_its_start_in_the_header(run: Run) -> None:
+    ran = run("raise RuntimeError('{\"a\":' * 10_000)")
+    whole = json.loads(ran.body)
+    assert whole["message"] == '{"a":' * 10_000
+    assert whole["traceback"].endswith('{"a":{"a":')
+    assert whole["message"].startswith(ran.header["message"])
+    assert len(ran.header["message"]) > 2000
+
+
+def test_a_message_beyond_use_is_cut(run: Run) -> None:
+    message = json.loads(run("raise ValueError('ü' * 10_000_000)").body)["message"]
+    assert message == "ü" * 65536 + "… (10000000 characters)"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def f(n):\n    return f(n + 1)\nf(0)",
+        "def f(n):\n    return g(n + 1)\ndef g(n):\n    return f(n + 1)\nf(0)",
+    ],
+)
+def test_endless_recursion_is_an_exception_with_a_short_traceback(run: Run, code: str) -> None:
+    ran = run(code)
+    assert ran.raised[0] == "RecursionError"
+    assert len(ran.header["traceback"].splitlines()) < 100
+
+
+@pytest.mark.parametrize("start", ["", "import asyncio\nawait asyncio.sleep(0)\n"])
+@pytest.mark.parametrize("limit", [50, 500])
+def test_recursion_is_counted_from_the_scripts_own_frame(run: Run, limit: int, start: str) -> None:
+    code = """
+def depth(n):
+    try:
+        return depth(n + 1)
+    except RecursionError:
+        return n
+depth(1)
+"""
+    assert limit - 10 <= run(start + code, start={"limits": {"recursion": limit}}).value <= limit
+
+
+def test_a_failing_tool_shows_the_line_of_the_script_alone(run: Run) -> None:
+    def fail(arguments: object) -> None:
+        raise ValueError("no")
+
+    ran = run("x = 1\nawait fail({})", start={"tools": ["fail"]}, answer=tools(fail=fail))
+    assert (ran.header["line"], ran.header["column"]) == (2, 1)
+    kind, message = ran.raised
+    assert (kind, json.loads(message)["summary"]) == ("RuntimeError", "no")
+    assert ran.header["traceback"].splitlines()[:-1] == [
+        "Traceback (most recent call last):",
+        '  File "main.py", line 2, in <module>',
+        "    await fail({})",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("code", "exit_code", "stderr"),
+    [
+        ("import sys\nsys.exit()", 0, ""),
+        ("import sys\nsys.exit(3)", 3, ""),
+        ("import sys\nsys.exit(-1)", 255, ""),
+        ("import sys\nsys.exit('bye')", 1, "bye\n"),
+        ("raise SystemExit(True)", 1, ""),
+        ("exit(4)", 4, ""),
+        ("import asyncio\nawait asyncio.sleep(0)\nraise SystemExit(5)", 5, ""),
+        ("class A:\n    def __str__(self): raise SystemExit\nraise SystemExit(A())", 1, ""),
+    ],
+)
+def test_an_exit_has_its_code(run: Run, code: str, exit_code: int, stderr: str) -> None:
+    ran = run(code)
+    assert (ran.status, ran.header["exit_code"], ran.exit_code, ran.stderr) == ("exited", exit_code, exit_code, stderr)
+
+
+def test_running_out_of_memory_is_told(run: Run) -> None:
+    code = "print('started')\nx = []\nwhile True:\n    x.append('a' * 1000)"
+    ran = run(code, start={"limits": {"memory_bytes": 32 * 1024 * 1024}})
+    assert (ran.raised[0], ran.stdout) == ("MemoryError", "started\n")

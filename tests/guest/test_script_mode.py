@@ -1,0 +1,116 @@
+"""Script mode: the source is a main.py, run as `python main.py` would run it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.guest.conftest import Run
+from tests.guest.harness import Ran
+
+
+def script(run: Run, code: str, **start: Any) -> Ran:
+    return run(code, start={"mode": "script", **start})
+
+
+def test_a_script_sees_itself_as_main(run: Run) -> None:
+    code = """
+import sys, os.path
+if __name__ == '__main__':
+    print(sys.argv, os.path.basename(__file__), open(__file__).read().count('argv'))
+    print(sorted(name for name in globals() if not name.startswith('__')))
+"""
+    ran = script(run, code, argv=["a", "ü"])
+    assert ran.stdout == "['main.py', 'a', 'ü'] main.py 2\n['os', 'sys']\n"
+    assert (ran.header, ran.body, ran.exit_code) == ({"status": "ok", "exit_code": 0}, b"null", 0)
+
+
+def test_its_last_expression_is_no_value(run: Run) -> None:
+    ran = script(run, "class A:\n    def __repr__(self): print('shown')\nA()")
+    assert (ran.status, ran.body, ran.stdout) == ("ok", b"null", "")
+
+
+def test_it_sees_what_it_was_given(run: Run) -> None:
+    ran = run("print(n)", start={"mode": "script"}, inputs={"n": 5})
+    assert ran.stdout == "5\n"
+
+
+def test_an_uncaught_exception_is_printed_as_cpython_does(run: Run) -> None:
+    ran = script(run, "def f(x):\n    return 1 / x\n\nprint('before')\nf(0)")
+    assert (ran.stdout, ran.exit_code, ran.header["exit_code"]) == ("before\n", 1, 1)
+    assert ran.stderr == (
+        "Traceback (most recent call last):\n"
+        '  File "main.py", line 5, in <module>\n'
+        "    f(0)\n"
+        '  File "main.py", line 2, in f\n'
+        "    return 1 / x\n"
+        "           ~~^~~\n"
+        "ZeroDivisionError: division by zero\n"
+    )
+    assert ran.raised == ("ZeroDivisionError", "division by zero")
+
+
+def test_a_hook_of_its_own_prints_it_instead(run: Run) -> None:
+    ran = script(run, "import sys\nsys.excepthook = lambda kind, error, trace: print('mine', trace.tb_lineno)\n1 / 0")
+    assert (ran.stdout, ran.stderr, ran.exit_code) == ("mine 3\n", "", 1)
+
+
+def test_a_hook_that_fails_does_not_stop_the_report(run: Run) -> None:
+    ran = script(run, "import sys\nsys.excepthook = lambda *a: {}['x']\n1 / 0")
+    assert ran.raised[0] == "ZeroDivisionError"
+    assert "KeyError" in ran.stderr
+    assert "ZeroDivisionError" in ran.stderr
+
+
+@pytest.mark.parametrize(("code", "exit_code"), [("sys.exit(3)", 3), ("sys.exit('x')", 1), ("sys.exit()", 0)])
+def test_its_exit_code_is_the_processes(run: Run, code: str, exit_code: int) -> None:
+    ran = script(run, f"import sys\n{code}")
+    assert (ran.status, ran.exit_code, ran.header["exit_code"]) == ("exited", exit_code, exit_code)
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("return 1", "'return' outside function"),
+        ("await x", "'await' outside function"),
+        ("x = = 1", "invalid syntax"),
+    ],
+)
+def test_it_is_plain_python(run: Run, code: str, message: str) -> None:
+    ran = script(run, f"print('x')\n{code}")
+    assert (ran.status, ran.stdout, ran.exit_code) == ("rejected", "", 1)
+    assert (ran.header["type"], ran.header["message"], ran.header["line"]) == ("SyntaxError", message, 2)
+    assert ran.stderr.startswith('  File "main.py", line 2\n')
+    assert ran.stderr.endswith(f"SyntaxError: {message}\n")
+
+
+def test_processes_that_it_spawns_find_it(run: Run) -> None:
+    code = """
+import multiprocessing
+def double(n, answers): answers.put(n * 2)
+if __name__ == '__main__':
+    context = multiprocessing.get_context('spawn')
+    answers = context.SimpleQueue()
+    process = context.Process(target=double, args=(4, answers))
+    process.start()
+    print(answers.get())
+    process.join()
+"""
+    ran = script(run, code)
+    assert (ran.stdout, ran.stderr) == ("8\n", "")
+
+
+def test_a_process_that_it_forks_ends_as_a_program_does(run: Run) -> None:
+    code = """
+import atexit, os, sys
+atexit.register(lambda: print('end of', name))
+name = 'child'
+if (pid := os.fork()) == 0:
+    sys.exit(9)
+status = os.waitpid(pid, 0)[1]
+name = 'parent'
+print(os.waitstatus_to_exitcode(status))
+"""
+    ran = script(run, code)
+    assert (ran.stdout, ran.status, ran.exit_code) == ("end of child\n9\nend of parent\n", "ok", 0)
