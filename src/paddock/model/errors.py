@@ -5,6 +5,7 @@ PaddockError
 │   ├── UnknownLanguage
 │   ├── UnknownEngine
 │   ├── UnknownTool
+│   ├── UnknownEnvironment
 │   ├── BadInput          an input that is not JSON, or whose name is not a variable name
 │   ├── BadFile           an attached file that cannot be read, named or sent
 │   ├── BadLimit          a limit that is not a positive, finite number
@@ -14,7 +15,8 @@ PaddockError
 └── HostError             Paddock itself, or what it stands on, failed
     ├── EngineUnavailable this machine cannot run that engine; the message says what to do
     ├── EngineCrashed
-    └── LintUnavailable
+    ├── LintUnavailable
+    └── EnvironmentFailed an environment could not be built or used; the message has the installer's last lines
 """
 
 from __future__ import annotations
@@ -37,6 +39,9 @@ class UnknownEngine(RequestError): ...
 
 
 class UnknownTool(RequestError): ...
+
+
+class UnknownEnvironment(RequestError): ...
 
 
 class BadInput(RequestError): ...
@@ -71,6 +76,9 @@ class EngineCrashed(HostError): ...
 class LintUnavailable(HostError): ...
 
 
+class EnvironmentFailed(HostError): ...
+
+
 @dataclass(frozen=True, slots=True)
 class Surface:
     """How one kind of error shows: over HTTP, over MCP (JSON-RPC) and as the command's exit code."""
@@ -88,6 +96,7 @@ SURFACES: dict[type[PaddockError], Surface] = {
     UnknownLanguage: _USAGE,
     UnknownEngine: _USAGE,
     UnknownTool: _USAGE,
+    UnknownEnvironment: _USAGE,
     BadInput: _USAGE,
     BadFile: _USAGE,
     BadLimit: _USAGE,
@@ -98,6 +107,7 @@ SURFACES: dict[type[PaddockError], Surface] = {
     EngineUnavailable: Surface(503, -32603, 3),
     EngineCrashed: _FAULT,
     LintUnavailable: Surface(503, -32603, 3),
+    EnvironmentFailed: Surface(503, -32603, 3),
 }
 
 
