@@ -11,6 +11,7 @@ import json
 import os
 import sys
 import sysconfig
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -56,10 +57,15 @@ def configured(config: Config, name: str) -> Environment:
     """The environment that the configuration has under `name`."""
     table = config.environments.get(name)
     if table is None:
-        near = nearest(name, config.environments)
-        hint = f"did you mean {near!r}?" if near else f"configured here: {', '.join(sorted(config.environments))}"
-        raise UnknownEnvironment(f"there is no environment {name!r}; {hint}")
+        raise unknown(name, config.environments)
     return Environment(name, table.packages, table.preload)
+
+
+def unknown(name: str, known: Iterable[str]) -> UnknownEnvironment:
+    """The error for a name that is none of `known`."""
+    near = nearest(name, known)
+    hint = f"did you mean {near!r}?" if near else f"known here: {', '.join(sorted(known))}"
+    return UnknownEnvironment(f"there is no environment {name!r}; {hint}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,13 +37,11 @@ _DROPPED_PREFIXES = ("UV_PYTHON", "UV_PROJECT", "UV_SYSTEM_PYTHON", "UV_WORKING_
 _DROPPED = frozenset({"UV_LINK_MODE", "UV_COMPILE_BYTECODE", "UV_REQUIRE_HASHES", "UV_NO_CONFIG"})
 
 
-def _silent(line: str) -> None:
+def silent(line: str) -> None:
     """Nobody watches."""
 
 
-def build(
-    environment: Environment, data_directory: str | Path, tell: Tell = _silent, stop: Stop | None = None
-) -> Built:
+def build(environment: Environment, data_directory: str | Path, tell: Tell = silent, stop: Stop | None = None) -> Built:
     """The environment, built unless it is already; `tell` hears what happens, a line at a time.
 
     Raises `EnvironmentFailed` with uv's last lines; what the name stood for before, it still stands for. Blocks for
@@ -64,19 +62,19 @@ def _build_once(environment: Environment, data_directory: str | Path, tell: Tell
     """Build under the lock of the key, unless another process has by the time it is ours."""
     try:
         builds(data_directory).mkdir(parents=True, exist_ok=True)
+        store.sweep(data_directory)
         with store.lock_of(data_directory, environment.key, exclusive=True) as lock:
             lock.take(stop.pause, lambda: tell("Waiting for another process that builds or removes this environment"))
             found = store.ready(environment, data_directory)
             if found is None:
                 partial = store.partial_of(data_directory, environment.key)
-                shutil.rmtree(partial, ignore_errors=True)
+                shutil.rmtree(partial, ignore_errors=True)  # of a build whose end the sweep did not see
                 try:
                     found = _Builder(environment, data_directory, partial, tell, stop, lock.fd).build()
                 except BaseException:
                     shutil.rmtree(partial, ignore_errors=True)
                     lock.release(remove=True)
                     raise
-        store.sweep(data_directory)
     except OSError as problem:
         raise EnvironmentFailed(
             f"environment {environment.name!r} cannot be built in {builds(data_directory)}: {problem}; "
@@ -137,7 +135,7 @@ class _Builder:
         status, lines = run_logged(
             [self._python, "-I", "-B", program, str(report), *preload],
             kept | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"},
-            _silent,
+            silent,
             self._stop,
             keep_fd=self._lock_fd,
             seconds=PROBE_SECONDS,

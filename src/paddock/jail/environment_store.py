@@ -88,6 +88,7 @@ def sweep(data_directory: str | Path) -> None:
         with lock_of(data_directory, partial.stem, exclusive=True) as lock:
             if lock.try_take():
                 shutil.rmtree(partial, ignore_errors=True)
+                lock.release(remove=True)
 
 
 def read_record(name: str, data_directory: str | Path) -> Record | None:

@@ -31,7 +31,7 @@ _TRUE = {"1", "true", "yes", "on", "y", "t"}
 
 def uv_variables(environ: Mapping[str, str]) -> dict[str, str]:
     """What to add to `environ` so that uv installs from where pip would."""
-    settings = _settings(environ)
+    settings = pip_settings(environ)
     added = {
         names[0]: value
         for setting, names in _VARIABLES.items()
@@ -62,7 +62,7 @@ def _absolute(place: str) -> str:
     return place if "://" in place else str(Path(place).expanduser().absolute())
 
 
-def _settings(environ: Mapping[str, str]) -> dict[str, str]:
+def pip_settings(environ: Mapping[str, str]) -> dict[str, str]:
     """pip's settings by name. Later files win over earlier ones, `[install]` over `[global]`, variables over all."""
     found: dict[str, dict[str, str]] = {"global": {}, "install": {}}
     for path in _files(environ):
