@@ -1,7 +1,7 @@
 """Imports an environment's preloads and says, as JSON, where its interpreter reads from.
 
 `environment_probe.py REPORT MODULE…`, run by the environment's own interpreter once it is installed. The report goes to
-a file, because an imported package may print. Ends with a traceback where a preload cannot be imported.
+a file, because an imported package may print. Ends with one line on stderr where a preload cannot be imported.
 """
 
 import importlib
@@ -14,7 +14,10 @@ from pathlib import Path
 
 def main(report: str, preload: list[str]) -> None:
     for module in preload:
-        importlib.import_module(module)
+        try:
+            importlib.import_module(module)
+        except Exception as problem:  # noqa: BLE001  whatever a package raises
+            sys.exit(f"import {module}: {type(problem).__name__}: {problem}")
     import_extensions()
     paths = sysconfig.get_paths()
     python = Path(sys.executable).resolve()

@@ -16,7 +16,7 @@ from paddock.model.environments import requirement_name
 from paddock.model.errors import EnvironmentFailed
 
 LINES = 200
-SHOWN = 12
+SHOWN = 20
 # What uv says on every install and nobody needs to read.
 _NOISE = re.compile(r"Using (Python|CPython) |Creating virtual environment|Activate with|$")
 _CULPRIT = re.compile(
@@ -112,10 +112,14 @@ def kill_group(process: subprocess.Popen[str]) -> None:
 def failure_text(environment: Environment, status: int, lines: list[str]) -> str:
     """What went wrong, with the package if it can be told, and uv's last lines."""
     said = [line for line in lines if not _NOISE.match(line)]
+    said = said[next((at for at, line in enumerate(said) if line.startswith("error:")), 0) :]
     culprit = _culprit(environment, said)
     what = f"the package {culprit!r} could not be installed" if culprit else "its packages could not be installed"
     why = "uv was killed" if status < 0 else f"uv ended with status {status}"
-    shown = "\n".join(f"  {line}" for line in said[-SHOWN:]) or "  it said nothing"
+    shown = (
+        "\n".join(f"  {line}" for line in (said if len(said) <= SHOWN else [*said[:3], "…", *said[4 - SHOWN :]]))
+        or "  it said nothing"
+    )
     return f"environment {environment.name!r} could not be built: {what} ({why}):\n{shown}"
 
 

@@ -102,6 +102,8 @@ class _Builder:
         name, version = self._environment.name, ".".join(str(part) for part in sys.version_info[:3])
         self._tell(f"Building environment {name!r} with Python {version}")
         self._uv("venv", "--relocatable", "--no-project", "--python", sys.executable, str(self._partial))
+        for shim in self._partial.glob("lib/*/site-packages/_virtualenv.*"):
+            shim.unlink()  # mends old distutils, at the cost of an import in every process that a guest starts
         if self._environment.packages:
             options = ("--link-mode", "copy", "--compile-bytecode", "--python", self._python)
             self._uv("pip", "install", *options, "--", *self._environment.packages)
@@ -141,11 +143,10 @@ class _Builder:
             seconds=PROBE_SECONDS,
         )
         if status != 0:
-            what = f"its preload ({', '.join(preload)}) cannot be imported" if preload else "its Python does not start"
-            said = "\n".join(f"  {line}" for line in lines[-8:])
+            said = "\n".join(f"  {line}" for line in lines[-8:]) or f"  it ended with status {status}"
             raise EnvironmentFailed(
-                f"environment {self._environment.name!r} was installed, but {what}; "
-                f"the package of each must be among its packages:\n{said}"
+                f"environment {self._environment.name!r} was installed, but its preload cannot be imported:\n{said}\n"
+                "Name a package that has it among its packages, or take it out of preload."
             )
         answer: dict[str, object] = json.loads(report.read_text(encoding="utf-8"))
         report.unlink()

@@ -69,7 +69,9 @@ def read_build(data_directory: str | Path, key: str) -> Built | None:
 
 def write_build(folder: Path, built: Built) -> None:
     """Leave the manifest in a build that is otherwise finished."""
-    (folder / MANIFEST).write_text(json.dumps(asdict(built), indent=2) + "\n", encoding="utf-8")
+    manifest = folder / MANIFEST
+    manifest.write_text(json.dumps(asdict(built), indent=2) + "\n", encoding="utf-8")
+    manifest.chmod(0o444)
 
 
 def lock_of(data_directory: str | Path, key: str, *, exclusive: bool) -> FileLock:
