@@ -17,12 +17,12 @@ import os, zipfile
 def build_wheel(folder, settings=None, metadata=None):
     {before}
     with zipfile.ZipFile(os.path.join(folder, "{name}-1.0-py3-none-any.whl"), "w") as wheel:
-        wheel.writestr("{name}.py", "HERE = __file__\\n")
+        wheel.writestr("{name}.py", "HERE = __file__\\ndef main(): print(HERE)\\n")
         about = "{name}-1.0.dist-info/"
         wheel.writestr(about + "METADATA", "Metadata-Version: 2.2\\nName: {name}\\nVersion: 1.0\\n")
         tag = "Root-Is-Purelib: true\\nTag: py3-none-any\\n"
         wheel.writestr(about + "WHEEL", "Wheel-Version: 1.0\\nGenerator: test\\n" + tag)
-        wheel.writestr(about + "entry_points.txt", "[console_scripts]\\n{name} = {name}:print\\n")
+        wheel.writestr(about + "entry_points.txt", "[console_scripts]\\n{name} = {name}:main\\n")
         wheel.writestr(about + "RECORD", "")
     return "{name}-1.0-py3-none-any.whl"
 """
@@ -31,7 +31,7 @@ def build_wheel(folder, settings=None, metadata=None):
 def sdist(folder: Path, name: str, before: str = "pass") -> None:
     """Leave a source package in `folder` that does `before` when it is built, and needs no other package for it.
 
-    A test that installs it sets UV_NO_INDEX: an index may have a package of that name.
+    A test that installs it sets PIP_NO_INDEX: an index may have a package of that name.
     """
     project = f'[project]\nname = "{name}"\nversion = "1.0"\n'
     backend = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'

@@ -29,7 +29,7 @@ def local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "packages"
     folder.mkdir()
     monkeypatch.setenv("UV_FIND_LINKS", str(folder))
-    monkeypatch.setenv("UV_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
     return folder
 
 
@@ -174,7 +174,8 @@ def test_a_build_works_where_it_was_moved_to(tmp_path: Path, local: Path) -> Non
     sdist(local, "scripted")
     built = build(own("scripted"), tmp_path)
     script = Path(built.path) / "bin" / "scripted"
-    assert subprocess.run([script], capture_output=True, text=True, check=True).stdout == "\n"
+    said = subprocess.run([script], capture_output=True, text=True, check=True).stdout
+    assert said == f"{built.site_packages}/scripted.py\n"
     texts = [path.read_bytes() for path in script.parent.iterdir() if path.is_file() and not path.is_symlink()]
     assert not any(b".partial" in text for text in texts)
 

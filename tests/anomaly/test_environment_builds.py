@@ -19,7 +19,7 @@ from tests.environments import building, gated, heard, own, sdist
 def packages_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No name here may reach an index: someone may have a package of that name there."""
     monkeypatch.setenv("UV_FIND_LINKS", str(tmp_path))
-    monkeypatch.setenv("UV_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "cache"))
 
 

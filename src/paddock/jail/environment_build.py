@@ -17,7 +17,7 @@ from pathlib import Path
 from paddock.jail import environment_store as store
 from paddock.jail.build_command import Stop, failure_text, run_logged
 from paddock.jail.environment import Built, Environment, builds
-from paddock.jail.pip_settings import uv_variables
+from paddock.jail.pip_settings import uv_options, uv_variables
 from paddock.model.errors import EnvironmentFailed
 
 Tell = Callable[[str], None]
@@ -106,7 +106,7 @@ class _Builder:
             shim.unlink()  # mends old distutils, at the cost of an import in every process that a guest starts
         if self._environment.packages:
             options = ("--link-mode", "copy", "--compile-bytecode", "--python", self._python)
-            self._uv("pip", "install", *options, "--", *self._environment.packages)
+            self._uv("pip", "install", *options, *uv_options(os.environ), "--", *self._environment.packages)
         built = self._described(self._probed())
         store.write_build(self._partial, built)
         if self._place.exists():  # a build that can no longer be used: its interpreter is gone

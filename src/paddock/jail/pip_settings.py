@@ -1,4 +1,4 @@
-"""pip's settings, as environment variables for uv: where pip finds its packages, so must an environment's build.
+"""pip's settings, as uv's: where pip finds its packages, so must an environment's build.
 
 uv reads no `pip.conf`. Read here: pip's configuration files and `PIP_…` variables, in pip's order. A `UV_…` variable
 that is already set wins over what pip says. No setting is written anywhere.
@@ -12,12 +12,12 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+MACHINE_FILE = Path("/etc/pip.conf")
 # By pip's setting: uv's variables that say the same. The first is given; where any is set already, none is.
 _VARIABLES = {
     "index-url": ("UV_DEFAULT_INDEX", "UV_INDEX_URL"),
     "extra-index-url": ("UV_EXTRA_INDEX_URL", "UV_INDEX"),
     "find-links": ("UV_FIND_LINKS",),
-    "no-index": ("UV_NO_INDEX",),
     "trusted-host": ("UV_INSECURE_HOST",),
     "constraint": ("UV_CONSTRAINT",),
     "timeout": ("UV_HTTP_TIMEOUT",),
@@ -44,14 +44,17 @@ def uv_variables(environ: Mapping[str, str]) -> dict[str, str]:
     return added | {name: value for name, value in defaults.items() if name not in environ}
 
 
+def uv_options(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """What uv has a flag for and no variable."""
+    return ("--no-index",) if pip_settings(environ).get("no-index", "").lower() in _TRUE else ()
+
+
 def _translated(setting: str, value: str) -> str:
     words = value.split()
     if setting == "find-links":
         return ",".join(_absolute(word) for word in words)
     if setting == "constraint":
         return " ".join(_absolute(word) for word in words)
-    if setting == "no-index":
-        return "true" if value.lower() in _TRUE else ""
     if setting == "timeout":
         return value.partition(".")[0]
     return " ".join(words)
@@ -77,7 +80,7 @@ def pip_settings(environ: Mapping[str, str]) -> dict[str, str]:
     variables = {
         _name(name.removeprefix("PIP_").lower()): value
         for name, value in environ.items()
-        if name.startswith("PIP_") and value
+        if name.startswith("PIP_") and name != "PIP_CONFIG_FILE" and value
     }
     return found["global"] | found["install"] | variables
 
@@ -96,7 +99,7 @@ def _files(environ: Mapping[str, str]) -> Iterator[Path]:
         yield Path("/Library/Application Support/pip/pip.conf")
     for folder in (environ.get("XDG_CONFIG_DIRS") or "/etc/xdg").split(os.pathsep):
         yield Path(folder, "pip", "pip.conf")
-    yield Path("/etc/pip.conf")
+    yield MACHINE_FILE
     if not (named and Path(named).exists()):
         yield home / ".pip" / "pip.conf"
         if sys.platform == "darwin":

@@ -61,13 +61,14 @@ def problem(environment: EnvironmentConfig) -> str | None:
 
 
 def _requirement_problem(requirement: str) -> str | None:
-    if _REQUIREMENT.fullmatch(requirement):
+    is_archive = requirement.endswith((".whl", ".tar.gz", ".zip"))
+    if _REQUIREMENT.fullmatch(requirement) and not is_archive:
         return None
     # An address or a path is no content: what lies there changes while the environment's key stays.
     if "@" in requirement or "://" in requirement:
         return (
             f"{requirement!r} is an address; name the package, and give its index or folder to uv or pip (find-links)"
         )
-    if requirement.startswith((".", "/", "~")) or "/" in requirement or requirement.endswith((".whl", ".tar.gz")):
+    if requirement.startswith((".", "~")) or "/" in requirement or is_archive:
         return f"{requirement!r} is a path; name the package, and give its folder to uv or pip (find-links)"
     return f"{requirement!r} is not a package with versions, such as 'pandas', 'pandas>=3,<4' or 'requests[socks]'"
