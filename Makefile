@@ -43,7 +43,6 @@ bench: $(STAMP) ## Measure; prints ratios
 	@$(BIN)/python -m bench
 
 lock: $(STAMP) ## Pin exact versions and hashes again
-	@$(BIN)/python -m pip install --quiet uv
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --extra dev --generate-hashes --no-header --no-annotate \
 		--no-emit-index-url --no-emit-find-links --output-file requirements.lock pyproject.toml
 

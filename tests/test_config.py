@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from paddock.config import Config, MontyConfig
+from paddock.model.environments import EnvironmentConfig, problem
 from paddock.model.errors import ConfigError
 from paddock.model.limits import CAPS, Limits
 
@@ -70,7 +71,11 @@ WORKERS = "other.toml: monty.min_workers must be at least 1 and at most monty.ma
         ("engin = 'monty'", "other.toml: unknown setting 'engin'; did you mean 'engine'?"),
         ("[limits]\nwall_secs = 1", "other.toml: unknown setting 'limits.wall_secs'; did you mean 'wall_seconds'?"),
         ("[limit]\ncalls = 1", "other.toml: unknown setting 'limit'; did you mean 'limits'?"),
-        ("zzz = 1", "other.toml: unknown setting 'zzz'; known here: engine, code_bytes, limits, caps, monty"),
+        (
+            "zzz = 1",
+            "other.toml: unknown setting 'zzz'; known here: engine, code_bytes, data_directory, limits, caps, monty, "
+            "environments",
+        ),
         ("engine = 5", "other.toml: 'engine' must be text, not 5"),
         ("engine = 'zzz'", "other.toml: engine must be one of auto, monty, cpython, quickjs, node, not 'zzz'"),
         ("code_bytes = 1.5", "other.toml: 'code_bytes' must be a whole number, not 1.5"),
@@ -89,6 +94,32 @@ WORKERS = "other.toml: monty.min_workers must be at least 1 and at most monty.ma
         ("caps.wall_seconds = 10", "other.toml: limits.wall_seconds may be at most 10.0 here, not 30.0"),
         ("caps.calls = -1", "other.toml: caps.calls must be a positive, finite number, not -1"),
         ("monty.min_workers = 0", f"{WORKERS}; here they are 0 and {MontyConfig().max_workers}"),
+        ("data_directory = ''", "data_directory must be the path of a directory, not empty"),
+        ("environments = 5", "other.toml: 'environments' holds a table for each environment, not 5"),
+        ("environments.a = 5", "other.toml: 'environments' holds a table for each environment, not 5"),
+        ("environments.a.b = 5", "other.toml: unknown setting 'environments.a.b'; known here: packages, preload"),
+        (
+            "environments.a.package = []",
+            "other.toml: unknown setting 'environments.a.package'; did you mean 'packages'?",
+        ),
+        (
+            "environments.a.packages = 'six'",
+            "other.toml: 'environments.a.packages' must be a list of texts, such as [\"a\", \"b\"], not 'six'",
+        ),
+        (
+            "environments.a.preload = [1]",
+            'other.toml: \'environments.a.preload\' must be a list of texts, such as ["a", "b"], not [1]',
+        ),
+        (
+            "environments.'../x'.preload = []",
+            "other.toml: environments.../x: '../x' cannot name an environment: "
+            "use lower-case letters, digits, - and _, at most 64",
+        ),
+        (
+            "environments.a.packages = ['./six']",
+            "other.toml: environments.a: packages: './six' is a path; "
+            "name the package, and give its folder to uv or pip (find-links)",
+        ),
         (
             "monty = {min_workers = 3, max_workers = 2}",
             f"{WORKERS}; here they are 3 and 2",
@@ -137,6 +168,64 @@ def test_a_file_that_is_not_toml_is_named(data: bytes) -> None:
     Path("bad.toml").write_bytes(data)
     with pytest.raises(ConfigError, match=r"^bad\.toml is not TOML: "):
         Config.load("bad.toml", environ={})
+
+
+def test_environments_are_laid_over_the_built_in_one() -> None:
+    text = '[environments.default]\npackages = ["six>=1"]\n[environments.maps]\npackages = ["shapely[x]"]\n'
+    environ = {"PADDOCK_ENVIRONMENTS__MAPS__PRELOAD": '["shapely.geometry"]'}
+    assert Config.load(written(text), environ=environ).environments == {
+        "default": EnvironmentConfig(("six>=1",), ("numpy", "pandas")),
+        "maps": EnvironmentConfig(("shapely[x]",), ("shapely.geometry",)),
+    }
+
+
+def test_the_data_directory_follows_the_desktop_convention(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", "/somewhere")
+    assert Config().data_directory == "/somewhere/paddock"
+    monkeypatch.delenv("XDG_DATA_HOME")
+    monkeypatch.setenv("HOME", "/home/ada")
+    assert Config().data_directory == "/home/ada/.local/share/paddock"
+    assert Config.load(environ={"PADDOCK_DATA_DIRECTORY": "/data"}).data_directory == "/data"
+
+
+REQUIREMENTS = [
+    *("six", "six>=1", "six >= 1, < 2", "six==1.*", "six~=1.4", "six!=1.5", "six===1.0+local.1", "six (>=1,<2)"),
+    *("requests[socks]", "requests[socks, use-chardet-on-py3]>=2", "ruamel.yaml", "Foo_Bar-9", "a"),
+    *("six; python_version < '3.12'", "six>=1 ; sys_platform == 'linux' and extra == \"x\""),
+]
+
+
+def test_every_requirement_with_versions_extras_and_markers_is_taken() -> None:
+    assert problem(EnvironmentConfig(tuple(REQUIREMENTS))) is None
+
+
+@pytest.mark.parametrize(
+    ("requirement", "why"),
+    [
+        ("six @ file:///tmp/six.whl", "is an address"),
+        ("git+https://example.org/six", "is an address"),
+        ("./six", "is a path"),
+        ("/opt/six-1.0.tar.gz", "is a path"),
+        ("six-1.0-py3-none-any.whl", "is a path"),
+        ("--index-url=x", "is not a package with versions"),
+        ("-r", "is not a package with versions"),
+        ("", "is not a package with versions"),
+        ("six idna", "is not a package with versions"),
+        ("six>", "is not a package with versions"),
+        ("six>=1,", "is not a package with versions"),
+        ("six\n--pre", "is not a package with versions"),
+        ("six; x\n--pre", "is not a package with versions"),
+        ("six[", "is not a package with versions"),
+    ],
+)
+def test_what_is_no_requirement_is_refused(requirement: str, why: str) -> None:
+    assert (problem(EnvironmentConfig((requirement,))) or "").startswith(f"packages: {requirement!r} {why}")
+
+
+@pytest.mark.parametrize("module", ["", "1a", "a.", ".a", "a b", "a;b", "a-b"])
+def test_what_is_no_module_is_refused(module: str) -> None:
+    wrong = f"preload: {module!r} is not the name of a module, such as 'numpy' or 'xml.etree.ElementTree'"
+    assert problem(EnvironmentConfig(preload=(module,))) == wrong
 
 
 def test_raised_caps_let_limits_rise() -> None:

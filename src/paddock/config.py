@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from paddock.model.environments import BUILT_IN, EnvironmentConfig, name_problem, problem
 from paddock.model.errors import ConfigError, RequestError
 from paddock.model.limits import CAPS, NAMES, Limits, resolve
 from paddock.model.request import ENGINES
@@ -35,6 +36,11 @@ def _default_workers() -> int:
     return max(8, 2 * (os.cpu_count() or 1))
 
 
+def _default_data_directory() -> str:
+    home = os.environ.get("XDG_DATA_HOME") or os.path.join(os.path.expanduser("~"), ".local", "share")  # noqa: PTH111, PTH118
+    return os.path.join(home, "paddock")  # noqa: PTH118  pathlib costs the import 4 ms
+
+
 @dataclass(frozen=True, slots=True)
 class MontyConfig:
     """The light Python engine."""
@@ -49,9 +55,11 @@ class Config:
 
     engine: str = "auto"
     code_bytes: int = 128 * 1024
+    data_directory: str = field(default_factory=_default_data_directory)
     limits: Limits = field(default_factory=Limits)
     caps: Limits = CAPS
     monty: MontyConfig = field(default_factory=MontyConfig)
+    environments: Mapping[str, EnvironmentConfig] = field(default_factory=lambda: dict(BUILT_IN))
 
     @classmethod
     def load(cls, path: str | Path | None = None, environ: Mapping[str, str] | None = None) -> Config:
@@ -133,14 +141,50 @@ def _overlay(settings: _Settings, values: Mapping[str, Any], origins: Origins, a
             if not isinstance(value, Mapping):
                 raise ConfigError(f"{origins.now}: {where!r} is a table of settings, not {value!r}")
             changes[name] = _overlay(current, value, origins, (*above, name))
+        elif isinstance(current, Mapping):
+            changes[name] = _tables(current, value, origins, where)
         else:
             changes[name] = _typed(value, type(current), origins.now, where)
             origins.note(where)
     return replace(settings, **changes)  # type: ignore[type-var]
 
 
+def _tables(
+    current: Mapping[str, EnvironmentConfig], values: Any, origins: Origins, where: str
+) -> Mapping[str, EnvironmentConfig]:
+    """Tables with names of the user's, each laid over the one of that name, else over an empty one."""
+    changed = dict(current)
+    for name, value in values.items() if isinstance(values, Mapping) else [("", values)]:
+        if not isinstance(value, Mapping):
+            raise ConfigError(f"{origins.now}: {where!r} holds a table for each environment, not {value!r}")
+        wrong = name_problem(name)
+        if wrong is None:
+            changed[name] = _overlay(changed.get(name, EnvironmentConfig()), value, origins, (where, name))
+            wrong = problem(changed[name])
+        if wrong is not None:
+            raise ConfigError(f"{origins.now}: {where}.{name}: {wrong}")
+    return changed
+
+
+def _texts(value: Any, origin: str, where: str) -> tuple[str, ...]:
+    """A list of texts; the environment, which has no lists, writes one as JSON."""
+    import json
+
+    listed = value
+    if isinstance(value, str):
+        try:
+            listed = json.loads(value)
+        except ValueError:
+            listed = None
+    if not isinstance(listed, list) or not all(isinstance(item, str) for item in listed):
+        raise ConfigError(f'{origin}: {where!r} must be a list of texts, such as ["a", "b"], not {value!r}')
+    return tuple(listed)
+
+
 def _typed(value: Any, kind: type, origin: str, where: str) -> Any:
     """`value` as `kind`; text is parsed, because the environment has nothing else."""
+    if kind is tuple:
+        return _texts(value, origin, where)
     parsed = (isinstance(value, str) and kind in (int, float)) or (kind is float and type(value) is int)
     if parsed:
         try:
@@ -165,6 +209,8 @@ def _checked(config: Config, origins: Origins) -> Config:
         raise ConfigError(f"{origins.blame('engine')}engine must be one of {', '.join(ENGINES)}, not {config.engine!r}")
     if config.code_bytes <= 0:
         raise ConfigError(f"{origins.blame('code_bytes')}code_bytes must be positive, not {config.code_bytes}")
+    if not config.data_directory:
+        raise ConfigError(f"{origins.blame('data_directory')}data_directory must be the path of a directory, not empty")
     least, most = config.monty.min_workers, config.monty.max_workers
     if not 0 < least <= most <= MOST_WORKERS:
         blamed = origins.blame("monty.min_workers", "monty.max_workers")

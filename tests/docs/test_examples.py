@@ -79,7 +79,7 @@ def answers(commands: list[str], folder: Path) -> list[str]:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         cwd=folder,
-        env=environment(PATH=path),
+        env=environment(PATH=path, PADDOCK_DATA_DIRECTORY=str(folder / "data")),
         timeout=120,
         check=False,
     )

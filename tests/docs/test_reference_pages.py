@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import get_args
@@ -12,6 +12,7 @@ from typing import get_args
 import paddock
 from paddock.config import Config
 from paddock.model.envelope import KINDS
+from paddock.model.environments import BUILT_IN, EnvironmentConfig
 from paddock.model.errors import SURFACES, PaddockError
 from paddock.model.limits import CAPS, Limits
 from paddock.model.request import Options
@@ -37,6 +38,8 @@ def settings(config: object, above: str = "") -> Iterator[tuple[str, object]]:
         value = getattr(config, field.name)
         if is_dataclass(value):
             yield from settings(value, f"{above}{field.name}.")
+        elif isinstance(value, Mapping):
+            yield from settings(EnvironmentConfig(), f"{above}{field.name}.NAME.")
         else:
             yield f"{above}{field.name}", value
 
@@ -48,8 +51,8 @@ def test_every_setting_is_documented_and_no_other() -> None:
 
 def test_every_documented_default_is_the_default() -> None:
     documented = {code(row[0]): code(row[1]).strip('"') for row in rows("configuration.md")}
-    machine_dependent = {"monty.max_workers"}
-    actual = {name: str(value) for name, value in settings(Config())}
+    machine_dependent = {"monty.max_workers", "data_directory"}
+    actual = {name: str(list(value) if isinstance(value, tuple) else value) for name, value in settings(Config())}
     assert {name: text for name, text in documented.items() if name not in machine_dependent} == {
         name: text for name, text in actual.items() if name not in machine_dependent
     }
@@ -63,6 +66,23 @@ def test_the_example_configuration_can_be_loaded(tmp_path: Path) -> None:
     variable = re.findall(r"(PADDOCK_\w+__\w+)=(\S+)", page)[0]
     config = Config.load(path, environ=dict([variable]))
     assert (config.engine, config.limits.wall_seconds, config.monty.max_workers) == ("auto", 5.0, 16)
+
+
+def test_the_packages_of_the_built_in_environment_are_those_that_are_documented() -> None:
+    for page in ("configuration.md", "environments.md"):
+        text = re.sub(r"\s+", " ", (DOCS / page).read_text(encoding="utf-8"))
+        for names in (BUILT_IN["default"].packages, BUILT_IN["default"].preload):
+            assert f"{', '.join(names[:-1])} and {names[-1]}" in text
+
+
+def test_the_example_environments_can_be_loaded(tmp_path: Path) -> None:
+    (example,) = re.findall(r"```toml\n(.*?)```", (DOCS / "environments.md").read_text(encoding="utf-8"), re.DOTALL)
+    path = tmp_path / "paddock.toml"
+    path.write_text(example, encoding="utf-8")
+    assert Config.load(path, environ={}).environments == {
+        "default": EnvironmentConfig(("numpy", "pandas>=3,<4", "scipy"), ("numpy", "pandas")),
+        "words": EnvironmentConfig(("six",), ("six",)),
+    }
 
 
 def test_every_error_is_documented_as_it_is_mapped() -> None:
@@ -96,8 +116,12 @@ def test_every_command_and_flag_is_documented_and_no_other() -> None:
     assert set(re.findall(r"^## `paddock (\w+)", page, re.MULTILINE)) == set(commands)
     for name, command in commands.items():
         section = re.split(rf"^## `paddock {name}\b", page, flags=re.MULTILINE)[1].split("\n## ")[0]
-        flags = {flag for option in command.params for flag in option.opts if flag.startswith("-")}
+        params = [option for each in getattr(command, "commands", {"": command}).values() for option in each.params]
+        flags = {flag for option in params for flag in option.opts if flag.startswith("-")}
         assert set(re.findall(r"`(-[-\w]+)", section)) == flags, name
+        assert set(re.findall(rf"^\| `paddock {name} (\w+)", section, re.MULTILINE)) == {
+            *getattr(command, "commands", ())
+        }
 
 
 def test_every_option_of_a_run_and_every_field_of_its_result_is_documented() -> None:

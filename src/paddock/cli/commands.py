@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from paddock import __version__
-from paddock.cli import demo, doctor, lint, run
+from paddock.cli import demo, doctor, env_command, lint, run
 
 app = typer.Typer(
     name="paddock",
@@ -25,6 +25,7 @@ app.command("run")(run.run)
 app.command("lint")(lint.lint)
 app.command("doctor")(doctor.doctor)
 app.command("demo")(demo.demo)
+app.add_typer(env_command.app, name="env")
 
 
 def _version(asked: bool) -> None:

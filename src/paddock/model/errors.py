@@ -5,6 +5,7 @@ PaddockError
 │   ├── UnknownLanguage
 │   ├── UnknownEngine
 │   ├── UnknownTool
+│   ├── UnknownEnvironment
 │   ├── BadInput          an input that is not JSON, or whose name is not a variable name
 │   ├── BadFile           an attached file that cannot be read, named or sent
 │   ├── BadLimit          a limit that is not a positive, finite number
@@ -15,7 +16,8 @@ PaddockError
     ├── EngineUnavailable this machine cannot run that engine; the message says what to do
     │   └── JailUnavailable a guarantee of the jail has no mechanism here
     ├── EngineCrashed
-    └── LintUnavailable
+    ├── LintUnavailable
+    └── EnvironmentFailed an environment could not be built or used; the message has the installer's last lines
 """
 
 from __future__ import annotations
@@ -38,6 +40,9 @@ class UnknownEngine(RequestError): ...
 
 
 class UnknownTool(RequestError): ...
+
+
+class UnknownEnvironment(RequestError): ...
 
 
 class BadInput(RequestError): ...
@@ -75,6 +80,9 @@ class EngineCrashed(HostError): ...
 class LintUnavailable(HostError): ...
 
 
+class EnvironmentFailed(HostError): ...
+
+
 @dataclass(frozen=True, slots=True)
 class Surface:
     """How one kind of error shows: over HTTP, over MCP (JSON-RPC) and as the command's exit code."""
@@ -92,6 +100,7 @@ SURFACES: dict[type[PaddockError], Surface] = {
     UnknownLanguage: _USAGE,
     UnknownEngine: _USAGE,
     UnknownTool: _USAGE,
+    UnknownEnvironment: _USAGE,
     BadInput: _USAGE,
     BadFile: _USAGE,
     BadLimit: _USAGE,
@@ -103,6 +112,7 @@ SURFACES: dict[type[PaddockError], Surface] = {
     JailUnavailable: Surface(503, -32603, 3),
     EngineCrashed: _FAULT,
     LintUnavailable: Surface(503, -32603, 3),
+    EnvironmentFailed: Surface(503, -32603, 3),
 }
 
 

@@ -1,0 +1,54 @@
+"""Imports an environment's preloads and says, as JSON, where its interpreter reads from.
+
+`environment_probe.py REPORT MODULE…`, run by the environment's own interpreter once it is installed. The report goes to
+a file, because an imported package may print. Ends with one line on stderr where a preload cannot be imported.
+"""
+
+import importlib
+import json
+import sys
+import sysconfig
+from contextlib import suppress
+from pathlib import Path
+
+
+def main(report: str, preload: list[str]) -> None:
+    for module in preload:
+        try:
+            importlib.import_module(module)
+        except Exception as problem:  # noqa: BLE001  whatever a package raises
+            sys.exit(f"import {module}: {type(problem).__name__}: {problem}")
+    import_extensions()
+    paths = sysconfig.get_paths()
+    python = Path(sys.executable).resolve()
+    places = [paths["stdlib"], paths["platstdlib"], str(python.parent), *(str(path.parent) for path in libraries())]
+    answer = {"python": str(python), "site_packages": paths["purelib"], "places": places, "installed": installed()}
+    Path(report).write_text(json.dumps(answer), encoding="utf-8")
+
+
+def import_extensions() -> None:
+    """Load what the standard library links to, such as OpenSSL, which may lie beside the interpreter."""
+    folder = Path(sysconfig.get_config_var("DESTSHARED") or ".")
+    for name in sorted({path.name.partition(".")[0] for path in folder.glob("*.so")}):
+        if not name.startswith(("_test", "xx", "_xx", "_ctypes_test")):
+            # Built, but its library is not on this machine: no guest can use it either.
+            with suppress(ImportError):
+                importlib.import_module(name)
+
+
+def libraries() -> list[Path]:
+    """The shared libraries that are now loaded. Empty where there is no /proc to ask."""
+    maps = Path("/proc/self/maps")
+    lines = maps.read_text(encoding="utf-8", errors="surrogateescape").splitlines() if maps.exists() else []
+    mapped = {line.split(maxsplit=5)[5] for line in lines if "/" in line}
+    return [Path(path).resolve() for path in sorted(mapped) if ".so" in Path(path).name]
+
+
+def installed() -> dict[str, str]:
+    from importlib.metadata import distributions
+
+    found = {distribution.metadata["Name"]: distribution.version for distribution in distributions()}
+    return dict(sorted(found.items()))
+
+
+main(sys.argv[1], sys.argv[2:])

@@ -1,0 +1,180 @@
+"""Builds on disk, and which of them a name stands for.
+
+DATA/environments/NAME.json          the build that NAME stands for now, and those it stood for before
+DATA/environments/builds/KEY/        a finished build, with its manifest; it appears by a rename, whole
+DATA/environments/builds/KEY.partial a build under way, or what is left of one that was killed
+DATA/environments/builds/KEY.lock    exclusive while KEY is built or removed, shared while a Paddock uses it
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+
+from paddock.jail.environment import Built, Environment, builds
+from paddock.jail.file_lock import FileLock
+from paddock.model.environments import name_problem
+from paddock.model.errors import EnvironmentFailed
+
+MANIFEST = "paddock.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What a name stands for: the key in use, and every key that was built for it and not removed since."""
+
+    key: str
+    keys: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """What `remove` did: the builds that are gone, and those that a running Paddock uses or another name stands for."""
+
+    removed: list[str] = field(default_factory=list)
+    in_use: list[str] = field(default_factory=list)
+    shared: list[str] = field(default_factory=list)
+
+
+def ready(environment: Environment, data_directory: str | Path) -> Built | None:
+    """The build of exactly this content, if it is finished. Costs one small file."""
+    return read_build(data_directory, environment.key)
+
+
+def current(name: str, data_directory: str | Path) -> Built | None:
+    """What `name` stands for now: the last content that was built under it, whatever is configured since."""
+    record = read_record(name, data_directory)
+    return None if record is None else read_build(data_directory, record.key)
+
+
+def read_build(data_directory: str | Path, key: str) -> Built | None:
+    """The finished build of that key. One whose interpreter is gone, or that was moved, does not count."""
+    folder = builds(data_directory) / key
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        known = {item.name for item in fields(Built)}
+        lists = {name: tuple(value) for name, value in manifest.items() if isinstance(value, list)}
+        built = Built(**{name: value for name, value in (manifest | lists).items() if name in known})
+    except (OSError, ValueError, TypeError, AttributeError):
+        return None
+    usable = built.key == key and built.path == str(folder) and os.access(built.executable, os.X_OK)
+    return built if usable else None
+
+
+def write_build(folder: Path, built: Built) -> None:
+    """Leave the manifest in a build that is otherwise finished."""
+    manifest = folder / MANIFEST
+    manifest.write_text(json.dumps(asdict(built), indent=2) + "\n", encoding="utf-8")
+    manifest.chmod(0o444)
+
+
+def lock_of(data_directory: str | Path, key: str, *, exclusive: bool) -> FileLock:
+    """The lock of one build; its directory must exist."""
+    return FileLock(builds(data_directory) / f"{key}.lock", exclusive=exclusive)
+
+
+def partial_of(data_directory: str | Path, key: str) -> Path:
+    """Where that key is built, before it is renamed."""
+    return builds(data_directory) / f"{key}.partial"
+
+
+def sweep(data_directory: str | Path) -> None:
+    """Remove what killed builds left behind; what is being built stays."""
+    for partial in builds(data_directory).glob("*.partial"):
+        with lock_of(data_directory, partial.stem, exclusive=True) as lock:
+            if lock.try_take():
+                shutil.rmtree(partial, ignore_errors=True)
+                lock.release(remove=True)
+
+
+def read_record(name: str, data_directory: str | Path) -> Record | None:
+    """What `name` stands for, as it was written down."""
+    try:
+        said = json.loads(_record_path(name, data_directory).read_text(encoding="utf-8"))
+        return Record(str(said["key"]), tuple(str(key) for key in said["keys"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def recorded(data_directory: str | Path) -> list[str]:
+    """Every name that something was built for."""
+    files = sorted(builds(data_directory).parent.glob("*.json"))
+    return [path.stem for path in files if name_problem(path.stem) is None]
+
+
+def record(name: str, key: str, data_directory: str | Path) -> None:
+    """From now on `name` stands for the build `key`."""
+    before = read_record(name, data_directory)
+    if before is not None and before.key == key:
+        return
+    # Where the directory may only be read, the record merely cannot be a fallback for a later, failing build.
+    with suppress(OSError), _records_locked(data_directory):
+        before = read_record(name, data_directory)
+        keys = dict.fromkeys((*(before.keys if before else ()), key))
+        _write_record(name, Record(key, tuple(keys)), data_directory)
+
+
+def remove(name: str, data_directory: str | Path, *, keys: Iterable[str] = ()) -> Removal:
+    """Remove every build of `name` (and `keys`) that no running Paddock uses and no other name stands for."""
+    removal = Removal()
+    if not builds(data_directory).is_dir():
+        return removal
+    with _records_locked(data_directory):
+        before = read_record(name, data_directory)
+        others = {
+            key
+            for other in recorded(data_directory)
+            if other != name and (theirs := read_record(other, data_directory))
+            for key in theirs.keys
+        }
+        for key in dict.fromkeys((*(before.keys if before else ()), *keys)):
+            if key in others:
+                removal.shared.append(key)
+            elif (builds(data_directory) / key).is_dir():
+                (removal.removed if _remove_build(data_directory, key) else removal.in_use).append(key)
+        left = tuple(removal.in_use)
+        if left:
+            newest = before.key if before and before.key in left else left[-1]
+            _write_record(name, Record(newest, left), data_directory)
+        else:
+            _record_path(name, data_directory).unlink(missing_ok=True)
+    return removal
+
+
+def _remove_build(data_directory: str | Path, key: str) -> bool:
+    with lock_of(data_directory, key, exclusive=True) as lock:
+        if not lock.try_take():
+            return False
+        partial = partial_of(data_directory, key)
+        shutil.rmtree(partial, ignore_errors=True)
+        try:
+            (builds(data_directory) / key).rename(partial)  # at once, so that nobody finds half of it
+            shutil.rmtree(partial)
+        except OSError as problem:
+            raise EnvironmentFailed(f"the build {builds(data_directory) / key} cannot be removed: {problem}") from None
+        lock.release(remove=True)
+        return True
+
+
+def _record_path(name: str, data_directory: str | Path) -> Path:
+    return builds(data_directory).parent / f"{name}.json"
+
+
+def _write_record(name: str, written: Record, data_directory: str | Path) -> None:
+    path = _record_path(name, data_directory)
+    new = path.with_suffix(".new")
+    new.write_text(json.dumps(asdict(written)) + "\n", encoding="utf-8")
+    new.replace(path)
+
+
+def _records_locked(data_directory: str | Path) -> FileLock:
+    """Taken. Held for as long as it takes to write a small file, or to remove builds."""
+    lock = FileLock(builds(data_directory).parent / "records.lock", exclusive=True)
+    lock.take(time.sleep)
+    return lock

@@ -1,0 +1,110 @@
+"""pip's settings, as uv's: where pip finds its packages, so must an environment's build.
+
+uv reads no `pip.conf`. Read here: pip's configuration files and `PIP_…` variables, in pip's order. A `UV_…` variable
+that is already set wins over what pip says. No setting is written anywhere.
+"""
+
+from __future__ import annotations
+
+import configparser
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+MACHINE_FILE = Path("/etc/pip.conf")
+# By pip's setting: uv's variables that say the same. The first is given; where any is set already, none is.
+_VARIABLES = {
+    "index-url": ("UV_DEFAULT_INDEX", "UV_INDEX_URL"),
+    "extra-index-url": ("UV_EXTRA_INDEX_URL", "UV_INDEX"),
+    "find-links": ("UV_FIND_LINKS",),
+    "trusted-host": ("UV_INSECURE_HOST",),
+    "constraint": ("UV_CONSTRAINT",),
+    "timeout": ("UV_HTTP_TIMEOUT",),
+    "cert": ("SSL_CERT_FILE",),
+    "client-cert": ("SSL_CLIENT_CERT",),
+    "proxy": ("ALL_PROXY", "HTTPS_PROXY", "https_proxy", "all_proxy"),
+}
+_ALIASES = {"default-timeout": "timeout", "pypi-url": "index-url"}
+_TRUE = {"1", "true", "yes", "on", "y", "t"}
+
+
+def uv_variables(environ: Mapping[str, str]) -> dict[str, str]:
+    """What to add to `environ` so that uv installs from where pip would."""
+    settings = pip_settings(environ)
+    added = {
+        names[0]: value
+        for setting, names in _VARIABLES.items()
+        if not any(environ.get(name) for name in names) and (value := _translated(setting, settings.get(setting, "")))
+    }
+    # pip trusts the system's certificates and takes the best version that any index has; uv does neither unasked.
+    defaults = {"UV_SYSTEM_CERTS": "true"}
+    if "UV_EXTRA_INDEX_URL" in added:
+        defaults["UV_INDEX_STRATEGY"] = "unsafe-best-match"
+    return added | {name: value for name, value in defaults.items() if name not in environ}
+
+
+def uv_options(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """What uv has a flag for and no variable."""
+    return ("--no-index",) if pip_settings(environ).get("no-index", "").lower() in _TRUE else ()
+
+
+def _translated(setting: str, value: str) -> str:
+    words = value.split()
+    if setting == "find-links":
+        return ",".join(_absolute(word) for word in words)
+    if setting == "constraint":
+        return " ".join(_absolute(word) for word in words)
+    if setting == "timeout":
+        return value.partition(".")[0]
+    return " ".join(words)
+
+
+def _absolute(place: str) -> str:
+    # uv is started elsewhere, where a relative path would mean something else.
+    return place if "://" in place else str(Path(place).expanduser().absolute())
+
+
+def pip_settings(environ: Mapping[str, str]) -> dict[str, str]:
+    """pip's settings by name. Later files win over earlier ones, `[install]` over `[global]`, variables over all."""
+    found: dict[str, dict[str, str]] = {"global": {}, "install": {}}
+    for path in _files(environ):
+        parser = configparser.RawConfigParser()
+        try:
+            parser.read(path, encoding="utf-8")
+        except (configparser.Error, UnicodeDecodeError):
+            continue  # pip says what is wrong with its file
+        for section, settings in found.items():
+            if parser.has_section(section):
+                settings |= {_name(name): value for name, value in parser.items(section)}
+    variables = {
+        _name(name.removeprefix("PIP_").lower()): value
+        for name, value in environ.items()
+        if name.startswith("PIP_") and name != "PIP_CONFIG_FILE" and value
+    }
+    return found["global"] | found["install"] | variables
+
+
+def _name(setting: str) -> str:
+    dashed = setting.lower().replace("_", "-").removeprefix("--")
+    return _ALIASES.get(dashed, dashed)
+
+
+def _files(environ: Mapping[str, str]) -> Iterator[Path]:
+    named = environ.get("PIP_CONFIG_FILE")
+    if named == os.devnull:
+        return
+    home = Path(environ.get("HOME") or Path.home())
+    if sys.platform == "darwin":
+        yield Path("/Library/Application Support/pip/pip.conf")
+    for folder in (environ.get("XDG_CONFIG_DIRS") or "/etc/xdg").split(os.pathsep):
+        yield Path(folder, "pip", "pip.conf")
+    yield MACHINE_FILE
+    if not (named and Path(named).exists()):
+        yield home / ".pip" / "pip.conf"
+        if sys.platform == "darwin":
+            yield home / "Library" / "Application Support" / "pip" / "pip.conf"
+        yield Path(environ.get("XDG_CONFIG_HOME") or home / ".config", "pip", "pip.conf")
+    yield Path(sys.prefix) / "pip.conf"
+    if named:
+        yield Path(named)

@@ -1,0 +1,23 @@
+"""What tests of several parts share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from paddock.config import Config
+from paddock.jail.environment import Built, configured
+from paddock.jail.environment_build import build
+
+
+@pytest.fixture(scope="session")
+def shared_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data directory for the whole session, whose environments nobody removes."""
+    return tmp_path_factory.mktemp("data")
+
+
+@pytest.fixture(scope="session")
+def default_environment(shared_data: Path) -> Built:
+    """The default environment, really built, once."""
+    return build(configured(Config(), "default"), shared_data)

@@ -1,0 +1,222 @@
+"""Environments are built by a real uv, from a real index: all of one, or nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from paddock.jail import environment_store as store
+from paddock.jail.environment import Built, Environment, builds
+from paddock.jail.environment_build import build, uv_environment
+from paddock.model.errors import EnvironmentFailed
+from tests.environments import own, sdist
+
+
+@pytest.fixture(scope="module")
+def small(shared_data: Path) -> Built:
+    return build(Environment("small", ("six", "idna>=3"), ("six", "xml.dom")), shared_data)
+
+
+@pytest.fixture
+def local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of packages, the only ones that uv finds: no name here may reach an index."""
+    folder = tmp_path / "packages"
+    folder.mkdir()
+    monkeypatch.setenv("UV_FIND_LINKS", str(folder))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    return folder
+
+
+def ran(built: Built, code: str) -> str:
+    ended = subprocess.run([built.executable, "-I", "-c", code], capture_output=True, text=True, check=True, cwd="/")
+    return ended.stdout.strip()
+
+
+def test_a_build_has_its_packages_and_says_which(small: Built) -> None:
+    assert sorted(small.installed) == ["idna", "six"]
+    assert json.loads(ran(small, "import json, six, idna; print(json.dumps([six.__file__, idna.__file__]))")) == [
+        f"{small.site_packages}/six.py",
+        f"{small.site_packages}/idna/__init__.py",
+    ]
+
+
+def test_a_build_is_described_whole(small: Built, shared_data: Path) -> None:
+    path = builds(shared_data) / small.key
+    assert small == Built(
+        key=Environment("small", ("six", "idna>=3"), ("six", "xml.dom")).key,
+        path=str(path),
+        packages=("six", "idna>=3"),
+        preload=("six", "xml.dom"),
+        executable=str(path / "bin" / "python"),
+        python=os.path.realpath(sys.executable),
+        site_packages=str(path / "lib" / f"python3.{sys.version_info.minor}" / "site-packages"),
+        reads=small.reads,
+        installed=small.installed,
+        size_bytes=small.size_bytes,
+    )
+    assert 0 < small.size_bytes < 20 * 2**20
+
+
+def test_a_build_has_only_what_was_asked_for(small: Built) -> None:
+    code = "import importlib.util as u; print(*[n for n in ('pip', 'pytest', 'paddock', 'rich') if u.find_spec(n)])"
+    assert ran(small, code) == ""
+
+
+def test_what_a_guest_must_read_covers_all_that_its_python_reads(small: Built) -> None:
+    code = (
+        "import six, ssl, sqlite3, ctypes, json, sys\n"
+        "files = [m.__file__ for m in sys.modules.values() if getattr(m, '__file__', None)]\n"
+        "maps = {line.split(maxsplit=5)[5].strip() for line in open('/proc/self/maps') if '/' in line}\n"
+        "print(json.dumps([*files, *(m for m in maps if '.so' in m), sys.executable, *filter(None, sys.path[1:])]))"
+    )
+    reals = [os.path.realpath(path) for path in json.loads(ran(small, code)) if Path(path).exists()]
+    inside = [any(path.startswith(f"{place}/") for place in small.reads) for path in reals]
+    assert [path for path, covered in zip(reals, inside, strict=True) if not covered] == []
+    assert list(small.reads) == [os.path.realpath(place) for place in small.reads]
+
+
+def test_a_build_is_compiled_and_cannot_be_written_by_accident(small: Built) -> None:
+    sources = list(Path(small.site_packages).rglob("*.py"))
+    tag = sys.implementation.cache_tag
+    assert [path for path in sources if not (path.parent / "__pycache__" / f"{path.stem}.{tag}.pyc").exists()] == []
+    files = [path for path in Path(small.path).rglob("*") if path.is_file() and not path.is_symlink()]
+    assert {path.stat().st_mode & 0o777 for path in files} <= {0o444, 0o555}
+    assert {path.stat().st_mode & 0o777 for path in Path(small.path).rglob("*") if path.is_dir()} == {0o755}
+
+
+def test_a_built_environment_is_ready_and_is_not_built_again(small: Built, shared_data: Path) -> None:
+    told: list[str] = []
+    environment = Environment("small", ("idna>=3", "six"), ("six", "xml.dom"))
+    assert build(environment, shared_data, told.append) == small
+    assert (told, store.ready(environment, shared_data), store.current("small", shared_data)) == ([], small, small)
+
+
+def test_two_names_with_one_content_share_a_build(small: Built, shared_data: Path) -> None:
+    assert build(Environment("twin", small.packages, small.preload), shared_data) == small
+    assert store.current("twin", shared_data) == small
+
+
+def test_the_content_makes_the_key() -> None:
+    keys = [own("six").key, own("six>=1").key, own("six", preload=("six",)).key, own().key]
+    assert len(set(keys)) == 4
+    assert own("six", "idna").key == own("idna", "six", "six").key == Environment("other", ("idna", "six")).key
+
+
+def test_an_environment_may_be_empty(tmp_path: Path) -> None:
+    built = build(own(), tmp_path)
+    assert (built.installed, ran(built, "print(6 * 7)")) == ({}, "42")
+
+
+def test_the_default_environment_has_what_it_promises(default_environment: Built) -> None:
+    code = "import aiodns, aiohttp, bs4, numpy, pandas, requests; print(pandas.DataFrame({'a': [1, 2]}).a.sum())"
+    assert ran(default_environment, code) == "3"
+    assert default_environment.preload == ("numpy", "pandas")
+    ruff = f"{default_environment.path}/bin/ruff"
+    assert subprocess.run([ruff, "--version"], capture_output=True, check=True).stdout.startswith(b"ruff ")
+
+
+def test_progress_is_told_line_by_line(tmp_path: Path) -> None:
+    told: list[str] = []
+    built = build(own("six"), tmp_path, told.append)
+    python = ".".join(str(part) for part in sys.version_info[:3])
+    assert told[0] == f"Building environment 'own' with Python {python}"
+    assert f" + six=={built.installed['six']}" in told
+    assert told[-1] == "Starting its Python once"
+
+
+def test_a_package_that_does_not_exist_is_named_and_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(EnvironmentFailed) as caught:
+        build(own("six", "paddock-no-such-package"), tmp_path)
+    assert str(caught.value).startswith(
+        "environment 'own' could not be built: the package 'paddock-no-such-package' could not be installed "
+    )
+    assert "was not found" in str(caught.value)
+    assert (list(builds(tmp_path).iterdir()), store.current("own", tmp_path)) == ([], None)
+
+
+def test_a_version_that_does_not_exist_is_named(tmp_path: Path) -> None:
+    with pytest.raises(EnvironmentFailed, match=r"the package 'six' could not be installed[\s\S]*six>=999"):
+        build(own("six>=999"), tmp_path)
+
+
+def test_a_package_that_cannot_be_compiled_leaves_the_old_environment_in_use(tmp_path: Path, local: Path) -> None:
+    sdist(local, "sound")
+    sdist(local, "broken", "raise SystemExit('no compiler here')")
+    old = build(own("sound"), tmp_path)
+    with pytest.raises(EnvironmentFailed) as caught:
+        build(own("sound", "broken"), tmp_path)
+    lines = str(caught.value).splitlines()
+    assert lines[0].startswith("environment 'own' could not be built: the package 'broken' could not be installed ")
+    assert lines[-1] == "The environment as it was built before stays in use."
+    assert "no compiler here" in str(caught.value)
+    assert (store.current("own", tmp_path), store.ready(own("sound", "broken"), tmp_path)) == (old, None)
+    assert ran(old, "import sound; print(sound.HERE)") == f"{old.site_packages}/sound.py"
+
+
+def test_a_preload_that_cannot_be_imported_is_named(tmp_path: Path) -> None:
+    with pytest.raises(EnvironmentFailed) as caught:
+        build(own("six", preload=("six", "numpy")), tmp_path)
+    assert str(caught.value) == (
+        "environment 'own' was installed, but its preload cannot be imported:\n"
+        "  import numpy: ModuleNotFoundError: No module named 'numpy'\n"
+        "Name a package that has it among its packages, or take it out of preload."
+    )
+    assert list(builds(tmp_path).iterdir()) == []
+
+
+def test_a_build_works_where_it_was_moved_to(tmp_path: Path, local: Path) -> None:
+    sdist(local, "scripted")
+    built = build(own("scripted"), tmp_path)
+    script = Path(built.path) / "bin" / "scripted"
+    said = subprocess.run([script], capture_output=True, text=True, check=True).stdout
+    assert said == f"{built.site_packages}/scripted.py\n"
+    texts = [path.read_bytes() for path in script.parent.iterdir() if path.is_file() and not path.is_symlink()]
+    assert not any(b".partial" in text for text in texts)
+
+
+def test_the_code_of_a_package_sees_none_of_the_hosts_secrets(
+    tmp_path: Path, local: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = tmp_path / "seen.json"
+    sdist(local, "curious", f"import json; open({str(seen)!r}, 'w').write(json.dumps(dict(os.environ)))")
+    monkeypatch.setenv("SOME_API_KEY", "secret")
+    build(own("curious"), tmp_path)
+    names = set(json.loads(seen.read_text()))
+    assert "SOME_API_KEY" not in names
+    assert {"PATH", "HOME"} <= names
+
+
+def test_settings_that_would_install_elsewhere_are_dropped() -> None:
+    given = {"PATH": "/bin", "UV_PYTHON": "3.9", "UV_SYSTEM_PYTHON": "1", "VIRTUAL_ENV": "/x", "UV_CACHE_DIR": "/c"}
+    kept = uv_environment(given)
+    assert {name: kept.get(name) for name in given} == {
+        "PATH": "/bin",
+        "UV_PYTHON": None,
+        "UV_SYSTEM_PYTHON": None,
+        "VIRTUAL_ENV": None,
+        "UV_CACHE_DIR": "/c",
+    }
+
+
+def test_a_build_whose_interpreter_is_gone_is_built_again(tmp_path: Path) -> None:
+    built = build(own("six"), tmp_path)
+    Path(built.executable).unlink()
+    assert store.ready(own("six"), tmp_path) is None
+    assert build(own("six"), tmp_path) == built
+    assert Path(built.executable).exists()
+
+
+def test_a_directory_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(EnvironmentFailed, match=r"cannot be built in .*/file/environments/builds: .*data_directory"):
+        build(own("six"), tmp_path / "file")
+
+
+def test_uv_is_of_the_version_that_is_asked_for() -> None:
+    assert version("uv") >= "0.13"
