@@ -24,8 +24,9 @@ FILE_VARIABLE = "PADDOCK_CONFIG"
 PREFIX = "PADDOCK_"
 KUBERNETES = r"PADDOCK_(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(ADDR|PORT|PROTO))?)?)"
 MOST_WORKERS = 1000
+PROFILES = ("auto", "namespaces", "chroot", "confined")
 CEILING = Limits(
-    wall_seconds=7 * 86_400.0, memory_bytes=2**40, output_bytes=2**30, calls=10**6, processes=10**5, recursion=10**5
+    wall_seconds=7 * 86_400.0, cpu_seconds=70 * 86_400.0, memory_bytes=2**40, output_bytes=2**30, calls=10**6, processes=10**5, recursion=10**5
 )
 """What no configuration may allow: the interpreters cannot count higher, or the host could not bear it."""
 _Settings = TypeVar("_Settings")
@@ -50,6 +51,28 @@ class MontyConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class CPythonConfig:
+    """The full Python engine."""
+
+    environment: str = "default"
+    min_waiting: int = 1
+    max_waiting: int = 8
+    max_guests: int = field(default_factory=lambda: max(32, 4 * (os.cpu_count() or 1)))
+    idle_seconds: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class JailConfig:
+    """The kernel enclosure around guests."""
+
+    profile: str = "auto"
+    accept_confined: bool = False
+    uid_base: int = 1 << 20
+    tmp_bytes: int = 64 * 1024 * 1024
+    tmp_inodes: int = 10_000
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """Every setting, with its default."""
 
@@ -59,6 +82,8 @@ class Config:
     limits: Limits = field(default_factory=Limits)
     caps: Limits = CAPS
     monty: MontyConfig = field(default_factory=MontyConfig)
+    cpython: CPythonConfig = field(default_factory=CPythonConfig)
+    jail: JailConfig = field(default_factory=JailConfig)
     environments: Mapping[str, EnvironmentConfig] = field(default_factory=lambda: dict(BUILT_IN))
 
     @classmethod
@@ -218,7 +243,31 @@ def _checked(config: Config, origins: Origins) -> Config:
             f"{blamed}monty.min_workers must be at least 1 and at most monty.max_workers, "
             f"and that at most {MOST_WORKERS}; here they are {least} and {most}"
         )
+    _check_cpython(config, origins)
     return config
+
+
+def _check_cpython(config: Config, origins: Origins) -> None:
+    cpython, jail = config.cpython, config.jail
+    if not 0 <= cpython.min_waiting <= cpython.max_waiting <= cpython.max_guests <= MOST_WORKERS:
+        blamed = origins.blame("cpython.min_waiting", "cpython.max_waiting", "cpython.max_guests")
+        raise ConfigError(
+            f"{blamed}cpython.min_waiting must be at most cpython.max_waiting, that at most cpython.max_guests, and that "
+            f"at most {MOST_WORKERS}; here they are {cpython.min_waiting}, {cpython.max_waiting}, {cpython.max_guests}"
+        )
+    if cpython.environment not in config.environments:
+        blamed, known = origins.blame("cpython.environment"), ", ".join(sorted(config.environments))
+        raise ConfigError(f"{blamed}cpython.environment is {cpython.environment!r}, and there is: {known}")
+    if not cpython.idle_seconds > 0:
+        blamed = origins.blame("cpython.idle_seconds")
+        raise ConfigError(f"{blamed}cpython.idle_seconds must be positive, not {cpython.idle_seconds}")
+    if jail.profile not in PROFILES:
+        blamed = origins.blame("jail.profile")
+        raise ConfigError(f"{blamed}jail.profile must be one of {', '.join(PROFILES)}, not {jail.profile!r}")
+    for name, least in (("uid_base", 1000), ("tmp_bytes", 4096), ("tmp_inodes", 16)):
+        if getattr(jail, name) < least:
+            blamed = origins.blame(f"jail.{name}")
+            raise ConfigError(f"{blamed}jail.{name} must be at least {least}, not {getattr(jail, name)}")
 
 
 def _check_limit(where: str, value: float, caps: Limits, blamed: str) -> None:

@@ -110,6 +110,7 @@ class Record:
         error_type, message = finished.error_type, finished.error_message
         if finished.verdict in _LIMITS:
             error_type, name, advice = _LIMITS[finished.verdict]
+            name = finished.limit or name
             value = getattr(self._plan.limits, name)
             message = f"{f'{message}; ' if message else ''}the limit {name} = {value} was reached: {advice}"
         return RunError(

@@ -36,13 +36,14 @@ class Place:
 def finished(error: MontyError, source: Source, prepared: Prepared, script_feed: str | None, plan: Plan) -> Finished:
     """How the run ended, given that the worker reported `error`; `script_feed` names the feed that was the script."""
     if isinstance(error, MontyCrashedError):
-        return _crashed(error)
+        return _crashed(error, plan)
     cause = error.exception()
     places = _places(error, prepared, script_feed)
     kind, text = type(cause).__name__, _cut(str(cause.args[0])) if cause.args else ""
     if _is_limit(kind, text, error) and not _is_raised_there(places, source):
         verdict = Verdict.TIMEOUT if kind == "TimeoutError" else Verdict.OUT_OF_MEMORY
-        return Finished(verdict, line=places[-1].line if places else None)
+        limit = _time_limit(plan) if verdict is Verdict.TIMEOUT else ""
+        return Finished(verdict, line=places[-1].line if places else None, limit=limit)
     if isinstance(error, MontySyntaxError) or _was_refused(kind, error):
         return _rejected(kind, text, places)
     line = monty_wording.line_of(kind, places[-1].line if places else None, source)
@@ -74,9 +75,13 @@ def concerns_result(error: MontyRuntimeError, prepared: Prepared, script_feed: s
     return bool(frames) and (frames[0].filename != script_feed or frames[0].line > prepared.lines)
 
 
-def _crashed(error: MontyCrashedError) -> Finished:
+def _time_limit(plan: Plan) -> str:
+    return "cpu_seconds" if plan.limits.cpu_seconds < plan.limits.wall_seconds else "wall_seconds"
+
+
+def _crashed(error: MontyCrashedError, plan: Plan) -> Finished:
     if error.timed_out:
-        return Finished(Verdict.TIMEOUT)
+        return Finished(Verdict.TIMEOUT, limit=_time_limit(plan))
     return Finished(Verdict.CRASHED, error_type="Crashed", error_message=f"the interpreter died: {error}")
 
 

@@ -116,7 +116,8 @@ class Sessions:
     async def _open(self, limits: Limits) -> AsyncMontySession:
         session = self.pool.checkout(
             limits={
-                "max_feed_duration_secs": limits.wall_seconds,
+                # Its clock stands still while it waits for a tool: it counts what the script itself spends.
+                "max_feed_duration_secs": min(limits.wall_seconds, limits.cpu_seconds),
                 "max_memory": limits.memory_bytes,
                 "max_recursion_depth": limits.recursion,
                 "max_suspensions": SUSPENSIONS,

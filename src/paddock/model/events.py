@@ -52,6 +52,7 @@ class Finished:
     signal: int | None = None
     cpu_seconds: float | None = None
     memory_bytes: int | None = None
+    limit: str = ""  # the one that was reached, where the verdict does not say
     note: str = ""  # why the text of the error may not be CPython's own
 
 

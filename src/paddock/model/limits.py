@@ -17,6 +17,7 @@ class Limits:
     """What one run may use. Wall time counts from when the interpreter is ready and includes waiting for tools."""
 
     wall_seconds: float = 30.0
+    cpu_seconds: float = 60.0
     memory_bytes: int = 512 * MB
     output_bytes: int = 1 * MB
     calls: int = 100
@@ -28,11 +29,11 @@ class Limits:
 
 
 CAPS = Limits(
-    wall_seconds=900.0, memory_bytes=4096 * MB, output_bytes=16 * MB, calls=10_000, processes=64, recursion=10_000
+    wall_seconds=900.0, cpu_seconds=3600.0, memory_bytes=4096 * MB, output_bytes=16 * MB, calls=10_000, processes=64, recursion=10_000
 )
 
 NAMES = tuple(field.name for field in fields(Limits))
-_FRACTIONAL = frozenset({"wall_seconds"})
+_FRACTIONAL = frozenset({"wall_seconds", "cpu_seconds"})
 _MAY_BE_ZERO = frozenset({"calls", "processes"})
 
 
