@@ -152,7 +152,7 @@ class SlotV1:
         return kills
 
     def _reached_limit(self) -> bool:
-        """Whether a notice can be about our own limit and not a parent's; a charge that fails for good is a small one."""
+        """Whether a notice can be about our own limit, not a parent's; a charge that fails for good is a small one."""
         if self._limits is None:
             return False
         # Not memory.failcnt: recent kernels count nothing in it.
