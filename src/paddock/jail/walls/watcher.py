@@ -7,7 +7,7 @@ socket buffers). Those need caps of their own; RLIMIT_DATA bounds each process b
 
 Overshoot: what is filled between two looks, at about 1 GB/s and core (more with huge pages). Eight processes filling
 as fast as they can on two overloaded cores were stopped 15 MB above a limit of 128 MB (the worst of twenty: 46), and
-56 MB above 512 MB (worst: 148), because telling shared pages apart takes 1 ms for 40 MB. One process: 13 MB (worst: 19).
+56 MB above 512 MB (worst: 148), because telling shared pages apart takes 1 ms for 40 MB. One process: 13 MB (19).
 """
 
 from __future__ import annotations
