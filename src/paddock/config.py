@@ -26,7 +26,13 @@ KUBERNETES = r"PADDOCK_(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_(TCP|U
 MOST_WORKERS = 1000
 PROFILES = ("auto", "namespaces", "chroot", "confined")
 CEILING = Limits(
-    wall_seconds=7 * 86_400.0, cpu_seconds=70 * 86_400.0, memory_bytes=2**40, output_bytes=2**30, calls=10**6, processes=10**5, recursion=10**5
+    wall_seconds=7 * 86_400.0,
+    cpu_seconds=70 * 86_400.0,
+    memory_bytes=2**40,
+    output_bytes=2**30,
+    calls=10**6,
+    processes=10**5,
+    recursion=10**5,
 )
 """What no configuration may allow: the interpreters cannot count higher, or the host could not bear it."""
 _Settings = TypeVar("_Settings")
@@ -252,8 +258,8 @@ def _check_cpython(config: Config, origins: Origins) -> None:
     if not 0 <= cpython.min_waiting <= cpython.max_waiting <= cpython.max_guests <= MOST_WORKERS:
         blamed = origins.blame("cpython.min_waiting", "cpython.max_waiting", "cpython.max_guests")
         raise ConfigError(
-            f"{blamed}cpython.min_waiting must be at most cpython.max_waiting, that at most cpython.max_guests, and that "
-            f"at most {MOST_WORKERS}; here they are {cpython.min_waiting}, {cpython.max_waiting}, {cpython.max_guests}"
+            f"{blamed}cpython.min_waiting must be at most cpython.max_waiting, that at most cpython.max_guests, "
+            f"and that at most {MOST_WORKERS}; here they are {cpython.min_waiting}, {cpython.max_waiting}, {cpython.max_guests}"
         )
     if cpython.environment not in config.environments:
         blamed, known = origins.blame("cpython.environment"), ", ".join(sorted(config.environments))

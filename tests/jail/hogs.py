@@ -97,9 +97,13 @@ def grabs(megabytes: int) -> str:
 
 
 def waiting(first: str = "pass", pass_fds: Sequence[int] = ()) -> subprocess.Popen[bytes]:
-    """A process that does `first` and then waits for the text of its program."""
-    command = [sys.executable, "-I", "-S", "-c", f"{first}\n{WAITS}"]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=pass_fds)
+    """A process that has done `first` and waits for the text of its program."""
+    command = [sys.executable, "-I", "-S", "-c", f"{first}\nprint('ready', flush=True)\n{WAITS}"]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=pass_fds)
+    assert process.stdout
+    while process.stdout.readline() not in {b"ready\n", b""}:
+        pass
+    return process
 
 
 def tell(process: subprocess.Popen[bytes], program: str) -> None:

@@ -48,9 +48,7 @@ def watches() -> Iterator[Watcher]:
 @contextlib.asynccontextmanager
 async def guest(watches: Watcher, *, megabytes: int = 64) -> AsyncIterator[tuple[subprocess.Popen[bytes], Watched]]:
     """A process that is watched and waits for the text of its program."""
-    process = waiting("print(flush=True)")
-    assert process.stdout
-    process.stdout.readline()
+    process = waiting()
     try:
         async with watches.watching(process.pid, megabytes * MEGABYTE, at_once=lambda: end(process.pid)) as watched:
             yield process, watched
@@ -200,9 +198,8 @@ os.kill(child, 9)
 
 
 def test_the_memory_of_two_sharers_adds_up_to_what_they_share() -> None:
-    process = waiting("print(flush=True)")
+    process = waiting()
     assert process.stdout
-    process.stdout.readline()
     tell(process, SHARERS)
     assert process.stdout.readline() == b"shared\n"
     seen = tree(process.pid)

@@ -10,6 +10,7 @@ import asyncio
 import codecs
 import os
 import signal
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from paddock.jail.guest import Guest, Report
 from paddock.jail.inbox import Called, Ended, Inbox, Message, Progressed, TooLarge
-from paddock.jail.pool import Pool
+from paddock.jail.jail import Jail
 from paddock.jail.wire import CHUNK_BYTES, Kind, WireError, pack
 from paddock.model.events import Answer, EngineEvent, Finished, Output, Progress, Stream, ToolCall
 from paddock.model.result import Verdict
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 RUNTIME = "paddock.guest.python.main:serve"
 PROGRESS_EVENTS = 10_000  # of one run; more are not passed on
 STREAMS: tuple[Stream, ...] = ("stdout", "stderr")
+LOOK_SECONDS = 0.25  # between two looks at the processor time of the whole tree
 READS_AT_ONCE = 16  # then the event loop has its turn
 _DECODER = codecs.getincrementaldecoder("utf-8")
 _DISTURBED = "the script disturbed the runtime that it runs in"
@@ -38,20 +40,18 @@ class CPythonEngine:
     """A pool of guests, started on first use."""
 
     def __init__(self, config: Config) -> None:
-        from paddock.jail.jail import pool_for
-
-        self._pool: Pool = pool_for(config, RUNTIME)
+        self._jail = Jail(config, RUNTIME)
 
     @asynccontextmanager
     async def open(self, plan: Plan) -> AsyncIterator[CPythonExecution]:
-        guest = await self._pool.take()
+        guest = await self._jail.take()
         try:
             yield CPythonExecution(guest, plan)
         finally:
-            self._pool.give_back(guest)
+            self._jail.give_back(guest)
 
     async def close(self) -> None:
-        await self._pool.close()
+        await self._jail.close()
 
 
 class CPythonExecution:
@@ -69,6 +69,7 @@ class CPythonExecution:
     async def feed(self) -> AsyncGenerator[EngineEvent, None]:
         self._guest.limit(self._plan.limits)
         self._send_script()
+        look = LOOK_SECONDS + time.monotonic()
         while True:
             # In this order: what was printed before a frame was sent is in the pipe when the frame has arrived.
             closed, more = self._receive()
@@ -84,7 +85,7 @@ class CPythonExecution:
             except WireError as problem:
                 yield Finished(Verdict.CRASHED, error_type="ProtocolError", error_message=f"{_DISTURBED}: {problem}")
                 return
-            if self._guest.out_of_memory and self._guest.was_out_of_memory():
+            if self._guest.out_of_memory and self._guest.bound.was_out_of_memory():
                 yield self._used(Finished(Verdict.OUT_OF_MEMORY))
                 return
             if closed and (finished := self._death()) is not None:
@@ -92,7 +93,12 @@ class CPythonExecution:
                     yield output
                 yield finished
                 return
-            await (asyncio.sleep(0) if more else self._guest.something())
+            await (asyncio.sleep(0) if more else self._guest.something(LOOK_SECONDS))
+            if time.monotonic() > look:
+                look = LOOK_SECONDS + time.monotonic()
+                if (self._guest.usage()[0] or 0) > self._plan.limits.cpu_seconds:
+                    yield self._used(Finished(Verdict.TIMEOUT, limit="cpu_seconds"))
+                    return
 
     def answer(self, call_id: int, answer: Answer) -> None:
         number = self._calls.pop(call_id, None)
@@ -117,6 +123,7 @@ class CPythonExecution:
             "mode": "expression",
             "limits": {
                 "memory_bytes": limits.memory_bytes,
+                "cpu_seconds": limits.cpu_seconds,
                 "processes": max(1, limits.processes),
                 "recursion": limits.recursion,
             },
@@ -192,13 +199,13 @@ class CPythonExecution:
         if report is None:
             return None
         code = os.waitstatus_to_exitcode(report.status)
-        if self._guest.was_out_of_memory():
+        if self._guest.bound.was_out_of_memory():
             return self._used(Finished(Verdict.OUT_OF_MEMORY), report)
         if code >= 0:
             words = f"the script ended its process with exit code {code}"
             return self._used(Finished(Verdict.CRASHED, None, "Crashed", words, exit_code=code), report)
         if -code == signal.SIGXCPU:
-            return self._used(Finished(Verdict.TIMEOUT, error_message="the processor time was used up"), report)
+            return self._used(Finished(Verdict.TIMEOUT, limit="cpu_seconds"), report)
         name = signal.Signals(-code).name if -code in list(signal.Signals) else f"signal {-code}"
         words = f"the script's process was ended by {name}"
         return self._used(Finished(Verdict.CRASHED, None, "Crashed", words, signal=-code), report)

@@ -13,8 +13,8 @@ from collections import deque
 from contextlib import suppress
 from typing import NamedTuple
 
+from paddock.jail.bounds import Bound
 from paddock.jail.reaper import HELLO, REPORT
-from paddock.jail.walls.cgroup import Slot
 from paddock.jail.wire import PREFIX, Kind
 from paddock.model.errors import JailUnavailable
 from paddock.model.limits import Limits
@@ -34,21 +34,22 @@ class Report(NamedTuple):
 class Guest:
     """A walled-in process that waits for a script, gets one, and is thrown away."""
 
-    def __init__(self, uid: int, fds: list[int], slot: Slot | None) -> None:
+    def __init__(self, uid: int, fds: list[int], bound: Bound) -> None:
         control, reaper, out, error = fds
         self.uid = uid
-        self.slot = slot
+        self.bound = bound
         self.control = socket.socket(fileno=control)
         self._reaper = socket.socket(fileno=reaper)
         self._pipes = {"stdout": out, "stderr": error}
         for fd in fds:
             os.set_blocking(fd, False)
         self.pid = 0
+        self._reaper_pid = 0
         self._reaper_pidfd: int | None = None
         self._loop = asyncio.get_running_loop()
         # Edge-triggered, in an epoll of its own: what nobody reads yet must not wake the loop again and again.
         self._edges = select.epoll()
-        for fd in [*fds, slot.oom_fd] if slot is not None and slot.oom_fd is not None else fds:
+        for fd in fds if bound.oom_fd is None else [*fds, bound.oom_fd]:
             self._edges.register(fd, select.EPOLLIN | select.EPOLLET)
         self._awake = False
         self.out_of_memory = False  # perhaps: the slot knows
@@ -58,17 +59,20 @@ class Guest:
 
     def _wake(self) -> None:
         for fd, _ in self._edges.poll(0):
-            if self.slot is not None and fd == self.slot.oom_fd:
+            if fd == self.bound.oom_fd:
                 self.out_of_memory = True
         self._awake = True
         if self._waiter is not None:
             _settle(self._waiter)
 
-    async def something(self) -> None:
-        """Wait until anything has come from the guest since the last time."""
+    async def something(self, within_seconds: float | None = None) -> None:
+        """Wait until anything has come from the guest since the last time, or so many seconds have passed."""
         if not self._awake:
             self._waiter = self._loop.create_future()
+            timer = self._loop.call_later(within_seconds, _settle, self._waiter) if within_seconds else None
             await self._waiter
+            if timer is not None:
+                timer.cancel()
         self._awake = False
 
     async def walled_in(self) -> None:
@@ -76,7 +80,7 @@ class Guest:
         while not self.pid or self._reaper_pidfd is None:
             self.pid = self.pid or self._speaker(self.control, PREFIX.pack(Kind.READY, 0, 0, 0))
             if self._reaper_pidfd is None and (pid := self._speaker(self._reaper, HELLO)):
-                self._reaper_pidfd = os.pidfd_open(pid)
+                self._reaper_pid, self._reaper_pidfd = pid, os.pidfd_open(pid)
             if not self.pid or self._reaper_pidfd is None:
                 await self.something()
 
@@ -128,18 +132,12 @@ class Guest:
 
     def limit(self, limits: Limits) -> None:
         """Bound the whole tree, from now on; what it holds already does not count."""
-        if self.slot is not None:
-            self.slot.limit(limits.memory_bytes, max(1, limits.processes))
-
-    def was_out_of_memory(self) -> bool:
-        return self.slot is not None and self.slot.was_out_of_memory()
+        self.bound.limit(limits, self._reaper_pid, self.kill)
 
     def usage(self) -> tuple[float | None, int | None]:
-        """Seconds of CPU and the most bytes of memory that the tree has used, as far as the kernel can say."""
-        if self.slot is None:
-            return self._cpu_seconds(), None
-        used = self.slot.usage()
-        return (self._cpu_seconds() if used.cpu_seconds is None else round(used.cpu_seconds, 6)), used.memory_peak_bytes
+        """Seconds of processor time and the most bytes of memory that the tree has used, as far as the host can say."""
+        cpu_seconds, memory_bytes = self.bound.usage()
+        return (self._cpu_seconds() if cpu_seconds is None else round(cpu_seconds, 6)), memory_bytes
 
     def _cpu_seconds(self) -> float | None:
         """What the guest's process has spent so far; None where it is gone."""

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from paddock.jail.bounds import Bound
 from paddock.jail.guest import Guest
 from paddock.jail.spec import Order, Spec
-from paddock.jail.walls.cgroup import Slot
 from paddock.jail.walls.namespaces import Identities, give_identities
 from paddock.model.errors import EngineCrashed, JailUnavailable
 
@@ -40,7 +40,7 @@ class Keeper:
         self._process = process
         self._control = control
         self._loop = asyncio.get_running_loop()
-        self._ordered: dict[int, tuple[Order, Slot | None, asyncio.Future[Guest]]] = {}
+        self._ordered: dict[int, tuple[Order, Bound, asyncio.Future[Guest]]] = {}
         self._numbers = 0
         self.died = self._loop.create_future()
         self._told: asyncio.Queue[dict[str, object] | bytes] = asyncio.Queue()
@@ -87,15 +87,15 @@ class Keeper:
                 why = told.get("failed") if isinstance(told, dict) else "it ended at once"
                 raise JailUnavailable(f"the zygote could not be started: {why}")
 
-    async def guest(self, *, uid: int, processes: bool, slot: Slot | None = None) -> Guest:
-        """A new guest, walled in and waiting; in `slot`, if there is one."""
+    async def guest(self, *, uid: int, processes: bool, bound: Bound) -> Guest:
+        """A new guest, walled in and waiting, in `bound`."""
         if self.died.done():
             raise EngineCrashed("the zygote has died")
         self._numbers += 1
         order = Order(self._numbers, uid, processes)
         forked: asyncio.Future[Guest] = self._loop.create_future()
-        self._ordered[order.number] = (order, slot, forked)
-        doors = slot.doors() if slot is not None else []
+        self._ordered[order.number] = (order, bound, forked)
+        doors = bound.doors()
         try:
             socket.send_fds(self._control, [order.to_bytes()], doors)
         finally:
@@ -121,8 +121,8 @@ class Keeper:
             return
         told = message if message == b"map" else json.loads(message)
         if isinstance(told, dict) and "forked" in told:
-            order, slot, forked = self._ordered.pop(told["forked"])
-            guest = Guest(order.uid, fds, slot)
+            order, bound, forked = self._ordered.pop(told["forked"])
+            guest = Guest(order.uid, fds, bound)
             if forked.done():
                 guest.abandon()
             else:

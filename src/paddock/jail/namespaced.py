@@ -11,7 +11,7 @@ from paddock.jail.walls import capabilities, landlock, mounts, namespaces, rlimi
 MAP_ME = b"map"
 ROOT_PLACE = "/tmp"  # noqa: S108  hidden by the new root, in a mount namespace that nobody else sees
 REAPER_UID = 999  # inside; where guests have ids of their own
-GUEST_UID = 1000
+WRITABLE = ("/tmp", "/files", "/dev/shm", "/dev/null", "/dev/zero", "/dev/full")  # noqa: S108  inside
 
 
 class Namespaced:
@@ -76,5 +76,5 @@ class Namespaced:
         rlimits.apply(rlimits.DEFAULTS)
         capabilities.drop_all()
         capabilities.no_new_privs()
-        landlock.restrict(read=["/"], write=["/tmp", "/files", "/dev/shm"])  # noqa: S108
+        landlock.restrict(read=["/"], write=WRITABLE)
         seccomp.install(self._programs[order.processes])

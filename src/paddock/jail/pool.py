@@ -12,9 +12,9 @@ from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from typing import Any
 
+from paddock.jail.bounds import Bounds
 from paddock.jail.guest import Guest
 from paddock.jail.keeper import Keeper
-from paddock.jail.walls.cgroup import Slot, Slots
 from paddock.model.errors import EngineCrashed, PaddockError
 
 FIRST_UID = 1000
@@ -34,11 +34,11 @@ class Pool:
         ceiling: int,
         most: int,
         idle_seconds: float,
-        slots: Slots | None = None,
+        bounds: Bounds,
         processes: bool = True,
     ) -> None:
         self._start = start
-        self._slots = slots
+        self._bounds = bounds
         self._floor, self._ceiling = floor, ceiling
         self._idle_seconds = idle_seconds
         self._processes = processes
@@ -106,6 +106,7 @@ class Pool:
                 return
             raise
         self._making -= 1
+        self._bounds.ahead(guest.bound)
         while self._asking:
             asked = self._asking.popleft()
             if not asked.done():
@@ -117,14 +118,14 @@ class Pool:
 
     async def _made(self, uid: int) -> Guest:
         """A guest, from a new zygote where the old one died meanwhile."""
-        slot = await asyncio.to_thread(self._slots.take) if self._slots is not None else None
+        bound = await self._bounds.take()
         try:
             for _ in range(ATTEMPTS - 1):
                 with suppress(EngineCrashed):
-                    return await (await self._running()).guest(uid=uid, processes=self._processes, slot=slot)
-            return await (await self._running()).guest(uid=uid, processes=self._processes, slot=slot)
+                    return await (await self._running()).guest(uid=uid, processes=self._processes, bound=bound)
+            return await (await self._running()).guest(uid=uid, processes=self._processes, bound=bound)
         except BaseException:
-            await self._empty(slot)
+            await self._bounds.give_back(bound)
             raise
 
     async def _running(self) -> Keeper:
@@ -150,11 +151,7 @@ class Pool:
             await guest.end()
         finally:
             self._uids.append(guest.uid)
-            await self._empty(guest.slot)
-
-    async def _empty(self, slot: Slot | None) -> None:
-        if slot is not None and self._slots is not None:
-            await asyncio.to_thread(self._slots.give_back, slot)
+            await self._bounds.give_back(guest.bound)
 
     def _tidy_later(self) -> None:
         if self._tidying is not None:
@@ -184,5 +181,4 @@ class Pool:
             self._in_background(self._end(self._waiting.popleft()))
         while self._tasks:
             await asyncio.wait(list(self._tasks))
-        if self._slots is not None:
-            await asyncio.to_thread(self._slots.close)
+        await self._bounds.close()

@@ -29,7 +29,13 @@ class Limits:
 
 
 CAPS = Limits(
-    wall_seconds=900.0, cpu_seconds=3600.0, memory_bytes=4096 * MB, output_bytes=16 * MB, calls=10_000, processes=64, recursion=10_000
+    wall_seconds=900.0,
+    cpu_seconds=3600.0,
+    memory_bytes=4096 * MB,
+    output_bytes=16 * MB,
+    calls=10_000,
+    processes=64,
+    recursion=10_000,
 )
 
 NAMES = tuple(field.name for field in fields(Limits))

@@ -1,9 +1,11 @@
 """Limits of a whole process tree by control groups, v1 or v2: memory, processes, share of the CPU.
 
-A slot is a group that one guest after another is placed in. The order of a guest's life in it: `take`, `enter` while
-the guest waits in the pool (or the child enters by itself, see `doors`), `limit` at hand-off (0.1 ms), `usage` and
-`was_out_of_memory` after the run, `give_back`. Groups are reused because a removed one lives on in the kernel
-until its last page is freed. Everything here is plain blocking reads and writes of cgroupfs. `limit` and `usage` take
+A slot is a group that one guest after another is placed in. The order of a guest's life in it: `take`; `enter` while
+the guest waits in the pool (or the child enters by itself, see `doors`); `limit` with the usual numbers, which takes
+the baseline; `limit` with the run's own at hand-off (25 µs, nothing if the same); `usage` and `was_out_of_memory` after
+the run; `give_back`. Groups are reused because a removed one lives on in the kernel until its last page is freed.
+
+Everything here is plain blocking reads and writes of cgroupfs. `limit`, `usage` and `was_out_of_memory` take
 microseconds; `take`, `enter`, `give_back` and `close` may take milliseconds and belong in a thread.
 
 What is charged is what is first touched after `enter`: preloaded pages stay with the group of the zygote that

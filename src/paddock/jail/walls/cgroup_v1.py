@@ -67,7 +67,7 @@ class SlotV1:
     def limit(self, memory_bytes: int, processes: int, cpu_weight: int = 100) -> None:
         """Allow this much above the baseline, which is what is charged now, and so many tasks; those of now are one.
 
-        The first call after `reset()` takes the baseline (0.1 ms); a later one only changes the numbers, at no cost
+        The first call after `reset()` takes the baseline (0.2 ms); a later one only changes the numbers, at no cost
         where they are the same. So call it once while the guest waits, with the usual limits.
         """
         if self._limits is None:
@@ -152,7 +152,7 @@ class SlotV1:
         return kills
 
     def _reached_limit(self) -> bool:
-        """Whether a notice can be about our own limit and not a parent's; a charge that fails is a small one."""
+        """Whether a notice can be about our own limit, not a parent's; a charge that fails is a small one."""
         if self._limits is None:
             return False
         # Not memory.failcnt: recent kernels count nothing in it.

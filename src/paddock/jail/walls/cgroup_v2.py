@@ -49,7 +49,7 @@ class SlotV2:
     def limit(self, memory_bytes: int, processes: int, cpu_weight: int = 100) -> None:
         """Allow this much above the baseline, which is what is charged now, and so many tasks; those of now are one.
 
-        The first call after `reset()` takes the baseline (0.1 ms); a later one only changes the numbers, at no cost
+        The first call after `reset()` takes the baseline (0.2 ms); a later one only changes the numbers, at no cost
         where they are the same. So call it once while the guest waits, with the usual limits.
         """
         if self._limits is None:

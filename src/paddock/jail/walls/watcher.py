@@ -6,8 +6,8 @@ with. Not seen at all: pages that no process maps (tmpfs files, memfds written a
 socket buffers). Those need caps of their own; RLIMIT_DATA bounds each process between two looks.
 
 Overshoot: what is filled between two looks, at about 1 GB/s and core (more with huge pages). Eight processes filling
-as fast as they can on two overloaded cores were stopped 13 MB above a limit of 128 MB (the worst of ten: 46), and 56 MB
-above 512 MB (worst: 98), because telling shared pages apart takes 1 ms for 40 MB. One process: 7 MB (worst: 19).
+as fast as they can on two overloaded cores were stopped 15 MB above a limit of 128 MB (the worst of twenty: 46), and
+56 MB above 512 MB (worst: 148), because telling shared pages apart takes 1 ms for 40 MB. One process: 13 MB (19).
 """
 
 from __future__ import annotations

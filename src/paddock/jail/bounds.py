@@ -1,0 +1,124 @@
+"""How much a guest's whole tree may use: by a control group where there is one, else by a watcher.
+
+Both count above what the guest had when it was still waiting. What a control group forbids does not happen; what a
+watcher sees has happened, by as much as a tree can take between two looks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Protocol
+
+from paddock.jail.walls.cgroup import Slot, Slots, available
+from paddock.jail.walls.watcher import Watched, Watcher
+from paddock.model.limits import Limits
+
+
+class Bound(Protocol):
+    """The bound of one guest."""
+
+    oom_fd: int | None  # readable when memory may have run out: then `was_out_of_memory` knows
+
+    def doors(self) -> list[int]:
+        """Descriptors through which the guest enters by itself."""
+        ...
+
+    def limit(self, limits: Limits, root: int, kill: Callable[[], None]) -> None:
+        """From now on; `root` is the first process of the tree, and `kill` ends it."""
+        ...
+
+    def was_out_of_memory(self) -> bool: ...
+
+    def usage(self) -> tuple[float | None, int | None]:
+        """Seconds of processor time and the most bytes of memory since `limit`."""
+        ...
+
+
+class Bounds:
+    """The bounds of all guests. Making it takes a tenth of a second, and blocks."""
+
+    def __init__(self, usual: Limits) -> None:
+        controllers = available()
+        self._source: Slots | Watcher = Watcher() if controllers is None else Slots(controllers)
+        self._usual = usual
+
+    async def take(self) -> Bound:
+        if isinstance(self._source, Slots):
+            return InSlot(await asyncio.to_thread(self._source.take))
+        return UnderWatch(self._source)
+
+    def ahead(self, bound: Bound) -> None:
+        """The guest is there and waits: limit it as most runs will, so that little is left to do when one comes."""
+        if isinstance(bound, InSlot):
+            bound.ahead(self._usual)
+
+    async def give_back(self, bound: Bound) -> None:
+        """The guest is gone."""
+        if isinstance(bound, InSlot) and isinstance(self._source, Slots):
+            await asyncio.to_thread(self._source.give_back, bound.slot)
+        elif isinstance(bound, UnderWatch):
+            bound.stop()
+
+    async def close(self) -> None:
+        await asyncio.to_thread(self._source.close)
+
+
+class InSlot:
+    """A bound that the kernel keeps."""
+
+    def __init__(self, slot: Slot) -> None:
+        self.slot = slot
+        self.oom_fd = slot.oom_fd
+
+    def doors(self) -> list[int]:
+        return self.slot.doors()
+
+    def ahead(self, limits: Limits) -> None:
+        self.slot.limit(limits.memory_bytes, max(1, limits.processes))
+
+    def limit(self, limits: Limits, root: int, kill: Callable[[], None]) -> None:
+        self.slot.limit(limits.memory_bytes, max(1, limits.processes))
+
+    def was_out_of_memory(self) -> bool:
+        return self.slot.was_out_of_memory()
+
+    def usage(self) -> tuple[float | None, int | None]:
+        used = self.slot.usage()
+        return used.cpu_seconds, used.memory_peak_bytes
+
+
+class UnderWatch:
+    """A bound that the host keeps."""
+
+    oom_fd: int | None = None
+
+    def __init__(self, watcher: Watcher) -> None:
+        self._watcher = watcher
+        self._watched: Watched | None = None
+        self._exceeded = False
+
+    def doors(self) -> list[int]:
+        return []
+
+    def limit(self, limits: Limits, root: int, kill: Callable[[], None]) -> None:
+        def exceeded(watched: Watched) -> None:
+            self._exceeded = True
+            kill()  # at once, in the watcher's thread: the event loop may be busy
+
+        with suppress(ProcessLookupError):  # it has just died, which is noticed elsewhere
+            self._watched = self._watcher.watch(root, limits.memory_bytes, exceeded)
+
+    def was_out_of_memory(self) -> bool:
+        return self._exceeded
+
+    def usage(self) -> tuple[float | None, int | None]:
+        if self._watched is None:
+            return None, None
+        self._watched.look()
+        return self._watched.cpu_seconds, self._watched.memory_peak_bytes
+
+    def stop(self) -> None:
+        if self._watched is not None:
+            self._watched.stop()
