@@ -12,6 +12,7 @@ import signal
 import socket
 import threading
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -126,6 +127,46 @@ def test_confined_a_guest_signals_itself_and_no_other_process() -> None:
 
     assert behind(Policy(confined=True), lambda: [outcome("kill", pid) for pid in others]) == ["EPERM"] * 5
     assert behind(Policy(confined=True), lambda: outcome("kill", os.getpid(), 0)) == "done"
+
+
+def test_confined_a_guest_reaches_no_other_process_no_metadata_and_no_hidden_memory(tmp_path: Path) -> None:
+    host, path = os.getpid(), bytes(tmp_path)
+    calls: list[tuple[str | int | bytes, ...]] = [
+        ("prlimit64", host, 7),
+        ("sched_setaffinity", host, 8, b"\1" + bytes(7)),
+        ("setpriority", 0, host, 5),
+        ("ioprio_set", 1, host, 0x6000),
+        ("pidfd_open", host),
+        ("fchmodat", -100, path, 0o700),
+        ("fchownat", -100, path, 0, 0),
+        ("utimensat", -100, path),
+        ("socket", socket.AF_INET, socket.SOCK_DGRAM),
+        ("memfd_create", b"x"),
+        ("shmget", 0, 4096, 0o1600),
+        ("fcntl", 1, 8, host),  # F_SETOWN: a signal to the host at the next byte
+        ("prctl", 1, 0),  # to outlive it
+        ("setsid",),
+    ]
+
+    def trial() -> dict[str, str]:
+        return {str(name): outcome(str(name), *arguments) for name, *arguments in calls}  # type: ignore[arg-type]
+
+    assert behind(Policy(confined=True), trial) == dict.fromkeys((str(call[0]) for call in calls), "EPERM")
+
+
+def test_no_file_is_made_or_becomes_setuid(tmp_path: Path) -> None:
+    path = bytes(tmp_path / "file")
+
+    assert behind(
+        Policy(),
+        lambda: [
+            outcome("openat", -100, path, os.O_CREAT | os.O_WRONLY, 0o4755),
+            outcome("openat", -100, bytes(tmp_path), os.O_TMPFILE | os.O_WRONLY, 0o2755),
+            outcome("openat", -100, path, os.O_CREAT | os.O_WRONLY, 0o755),
+            outcome("fchmodat", -100, path, 0o4755),
+            outcome("fchmodat", -100, path, 0o700),
+        ],
+    ) == ["EPERM", "EPERM", "done", "EPERM", "done"]
 
 
 @pytest.mark.parametrize("signal_number", [signal.SIGKILL, signal.SIGTERM, signal.SIGABRT, signal.SIGSEGV])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 
 from paddock.jail.walls import syscalls
@@ -10,7 +11,8 @@ from paddock.jail.walls.syscalls import MACHINE
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
-_libc.prctl.argtypes = [ctypes.c_int, *[ctypes.c_ulong] * 4]
+if hasattr(_libc, "prctl"):  # Linux; elsewhere this module can at least be imported
+    _libc.prctl.argtypes = [ctypes.c_int, *[ctypes.c_ulong] * 4]
 
 Argument = int | bytes | ctypes.Array[ctypes.c_char] | None
 
@@ -20,7 +22,7 @@ NUMBERS = syscalls.NUMBERS.get(MACHINE, {})
 def syscall(name: str, *arguments: Argument) -> int:
     """Make the call; its result, or OSError."""
     if name not in NUMBERS:
-        raise OSError(f"{name}: unknown on {MACHINE}")
+        raise OSError(errno.ENOSYS, f"{name}: unknown on {MACHINE}")
     result: int = _libc.syscall(ctypes.c_long(NUMBERS[name]), *map(_passed, arguments))
     if result < 0:
         number = ctypes.get_errno()
