@@ -259,7 +259,7 @@ def _check_cpython(config: Config, origins: Origins) -> None:
         blamed = origins.blame("cpython.min_waiting", "cpython.max_waiting", "cpython.max_guests")
         raise ConfigError(
             f"{blamed}cpython.min_waiting must be at most cpython.max_waiting, that at most cpython.max_guests, "
-            f"and that at most {MOST_WORKERS}; here they are {cpython.min_waiting}, {cpython.max_waiting}, {cpython.max_guests}"
+            f"and that at most {MOST_WORKERS}"
         )
     if cpython.environment not in config.environments:
         blamed, known = origins.blame("cpython.environment"), ", ".join(sorted(config.environments))
