@@ -52,7 +52,7 @@ class Keeper:
     ) -> Keeper:
         """A zygote that serves, with everything preloaded. JailUnavailable says why it could not come to be."""
         ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        command = [python, "-s", "-P", "-B", "-X", "utf8", str(START), "zygote", str(its.fileno())]
+        command = [python, "-s", "-P", "-B", "-X", "utf8", str(START), "warden", str(its.fileno())]
         # From this thread: the kernel ends the zygote when the thread that made it ends.
         process = subprocess.Popen(  # noqa: ASYNC220
             command,

@@ -47,16 +47,24 @@ class Namespaced:
         self._has_proc = mounts.build_root(ROOT_PLACE, sources)
         for source in sources:
             source.close()
+        # What guests inherit need not be done by each.
         capabilities.drop_bounding()
+        rlimits.apply(rlimits.DEFAULTS)
 
-    def before_fork(self) -> None:
+    def before_reaper(self) -> None:
         self._pid_namespaces.next_child_in_a_new_one()
+
+    def place(self) -> int:
+        return self._pid_namespaces.of_last_child()
+
+    def join(self, place: int) -> None:
+        namespaces.join_pids(place)
 
     def wall_in_reaper(self, order: Order) -> None:
         if self._spec.own_uids:
             os.setresgid(REAPER_UID, REAPER_UID, REAPER_UID)
             os.setresuid(REAPER_UID, REAPER_UID, REAPER_UID)
-        capabilities.drop_all()
+        capabilities.drop_held()
         capabilities.no_new_privs()
         capabilities.not_dumpable()
 
@@ -73,8 +81,7 @@ class Namespaced:
             os.setresgid(own, own, own)
             os.setresuid(own, own, own)
             capabilities.dumpable()
-        rlimits.apply(rlimits.DEFAULTS)
-        capabilities.drop_all()
+        capabilities.drop_held()
         capabilities.no_new_privs()
         landlock.restrict(read=["/"], write=WRITABLE)
         seccomp.install(self._programs[order.processes])

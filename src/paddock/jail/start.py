@@ -1,4 +1,4 @@
-"""What the processes of the jail are started as: `python -I start.py zygote|cell ARG…`.
+"""What the processes of the jail are started as: `python -I start.py warden|cell ARG…`.
 
 A zygote runs in the interpreter of an environment, where Paddock is not installed, and where its dependencies must not
 be visible to guests. So the package is put together by hand, with this copy's own modules and nothing else.
@@ -17,9 +17,9 @@ def main() -> None:
 
         cell.main(sys.argv[2:])
     else:
-        from paddock.jail import zygote
+        from paddock.jail import warden
 
-        zygote.main(int(sys.argv[2]))
+        warden.main(int(sys.argv[2]))
 
 
 main()

@@ -1,7 +1,7 @@
-"""The process that guests are forked from: preloads imported, root built, no secret, one thread.
+"""The process that guests are forked from: everything preloaded, no secret, one thread.
 
-It is told what to be by a `Spec`, then answers each `Order` with a guest: a reaper and, below it, a process that walls
-itself in, says so on its own socket, and waits there. A script's bytes never pass through here.
+A guest is a fork of it that walls itself in, says so on its own socket, and waits there. A script's bytes never pass
+through here. When a guest ends, the zygote, its parent, tells the host how.
 """
 
 from __future__ import annotations
@@ -10,130 +10,113 @@ import gc
 import importlib
 import json
 import os
+import select
 import signal
 import socket
 from collections.abc import Callable
-from typing import NoReturn, Protocol
+from contextlib import suppress
+from typing import TYPE_CHECKING, NoReturn
 
-from paddock.jail import reaper
-from paddock.jail.spec import Order, Spec
+from paddock.jail.reaper import REPORT
+from paddock.jail.spec import Order
+
+if TYPE_CHECKING:
+    from paddock.jail.warden import Enclosure
 
 Runtime = Callable[[socket.socket], NoReturn]
+WarmUp = Callable[[], None]
 MESSAGE_BYTES = 64 * 1024
-MOST_DOORS = 8
+MOST_FDS = 16
 
 
-class Enclosure(Protocol):
-    """How a profile walls in: the zygote once, each guest before it reads a byte."""
-
-    def enter(self, host: socket.socket) -> None:
-        """Called once. Returns in the process that is to be the zygote."""
-        ...
-
-    def before_fork(self) -> None: ...
-
-    def wall_in_reaper(self, order: Order) -> None: ...
-
-    def wall_in(self, order: Order, keep: int) -> None:
-        """Called in the guest; afterwards nothing is open but 0, 1, 2 and `keep`."""
-        ...
-
-
-def main(control_fd: int) -> None:
-    """Serve until the host closes the socket."""
-    host = socket.socket(fileno=control_fd)
-    with open("/proc/self/oom_score_adj", "w") as score:  # noqa: PTH123
-        score.write("500")  # where memory runs out, guests go before the host; one at -1000 would never go
-    spec = Spec.from_bytes(host.recv(MESSAGE_BYTES))
+def serve(
+    orders: socket.socket,
+    preload: tuple[str, ...],
+    enclosure: Enclosure,
+    runtime: Runtime,
+    warm_up: WarmUp | None,
+) -> None:
+    """Load, say so, and fork a guest for each order, until the warden closes its end."""
     try:
-        module, _, name = spec.runtime.partition(":")
-        loaded = importlib.import_module(module)  # our own files are not there any more when the root is built
-        enclosure = _enclosure(spec)
-        enclosure.enter(host)
-        _preload(spec.preload, getattr(loaded, "warm_up", None))
-    except Exception as problem:
-        host.send(json.dumps({"failed": f"{type(problem).__name__}: {problem}"}).encode())
+        _load(preload, warm_up)
+    except BaseException as problem:
+        orders.send(json.dumps({"failed": f"{type(problem).__name__}: {problem}"}).encode())
         raise
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # reapers are not waited for
-    host.send(json.dumps({"serving": os.getpid()}).encode())
+    woken, wake = os.pipe()
+    os.set_blocking(wake, False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+    poll = select.poll()
+    poll.register(orders, select.POLLIN)
+    poll.register(woken, select.POLLIN)
+    orders.send(b"{}")
+    reports: dict[int, socket.socket] = {}
     while True:
-        order, doors, _, _ = socket.recv_fds(host, MESSAGE_BYTES, MOST_DOORS)
-        if not order:
-            return
-        _fork(Order.from_bytes(order), doors, host, enclosure, getattr(loaded, name))
+        ready = {fd for fd, _ in poll.poll()}
+        if woken in ready:
+            os.read(woken, 4096)
+            _report(reports)
+        if orders.fileno() in ready:
+            order, fds, _, _ = socket.recv_fds(orders, MESSAGE_BYTES, MOST_FDS)
+            if not order:
+                return
+            pid, report = _fork(Order.from_bytes(order), fds, enclosure, runtime)
+            reports[pid] = report
 
 
-def _enclosure(spec: Spec) -> Enclosure:
-    from paddock.jail.namespaced import Namespaced
-
-    return {"namespaces": Namespaced}[spec.profile](spec)
-
-
-def _preload(modules: tuple[str, ...], warm_up: Callable[[], None] | None) -> None:
+def _load(preload: tuple[str, ...], warm_up: WarmUp | None) -> None:
     """Import what guests are to find in memory, once, and keep its pages from being written by the collector."""
     gc.disable()
-    for name in modules:
+    for name in preload:
         importlib.import_module(name)
     if warm_up is not None:
         warm_up()
+    with suppress(FileNotFoundError):
+        if len(os.listdir("/proc/self/task")) != 1:  # noqa: PTH208
+            raise RuntimeError("a preloaded module left a thread running; a forked guest would hang on its locks")
     gc.collect()
     gc.freeze()
     gc.enable()
 
 
-def _fork(order: Order, doors: list[int], host: socket.socket, enclosure: Enclosure, runtime: Runtime) -> None:
-    if len(os.listdir("/proc/self/task")) != 1:  # noqa: PTH208
-        raise RuntimeError("a preloaded module left a thread running; a forked guest would hang on its locks")
-    host_control, guest_control = socket.socketpair()
-    host_reaper, guest_reaper = socket.socketpair()
-    for end in (host_control, host_reaper):
-        end.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)  # the kernel tells the host who is speaking
-    host_out, guest_out = os.pipe()
-    host_error, guest_error = os.pipe()
-    enclosure.before_fork()
-    if os.fork() == 0:
-        _be_reaper(order, doors, enclosure, runtime, guest_control, guest_reaper, guest_out, guest_error)
-    fds = [host_control.fileno(), host_reaper.fileno(), host_out, host_error]
-    socket.send_fds(host, [json.dumps({"forked": order.number}).encode()], fds)
-    for end in (host_control, guest_control, host_reaper, guest_reaper):
-        end.close()
-    for fd in (host_out, guest_out, host_error, guest_error, *doors):
-        os.close(fd)
-
-
-def _be_reaper(
-    order: Order,
-    doors: list[int],
-    enclosure: Enclosure,
-    runtime: Runtime,
-    control: socket.socket,
-    report: socket.socket,
-    out: int,
-    error: int,
-) -> NoReturn:
-    """Fork the guest, then watch over it. Whatever goes wrong ends the process: the host sees its socket close."""
-    try:
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        guest = os.fork()
-        if guest == 0:
+def _fork(order: Order, fds: list[int], enclosure: Enclosure, runtime: Runtime) -> tuple[int, socket.socket]:
+    place, control, report, out, error, *doors = fds
+    enclosure.join(place)
+    pid = os.fork()
+    if pid == 0:
+        try:
             for door in doors:
                 os.write(door, b"0")  # into its control group, before it allocates anything
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             os.setsid()
             os.dup2(os.open("/dev/null", os.O_RDONLY), 0)
             os.dup2(out, 1)
             os.dup2(error, 2)
-            enclosure.wall_in(order, control.fileno())
-            runtime(control)
-        _close_all_but(report.fileno())
-        enclosure.wall_in_reaper(order)
-        reaper.reap(guest, report)
-    except BaseException as problem:  # noqa: BLE001
-        text = f"{type(problem).__name__}: {problem}\n".encode()
-        os.write(error if os.getpid() == 1 else 2, text)
-    finally:
-        os._exit(70)
+            enclosure.wall_in(order, control)
+            runtime(socket.socket(fileno=control))
+        except BaseException as problem:  # noqa: BLE001  the host reads it there, and sees the sockets close
+            os.write(2, f"{type(problem).__name__}: {problem}\n".encode())
+        finally:
+            os._exit(70)
+    for fd in (place, control, out, error, *doors):
+        os.close(fd)
+    return pid, socket.socket(fileno=report)
 
 
-def _close_all_but(fd: int) -> None:
+def _report(reports: dict[int, socket.socket]) -> None:
+    """Tell the host of every guest that has ended."""
+    while True:
+        try:
+            pid, status, usage = os.wait4(-1, os.WNOHANG)
+        except ChildProcessError:
+            return
+        if pid == 0:
+            return
+        with reports.pop(pid) as report, suppress(OSError):  # the host may have let go of it
+            report.send(REPORT.pack(status, usage.ru_utime, usage.ru_stime, usage.ru_maxrss * 1024))
+
+
+def close_all_but(fd: int) -> None:
     os.closerange(0, fd)
     os.closerange(fd + 1, 1 << 16)

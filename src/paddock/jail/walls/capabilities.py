@@ -60,9 +60,14 @@ def drop_all() -> None:
     Without CAP_SETPCAP the bounding set stays as it is: call `drop_bounding` while privileged. Under no_new_privs
     what it holds cannot be gained.
     """
-    prctl(_AMBIENT, _AMBIENT_CLEAR_ALL)
     if sets()["effective"] >> _SETPCAP & 1:
         drop_bounding()
+    drop_held()
+
+
+def drop_held() -> None:
+    """Empty all sets but the bounding one, which a parent has emptied: for the path of every guest."""
+    prctl(_AMBIENT, _AMBIENT_CLEAR_ALL)
     syscall("capset", _HEADER, bytes(24))
 
 

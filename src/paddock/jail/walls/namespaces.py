@@ -48,15 +48,26 @@ def give_identities(pid: int, identities: Identities, proc: str = "/proc") -> No
     (folder / "uid_map").write_text(f"{inside} {identities.outside_uid} {count}")
 
 
+def join_pids(namespace: int) -> None:
+    """Fork the next children into this pid namespace."""
+    syscall("setns", namespace, NEW_PID)
+
+
 class PidNamespaces:
-    """Fresh pid namespaces for one child after another.
+    """Fresh pid namespaces for one child after another. To be made while /proc is the host's.
 
     unshare() gives children a new namespace once only; going back to the own one first allows it again.
     """
 
     def __init__(self) -> None:
-        self._own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
+        # Kept open: the root that is built later may have no /proc.
+        self._proc = os.open("/proc", os.O_PATH | os.O_CLOEXEC)
+        self._own = os.open("self/ns/pid", os.O_RDONLY | os.O_CLOEXEC, dir_fd=self._proc)
 
     def next_child_in_a_new_one(self) -> None:
         syscall("setns", self._own, NEW_PID)
         syscall("unshare", NEW_PID)
+
+    def of_last_child(self) -> int:
+        """A descriptor of its namespace. Asked of ourselves: the child may already hide from us."""
+        return os.open("self/ns/pid_for_children", os.O_RDONLY | os.O_CLOEXEC, dir_fd=self._proc)
