@@ -28,7 +28,7 @@ class Outcome:
 
 def run(script: Script, names: dict[str, Any], recursion: int | None, *, is_script: bool) -> Outcome:
     """Run the script to its end: what it raises, whatever it is, becomes its outcome."""
-    reserve = bytearray(limits.RESERVE_BYTES)
+    reserve = limits.reserve()
     builtins.__dict__[NAME] = script.kept
     depth = limits.OWN_RECURSION if recursion is None else recursion
     try:
@@ -42,7 +42,7 @@ def run(script: Script, names: dict[str, Any], recursion: int | None, *, is_scri
     except SystemExit as error:
         return exited(error)
     except BaseException as error:  # noqa: BLE001 (a script may raise anything)
-        del reserve
+        reserve.close()
         return raised(error, is_script=is_script)
     finally:
         limits.allow_recursion(max(depth, limits.OWN_RECURSION))
