@@ -98,7 +98,8 @@ except ValueError as error:
         ("class E(Exception):\n    def __str__(self): raise SystemExit\nraise E", "E", "<unprintable E>"),
         ("class E(Exception):\n    def __str__(self): return str(self)\nraise E", "E", "<unprintable E>"),
         (
-            "class M(type):\n    __name__ = property(lambda c: 1 / 0)\nclass E(Exception, metaclass=M): pass\nraise E('m')",
+            "class M(type):\n    __name__ = property(lambda c: 1 / 0)\n"
+            "class E(Exception, metaclass=M): pass\nraise E('m')",
             "E",
             "m",
         ),

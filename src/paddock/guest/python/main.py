@@ -34,6 +34,7 @@ def serve(control: socket.socket) -> NoReturn:
     rehearsal.rehearse()
     names = space.main_module()
     data_bytes = limits.data_bytes()
+    control.set_inheritable(False)
     control.setblocking(True)
     control.sendall(wire.pack(Kind.READY))
     received = job.receive(control)
@@ -42,8 +43,10 @@ def serve(control: socket.socket) -> NoReturn:
     channel.open()
     space.fill(names, received, calls)
     outcome = _run(received, names, data_bytes)
+    if _pid() != own and outcome.status == "raised" and not received.is_script:
+        streams.say(outcome.error["traceback"])  # a process that the script forked and let run on ends like any other
     ending.wind_up()
-    if _pid() == own:  # a process that the script forked and let run on ends like any other
+    if _pid() == own:
         ending.tell(channel, outcome)
     ending.leave(outcome)
 

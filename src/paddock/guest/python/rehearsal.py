@@ -6,15 +6,17 @@ rehearses before it is READY. A zygote does so before it forks, so that guests i
 
 from __future__ import annotations
 
+import asyncio
 import builtins
 import socket
+import warnings
 
 from paddock.guest.python import functions, job, running, script, space
 from paddock.guest.python.channel import Channel
 from paddock.jail import wire
 from paddock.jail.wire import Kind
 
-PLAIN = "x = [1]\nif x:\n    x"
+PLAIN = "x = [1 + 1]\nif x:\n    print(end='')\nx"
 FAILING = "def f(x):\n    return 1 / x\nf(0)"
 AWAITING = "import asyncio\nawait asyncio.sleep(0)\n{1}"
 TIMES = 20
@@ -41,3 +43,7 @@ def warm_up() -> None:
     """For a zygote: rehearse every kind of end."""
     for source in (PLAIN, FAILING, AWAITING) * TIMES:
         rehearse(source)
+    # A thread that has once had an event loop gets no other from `get_event_loop`; guests should find it new.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        asyncio.set_event_loop_policy(None)
