@@ -67,6 +67,12 @@ def reserve() -> mmap.mmap:
     return mmap.mmap(-1, RESERVE_BYTES, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 
 
+def is_short() -> bool:
+    """Whether more than half of the memory that this process may have is taken."""
+    most, taken = resource.getrlimit(resource.RLIMIT_DATA)[0], data_bytes()
+    return most != resource.RLIM_INFINITY and taken is not None and taken > most // 2
+
+
 def allow_recursion(depth: int) -> None:
     """Let the caller of this function go `depth` frames deeper than itself."""
     frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 (the way to count frames)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import sys
 import threading
+import traceback
 from typing import Any, NoReturn
 
 from paddock.guest.python import ending, functions, job, limits, rehearsal, running, script, space, streams
@@ -23,6 +25,18 @@ def serve(control: socket.socket) -> NoReturn:
     Everything that can be done before the script is known is done before READY. The process has one thread, is walled
     in, and has the host's pipes as descriptors 1 and 2.
     """
+    try:
+        _serve(control)
+    except OSError:
+        pass  # the script has closed the control socket, or the host is gone
+    except BaseException:  # noqa: BLE001 (whatever a script has done to this process)
+        with contextlib.suppress(BaseException):
+            traceback.print_exc()
+    finally:
+        _exit(1)  # never back into the process that was forked
+
+
+def _serve(control: socket.socket) -> NoReturn:
     streams.install()
     space.seed(None)
     limits.prepare()

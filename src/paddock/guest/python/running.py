@@ -58,6 +58,8 @@ async def _awaited(script: Script, names: dict[str, Any], depth: int) -> str:
 def raised(error: BaseException, *, is_script: bool) -> Outcome:
     """The outcome of an exception that nobody caught. A main.py prints it, in its own way if it has one."""
     limits.allow_recursion(limits.ROOM)
+    if isinstance(error, SystemError) and limits.is_short():
+        error = MemoryError().with_traceback(error.__traceback__)  # CPython lost the one that it had
     if is_script:
         error.__traceback__ = errors.script_frames(error.__traceback__)
         _show(error)
