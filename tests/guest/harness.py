@@ -17,6 +17,8 @@ from paddock.jail import wire
 from paddock.jail.wire import Frame, Kind
 
 PATIENCE_SECONDS = 30.0
+INTERPRETER = os.environ.get("PADDOCK_TEST_INTERPRETER", sys.executable)
+"""What guests run in; another version, or one with pandas, may be named."""
 Answers = Iterator[bytes]
 Answer = Callable[[Frame], Answers]
 
@@ -54,11 +56,11 @@ class Ran:
 class Nursery:
     """A process that forks guests, and how a test runs a script in one."""
 
-    def __init__(self, directory: Path, interpreter: str = sys.executable) -> None:
+    def __init__(self, directory: Path, interpreter: str = INTERPRETER) -> None:
         self.directory = directory
         self._requests, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         program = Path(__file__).with_name("nursery.py")
-        path = os.pathsep.join(str(Path(wire.__file__).parents[count]) for count in (2,))
+        path = str(Path(wire.__file__).parents[2])
         with theirs:
             self._process = subprocess.Popen(
                 [interpreter, str(program), str(theirs.fileno())],

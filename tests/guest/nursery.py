@@ -13,10 +13,12 @@ import socket
 import sys
 
 from paddock.guest.python.main import serve
+from paddock.guest.python.rehearsal import warm_up
 
 
 def main() -> None:
     requests = socket.socket(fileno=int(sys.argv[1]))
+    warm_up()
     while True:
         message, descriptors, _, _ = socket.recv_fds(requests, 65536, 3)
         if not message:

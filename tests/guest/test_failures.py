@@ -98,7 +98,8 @@ except ValueError as error:
         ("class E(Exception):\n    def __str__(self): raise SystemExit\nraise E", "E", "<unprintable E>"),
         ("class E(Exception):\n    def __str__(self): return str(self)\nraise E", "E", "<unprintable E>"),
         (
-            "class M(type):\n    __name__ = property(lambda c: 1 / 0)\nclass E(Exception, metaclass=M): pass\nraise E('m')",
+            "class M(type):\n    __name__ = property(lambda c: 1 / 0)\n"
+            "class E(Exception, metaclass=M): pass\nraise E('m')",
             "E",
             "m",
         ),
@@ -183,7 +184,19 @@ def test_an_exit_has_its_code(run: Run, code: str, exit_code: int, stderr: str) 
     assert (ran.status, ran.header["exit_code"], ran.exit_code, ran.stderr) == ("exited", exit_code, exit_code, stderr)
 
 
-def test_running_out_of_memory_is_told(run: Run) -> None:
-    code = "print('started')\nx = []\nwhile True:\n    x.append('a' * 1000)"
-    ran = run(code, start={"limits": {"memory_bytes": 32 * 1024 * 1024}})
+@pytest.mark.parametrize(
+    "code",
+    [
+        "x = []\nwhile True:\n    x.append('a' * 1000)",
+        "x = 'a'\nwhile True:\n    x += x",
+        "x = [0] * 10 ** 12",
+        "x = None\nwhile True:\n    x = (x, 1.5)",
+        "import asyncio\nawait asyncio.sleep(0)\nx = []\nwhile True:\n    x.append([])",
+        "x = ['a']\nfor _ in range(60):\n    x = [x, x]\nx",
+        "x = [{1}]\nfor _ in range(60):\n    x = [x, x]\nx",
+    ],
+)
+def test_running_out_of_memory_is_told(run: Run, code: str) -> None:
+    ran = run(f"print('started')\n{code}", start={"limits": {"memory_bytes": 32 * 1024 * 1024}})
     assert (ran.raised[0], ran.stdout) == ("MemoryError", "started\n")
+    assert "paddock" not in ran.header["traceback"]

@@ -41,7 +41,8 @@ SAME = {"start": {"tools": ["same"]}, "answer": tools(same=same)}
         "await {call}",
         "return await {call}",
         "import asyncio\nasync def main():\n    return await {call}\nasyncio.run(main())",
-        "import asyncio\nasync def main():\n    return await {call}\nfor _ in range(2):\n    x = asyncio.run(main())\nx",
+        "import asyncio\nasync def main():\n    return await {call}\n"
+        "for _ in range(2):\n    x = asyncio.run(main())\nx",
         "import asyncio, threading\nfound = []\nasync def main():\n    found.append(await {call})\n"
         "t = threading.Thread(target=lambda: asyncio.run(main()))\nt.start()\nt.join()\nfound[0]",
     ],
@@ -163,7 +164,8 @@ def test_a_script_may_define_the_name_of_a_tool_itself(run: Run) -> None:
 
 
 def test_progress_is_sent_and_waits_for_nothing(run: Run) -> None:
-    code = "await report_progress(1, 4, 'q')\nawait report_progress(0.5)\nawait report_progress(done=2, total=4, message=5)"
+    code = "await report_progress(1, 4, 'q')\nawait report_progress(0.5)\n"
+    code += "await report_progress(done=2, total=4, message=5)"
     ran = run(code + "\nawait report_progress(float('nan'))\nawait report_progress(3, message='x' * 5000)")
     assert [frame.values() for frame in ran.frames] == [
         {"done": 1, "total": 4, "message": "q"},

@@ -100,6 +100,11 @@ def test_a_process_that_the_script_forks_says_nothing_for_it(run: Run, wait: str
     assert (ran.value, ran.exit_code) == ("parent", 0)
 
 
+def test_an_exception_of_a_forked_process_is_printed_and_not_the_scripts(run: Run) -> None:
+    ran = run("import os\nif (pid := os.fork()) == 0:\n    1 / 0\nos.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])")
+    assert (ran.value, ran.stderr.splitlines()[-1]) == (1, "ZeroDivisionError: division by zero")
+
+
 def test_a_forked_process_cannot_call_tools(run: Run) -> None:
     code = """
 import os
@@ -150,7 +155,8 @@ process = await asyncio.create_subprocess_exec(sys.executable, '-c', 'import sys
         ({"memory_bytes": None, "recursion": None}, "1", 1),
         (
             {"file_bytes": 1000},
-            "f = open('big', 'wb', 0)\ntry:\n    while True:\n        f.write(b'x' * 600)\nexcept OSError as e:\n    x = e.errno\nx",
+            "f = open('big', 'wb', 0)\ntry:\n    while True:\n        f.write(b'x' * 600)\n"
+            "except OSError as e:\n    x = e.errno\nx",
             27,
         ),
         ({"memory_bytes": 10**7}, "try:\n    x = bytearray(10 ** 8)\nexcept MemoryError:\n    x = 'no'\nx", "no"),

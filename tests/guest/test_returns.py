@@ -27,7 +27,7 @@ class Writer:
     """Random nests of everything that a return can be inside of."""
 
     def __init__(self, seed: int) -> None:
-        self.random = random.Random(seed)
+        self.random = random.Random(seed)  # noqa: S311
         self.count = 0
 
     def block(self, depth: int, *, in_loop: bool) -> str:
@@ -40,9 +40,8 @@ class Writer:
             leaves += ["if chance(): break", "if chance(): continue", "break"]
         if depth == 0 or self.random.random() < 0.25:
             return self.random.choice(leaves)
-        return getattr(self, self.random.choice(["loop", "endless", "attempt", "context", "choice"]))(
-            depth - 1, in_loop
-        )
+        kinds = [self.loop, self.endless, self.attempt, self.context, self.choice]
+        return self.random.choice(kinds)(depth - 1, in_loop)
 
     def inner(self, depth: int, *, in_loop: bool) -> str:
         return textwrap.indent(self.block(depth, in_loop=in_loop), "    ")
@@ -71,20 +70,20 @@ class Writer:
 
 
 def names(seed: int, log: list[Any]) -> dict[str, Any]:
-    chances = random.Random(seed)
+    chances = random.Random(seed)  # noqa: S311
     found = {
         "log": lambda *what: log.append(what),
         "chance": lambda: chances.random() < 0.4,
         "more": lambda: chances.random() < 0.7,
     }
-    exec(SETTING, found)
+    exec(SETTING, found)  # noqa: S102
     return found
 
 
 def as_function(code: str, seed: int) -> list[Any]:
     log: list[Any] = []
     space = names(seed, log)
-    exec(f"def f():\n{textwrap.indent(code, '    ')}", space)
+    exec(f"def f():\n{textwrap.indent(code, '    ')}", space)  # noqa: S102
     try:
         log.append(("value", space["f"]()))
     except ValueError:
@@ -99,7 +98,7 @@ def as_script(code: str, seed: int) -> list[Any]:
     keep_value(tree, may_return=True)
     space = names(seed, log) | {"__builtins__": {**builtins.__dict__, NAME: kept}}
     try:
-        exec(compile(tree, "main.py", "exec"), space)
+        exec(compile(tree, "main.py", "exec"), space)  # noqa: S102
         log.append(("value", kept.value))
     except ValueError:
         log.append("raised")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.guest.conftest import Run
-from tests.guest.harness import Ran
+from tests.guest.harness import INTERPRETER, Ran
 
 
 def script(run: Run, code: str, **start: Any) -> Ran:
@@ -36,18 +38,18 @@ def test_it_sees_what_it_was_given(run: Run) -> None:
     assert ran.stdout == "5\n"
 
 
-def test_an_uncaught_exception_is_printed_as_cpython_does(run: Run) -> None:
+def printed_by_cpython(directory: Path) -> str:
+    """What the same interpreter prints on stderr for the main.py in `directory`, without its path."""
+    command = [INTERPRETER, "main.py"]
+    done = subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
+    return done.stderr.replace(f"{directory}/", "")
+
+
+def test_an_uncaught_exception_is_printed_as_cpython_does(run: Run, tmp_path: Path) -> None:
     ran = script(run, "def f(x):\n    return 1 / x\n\nprint('before')\nf(0)")
     assert (ran.stdout, ran.exit_code, ran.header["exit_code"]) == ("before\n", 1, 1)
-    assert ran.stderr == (
-        "Traceback (most recent call last):\n"
-        '  File "main.py", line 5, in <module>\n'
-        "    f(0)\n"
-        '  File "main.py", line 2, in f\n'
-        "    return 1 / x\n"
-        "           ~~^~~\n"
-        "ZeroDivisionError: division by zero\n"
-    )
+    assert ran.stderr == printed_by_cpython(tmp_path)
+    assert ran.stderr.startswith('Traceback (most recent call last):\n  File "main.py", line 5, in <module>\n')
     assert ran.raised == ("ZeroDivisionError", "division by zero")
 
 

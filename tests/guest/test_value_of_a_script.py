@@ -30,9 +30,11 @@ from tests.guest.conftest import Run
         ("import asyncio\nasync def f(x):\n    return x + 1\nawait f(1)", 2),
         ("import asyncio\nasync def f():\n    return 4\nasyncio.run(f())", 4),
         (
-            "import asyncio\nloop = asyncio.new_event_loop()\nasync def f():\n    return 4\nloop.run_until_complete(f())",
+            "import asyncio\nloop = asyncio.new_event_loop()\n"
+            "async def f():\n    return 4\nloop.run_until_complete(f())",
             4,
         ),
+        ("import asyncio\nasync def f():\n    return 4\nasyncio.get_event_loop().run_until_complete(f())", 4),
         ("async def numbers():\n    yield 1\n    yield 2\n[x async for x in numbers()]", [1, 2]),
         ("async def f(x):\n    return x\n[await f(x) for x in (1, 2)]", [1, 2]),
         ("async def numbers():\n    yield 1\ntotal = 0\nasync for x in numbers():\n    total += x\ntotal", 1),
@@ -60,7 +62,8 @@ def test_the_value_is_the_last_expression(run: Run, code: str, value: object) ->
         ("for x in [1]:\n    for y in []:\n        pass\n    else:\n        return 'else'\n'no'", "else"),
         ("for x in [1, 2]:\n    for y in [1]:\n        return 5\n    else:\n        continue\n    break\n'no'", 5),
         (
-            "for x in [1]:\n    for y in [1]:\n        pass\n    else:\n        break\n    return 1\nelse:\n    return 2\n3",
+            "for x in [1]:\n    for y in [1]:\n        pass\n    else:\n        break\n    return 1\n"
+            "else:\n    return 2\n3",
             3,
         ),
         ("try:\n    return 1\nfinally:\n    print('end')", 1),

@@ -14,10 +14,16 @@ from tests.guest.conftest import Run
     ("code", "text"),
     [
         ("None", "null"),
-        ("[1 < 2, 2 ** 70, 0.1 + 0.2, -0.0, 1e300 * 1e10]", '[true, 1180591620717411303424, 0.30000000000000004, -0.0, "Infinity"]'),
+        (
+            "[1 < 2, 2 ** 70, 0.1 + 0.2, -0.0, 1e300 * 1e10]",
+            '[true, 1180591620717411303424, 0.30000000000000004, -0.0, "Infinity"]',
+        ),
         ("'größe'", r'"gr\u00f6\u00dfe"'),
         ("[float('nan'), -1e400]", '["NaN", "-Infinity"]'),
-        ("['a\\ud800', '\\\\ud800', '😀', '\\udc00\\ud83d']", r'["a\ufffd", "\\ud800", "\ud83d\ude00", "\ufffd\ufffd"]'),
+        (
+            "['a\\ud800', '\\\\ud800', '😀', '\\udc00\\ud83d']",
+            r'["a\ufffd", "\\ud800", "\ud83d\ude00", "\ufffd\ufffd"]',
+        ),
         ("[{'\\ud800': {1}}]", r'[{"\ufffd": [1]}]'),
         ("b'ab\\xff'", r'"ab\ufffd"'),
         ("[bytearray(b'a'), memoryview(b'b')]", '["a", "b"]'),
@@ -29,25 +35,47 @@ from tests.guest.conftest import Run
         ("{float('nan'): 1}", '{"NaN": 1}'),
         ("{'a': 1}.items()", '[["a", 1]]'),
         ("[{'a': 1}.keys(), {'a': 1}.values()]", '[["a"], [1]]'),
-        ("[map(str, [1]), zip([1], [2]), (x for x in [3]), iter([4]), enumerate('a')]", '[["1"], [[1, 2]], [3], [4], [[0, "a"]]]'),
+        (
+            "[map(str, [1]), zip([1], [2]), (x for x in [3]), iter([4]), enumerate('a')]",
+            '[["1"], [[1, 2]], [3], [4], [[0, "a"]]]',
+        ),
         ("[(x for x in [3]), float('nan')]", '[[3], "NaN"]'),
-        ("from collections import *\n[Counter('a'), defaultdict(int, b=1), deque([1]), OrderedDict(c=2)]", '[{"a": 1}, {"b": 1}, [1], {"c": 2}]'),
+        (
+            "from collections import *\n[Counter('a'), defaultdict(int, b=1), deque([1]), OrderedDict(c=2)]",
+            '[{"a": 1}, {"b": 1}, [1], {"c": 2}]',
+        ),
         ("from collections import *\n[ChainMap({'a': 1}), UserDict(b=2), UserList([3])]", '[{"a": 1}, {"b": 2}, [3]]'),
         ("from collections import namedtuple\nnamedtuple('P', 'x y')(1, {2})", "[1, [2]]"),
-        ("import datetime as d\n[d.datetime(2026, 1, 2, 3, 4), d.date(2026, 1, 2), d.time(3)]", '["2026-01-02T03:04:00", "2026-01-02", "03:00:00"]'),
+        (
+            "import datetime as d\n[d.datetime(2026, 1, 2, 3, 4), d.date(2026, 1, 2), d.time(3)]",
+            '["2026-01-02T03:04:00", "2026-01-02", "03:00:00"]',
+        ),
         ("import datetime\ndatetime.timedelta(minutes=2)", "120.0"),
         ("from pathlib import Path\nPath('/files/a.txt')", '"/files/a.txt"'),
-        ("from decimal import Decimal\nfrom fractions import Fraction\n[Decimal('1.10'), Fraction(1, 3)]", '["1.10", "1/3"]'),
+        (
+            "from decimal import Decimal\nfrom fractions import Fraction\n[Decimal('1.10'), Fraction(1, 3)]",
+            '["1.10", "1/3"]',
+        ),
         ("import uuid\nuuid.UUID(int=1)", '"00000000-0000-0000-0000-000000000001"'),
-        ("from enum import *\nclass A(Enum):\n    X = {1}\nclass B(IntEnum):\n    Y = 2\n[A.X, B.Y, {A.X: B.Y}]", '[[1], 2, {"{1}": 2}]'),
-        ("from dataclasses import dataclass\n@dataclass\nclass P:\n    x: int\n    y: list\n[P(1, [P(2, [])])]", '[{"x": 1, "y": [{"x": 2, "y": []}]}]'),
+        (
+            "from enum import *\nclass A(Enum):\n    X = {1}\nclass B(IntEnum):\n    Y = 2\n[A.X, B.Y, {A.X: B.Y}]",
+            '[[1], 2, {"{1}": 2}]',
+        ),
+        (
+            "from dataclasses import dataclass\n@dataclass\nclass P:\n    x: int\n    y: list\n[P(1, [P(2, [])])]",
+            '[{"x": 1, "y": [{"x": 2, "y": []}]}]',
+        ),
         ("class Model:\n    def model_dump(self): return {'a': {1}}\nModel()", '{"a": [1]}'),
         ("[len, int, 1 + 2j, ...]", '["<built-in function len>", "<class \'int\'>", "(1+2j)", "Ellipsis"]'),
         ("import json\njson", None),
         ("x = [1]\n[x, x, {1}]", "[[1], [1], [1]]"),
-        ("class D(dict): pass\nclass L(list): pass\nclass I(int): pass\nclass S(str): pass\n[D(a=L([I(1), S('s')]))]", '[{"a": [1, "s"]}]'),
+        (
+            "class D(dict): pass\nclass L(list): pass\nclass I(int): pass\nclass S(str): pass\n"
+            "[D(a=L([I(1), S('s')]))]",
+            '[{"a": [1, "s"]}]',
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_json_lacks_comes_as_what_is_nearest(run: Run, code: str, text: str | None) -> None:
     ran = run(code)
     assert ran.status == "ok", ran.header
@@ -85,9 +113,10 @@ def test_a_value_nested_deeply_comes_back_whole(run: Run, innermost: str) -> Non
 
 
 def test_a_value_nested_beyond_the_limit_is_a_recursion_error(run: Run) -> None:
-    code = "x = 1\nfor _ in range(3000):\n    x = [x]\nx"
-    assert run(code).raised[0] == "RecursionError"
-    assert run(code, start={"limits": {"recursion": 10_000}}).body == b"[" * 3000 + b"1" + b"]" * 3000
+    code = "x = 1\nfor _ in range(depth):\n    x = [x]\nx"
+    assert run(code, inputs={"depth": 100_000}).raised[0] == "RecursionError"
+    deep = run(code, inputs={"depth": 3000}, start={"limits": {"recursion": 10_000}})
+    assert deep.body == b"[" * 3000 + b"1" + b"]" * 3000
 
 
 def test_plain_and_careful_writing_agree() -> None:

@@ -31,7 +31,6 @@ class Channel:
     """The control socket while a script runs."""
 
     def __init__(self, control: socket.socket) -> None:
-        control.setblocking(False)
         self._socket = control
         self._owner = getpid()
         self._requests = 0
@@ -39,6 +38,10 @@ class Channel:
         self._received = bytearray()
         self._loops: WeakSet[asyncio.AbstractEventLoop] = WeakSet()
         self._sending, self._reading = threading.Lock(), threading.Lock()
+
+    def open(self) -> None:
+        """From here on no read and no send waits for the host alone."""
+        self._socket.setblocking(False)
 
     async def request(self, kind: Kind, header: Mapping[str, Any], body: bytes = b"") -> Frame:
         """Send a request and wait for its answer. The answer to one that is cancelled is dropped."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Coroutine, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from paddock.guest.python import streams, values
@@ -24,8 +25,19 @@ _decode = json.JSONDecoder().decode
 Function = Callable[..., Coroutine[Any, Any, Any]]
 
 
-def functions(channel: Channel, tools: Iterable[str]) -> dict[str, Function]:
-    """Every function of Paddock's that a script can call, by name."""
+@dataclass(frozen=True, slots=True)
+class Functions:
+    """The functions of a script, by name."""
+
+    own: dict[str, Function]  # Paddock's
+
+    def linked(self, tools: Iterable[str]) -> dict[str, Function]:
+        """One for each tool that is linked to the script."""
+        return {name: _linked(name, self.own["call_tool"]) for name in tools}
+
+
+def functions(channel: Channel) -> Functions:
+    """What a script can call, over this channel."""
 
     async def call_tool(
         name: str, params: Mapping[str, Any] | None = None, arguments: Mapping[str, Any] | None = None
@@ -76,10 +88,8 @@ def functions(channel: Channel, tools: Iterable[str]) -> dict[str, Function]:
         content = _content(answer.body, str(given.get("mimeType") or ""))
         return {"success": True, "content": content, **{k: v for k, v in given.items() if k != "success"}}
 
-    own: dict[str, Function] = {
-        function.__name__: function for function in (call_tool, report_progress, create_artifact, read_artifact)
-    }
-    return {name: _linked(name, call_tool) for name in tools} | own
+    own: tuple[Function, ...] = (call_tool, report_progress, create_artifact, read_artifact)
+    return Functions({function.__name__: function for function in own})
 
 
 def _linked(tool: str, call_tool: Function) -> Function:

@@ -7,7 +7,6 @@ import socket
 from dataclasses import dataclass, field
 from typing import Any
 
-from paddock.guest.python import limits
 from paddock.jail import wire
 from paddock.jail.wire import Kind
 
@@ -21,7 +20,6 @@ class Job:
     start: dict[str, Any] = field(default_factory=dict)
     inputs: dict[str, str] = field(default_factory=dict)  # by name, as JSON text
     code: str = ""
-    data_bytes: int | None = None  # of memory, before any of it arrived
 
     @property
     def is_script(self) -> bool:
@@ -38,7 +36,6 @@ def receive(control: socket.socket) -> Job | None:
     while (frame := wire.receive(control)) is not None:
         if frame.kind == Kind.START:
             job.start = frame.values()
-            job.data_bytes = limits.data_bytes()
         elif frame.kind == Kind.INPUT:
             job.inputs[frame.values()["name"]] = frame.body.decode()
         elif frame.kind == Kind.FILE:

@@ -6,11 +6,12 @@ The host has limits of its own around the process; these make the usual failures
 from __future__ import annotations
 
 import contextlib
+import mmap
+import os
 import resource
 import signal
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -24,13 +25,22 @@ ROOM = 10_000
 def data_bytes() -> int | None:
     """The private memory that this process has mapped; None where /proc does not say."""
     with contextlib.suppress(OSError, ValueError, IndexError):
-        return int(Path("/proc/self/statm").read_bytes().split()[5]) * resource.getpagesize()
+        file = os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            return int(os.read(file, 200).split()[5]) * resource.getpagesize()
+        finally:
+            os.close(file)
     return None
+
+
+def prepare() -> None:
+    """What does not depend on the limits of a run."""
+    _set(resource.RLIMIT_CORE, 0)
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # a write beyond RLIMIT_FSIZE is EFBIG, not the end of the process
 
 
 def apply(limits: Mapping[str, Any], before_bytes: int | None) -> None:
     """Set what `limits` names. Memory counts from `before_bytes`, what there was before the script's inputs came."""
-    _set(resource.RLIMIT_CORE, 0)
     memory = limits.get("memory_bytes")
     if memory is not None and before_bytes is not None:
         _set(resource.RLIMIT_DATA, before_bytes + RESERVE_BYTES + memory)
@@ -38,7 +48,6 @@ def apply(limits: Mapping[str, Any], before_bytes: int | None) -> None:
         whole = max(1, -(-seconds // 1))
         _set(resource.RLIMIT_CPU, int(whole), more=1)
     if (file_bytes := limits.get("file_bytes")) is not None:
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # a write beyond it is EFBIG, not the end of the process
         _set(resource.RLIMIT_FSIZE, file_bytes)
     for kind, name in ((resource.RLIMIT_NPROC, "processes"), (resource.RLIMIT_NOFILE, "open_files")):
         if (count := limits.get(name)) is not None:
@@ -46,9 +55,22 @@ def apply(limits: Mapping[str, Any], before_bytes: int | None) -> None:
 
 
 def _set(kind: int, amount: int, *, more: int = 0) -> None:
-    _soft, hard = resource.getrlimit(kind)
-    most = amount + more if hard == resource.RLIM_INFINITY else min(amount + more, hard)
-    resource.setrlimit(kind, (min(amount, most), most))
+    try:
+        resource.setrlimit(kind, (amount, amount + more))
+    except ValueError:  # more than this process may have
+        hard = resource.getrlimit(kind)[1]
+        resource.setrlimit(kind, (min(amount, hard), min(amount + more, hard)))
+
+
+def reserve() -> mmap.mmap:
+    """Memory that is counted and never touched, until it is closed."""
+    return mmap.mmap(-1, RESERVE_BYTES, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+
+
+def is_short() -> bool:
+    """Whether more than half of the memory that this process may have is taken."""
+    most, taken = resource.getrlimit(resource.RLIMIT_DATA)[0], data_bytes()
+    return most != resource.RLIM_INFINITY and taken is not None and taken > most // 2
 
 
 def allow_recursion(depth: int) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import sys
 import threading
-from typing import NoReturn
+import traceback
+from typing import Any, NoReturn
 
-from paddock.guest.python import ending, job, limits, running, script, space, streams
+from paddock.guest.python import ending, functions, job, limits, rehearsal, running, script, space, streams
 from paddock.guest.python.channel import Channel
 from paddock.guest.python.running import Outcome
 from paddock.jail import wire
@@ -23,26 +25,47 @@ def serve(control: socket.socket) -> NoReturn:
     Everything that can be done before the script is known is done before READY. The process has one thread, is walled
     in, and has the host's pipes as descriptors 1 and 2.
     """
+    try:
+        _serve(control)
+    except OSError:
+        pass  # the script has closed the control socket, or the host is gone
+    except BaseException:  # noqa: BLE001 (whatever a script has done to this process)
+        with contextlib.suppress(BaseException):
+            traceback.print_exc()
+    finally:
+        _exit(1)  # never back into the process that was forked
+
+
+def _serve(control: socket.socket) -> NoReturn:
     streams.install()
     space.seed(None)
+    limits.prepare()
     sys.excepthook = ending.show_uncaught
     threading.excepthook = ending.show_uncaught_in_thread
+    channel = Channel(control)
+    calls = functions.functions(channel)
+    own = _pid()
+    rehearsal.rehearse()
+    names = space.main_module()
+    data_bytes = limits.data_bytes()
+    control.set_inheritable(False)
     control.setblocking(True)
     control.sendall(wire.pack(Kind.READY))
     received = job.receive(control)
     if received is None:
         _exit(0)
-    own = _pid()
-    channel = Channel(control)
-    outcome = _run(received, channel)
+    channel.open()
+    space.fill(names, received, calls)
+    outcome = _run(received, names, data_bytes)
+    if _pid() != own and outcome.status == "raised" and not received.is_script:
+        streams.say(outcome.error["traceback"])  # a process that the script forked and let run on ends like any other
     ending.wind_up()
-    if _pid() == own:  # a process that the script forked and let run on ends like any other
+    if _pid() == own:
         ending.tell(channel, outcome)
     ending.leave(outcome)
 
 
-def _run(received: job.Job, channel: Channel) -> Outcome:
-    names = space.main_module(received, channel)
+def _run(received: job.Job, names: dict[str, Any], data_bytes: int | None) -> Outcome:
     if received.start.get("seed") is not None:
         space.seed(received.start["seed"])
     try:
@@ -52,7 +75,7 @@ def _run(received: job.Job, channel: Channel) -> Outcome:
     if received.is_script:
         _write_file(received.code)
     space.hide_modules(received.start.get("absent_modules") or ())
-    limits.apply(received.limits, received.data_bytes)
+    limits.apply(received.limits, data_bytes)
     return running.run(ready, names, received.limits.get("recursion"), is_script=received.is_script)
 
 

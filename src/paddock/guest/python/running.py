@@ -28,7 +28,7 @@ class Outcome:
 
 def run(script: Script, names: dict[str, Any], recursion: int | None, *, is_script: bool) -> Outcome:
     """Run the script to its end: what it raises, whatever it is, becomes its outcome."""
-    reserve = bytearray(limits.RESERVE_BYTES)
+    reserve = limits.reserve()
     builtins.__dict__[NAME] = script.kept
     depth = limits.OWN_RECURSION if recursion is None else recursion
     try:
@@ -42,7 +42,7 @@ def run(script: Script, names: dict[str, Any], recursion: int | None, *, is_scri
     except SystemExit as error:
         return exited(error)
     except BaseException as error:  # noqa: BLE001 (a script may raise anything)
-        del reserve
+        reserve.close()
         return raised(error, is_script=is_script)
     finally:
         limits.allow_recursion(max(depth, limits.OWN_RECURSION))
@@ -58,6 +58,8 @@ async def _awaited(script: Script, names: dict[str, Any], depth: int) -> str:
 def raised(error: BaseException, *, is_script: bool) -> Outcome:
     """The outcome of an exception that nobody caught. A main.py prints it, in its own way if it has one."""
     limits.allow_recursion(limits.ROOM)
+    if isinstance(error, SystemError) and limits.is_short():
+        error = MemoryError().with_traceback(error.__traceback__)  # CPython lost the one that it had
     if is_script:
         error.__traceback__ = errors.script_frames(error.__traceback__)
         _show(error)

@@ -12,16 +12,16 @@ from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
-from paddock.guest.python import functions, limits
-from paddock.guest.python.channel import Channel
+from paddock.guest.python import limits
+from paddock.guest.python.functions import Functions
 from paddock.guest.python.job import Job
 from paddock.guest.python.script import FILE_NAME
 
 _decode = json.JSONDecoder().decode
 
 
-def main_module(job: Job, channel: Channel) -> dict[str, Any]:
-    """The names of a new `__main__`: the script's inputs, files and functions."""
+def main_module() -> dict[str, Any]:
+    """The names of a new, empty `__main__`, whose directory is the first place where modules are looked for."""
     module = ModuleType("__main__")
     sys.modules["__main__"] = module
     names = module.__dict__
@@ -30,18 +30,25 @@ def main_module(job: Job, channel: Channel) -> dict[str, Any]:
     names["__builtins__"] = builtins
     if sys.version_info < (3, 14):
         names["__annotations__"] = {}
+    sys.path[:] = [here, *(entry for entry in sys.path if entry not in ("", here))]
+    return names
+
+
+def fill(names: dict[str, Any], job: Job, functions: Functions) -> None:
+    """Give the script what it was given: inputs, files, functions, arguments.
+
+    A script in script mode is a plain main.py: of tools and files it finds those that there are, and no empty list.
+    """
     tools, files = job.start.get("tools") or [], job.start.get("files") or []
-    # A script in script mode is a plain main.py: it finds what it was given, and nothing that it was not.
     if tools or not job.is_script:
-        names |= functions.functions(channel, tools)
+        names |= functions.linked(tools) | functions.own
     if files or not job.is_script:
         names["files"] = files
-    limits.allow_recursion(limits.ROOM)
+    if job.inputs:
+        limits.allow_recursion(limits.ROOM)
     for name, text in job.inputs.items():
         names[name] = _decode(text)
     sys.argv = [FILE_NAME, *(job.start.get("argv") or ())]
-    sys.path[:] = [here, *(entry for entry in sys.path if entry not in ("", here))]
-    return names
 
 
 def seed(number: int | None) -> None:

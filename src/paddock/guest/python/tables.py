@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
+_bases = type.__dict__["__mro__"].__get__  # a metaclass may define another
 HOMES = frozenset({"numpy", "pandas", "polars"})
 
 
@@ -20,13 +21,13 @@ class Pairs:
 
 def is_foreign(kind: type) -> bool:
     """Whether a value of this type may be one of those libraries' own."""
-    homes = (getattr(base, "__module__", None) for base in kind.__mro__)
+    homes = (getattr(base, "__module__", None) for base in _bases(kind))
     return any(isinstance(home, str) and home.partition(".")[0] in HOMES for home in homes)
 
 
 def nearest(value: Any) -> Any:
     """Pairs, a list, or something nearer to JSON than `value` is; at worst its `repr()`."""
-    names = {base.__name__ for base in type(value).__mro__}
+    names = {base.__name__ for base in _bases(type(value))}
     if names & {"NaTType", "NAType"}:
         return None
     if "DataFrame" in names:

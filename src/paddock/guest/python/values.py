@@ -50,7 +50,8 @@ _encode_plain = json.JSONEncoder(allow_nan=False, default=_refuse).encode
 def text_of(value: object, depth: int) -> str:
     """The JSON text of `value`, which may be nested about `depth` levels deep."""
     limits.allow_recursion(depth)
-    with contextlib.suppress(_NotPlain, TypeError, ValueError):
+    # CPython since 3.12 has a limit of its own for C, whatever ours is; the slow way knows ours alone.
+    with contextlib.suppress(_NotPlain, TypeError, ValueError, RecursionError):
         return without_surrogates(_encode_plain(value))
     limits.allow_recursion(2 * depth)  # two frames a level
     parts: list[str] = []

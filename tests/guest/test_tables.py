@@ -1,0 +1,63 @@
+"""What values of numpy and pandas become, where they are installed."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from tests.guest.conftest import Run
+from tests.guest.harness import INTERPRETER, tools
+
+HAS_PANDAS = subprocess.run([INTERPRETER, "-c", "import pandas"], capture_output=True, check=False).returncode == 0
+START = "import numpy as np, pandas as pd\n"
+needs_pandas = pytest.mark.skipif(not HAS_PANDAS, reason="pandas is not installed in the interpreter of the guests")
+
+
+@needs_pandas
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("np.arange(4).reshape(2, 2)", "[[0, 1], [2, 3]]"),
+        ("[np.int64(5), np.float32(0.5), np.bool_(True), np.str_('s')]", '[5, 0.5, true, "s"]'),
+        ("[np.float64('nan'), np.array([np.inf]), np.array(5)]", '["NaN", ["Infinity"], 5]'),
+        ("[np.datetime64('2026-01-02'), np.datetime64('NaT'), np.timedelta64(90, 's')]", '["2026-01-02", null, 90.0]'),
+        ("np.array(['2026-01-01', 'NaT'], dtype='datetime64[s]')", '["2026-01-01T00:00:00", null]'),
+        ("{np.int64(3): np.int64(4)}", '{"3": 4}'),
+        (
+            "pd.DataFrame({'a': [1, 2], 'c': [1.5, None], 't': pd.to_datetime(['2026-01-01', None])})",
+            '[{"a": 1, "c": 1.5, "t": "2026-01-01T00:00:00"}, {"a": 2, "c": "NaN", "t": null}]',
+        ),
+        ("pd.DataFrame({'a': [1, 2, 3]})[lambda d: d.a > 2]", '[{"index": 2, "a": 3}]'),
+        ("pd.DataFrame({'k': ['x', 'x'], 'v': [1, 2]}).groupby('k').sum()", '[{"k": "x", "v": 3}]'),
+        ("pd.DataFrame([[1, 2]], columns=['a', 'a'])", '[{"a": 1, "a": 2}]'),
+        ("pd.DataFrame()", "[]"),
+        ("[pd.Series([1, 2]), pd.Series([1, 2], index=['a', 'b'])]", '[[1, 2], {"a": 1, "b": 2}]'),
+        ("pd.Series([1, 2, 2]).value_counts()", '{"2": 2, "1": 1}'),
+        ("[pd.Timestamp('2026-01-02'), pd.NaT, pd.NA]", '["2026-01-02T00:00:00", null, null]'),
+        ("[pd.Timedelta('90s'), pd.Period('2026-01'), pd.Interval(0, 1)]", '[90.0, "2026-01", "(0, 1]"]'),
+        ("[pd.Index([1, 2]), pd.Categorical(['a'])]", '[[1, 2], ["a"]]'),
+    ],
+)
+def test_a_table_comes_as_records_and_a_number_as_a_number(run: Run, code: str, text: str) -> None:
+    ran = run(START + code)
+    assert ran.status == "ok", ran.header
+    assert (ran.body.decode(), ran.stderr) == (text, "")
+
+
+@needs_pandas
+def test_numbers_of_numpy_are_arguments_like_any_other(run: Run) -> None:
+    code = START + "await same({'a': np.int64(3), 'b': np.array([1, 2])})"
+    ran = run(code, start={"tools": ["same"]}, answer=tools(same=lambda arguments: arguments))
+    assert ran.value == {"a": 3, "b": [1, 2]}
+
+
+@needs_pandas
+def test_random_numbers_of_numpy_are_new_in_each_run_or_as_the_seed_says(run: Run) -> None:
+    code = START + "np.random.rand()"
+    assert run(code).value != run(code).value
+
+
+def test_what_only_looks_like_a_table_is_shown_as_it_is(run: Run) -> None:
+    code = "class DataFrame:\n    index = columns = ()\n    def __repr__(self): return 'mine'\nDataFrame()"
+    assert run(code).value == "mine"
