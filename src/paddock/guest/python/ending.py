@@ -23,7 +23,10 @@ ERROR_BYTES = 24 * 1024
 
 def wind_up() -> None:
     """Wait for the script's threads, run what it left for the end, and write out what it printed."""
-    for action in (threading._shutdown, atexit._run_exitfuncs):  # type: ignore[attr-defined] # noqa: SLF001
+    actions = [atexit._run_exitfuncs]  # noqa: SLF001 (what the interpreter itself calls)
+    if threading.active_count() > 1:
+        actions.insert(0, threading._shutdown)  # type: ignore[attr-defined] # noqa: SLF001
+    for action in actions:
         try:
             action()
         except BaseException:  # noqa: BLE001 (what a script leaves for the end may raise anything)
