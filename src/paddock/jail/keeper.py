@@ -87,12 +87,12 @@ class Keeper:
                 why = told.get("failed") if isinstance(told, dict) else "it ended at once"
                 raise JailUnavailable(f"the zygote could not be started: {why}")
 
-    async def guest(self, *, uid: int, processes: bool, bound: Bound) -> Guest:
+    async def guest(self, *, uid: int, processes: bool, bound: Bound, hurry: bool = False) -> Guest:
         """A new guest, walled in and waiting, in `bound`."""
         if self.died.done():
             raise EngineCrashed("the zygote has died")
         self._numbers += 1
-        order = Order(self._numbers, uid, processes)
+        order = Order(self._numbers, uid, processes, hurry)
         forked: asyncio.Future[Guest] = self._loop.create_future()
         self._ordered[order.number] = (order, bound, forked)
         doors = bound.doors()

@@ -24,7 +24,8 @@ from paddock.jail.walls.libc import fork
 if TYPE_CHECKING:
     from paddock.jail.warden import Enclosure
 
-Runtime = Callable[[socket.socket], NoReturn]
+Runtime = Callable[[socket.socket, bool], NoReturn]
+"""Gets the guest's socket, and whether somebody waits for the guest already."""
 WarmUp = Callable[[], None]
 MESSAGE_BYTES = 64 * 1024
 MOST_FDS = 16
@@ -95,7 +96,7 @@ def _fork(order: Order, fds: list[int], enclosure: Enclosure, runtime: Runtime) 
             os.dup2(out, 1)
             os.dup2(error, 2)
             enclosure.wall_in(order, control)
-            runtime(socket.socket(fileno=control))
+            runtime(socket.socket(fileno=control), order.hurry)
         except BaseException as problem:  # noqa: BLE001  the host reads it there, and sees the sockets close
             os.write(2, f"{type(problem).__name__}: {problem}\n".encode())
         finally:
