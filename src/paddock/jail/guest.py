@@ -132,7 +132,8 @@ class Guest:
 
     def limit(self, limits: Limits) -> None:
         """Bound the whole tree, from now on; what it holds already does not count."""
-        self.bound.limit(limits, self._reaper_pid, self.kill)
+        # The guest is no child of its reaper, but what it leaves behind is adopted there.
+        self.bound.limit(limits, (self._reaper_pid, self.pid), self.kill)
 
     def usage(self) -> tuple[float | None, int | None]:
         """Seconds of processor time and the most bytes of memory that the tree has used, as far as the host can say."""

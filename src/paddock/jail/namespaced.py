@@ -82,6 +82,10 @@ class Namespaced:
             os.setresgid(own, own, own)
             os.setresuid(own, own, own)
             capabilities.dumpable()
+        else:
+            # The kernel counts processes by uid and user namespace, and here all guests have one uid.
+            namespaces.unshare(namespaces.NEW_USER)
+            capabilities.drop_bounding()  # a new namespace fills it again
         capabilities.drop_held()
         capabilities.no_new_privs()
         if self._ruleset is not None:
