@@ -42,6 +42,7 @@ class Keeper:
         self._loop = asyncio.get_running_loop()
         self._ordered: dict[int, tuple[Order, Bound, asyncio.Future[Guest]]] = {}
         self._numbers = 0
+        self._ending: set[asyncio.Task[None]] = set()
         self.died = self._loop.create_future()
         self._told: asyncio.Queue[dict[str, object] | bytes] = asyncio.Queue()
         self._loop.add_reader(control.fileno(), self._hear)
@@ -111,7 +112,7 @@ class Keeper:
 
     def _hear(self) -> None:
         try:
-            message, fds, _, _ = socket.recv_fds(self._control, MESSAGE_BYTES, 4)
+            message, fds, _, _ = socket.recv_fds(self._control, MESSAGE_BYTES, 8)
         except BlockingIOError:
             return
         except ConnectionError:
@@ -124,7 +125,9 @@ class Keeper:
             order, bound, forked = self._ordered.pop(told["forked"])
             guest = Guest(order.uid, fds, bound)
             if forked.done():
-                guest.abandon()
+                ending = self._loop.create_task(guest.end())
+                self._ending.add(ending)
+                ending.add_done_callback(self._ending.discard)
             else:
                 forked.set_result(guest)
         else:
