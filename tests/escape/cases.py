@@ -10,7 +10,7 @@
     # signal: 9
     # machine: x86_64     only there
 
-A value in quotes is a Python literal. Without `stdout` or `output` anything may be printed or returned, but `HOLE`.
+Where the kernel decides between two safe endings, the verdicts are joined: `ok|out_of_memory`. A value in quotes is a Python literal. Without `stdout` or `output` anything may be printed or returned, but `HOLE`.
 """
 
 from __future__ import annotations

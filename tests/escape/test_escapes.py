@@ -36,7 +36,7 @@ async def test_a_hostile_program_comes_to_its_outcome_and_leaves_nothing(rig: Ri
 def check(case: Case, result: RunResult) -> None:
     shown = json.loads(result.to_json())
     found = {
-        "verdict": str(result.verdict),
+        "verdict": case.verdict if result.verdict in case.verdict.split("|") else str(result.verdict),
         "stdout": result.stdout if case.stdout is not None else None,
         "output": result.output if case.output is not None else None,
         "error": result.error.type if case.error is not None and result.error is not None else None,
