@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Protocol
 
@@ -43,26 +44,33 @@ class Bounds:
         controllers = available()
         self._source: Slots | Watcher = Watcher() if controllers is None else Slots(controllers)
         self._usual = usual
+        # Emptying a slot can take milliseconds, and nobody waits for it: a thread of its own, not one for each.
+        self._emptying = ThreadPoolExecutor(1, "paddock-slots")
 
     async def take(self) -> Bound:
-        if isinstance(self._source, Slots):
-            return InSlot(await asyncio.to_thread(self._source.take))
-        return UnderWatch(self._source)
+        if isinstance(self._source, Watcher):
+            return UnderWatch(self._source)
+        free = self._source.take_free()
+        return InSlot(await asyncio.to_thread(self._source.take) if free is None else free)
 
     def ahead(self, bound: Bound) -> None:
         """The guest is there and waits: limit it as most runs will, so that little is left to do when one comes."""
         if isinstance(bound, InSlot):
             bound.ahead(self._usual)
 
-    async def give_back(self, bound: Bound) -> None:
+    def give_back(self, bound: Bound) -> None:
         """The guest is gone."""
         if isinstance(bound, InSlot) and isinstance(self._source, Slots):
-            await asyncio.to_thread(self._source.give_back, bound.slot)
+            self._emptying.submit(self._source.give_back, bound.slot)
         elif isinstance(bound, UnderWatch):
             bound.stop()
 
     async def close(self) -> None:
-        await asyncio.to_thread(self._source.close)
+        def close() -> None:
+            self._emptying.shutdown()
+            self._source.close()
+
+        await asyncio.to_thread(close)
 
 
 class InSlot:

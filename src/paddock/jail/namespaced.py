@@ -11,7 +11,6 @@ from paddock.jail.walls import capabilities, landlock, mounts, namespaces, rlimi
 MAP_ME = b"map"
 ROOT_PLACE = "/tmp"  # noqa: S108  hidden by the new root, in a mount namespace that nobody else sees
 REAPER_UID = 999  # inside; where guests have ids of their own
-WRITABLE = ("/tmp", "/files", "/dev/shm", "/dev/null", "/dev/zero", "/dev/full")  # noqa: S108  inside
 
 
 class Namespaced:
@@ -20,6 +19,7 @@ class Namespaced:
     def __init__(self, spec: Spec) -> None:
         self._spec = spec
         self._has_proc = True
+        self._ruleset: int | None = None
         self._programs = {
             processes: seccomp.program(seccomp.Policy(processes=processes, sockets="unix"))
             for processes in (True, False)
@@ -50,6 +50,9 @@ class Namespaced:
         # What guests inherit need not be done by each.
         capabilities.drop_bounding()
         rlimits.apply(rlimits.DEFAULTS)
+        if landlock.abi():
+            # What may be read and written, the mounts decide; Landlock adds devices, TCP, and who is outside.
+            self._ruleset = landlock.prepare(read=[], write=["/"])
 
     def before_reaper(self) -> None:
         self._pid_namespaces.next_child_in_a_new_one()
@@ -75,13 +78,14 @@ class Namespaced:
         mounts.make_private(own, spec.tmp_bytes, spec.tmp_inodes, proc=self._has_proc)
         socket.sethostname("paddock")
         os.chdir("/tmp")  # noqa: S108
-        os.closerange(3, keep)
-        os.closerange(keep + 1, 1 << 16)
         if spec.own_uids:
             os.setresgid(own, own, own)
             os.setresuid(own, own, own)
             capabilities.dumpable()
         capabilities.drop_held()
         capabilities.no_new_privs()
-        landlock.restrict(read=["/"], write=WRITABLE)
+        if self._ruleset is not None:
+            landlock.enforce(self._ruleset)
+        os.closerange(3, keep)
+        os.closerange(keep + 1, 1 << 16)
         seccomp.install(self._programs[order.processes])

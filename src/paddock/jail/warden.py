@@ -17,6 +17,7 @@ from typing import Protocol
 
 from paddock.jail import reaper, zygote
 from paddock.jail.spec import Order, Spec
+from paddock.jail.walls.libc import fork
 
 MESSAGE_BYTES = 64 * 1024
 MOST_DOORS = 8
@@ -115,7 +116,7 @@ def _make(order: Order, doors: list[int], host: socket.socket, orders: socket.so
     host_out, guest_out = os.pipe()
     host_error, guest_error = os.pipe()
     enclosure.before_reaper()
-    if os.fork() == 0:
+    if fork() == 0:
         try:
             zygote.close_all_but(guest_reaper.fileno())
             enclosure.wall_in_reaper(order)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from paddock.jail.reaper import REPORT
 from paddock.jail.spec import Order
+from paddock.jail.walls.libc import fork
 
 if TYPE_CHECKING:
     from paddock.jail.warden import Enclosure
@@ -82,7 +83,7 @@ def _load(preload: tuple[str, ...], warm_up: WarmUp | None) -> None:
 def _fork(order: Order, fds: list[int], enclosure: Enclosure, runtime: Runtime) -> tuple[int, socket.socket]:
     place, control, report, out, error, *doors = fds
     enclosure.join(place)
-    pid = os.fork()
+    pid = fork()
     if pid == 0:
         try:
             for door in doors:

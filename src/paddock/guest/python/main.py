@@ -36,12 +36,28 @@ def serve(control: socket.socket) -> NoReturn:
         _exit(1)  # never back into the process that was forked
 
 
-def _serve(control: socket.socket) -> NoReturn:
+def warm_up() -> None:
+    """For a zygote, before it forks: what is the same in every guest, and every kind of end, rehearsed."""
+    rehearsal.warm_up()
+    _prepare()
+
+
+def _prepare() -> None:
+    global _prepared  # noqa: PLW0603
+    _prepared = True
     streams.install()
-    space.seed(None)
     limits.prepare()
     sys.excepthook = ending.show_uncaught
     threading.excepthook = ending.show_uncaught_in_thread
+
+
+_prepared = False
+
+
+def _serve(control: socket.socket) -> NoReturn:
+    if not _prepared:
+        _prepare()
+    space.seed(None)
     channel = Channel(control)
     calls = functions.functions(channel)
     own = _pid()
