@@ -16,7 +16,7 @@ from typing import NamedTuple
 from paddock.jail.bounds import Bound
 from paddock.jail.wire import PREFIX, Kind
 from paddock.jail.zygote import REPORT
-from paddock.model.errors import JailUnavailable
+from paddock.model.errors import EngineCrashed, JailUnavailable
 from paddock.model.limits import Limits
 
 READ_BYTES = 64 * 1024
@@ -88,7 +88,9 @@ class Guest:
         except BlockingIOError:
             return 0
         if said != ready or not more:
-            why = self.read("stderr").decode(errors="replace").strip() or "it ended"
+            why = self.read("stderr").decode(errors="replace").strip()
+            if not why:  # it did not come to say anything: whoever made it has died
+                raise EngineCrashed("a guest ended before it was walled in")
             raise JailUnavailable(f"a guest could not be walled in: {why}")
         self.control.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
         pid, _, _ = _CREDENTIALS.unpack(more[0][2][: _CREDENTIALS.size])
