@@ -73,6 +73,10 @@ async def until(condition: Callable[[], object]) -> None:
             await asyncio.sleep(0.01)
 
 
+async def gone(pid: int) -> None:
+    await until(lambda: pid not in descendants(os.getpid()))
+
+
 async def test_a_run_whose_zygote_dies_begins_anew_and_nobody_notices(paddock: Paddock) -> None:
     await paddock.run("1", engine="cpython")
     running = asyncio.create_task(paddock.run(ONCE, engine="cpython"))
@@ -111,7 +115,7 @@ async def test_the_death_of_everything_while_nothing_runs_is_not_noticed(paddock
         zygote = zygote_of(paddock)
         os.kill(zygote, signal.SIGKILL)
         assert (await paddock.run("1 + 1", engine="cpython")).output == 2
-        await until(lambda zygote=zygote: zygote not in descendants(os.getpid()))
+        await gone(zygote)
 
 
 async def test_leaving_a_paddock_leaves_no_process_mount_or_control_group() -> None:
