@@ -32,6 +32,9 @@ PROGRESS_EVENTS = 10_000  # of one run; more are not passed on
 STREAMS: tuple[Stream, ...] = ("stdout", "stderr")
 LOOK_SECONDS = 0.25  # between two looks at the processor time of the whole tree
 READS_AT_ONCE = 16  # then the event loop has its turn
+MESSAGES_AT_ONCE = 100
+CALLS_AHEAD = 1000
+"""Calls without an answer, beyond those that the run may make; with so many the guest is not listened to."""
 _DECODER = codecs.getincrementaldecoder("utf-8")
 _DISTURBED = "the script disturbed the runtime that it runs in"
 
@@ -76,12 +79,14 @@ class CPythonExecution:
             for output in self._printed():
                 yield output
             try:
-                for message in self._inbox.messages():
+                for count, message in enumerate(self._inbox.messages(), 1):
                     event = self._event(message)
                     if event is not None:
                         yield event
                     if isinstance(event, Finished):
                         return
+                    if count % MESSAGES_AT_ONCE == 0:
+                        await asyncio.sleep(0)
             except WireError as problem:
                 yield Finished(Verdict.CRASHED, error_type="ProtocolError", error_message=f"{_DISTURBED}: {problem}")
                 return
@@ -101,6 +106,8 @@ class CPythonExecution:
                     return
 
     def answer(self, call_id: int, answer: Answer) -> None:
+        if self._is_ahead():
+            self._guest.rouse()
         number = self._calls.pop(call_id, None)
         if number is not None:
             self._guest.send(pack(Kind.ANSWER, number, {"failed": answer.failed}, answer.json.encode()))
@@ -133,6 +140,8 @@ class CPythonExecution:
 
     def _receive(self) -> tuple[bool, bool]:
         """Take what has come: whether the guest's end is closed, and whether there is more than was taken at once."""
+        if self._guest.is_behind or self._is_ahead():
+            return False, False
         for _ in range(READS_AT_ONCE):
             data = self._guest.read_control()
             if data is None:
@@ -141,6 +150,9 @@ class CPythonExecution:
                 return True, False
             self._inbox.add(data)
         return False, True
+
+    def _is_ahead(self) -> bool:
+        return len(self._calls) > self._plan.limits.calls + CALLS_AHEAD
 
     def _printed(self) -> Iterator[Output]:
         for stream in STREAMS:
