@@ -7,7 +7,8 @@ watcher sees has happened, by as much as a tree can take between two looks.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Protocol
 
@@ -25,8 +26,8 @@ class Bound(Protocol):
         """Descriptors through which the guest enters by itself."""
         ...
 
-    def limit(self, limits: Limits, root: int, kill: Callable[[], None]) -> None:
-        """From now on; `root` is the first process of the tree, and `kill` ends it."""
+    def limit(self, limits: Limits, roots: Callable[[], Sequence[int]], kill: Callable[[], None]) -> None:
+        """From now on; `roots` are the first processes of the tree, the one that ends last first; `kill` ends it."""
         ...
 
     def was_out_of_memory(self) -> bool: ...
@@ -43,26 +44,33 @@ class Bounds:
         controllers = available()
         self._source: Slots | Watcher = Watcher() if controllers is None else Slots(controllers)
         self._usual = usual
+        # Emptying a slot can take milliseconds, and nobody waits for it: a thread of its own, not one for each.
+        self._emptying = ThreadPoolExecutor(1, "paddock-slots")
 
     async def take(self) -> Bound:
-        if isinstance(self._source, Slots):
-            return InSlot(await asyncio.to_thread(self._source.take))
-        return UnderWatch(self._source)
+        if isinstance(self._source, Watcher):
+            return UnderWatch(self._source)
+        free = self._source.take_free()
+        return InSlot(await asyncio.to_thread(self._source.take) if free is None else free)
 
     def ahead(self, bound: Bound) -> None:
         """The guest is there and waits: limit it as most runs will, so that little is left to do when one comes."""
         if isinstance(bound, InSlot):
             bound.ahead(self._usual)
 
-    async def give_back(self, bound: Bound) -> None:
+    def give_back(self, bound: Bound) -> None:
         """The guest is gone."""
         if isinstance(bound, InSlot) and isinstance(self._source, Slots):
-            await asyncio.to_thread(self._source.give_back, bound.slot)
+            self._emptying.submit(self._source.give_back, bound.slot)
         elif isinstance(bound, UnderWatch):
             bound.stop()
 
     async def close(self) -> None:
-        await asyncio.to_thread(self._source.close)
+        def close() -> None:
+            self._emptying.shutdown()
+            self._source.close()
+
+        await asyncio.to_thread(close)
 
 
 class InSlot:
@@ -78,7 +86,7 @@ class InSlot:
     def ahead(self, limits: Limits) -> None:
         self.slot.limit(limits.memory_bytes, max(1, limits.processes))
 
-    def limit(self, limits: Limits, root: int, kill: Callable[[], None]) -> None:
+    def limit(self, limits: Limits, roots: Callable[[], Sequence[int]], kill: Callable[[], None]) -> None:
         self.slot.limit(limits.memory_bytes, max(1, limits.processes))
 
     def was_out_of_memory(self) -> bool:
@@ -102,13 +110,14 @@ class UnderWatch:
     def doors(self) -> list[int]:
         return []
 
-    def limit(self, limits: Limits, root: int, kill: Callable[[], None]) -> None:
+    def limit(self, limits: Limits, roots: Callable[[], Sequence[int]], kill: Callable[[], None]) -> None:
         def exceeded(watched: Watched) -> None:
             self._exceeded = True
             kill()  # at once, in the watcher's thread: the event loop may be busy
 
+        first, *others = roots()
         with suppress(ProcessLookupError):  # it has just died, which is noticed elsewhere
-            self._watched = self._watcher.watch(root, limits.memory_bytes, exceeded)
+            self._watched = self._watcher.watch(first, limits.memory_bytes, exceeded, others)
 
     def was_out_of_memory(self) -> bool:
         return self._exceeded

@@ -21,6 +21,7 @@ FIRST_UID = 1000
 AT_ONCE = 4
 """Guests that are being made at the same time; the zygote forks one after the other, but they wall themselves in."""
 ATTEMPTS = 3
+HEAD_START_SECONDS = 0.005
 
 
 class Pool:
@@ -52,6 +53,7 @@ class Pool:
         self._starting = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
         self._tidying: asyncio.TimerHandle | None = None
+        self._filling: asyncio.TimerHandle | None = None
         self._closed = False
 
     async def take(self) -> Guest:
@@ -65,7 +67,7 @@ class Pool:
             while self._waiting:
                 guest = self._waiting.popleft()
                 if guest.is_waiting():
-                    self._fill()
+                    self._fill_soon()
                     return guest
                 self._in_background(self._end(guest))
             self._wanted = min(self._ceiling, max(1, self._wanted) * 2)
@@ -84,11 +86,20 @@ class Pool:
 
     def give_back(self, guest: Guest) -> None:
         """The run is over: its guest ends, in the background."""
-        guest.kill()
         self._room.release()
         self._in_background(self._end(guest))
 
+    def _fill_soon(self) -> None:
+        """Making a guest takes a processor from the one that has just begun: where others wait, it has a moment."""
+        if not self._waiting:
+            self._fill()
+        elif self._filling is None:
+            self._filling = asyncio.get_running_loop().call_later(HEAD_START_SECONDS, self._fill)
+
     def _fill(self) -> None:
+        if self._filling is not None:
+            self._filling.cancel()
+            self._filling = None
         missing = self._wanted + len(self._asking) - len(self._waiting) - self._making
         for _ in range(min(missing, AT_ONCE - self._making)):
             self._making += 1
@@ -118,14 +129,16 @@ class Pool:
 
     async def _made(self, uid: int) -> Guest:
         """A guest, from a new zygote where the old one died meanwhile."""
-        bound = await self._bounds.take()
+        bound, hurry = await self._bounds.take(), bool(self._asking)
         try:
             for _ in range(ATTEMPTS - 1):
                 with suppress(EngineCrashed):
-                    return await (await self._running()).guest(uid=uid, processes=self._processes, bound=bound)
-            return await (await self._running()).guest(uid=uid, processes=self._processes, bound=bound)
+                    return await (await self._running()).guest(
+                        uid=uid, processes=self._processes, bound=bound, hurry=hurry
+                    )
+            return await (await self._running()).guest(uid=uid, processes=self._processes, bound=bound, hurry=hurry)
         except BaseException:
-            await self._bounds.give_back(bound)
+            self._bounds.give_back(bound)
             raise
 
     async def _running(self) -> Keeper:
@@ -151,7 +164,7 @@ class Pool:
             await guest.end()
         finally:
             self._uids.append(guest.uid)
-            await self._bounds.give_back(guest.bound)
+            self._bounds.give_back(guest.bound)
 
     def _tidy_later(self) -> None:
         if self._tidying is not None:
@@ -172,8 +185,9 @@ class Pool:
     async def close(self) -> None:
         """End every guest and the zygote."""
         self._closed = True
-        if self._tidying is not None:
-            self._tidying.cancel()
+        for timer in (self._tidying, self._filling):
+            if timer is not None:
+                timer.cancel()
         self._fail(EngineCrashed("Paddock was closed before the script began"))
         if self._keeper is not None:
             await self._keeper.close()  # and with it, every guest that there is

@@ -19,14 +19,14 @@ from paddock.jail.wire import Kind
 _pid, _exit = os.getpid, os._exit
 
 
-def serve(control: socket.socket) -> NoReturn:
-    """Run the one script that arrives over `control`, and end the process.
+def serve(control: socket.socket, hurry: bool = False) -> NoReturn:
+    """Run the one script that arrives over `control`, and end the process. In a `hurry`, without a rehearsal.
 
     Everything that can be done before the script is known is done before READY. The process has one thread, is walled
     in, and has the host's pipes as descriptors 1 and 2.
     """
     try:
-        _serve(control)
+        _serve(control, hurry)
     except OSError:
         pass  # the script has closed the control socket, or the host is gone
     except BaseException:  # noqa: BLE001 (whatever a script has done to this process)
@@ -36,16 +36,33 @@ def serve(control: socket.socket) -> NoReturn:
         _exit(1)  # never back into the process that was forked
 
 
-def _serve(control: socket.socket) -> NoReturn:
+def warm_up() -> None:
+    """For a zygote, before it forks: what is the same in every guest, and every kind of end, rehearsed."""
+    rehearsal.warm_up()
+    _prepare()
+
+
+def _prepare() -> None:
+    global _prepared  # noqa: PLW0603
+    _prepared = True
     streams.install()
-    space.seed(None)
     limits.prepare()
     sys.excepthook = ending.show_uncaught
     threading.excepthook = ending.show_uncaught_in_thread
+
+
+_prepared = False
+
+
+def _serve(control: socket.socket, hurry: bool) -> NoReturn:
+    if not _prepared:
+        _prepare()
+    space.seed(None)
     channel = Channel(control)
     calls = functions.functions(channel)
     own = _pid()
-    rehearsal.rehearse()
+    if not hurry:
+        rehearsal.rehearse()
     names = space.main_module()
     data_bytes = limits.data_bytes()
     control.set_inheritable(False)

@@ -11,6 +11,8 @@ from paddock.jail.walls.syscalls import MACHINE
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
+_PAUSE = ctypes.cast(_libc.pause, ctypes.c_void_p)
+_with_interpreter = ctypes.PyDLL(None, use_errno=True)
 if hasattr(_libc, "prctl"):  # Linux; elsewhere this module can at least be imported
     _libc.prctl.argtypes = [ctypes.c_int, *[ctypes.c_ulong] * 4]
 
@@ -42,3 +44,27 @@ def prctl(option: int, *arguments: int) -> int:
 def _passed(argument: Argument) -> object:
     # An int must be passed as wide as a register, or its upper half is whatever was there.
     return ctypes.c_ulong(argument & (2**64 - 1)) if isinstance(argument, int) else argument
+
+
+def fork() -> int:
+    """fork(2) as it is, for a process of one thread.
+
+    os.fork() then puts threads, locks and random generators in order, which writes to 200 pages of the child: there is
+    one thread, no lock is held, and a guest is seeded anew.
+    """
+    pid: int = _with_interpreter.fork()
+    if pid < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"fork: {os.strerror(number)}")
+    return pid
+
+
+def sleeping_child(stack_top: int, flags: int) -> int:
+    """A child that shares our memory and our descriptors, and sleeps until it is killed; `flags` are of clone(2)."""
+    # A table of its own would keep open whatever we had open when it was made.
+    clone_vm, clone_files, sigchld = 0x100, 0x400, 17
+    pid: int = _libc.clone(_PAUSE, ctypes.c_void_p(stack_top), flags | clone_vm | clone_files | sigchld, None)
+    if pid < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"clone: {os.strerror(number)}")
+    return pid
