@@ -73,9 +73,12 @@ class CPythonExecution:
         self._guest.limit(self._plan.limits)
         self._send_script()
         look = LOOK_SECONDS + time.monotonic()
+        death: Finished | None = None
         while True:
+            # Asked first: what it said before it died has then come. A child of it may hold the socket open for ever.
+            death = death or self._death()
             # In this order: what was printed before a frame was sent is in the pipe when the frame has arrived.
-            closed, more = self._receive()
+            more = self._receive()
             for output in self._printed():
                 yield output
             try:
@@ -93,10 +96,10 @@ class CPythonExecution:
             if self._guest.out_of_memory and self._guest.bound.was_out_of_memory():
                 yield self._used(Finished(Verdict.OUT_OF_MEMORY))
                 return
-            if closed and (finished := self._death()) is not None:
+            if death is not None and not more:
                 for output in self._printed():
                     yield output
-                yield finished
+                yield death
                 return
             await (asyncio.sleep(0) if more else self._guest.something(LOOK_SECONDS))
             if time.monotonic() > look:
@@ -138,18 +141,16 @@ class CPythonExecution:
             "files": [placed.entry() for placed in self._plan.files],
         }
 
-    def _receive(self) -> tuple[bool, bool]:
-        """Take what has come: whether the guest's end is closed, and whether there is more than was taken at once."""
+    def _receive(self) -> bool:
+        """Take what has come; whether there is more than was taken at once."""
         if self._guest.is_behind or self._is_ahead():
-            return False, False
+            return False
         for _ in range(READS_AT_ONCE):
             data = self._guest.read_control()
-            if data is None:
-                return False, False
             if not data:
-                return True, False
+                return False
             self._inbox.add(data)
-        return False, True
+        return True
 
     def _is_ahead(self) -> bool:
         return len(self._calls) > self._plan.limits.calls + CALLS_AHEAD
