@@ -7,7 +7,7 @@ watcher sees has happened, by as much as a tree can take between two looks.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Protocol
@@ -26,8 +26,8 @@ class Bound(Protocol):
         """Descriptors through which the guest enters by itself."""
         ...
 
-    def limit(self, limits: Limits, root: int, kill: Callable[[], None]) -> None:
-        """From now on; `root` is the first process of the tree, and `kill` ends it."""
+    def limit(self, limits: Limits, roots: Callable[[], Sequence[int]], kill: Callable[[], None]) -> None:
+        """From now on; `roots` are the first processes of the tree, the one that ends last first; `kill` ends it."""
         ...
 
     def was_out_of_memory(self) -> bool: ...
@@ -86,7 +86,7 @@ class InSlot:
     def ahead(self, limits: Limits) -> None:
         self.slot.limit(limits.memory_bytes, max(1, limits.processes))
 
-    def limit(self, limits: Limits, root: int, kill: Callable[[], None]) -> None:
+    def limit(self, limits: Limits, roots: Callable[[], Sequence[int]], kill: Callable[[], None]) -> None:
         self.slot.limit(limits.memory_bytes, max(1, limits.processes))
 
     def was_out_of_memory(self) -> bool:
@@ -110,13 +110,14 @@ class UnderWatch:
     def doors(self) -> list[int]:
         return []
 
-    def limit(self, limits: Limits, root: int, kill: Callable[[], None]) -> None:
+    def limit(self, limits: Limits, roots: Callable[[], Sequence[int]], kill: Callable[[], None]) -> None:
         def exceeded(watched: Watched) -> None:
             self._exceeded = True
             kill()  # at once, in the watcher's thread: the event loop may be busy
 
+        first, *others = roots()
         with suppress(ProcessLookupError):  # it has just died, which is noticed elsewhere
-            self._watched = self._watcher.watch(root, limits.memory_bytes, exceeded)
+            self._watched = self._watcher.watch(first, limits.memory_bytes, exceeded, others)
 
     def was_out_of_memory(self) -> bool:
         return self._exceeded

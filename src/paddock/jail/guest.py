@@ -14,8 +14,8 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from paddock.jail.bounds import Bound
-from paddock.jail.reaper import HELLO, REPORT
 from paddock.jail.wire import PREFIX, Kind
+from paddock.jail.zygote import REPORT
 from paddock.model.errors import JailUnavailable
 from paddock.model.limits import Limits
 
@@ -24,7 +24,7 @@ _CREDENTIALS = struct.Struct("3i")
 
 
 class Report(NamedTuple):
-    """How a guest ended, as its reaper saw it."""
+    """How a guest ended, as the zygote, its parent, saw it."""
 
     status: int
     cpu_seconds: float
@@ -35,21 +35,20 @@ class Guest:
     """A walled-in process that waits for a script, gets one, and is thrown away."""
 
     def __init__(self, uid: int, fds: list[int], bound: Bound) -> None:
-        control, reaper, out, error = fds
+        control, report, out, error, self._reaper = fds
         self.uid = uid
         self.bound = bound
         self.control = socket.socket(fileno=control)
-        self._reaper = socket.socket(fileno=reaper)
+        self._report = socket.socket(fileno=report)
         self._pipes = {"stdout": out, "stderr": error}
-        for fd in fds:
+        heard = [control, report, out, error]
+        for fd in heard:
             os.set_blocking(fd, False)
         self.pid = 0
-        self._reaper_pid = 0
-        self._reaper_pidfd: int | None = None
         self._loop = asyncio.get_running_loop()
         # Edge-triggered, in an epoll of its own: what nobody reads yet must not wake the loop again and again.
         self._edges = select.epoll()
-        for fd in fds if bound.oom_fd is None else [*fds, bound.oom_fd]:
+        for fd in heard if bound.oom_fd is None else [*heard, bound.oom_fd]:
             self._edges.register(fd, select.EPOLLIN | select.EPOLLET)
         self._awake = False
         self.out_of_memory = False  # perhaps: the slot knows
@@ -77,23 +76,21 @@ class Guest:
 
     async def walled_in(self) -> None:
         """Wait until the guest says, from inside, that it is ready; only then it may be given a script."""
-        while not self.pid or self._reaper_pidfd is None:
-            self.pid = self.pid or self._speaker(self.control, PREFIX.pack(Kind.READY, 0, 0, 0))
-            if self._reaper_pidfd is None and (pid := self._speaker(self._reaper, HELLO)):
-                self._reaper_pid, self._reaper_pidfd = pid, os.pidfd_open(pid)
-            if not self.pid or self._reaper_pidfd is None:
-                await self.something()
+        while not (pid := self._speaker()):
+            await self.something()
+        self.pid = pid
 
-    def _speaker(self, end: socket.socket, expected: bytes) -> int:
-        """The process that said `expected`, as the kernel knows it; 0 if it has not spoken yet."""
+    def _speaker(self) -> int:
+        """The process that said READY, as the kernel knows it; 0 if it has not spoken yet."""
+        ready = PREFIX.pack(Kind.READY, 0, 0, 0)
         try:
-            said, more, _, _ = end.recvmsg(len(expected), socket.CMSG_SPACE(_CREDENTIALS.size))
+            said, more, _, _ = self.control.recvmsg(len(ready), socket.CMSG_SPACE(_CREDENTIALS.size))
         except BlockingIOError:
             return 0
-        if said != expected or not more:
+        if said != ready or not more:
             why = self.read("stderr").decode(errors="replace").strip() or "it ended"
             raise JailUnavailable(f"a guest could not be walled in: {why}")
-        end.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
+        self.control.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
         pid, _, _ = _CREDENTIALS.unpack(more[0][2][: _CREDENTIALS.size])
         return int(pid)
 
@@ -118,21 +115,22 @@ class Guest:
             return b""
 
     def report(self) -> Report | None:
-        """How the guest ended, as its reaper saw it; None while it has not said so. LookupError: it never will."""
+        """How the guest ended, as the zygote saw it; None while it has not ended. LookupError: nobody will tell."""
         try:
-            said = self._reaper.recv(REPORT.size)
+            said = self._report.recv(REPORT.size)
         except BlockingIOError:
             return None
         except ConnectionError:
             said = b""
         if len(said) != REPORT.size:
-            raise LookupError("the reaper is gone")
+            raise LookupError("the zygote is gone")
         status, user, system, size = REPORT.unpack(said)
         return Report(status, user + system, size)
 
     def limit(self, limits: Limits) -> None:
         """Bound the whole tree, from now on; what it holds already does not count."""
-        self.bound.limit(limits, self._reaper_pid, self.kill)
+        # The guest is no child of its reaper, but what it leaves behind is adopted there.
+        self.bound.limit(limits, lambda: (self._reaper_pid(), self.pid), self.kill)
 
     def usage(self) -> tuple[float | None, int | None]:
         """Seconds of processor time and the most bytes of memory that the tree has used, as far as the host can say."""
@@ -170,38 +168,34 @@ class Guest:
         self._loop.remove_writer(self.control.fileno())
 
     def kill(self) -> None:
-        """End every process in the guest's jail."""
-        if self._reaper_pidfd is not None:
-            # A list of pids races with fork(); the death of a pid namespace's first process does not.
-            with suppress(ProcessLookupError):
-                signal.pidfd_send_signal(self._reaper_pidfd, signal.SIGKILL)
-
-    def abandon(self) -> None:
-        """Let go of it before it is walled in; its reaper ends when nobody holds the other end of its socket."""
-        self._loop.remove_reader(self._edges.fileno())
-        self._close()
+        """End every process in the guest's jail. May be called from any thread, and again."""
+        # A list of pids races with fork(); the death of a pid namespace's first process does not.
+        with suppress(ProcessLookupError, OSError):
+            signal.pidfd_send_signal(self._reaper, signal.SIGKILL)
 
     async def end(self) -> None:
         """Kill, and return when the last process of the jail is gone."""
         self.kill()
         self._loop.remove_reader(self._edges.fileno())
         self._loop.remove_writer(self.control.fileno())
-        if self._reaper_pidfd is not None:
-            gone: asyncio.Future[None] = self._loop.create_future()
-            self._loop.add_reader(self._reaper_pidfd, _settle, gone)
-            try:
-                await gone
-            finally:
-                self._loop.remove_reader(self._reaper_pidfd)
-                os.close(self._reaper_pidfd)
-                self._reaper_pidfd = None
-        self._close()
+        gone: asyncio.Future[None] = self._loop.create_future()
+        self._loop.add_reader(self._reaper, _settle, gone)
+        try:
+            await gone
+        finally:
+            self._loop.remove_reader(self._reaper)
+            self._close()
+
+    def _reaper_pid(self) -> int:
+        """Its number on this side."""
+        with open(f"/proc/self/fdinfo/{self._reaper}") as described:  # noqa: PTH123
+            return next(int(line.split()[1]) for line in described if line.startswith("Pid:"))
 
     def _close(self) -> None:
         self._edges.close()
         self.control.close()
-        self._reaper.close()
-        for fd in self._pipes.values():
+        self._report.close()
+        for fd in (*self._pipes.values(), self._reaper):
             os.close(fd)
 
 

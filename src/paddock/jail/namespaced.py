@@ -10,7 +10,6 @@ from paddock.jail.walls import capabilities, landlock, mounts, namespaces, rlimi
 
 MAP_ME = b"map"
 ROOT_PLACE = "/tmp"  # noqa: S108  hidden by the new root, in a mount namespace that nobody else sees
-REAPER_UID = 999  # inside; where guests have ids of their own
 
 
 class Namespaced:
@@ -43,6 +42,7 @@ class Namespaced:
             _, status = os.waitpid(started, 0)
             os._exit(os.waitstatus_to_exitcode(status) & 255)
         capabilities.die_with_parent(0)
+        capabilities.dumpable()  # so that the zygote may join the namespaces of reapers, which share this memory
         self._pid_namespaces = namespaces.PidNamespaces()
         self._has_proc = mounts.build_root(ROOT_PLACE, sources)
         for source in sources:
@@ -54,22 +54,14 @@ class Namespaced:
             # What may be read and written, the mounts decide; Landlock adds devices, TCP, and who is outside.
             self._ruleset = landlock.prepare(read=[], write=["/"])
 
-    def before_reaper(self) -> None:
-        self._pid_namespaces.next_child_in_a_new_one()
+    def start_reaper(self, order: Order) -> int:
+        return self._pid_namespaces.start()
 
-    def place(self) -> int:
-        return self._pid_namespaces.of_last_child()
+    def reaper_ended(self, pid: int) -> None:
+        self._pid_namespaces.ended(pid)
 
-    def join(self, place: int) -> None:
-        namespaces.join_pids(place)
-
-    def wall_in_reaper(self, order: Order) -> None:
-        if self._spec.own_uids:
-            os.setresgid(REAPER_UID, REAPER_UID, REAPER_UID)
-            os.setresuid(REAPER_UID, REAPER_UID, REAPER_UID)
-        capabilities.drop_held()
-        capabilities.no_new_privs()
-        capabilities.not_dumpable()
+    def join(self, reaper_pidfd: int) -> None:
+        namespaces.join_pids(reaper_pidfd)
 
     def wall_in(self, order: Order, keep: int) -> None:
         spec = self._spec
@@ -82,6 +74,10 @@ class Namespaced:
             os.setresgid(own, own, own)
             os.setresuid(own, own, own)
             capabilities.dumpable()
+        else:
+            # The kernel counts processes by uid and user namespace, and here all guests have one uid.
+            namespaces.unshare(namespaces.NEW_USER)
+            capabilities.drop_bounding()  # a new namespace fills it again
         capabilities.drop_held()
         capabilities.no_new_privs()
         if self._ruleset is not None:

@@ -36,6 +36,7 @@ class Order:
     number: int
     uid: int  # of the guest, inside; used where guests have ids of their own
     processes: bool = True  # whether it may start further ones
+    hurry: bool = False  # somebody waits for it: nothing that would only make it quicker later
     """Descriptors that come with the order are the doors of its control group."""
 
     def to_bytes(self) -> bytes:

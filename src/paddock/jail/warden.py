@@ -10,14 +10,12 @@ import importlib
 import json
 import os
 import select
-import signal
 import socket
 import traceback
 from typing import Protocol
 
-from paddock.jail import reaper, zygote
+from paddock.jail import zygote
 from paddock.jail.spec import Order, Spec
-from paddock.jail.walls.libc import fork
 
 MESSAGE_BYTES = 64 * 1024
 MOST_DOORS = 8
@@ -30,17 +28,13 @@ class Enclosure(Protocol):
         """Called once. Returns in the process that is to be the warden."""
         ...
 
-    def before_reaper(self) -> None:
-        """Called in the warden: the next process that it forks is the first of a jail of its own."""
+    def start_reaper(self, order: Order) -> int:
+        """Called in the warden: a process, the first of a guest's jail, whose end is the end of all in it."""
         ...
 
-    def wall_in_reaper(self, order: Order) -> None: ...
+    def reaper_ended(self, pid: int) -> None: ...
 
-    def place(self) -> int:
-        """Called in the warden when the reaper is there: a descriptor of its jail, for the zygote."""
-        ...
-
-    def join(self, place: int) -> None:
+    def join(self, reaper_pidfd: int) -> None:
         """Called in the zygote: the next process that it forks is in that jail."""
         ...
 
@@ -64,18 +58,30 @@ def main(control_fd: int) -> None:
     except Exception as problem:
         host.send(json.dumps({"failed": f"{type(problem).__name__}: {problem}"}).encode())
         raise
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody here is waited for
     host.send(json.dumps({"serving": os.getpid()}).encode())
+    _serve(host, orders, enclosure)
+
+
+def _serve(host: socket.socket, orders: socket.socket, enclosure: Enclosure) -> None:
     poll = select.poll()
     poll.register(host, select.POLLIN)
     poll.register(orders, select.POLLIN)
+    reapers: dict[int, int] = {}  # pids by pidfd
     while True:
-        if any(fd == orders.fileno() for fd, _ in poll.poll()):
-            os._exit(1)  # the zygote is gone, and with this process everything else goes
-        order, doors, _, _ = socket.recv_fds(host, MESSAGE_BYTES, MOST_DOORS)
-        if not order:
-            os._exit(0)
-        _make(Order.from_bytes(order), doors, host, orders, enclosure)
+        for fd, _ in poll.poll():
+            if fd == orders.fileno():
+                os._exit(1)  # the zygote is gone, and with this process everything else goes
+            if fd == host.fileno():
+                order, doors, _, _ = socket.recv_fds(host, MESSAGE_BYTES, MOST_DOORS)
+                if not order:
+                    os._exit(0)
+                pid, pidfd = _make(Order.from_bytes(order), doors, host, orders, enclosure)
+                poll.register(pidfd, select.POLLIN)
+                reapers[pidfd] = pid
+            else:
+                poll.unregister(fd)
+                os.close(fd)
+                enclosure.reaper_ended(reapers.pop(fd))
 
 
 def _enclosure(spec: Spec) -> Enclosure:
@@ -108,27 +114,23 @@ def _start_zygote(
     return orders
 
 
-def _make(order: Order, doors: list[int], host: socket.socket, orders: socket.socket, enclosure: Enclosure) -> None:
+def _make(
+    order: Order, doors: list[int], host: socket.socket, orders: socket.socket, enclosure: Enclosure
+) -> tuple[int, int]:
     host_control, guest_control = socket.socketpair()
-    host_reaper, guest_reaper = socket.socketpair()
-    for end in (host_control, host_reaper):
-        end.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)  # the kernel tells the host who is speaking
+    host_report, report = socket.socketpair()
+    # The kernel tells the host who is speaking.
+    host_control.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
     host_out, guest_out = os.pipe()
     host_error, guest_error = os.pipe()
-    enclosure.before_reaper()
-    if fork() == 0:
-        try:
-            zygote.close_all_but(guest_reaper.fileno())
-            enclosure.wall_in_reaper(order)
-            reaper.reap(guest_reaper)
-        finally:
-            os._exit(70)
-    place = enclosure.place()
-    inside = [place, guest_control.fileno(), guest_reaper.fileno(), guest_out, guest_error]
+    pid = enclosure.start_reaper(order)
+    pidfd = os.pidfd_open(pid)
+    inside = [pidfd, guest_control.fileno(), report.fileno(), guest_out, guest_error]
     socket.send_fds(orders, [order.to_bytes()], [*inside, *doors])
-    outside = [host_control.fileno(), host_reaper.fileno(), host_out, host_error]
+    outside = [host_control.fileno(), host_report.fileno(), host_out, host_error, pidfd]
     socket.send_fds(host, [json.dumps({"forked": order.number}).encode()], outside)
-    for end in (host_control, guest_control, host_reaper, guest_reaper):
+    for end in (host_control, guest_control, host_report, report):
         end.close()
-    for fd in (host_out, guest_out, host_error, guest_error, place, *doors):
+    for fd in (host_out, guest_out, host_error, guest_error, *doors):
         os.close(fd)
+    return pid, pidfd

@@ -24,8 +24,9 @@ PRIVATE_PLACES = ("/tmp", "/files", "/dev/shm")  # noqa: S108  paths inside
 BOX = "/run"
 """Where a guest's own file system is mounted; its places are shown from there."""
 TEXTS = {
-    "/etc/passwd": "root:x:0:0:root:/:/bin/false\nguest:x:1000:1000:guest:/tmp:/bin/sh\n",
-    "/etc/group": "root:x:0:\nguest:x:1000:\n",
+    "/etc/passwd": "root:x:0:0:root:/:/bin/false\nguest:x:1000:1000:guest:/tmp:/bin/sh\n"
+    "nobody:x:65534:65534:guest:/tmp:/bin/sh\n",
+    "/etc/group": "root:x:0:\nguest:x:1000:\nnogroup:x:65534:\n",
     "/etc/hosts": "127.0.0.1 localhost\n::1 localhost\n",
     "/etc/nsswitch.conf": "passwd: files\ngroup: files\nhosts: files dns\n",
 }

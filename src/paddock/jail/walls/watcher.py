@@ -21,7 +21,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 
 from paddock.jail.walls.footprint import Process, held_bytes, tree
 
@@ -35,9 +35,12 @@ FILL_BYTES_PER_SECOND = 1.5e9 * min(os.cpu_count() or 1, 8)
 class Watched:
     """A tree and what it was seen to use. `exceeded` is set once: it held too much, or (`error`) could not be read."""
 
-    def __init__(self, root: int, memory_bytes: int, on_exceeded: Callable[[Watched], None]) -> None:
+    def __init__(
+        self, root: int, memory_bytes: int, on_exceeded: Callable[[Watched], None], others: Sequence[int] = ()
+    ) -> None:
         self._root, self._limit_bytes, self._on_exceeded = root, memory_bytes, on_exceeded
-        self._first = tree(root)
+        self._others = list(others)
+        self._first = tree(root, *others)
         if not self._first:
             raise ProcessLookupError(f"there is no process {root} to watch")
         self._cpu_before = sum(each.cpu_seconds for each in self._first.values())
@@ -55,7 +58,9 @@ class Watched:
         """Count once, tell when it is too much, and say in how many seconds to look again; None for never."""
         before = time.monotonic()
         try:
-            seen = tree(self._root)
+            seen = tree(self._root, *self._others)
+            # A number that was freed may be another process by now: its tree is not ours.
+            self._others = [pid for pid in self._others if pid in seen and seen[pid].start == self._first[pid].start]
             if not seen or seen[self._root].start != self._first[self._root].start:
                 return None
             held = self._held(seen)
@@ -115,12 +120,15 @@ class Watcher:
         self._numbers = itertools.count()
         self._closing = False
 
-    def watch(self, root: int, memory_bytes: int, on_exceeded: Callable[[Watched], None]) -> Watched:
+    def watch(
+        self, root: int, memory_bytes: int, on_exceeded: Callable[[Watched], None], others: Sequence[int] = ()
+    ) -> Watched:
         """Watch the tree under `root` from now; `on_exceeded` is called in the watcher's thread and must not block.
 
-        What the tree holds now is its baseline, so call this before any byte of user code is read.
+        `others` are watched too, as long as they are there. What the tree holds now is its baseline, so call this
+        before any byte of user code is read.
         """
-        watched = Watched(root, memory_bytes, on_exceeded)
+        watched = Watched(root, memory_bytes, on_exceeded, others)
         with self._wake:
             if self._closing:
                 raise RuntimeError("the watcher is closed")
