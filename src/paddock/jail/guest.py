@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from paddock.jail.bounds import Bound
-from paddock.jail.reaper import HELLO, REPORT
+from paddock.jail.reaper import BEGIN, HELLO, REPORT
 from paddock.jail.wire import PREFIX, Kind
 from paddock.model.errors import JailUnavailable
 from paddock.model.limits import Limits
@@ -34,9 +34,10 @@ class Report(NamedTuple):
 class Guest:
     """A walled-in process that waits for a script, gets one, and is thrown away."""
 
-    def __init__(self, uid: int, fds: list[int], bound: Bound) -> None:
+    def __init__(self, uid: int, fds: list[int], bound: Bound, *, looked_at: bool = False) -> None:
         control, reaper, out, error = fds
         self.uid = uid
+        self._looked_at = looked_at  # by its reaper, while a script runs
         self.bound = bound
         self.control = socket.socket(fileno=control)
         self._reaper = socket.socket(fileno=reaper)
@@ -46,6 +47,7 @@ class Guest:
         self.pid = 0
         self._reaper_pid = 0
         self._reaper_pidfd: int | None = None
+        self._pidfd: int | None = None
         self._loop = asyncio.get_running_loop()
         # Edge-triggered, in an epoll of its own: what nobody reads yet must not wake the loop again and again.
         self._edges = select.epoll()
@@ -78,7 +80,8 @@ class Guest:
     async def walled_in(self) -> None:
         """Wait until the guest says, from inside, that it is ready; only then it may be given a script."""
         while not self.pid or self._reaper_pidfd is None:
-            self.pid = self.pid or self._speaker(self.control, PREFIX.pack(Kind.READY, 0, 0, 0))
+            if not self.pid and (pid := self._speaker(self.control, PREFIX.pack(Kind.READY, 0, 0, 0))):
+                self.pid, self._pidfd = pid, os.pidfd_open(pid)
             if self._reaper_pidfd is None and (pid := self._speaker(self._reaper, HELLO)):
                 self._reaper_pid, self._reaper_pidfd = pid, os.pidfd_open(pid)
             if not self.pid or self._reaper_pidfd is None:
@@ -132,6 +135,9 @@ class Guest:
 
     def limit(self, limits: Limits) -> None:
         """Bound the whole tree, from now on; what it holds already does not count."""
+        if self._looked_at:
+            with suppress(OSError):  # it has just died, which is noticed elsewhere
+                self._reaper.send(BEGIN)
         # The guest is no child of its reaper, but what it leaves behind is adopted there.
         self.bound.limit(limits, (self._reaper_pid, self.pid), self.kill)
 
@@ -172,10 +178,12 @@ class Guest:
 
     def kill(self) -> None:
         """End every process in the guest's jail."""
-        if self._reaper_pidfd is not None:
-            # A list of pids races with fork(); the death of a pid namespace's first process does not.
-            with suppress(ProcessLookupError):
-                signal.pidfd_send_signal(self._reaper_pidfd, signal.SIGKILL)
+        if self._pidfd is not None:
+            with suppress(OSError):
+                signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+        # What the guest has started is its reaper's to end: a list of pids would race with fork().
+        with suppress(OSError):
+            self._reaper.shutdown(socket.SHUT_WR)
 
     def abandon(self) -> None:
         """Let go of it before it is walled in; its reaper ends when nobody holds the other end of its socket."""
@@ -187,16 +195,22 @@ class Guest:
         self.kill()
         self._loop.remove_reader(self._edges.fileno())
         self._loop.remove_writer(self.control.fileno())
-        if self._reaper_pidfd is not None:
-            gone: asyncio.Future[None] = self._loop.create_future()
-            self._loop.add_reader(self._reaper_pidfd, _settle, gone)
+        pidfds = [pidfd for pidfd in (self._reaper_pidfd, self._pidfd) if pidfd is not None]
+        self._reaper_pidfd = self._pidfd = None
+        for pidfd in pidfds:
             try:
-                await gone
+                await self._gone(pidfd)
             finally:
-                self._loop.remove_reader(self._reaper_pidfd)
-                os.close(self._reaper_pidfd)
-                self._reaper_pidfd = None
+                os.close(pidfd)
         self._close()
+
+    async def _gone(self, pidfd: int) -> None:
+        gone: asyncio.Future[None] = self._loop.create_future()
+        self._loop.add_reader(pidfd, _settle, gone)
+        try:
+            await gone
+        finally:
+            self._loop.remove_reader(pidfd)
 
     def _close(self) -> None:
         self._edges.close()

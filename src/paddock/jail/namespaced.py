@@ -5,12 +5,25 @@ from __future__ import annotations
 import os
 import socket
 
+from paddock.jail.reaper import Duty
 from paddock.jail.spec import Order, Spec
 from paddock.jail.walls import capabilities, landlock, mounts, namespaces, rlimits, seccomp
+from paddock.jail.zygote import close_all_but
 
 MAP_ME = b"map"
 ROOT_PLACE = "/tmp"  # noqa: S108  hidden by the new root, in a mount namespace that nobody else sees
 REAPER_UID = 999  # inside; where guests have ids of their own
+
+
+class TheKernels:
+    """What is left to a reaper in a pid namespace: nothing. The kernel ends the others when it ends, files too."""
+
+    look_seconds: float | None = None
+
+    def exceeds(self) -> bool:
+        return False
+
+    def bury(self) -> None: ...
 
 
 class Namespaced:
@@ -21,7 +34,7 @@ class Namespaced:
         self._has_proc = True
         self._ruleset: int | None = None
         self._programs = {
-            processes: seccomp.program(seccomp.Policy(processes=processes, sockets="unix"))
+            processes: seccomp.program(seccomp.Policy(processes=processes, sockets="unix", memfds=spec.memfds))
             for processes in (True, False)
         }
 
@@ -54,7 +67,7 @@ class Namespaced:
             # What may be read and written, the mounts decide; Landlock adds devices, TCP, and who is outside.
             self._ruleset = landlock.prepare(read=[], write=["/"])
 
-    def before_reaper(self) -> None:
+    def before_reaper(self, order: Order) -> None:
         self._pid_namespaces.next_child_in_a_new_one()
 
     def place(self) -> int:
@@ -63,13 +76,15 @@ class Namespaced:
     def join(self, place: int) -> None:
         namespaces.join_pids(place)
 
-    def wall_in_reaper(self, order: Order) -> None:
+    def wall_in_reaper(self, order: Order, keep: int) -> Duty:
+        close_all_but(keep)
         if self._spec.own_uids:
             os.setresgid(REAPER_UID, REAPER_UID, REAPER_UID)
             os.setresuid(REAPER_UID, REAPER_UID, REAPER_UID)
         capabilities.drop_held()
         capabilities.no_new_privs()
         capabilities.not_dumpable()
+        return TheKernels()
 
     def wall_in(self, order: Order, keep: int) -> None:
         spec = self._spec

@@ -16,11 +16,17 @@ import traceback
 from typing import Protocol
 
 from paddock.jail import reaper, zygote
+from paddock.jail.reaper import Duty
 from paddock.jail.spec import Order, Spec
 from paddock.jail.walls.libc import fork
 
 MESSAGE_BYTES = 64 * 1024
 MOST_DOORS = 8
+ENCLOSURES = {
+    "namespaces": ("paddock.jail.namespaced", "Namespaced"),
+    "chroot": ("paddock.jail.chrooted", "Chrooted"),
+    "confined": ("paddock.jail.confined", "Confined"),
+}
 
 
 class Enclosure(Protocol):
@@ -30,11 +36,13 @@ class Enclosure(Protocol):
         """Called once. Returns in the process that is to be the warden."""
         ...
 
-    def before_reaper(self) -> None:
+    def before_reaper(self, order: Order) -> None:
         """Called in the warden: the next process that it forks is the first of a jail of its own."""
         ...
 
-    def wall_in_reaper(self, order: Order) -> None: ...
+    def wall_in_reaper(self, order: Order, keep: int) -> Duty:
+        """Called in the reaper; afterwards nothing is open but `keep` and what the duty needs."""
+        ...
 
     def place(self) -> int:
         """Called in the warden when the reaper is there: a descriptor of its jail, for the zygote."""
@@ -59,8 +67,11 @@ def main(control_fd: int) -> None:
         module, _, name = spec.runtime.partition(":")
         loaded = importlib.import_module(module)  # our own files are not there any more when the root is built
         enclosure = _enclosure(spec)
-        enclosure.enter(host)
+        _enter(enclosure, host)
         orders = _start_zygote(spec, enclosure, getattr(loaded, name), getattr(loaded, "warm_up", None), host)
+    except NoWalls as problem:
+        host.send(json.dumps({"no_walls": str(problem)}).encode())
+        os._exit(1)
     except Exception as problem:
         host.send(json.dumps({"failed": f"{type(problem).__name__}: {problem}"}).encode())
         raise
@@ -78,10 +89,21 @@ def main(control_fd: int) -> None:
         _make(Order.from_bytes(order), doors, host, orders, enclosure)
 
 
-def _enclosure(spec: Spec) -> Enclosure:
-    from paddock.jail.namespaced import Namespaced
+class NoWalls(Exception):
+    """The profile does not work on this machine. Another one may."""
 
-    return {"namespaces": Namespaced}[spec.profile](spec)
+
+def _enter(enclosure: Enclosure, host: socket.socket) -> None:
+    try:
+        enclosure.enter(host)
+    except Exception as problem:
+        raise NoWalls(f"{type(problem).__name__}: {problem}") from problem
+
+
+def _enclosure(spec: Spec) -> Enclosure:
+    module, name = ENCLOSURES[spec.profile]
+    enclosure: Enclosure = getattr(importlib.import_module(module), name)(spec)
+    return enclosure
 
 
 def _start_zygote(
@@ -109,18 +131,22 @@ def _start_zygote(
 
 
 def _make(order: Order, doors: list[int], host: socket.socket, orders: socket.socket, enclosure: Enclosure) -> None:
+    try:
+        enclosure.before_reaper(order)
+    except OSError as problem:
+        host.send(json.dumps({"refused": order.number, "why": str(problem)}).encode())
+        for door in doors:
+            os.close(door)
+        return
     host_control, guest_control = socket.socketpair()
     host_reaper, guest_reaper = socket.socketpair()
     for end in (host_control, host_reaper):
         end.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)  # the kernel tells the host who is speaking
     host_out, guest_out = os.pipe()
     host_error, guest_error = os.pipe()
-    enclosure.before_reaper()
     if fork() == 0:
         try:
-            zygote.close_all_but(guest_reaper.fileno())
-            enclosure.wall_in_reaper(order)
-            reaper.reap(guest_reaper)
+            reaper.reap(guest_reaper, enclosure.wall_in_reaper(order, guest_reaper.fileno()))
         finally:
             os._exit(70)
     place = enclosure.place()

@@ -114,10 +114,15 @@ def _report(reports: dict[int, socket.socket]) -> None:
             return
         if pid == 0:
             return
+        if pid not in reports:
+            continue  # a guest's orphan
         with reports.pop(pid) as report, suppress(OSError):  # the host may have let go of it
             report.send(REPORT.pack(status, usage.ru_utime, usage.ru_stime, usage.ru_maxrss * 1024))
 
 
-def close_all_but(fd: int) -> None:
-    os.closerange(0, fd)
-    os.closerange(fd + 1, 1 << 16)
+def close_all_but(*kept: int) -> None:
+    first = 0
+    for fd in sorted(kept):
+        os.closerange(first, fd)
+        first = fd + 1
+    os.closerange(first, 1 << 16)

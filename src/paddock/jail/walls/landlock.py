@@ -21,6 +21,8 @@ _ABSTRACT_SOCKETS_AND_SIGNALS = 0b11
 _TELL_VERSION, _PATH_BENEATH = 1, 1
 _ABSENT = (errno.ENOSYS, errno.EOPNOTSUPP, errno.EPERM)
 
+TRUNCATE_SINCE = 3
+
 _abi: int | None = None
 
 
