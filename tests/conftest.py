@@ -18,6 +18,6 @@ def shared_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def default_environment(shared_data: Path) -> Built:
-    """The default environment, really built, once."""
-    return build(configured(Config(), "default"), shared_data)
+def default_environment() -> Built:
+    """The default environment, really built, once: where every Paddock of this user finds it."""
+    return build(configured(Config(), "default"), Config().data_directory)

@@ -74,7 +74,7 @@ WORKERS = "other.toml: monty.min_workers must be at least 1 and at most monty.ma
         (
             "zzz = 1",
             "other.toml: unknown setting 'zzz'; known here: engine, code_bytes, data_directory, limits, caps, monty, "
-            "environments",
+            "cpython, jail, environments",
         ),
         ("engine = 5", "other.toml: 'engine' must be text, not 5"),
         ("engine = 'zzz'", "other.toml: engine must be one of auto, monty, cpython, quickjs, node, not 'zzz'"),
@@ -94,7 +94,7 @@ WORKERS = "other.toml: monty.min_workers must be at least 1 and at most monty.ma
         ("caps.wall_seconds = 10", "other.toml: limits.wall_seconds may be at most 10.0 here, not 30.0"),
         ("caps.calls = -1", "other.toml: caps.calls must be a positive, finite number, not -1"),
         ("monty.min_workers = 0", f"{WORKERS}; here they are 0 and {MontyConfig().max_workers}"),
-        ("data_directory = ''", "data_directory must be the path of a directory, not empty"),
+        ("data_directory = ''", "other.toml: data_directory must be the path of a directory, not empty"),
         ("environments = 5", "other.toml: 'environments' holds a table for each environment, not 5"),
         ("environments.a = 5", "other.toml: 'environments' holds a table for each environment, not 5"),
         ("environments.a.b = 5", "other.toml: unknown setting 'environments.a.b'; known here: packages, preload"),

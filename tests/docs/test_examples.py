@@ -72,6 +72,8 @@ def dialogue(block: Block) -> list[tuple[str, str]]:
 def answers(commands: list[str], folder: Path) -> list[str]:
     """What a terminal would show after each command, all typed into one shell."""
     mark = "\x1e"
+    own = f"PADDOCK_DATA_DIRECTORY={folder}/data "  # environments that may be removed
+    commands = [f"{own}{command}" if command.startswith("paddock env ") else command for command in commands]
     lines = [f"{command}\nstatus=$?; printf '\\036'; (exit $status)" for command in commands]
     path = f"{BIN}{os.pathsep}{os.environ['PATH']}"
     ended = subprocess.run(
@@ -79,7 +81,7 @@ def answers(commands: list[str], folder: Path) -> list[str]:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         cwd=folder,
-        env=environment(PATH=path, PADDOCK_DATA_DIRECTORY=str(folder / "data")),
+        env=environment(PATH=path),
         timeout=120,
         check=False,
     )

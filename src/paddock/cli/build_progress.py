@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 
 from paddock.cli.show import Screen, safe
+from paddock.model.errors import HostError
+
+LOG = logging.getLogger("paddock.jail")
 
 
 @contextmanager
@@ -21,6 +25,34 @@ def build_progress() -> Iterator[Callable[[str], None]]:
         yield shown.tell
     finally:
         shown.close()
+
+
+@contextmanager
+def first_use() -> Iterator[Callable[[], None]]:
+    """Show what an engine builds when it is first used, to the end of the block or the call of the given function."""
+    with ExitStack() as shown:
+        handler, level = _Told(shown.enter_context(build_progress()), shown.close), LOG.level
+        LOG.addHandler(handler)
+        LOG.setLevel(logging.INFO)
+        shown.callback(LOG.setLevel, level)
+        shown.callback(LOG.removeHandler, handler)
+        yield shown.close
+
+
+class _Told(logging.Handler):
+    """The jail's own log: the lines of a build, and what a user must know about it."""
+
+    def __init__(self, tell: Callable[[str], None], close: Callable[[], None]) -> None:
+        super().__init__()
+        self._tell, self._close = tell, close
+
+    def emit(self, record: logging.LogRecord) -> None:
+        with suppress(HostError, OSError):  # a build does not fail because nobody can read of it
+            if record.levelno < logging.WARNING:
+                self._tell(record.getMessage())
+            else:
+                self._close()
+                Screen(sys.stderr).line(f"Warning: {record.getMessage()}", "yellow")
 
 
 class _Spinner:

@@ -49,7 +49,9 @@ async def _demo(interrupts: Interrupts) -> int:
     async with Paddock(tools=[weather]) as paddock:
         await paddock.run("1 + 1")
         console.print(f"The light engine was ready in {_milliseconds(time.perf_counter() - begun)}.")
-        for number, example in enumerate(EXAMPLES, start=1):
+        missing = await _start_full_python(console, paddock)
+        examples = [example for example in EXAMPLES if not (example.full and missing)]
+        for number, example in enumerate(examples, start=1):
             asked = time.perf_counter()
             result = await _run(paddock, example)
             seconds = time.perf_counter() - asked  # the caller's time: planning and a type check included
@@ -58,11 +60,29 @@ async def _demo(interrupts: Interrupts) -> int:
             if problem is not None:
                 _show_part(console, "BUT", problem, "red")
             failed += problem is not None
-    failed += await _lint(console, len(EXAMPLES) + 1)
-    count, seconds = len(EXAMPLES) + 1, time.perf_counter() - begun
+    failed += await _lint(console, len(examples) + 1)
+    count, seconds = len(examples) + 1, time.perf_counter() - begun
     verdict = "each ended as it should" if not failed else f"{failed} did not end as it should"
     console.print(f"\n{count} examples in {seconds:.1f} s: {verdict}.", style="red" if failed else "green")
+    if missing:
+        console.print(f"Left out: {len(EXAMPLES) - len(examples)} that need full Python.", style="yellow")
     return 1 if failed else 0
+
+
+async def _start_full_python(console: Console, paddock: Paddock) -> bool:
+    """Start it, and show what must be built for that; whether it cannot be started on this machine."""
+    from paddock.cli.build_progress import first_use
+    from paddock.model.errors import HostError
+
+    begun = time.perf_counter()
+    try:
+        with first_use():
+            await paddock.run("1 + 1", engine="cpython")
+    except HostError as problem:
+        console.print(f"Full Python does not run here: {problem}", style="yellow")
+        return True
+    console.print(f"Full Python, with numpy and pandas imported, in {_milliseconds(time.perf_counter() - begun)}.")
+    return False
 
 
 def _console(interrupts: Interrupts) -> Console:
@@ -186,4 +206,6 @@ def _show_part(console: Console, name: str, text: str, style: str) -> None:
 
 
 def _milliseconds(seconds: float) -> str:
+    if seconds >= 9.95:
+        return f"{seconds:.0f} s"
     return f"{seconds * 1000:.1f} ms" if seconds < 0.0995 else f"{seconds * 1000:.0f} ms"

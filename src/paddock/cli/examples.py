@@ -37,7 +37,7 @@ class Example:
     verdict: Verdict = Verdict.OK
     output: Any = None
     error_type: str | None = None
-    line: int | None = None
+    line: int | None = None  # None: wherever it is
     stdout: str = ""
     note: str = ""
     engine: str = "auto"
@@ -46,6 +46,7 @@ class Example:
     tools: tuple[str, ...] = ()
     limits: dict[str, float] = field(default_factory=dict)
     type_check: bool = False
+    full: bool = False  # needs full Python
 
     @property
     def code(self) -> str:
@@ -57,9 +58,10 @@ class Example:
 
     def problem_with(self, result: RunResult) -> str | None:
         """How `result` differs from what was expected; None where it does not."""
-        error = (result.error.type, result.error.line) if result.error else (None, None)
-        wanted = (self.verdict, self.output, *(self.error_type, self.line), self.stdout)
-        got = (result.verdict, result.output, *error, result.stdout)
+        error = (result.error.type, result.error.line if self.line else None) if result.error else (None, None)
+        engine = "cpython" if self.full else result.engine
+        wanted = (self.verdict, engine, self.output, *(self.error_type, self.line), self.stdout)
+        got = (result.verdict, result.engine, result.output, *error, result.stdout)
         return None if got == wanted else f"expected {wanted}, got {got}"
 
 
@@ -131,10 +133,43 @@ EXAMPLES = (
         type_check=True,
     ),
     Example(
-        "What the light engine cannot run is named, not run wrongly",
-        "full_python.py",
-        Verdict.REJECTED,
-        error_type="EngineUnavailable",
-        line=1,
+        "What the light engine does not have runs on full Python: pandas, with an attached table",
+        "sales.py",
+        output={"best": ["Oslo", "February"], "by_city": {"Oslo": 552.0, "Rome": 330.0}},
+        stdout="day   February  January\ncity                   \nOslo     472.0     80.0\nRome     120.0    210.0\n",
+        note="sales.csv, attached",
+        attached=("sales.csv",),
+        full=True,
+    ),
+    Example(
+        "It may start threads and processes, and sees no others",
+        "processes.py",
+        output={"threads": [0, 1, 4, 9, 16, 25], "child": 42, "processes it sees": 2},
+        full=True,
+    ),
+    Example(
+        "One that takes all the memory is stopped there too",
+        "hog.py",
+        Verdict.OUT_OF_MEMORY,
+        error_type="MemoryError",
+        note="memory_bytes = 64 MB",
+        limits={"memory_bytes": 64 * MB},
+        full=True,
+    ),
+    Example(
+        "There is no network",
+        "network.py",
+        Verdict.RAISED,
+        error_type="PermissionError",
+        line=3,
+        full=True,
+    ),
+    Example(
+        "A fork bomb meets its limit, and all of its processes end with the run",
+        "fork_bomb.py",
+        Verdict.RAISED,
+        error_type="BlockingIOError",
+        line=4,
+        full=True,
     ),
 )

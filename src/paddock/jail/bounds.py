@@ -29,7 +29,7 @@ class Bound(Protocol):
         """Descriptors through which the guest enters by itself."""
         ...
 
-    def limit(self, limits: Limits, roots: Sequence[int], kill: Callable[[], None]) -> None:
+    def limit(self, limits: Limits, roots: Callable[[], Sequence[int]], kill: Callable[[], None]) -> None:
         """From now on; `roots` are the first processes of the tree, the one that ends last first; `kill` ends it."""
         ...
 
@@ -96,7 +96,7 @@ class InSlot:
     def ahead(self, limits: Limits) -> None:
         self.slot.limit(limits.memory_bytes, max(1, limits.processes))
 
-    def limit(self, limits: Limits, roots: Sequence[int], kill: Callable[[], None]) -> None:
+    def limit(self, limits: Limits, roots: Callable[[], Sequence[int]], kill: Callable[[], None]) -> None:
         self.slot.limit(limits.memory_bytes, max(1, limits.processes))
 
     def was_out_of_memory(self) -> bool:
@@ -120,13 +120,14 @@ class UnderWatch:
     def doors(self) -> list[int]:
         return []
 
-    def limit(self, limits: Limits, roots: Sequence[int], kill: Callable[[], None]) -> None:
+    def limit(self, limits: Limits, roots: Callable[[], Sequence[int]], kill: Callable[[], None]) -> None:
         def exceeded(watched: Watched) -> None:
             self._exceeded = True
             kill()  # at once, in the watcher's thread: the event loop may be busy
 
+        first, *others = roots()
         with suppress(ProcessLookupError):  # it has just died, which is noticed elsewhere
-            self._watched = self._watcher.watch(roots[0], limits.memory_bytes, exceeded, roots[1:])
+            self._watched = self._watcher.watch(first, limits.memory_bytes, exceeded, others)
 
     def was_out_of_memory(self) -> bool:
         return self._exceeded
@@ -150,7 +151,7 @@ class Unbounded:
     def doors(self) -> list[int]:
         return []
 
-    def limit(self, limits: Limits, roots: Sequence[int], kill: Callable[[], None]) -> None:
+    def limit(self, limits: Limits, roots: Callable[[], Sequence[int]], kill: Callable[[], None]) -> None:
         raise AssertionError("a guest without a bound gets no script")
 
     def was_out_of_memory(self) -> bool:

@@ -8,14 +8,14 @@ there are: a guest can find out which numbers are in use, and nothing else about
 from __future__ import annotations
 
 import os
+import signal
 import socket
 from contextlib import suppress
 
-from paddock.jail.reaper import Duty
+from paddock.jail import reaper
 from paddock.jail.spec import Order, Spec
 from paddock.jail.walls import capabilities, landlock, quota, rlimits, roots, seccomp, uids
 from paddock.jail.walls.libc import prctl
-from paddock.jail.zygote import close_all_but
 
 WRITABLE = ("/tmp", "/files", "/dev")  # noqa: S108  inside
 NOT_COPIED = ("/usr/lib", "/usr/lib64", "/usr/lib32", "/usr/libx32", "/lib32")
@@ -29,7 +29,6 @@ class Chrooted:
 
     def __init__(self, spec: Spec) -> None:
         self._spec = spec
-        self._place = -1
         policies = {
             processes: seccomp.Policy(processes=processes, sockets="none", memfds=spec.memfds)
             for processes in (True, False)
@@ -45,40 +44,40 @@ class Chrooted:
         self._proc = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         os.chroot(root)
         os.chdir("/")
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
         prctl(_SET_CHILD_SUBREAPER, 1)  # orphans of guests come here and are buried, not to the first process
         with suppress(PermissionError):
             capabilities.drop_bounding()
         rlimits.apply(rlimits.DEFAULTS)
 
-    def before_reaper(self, order: Order) -> None:
+    def start_reaper(self, order: Order, report: int) -> int:
         uid = self._ids.of_guest(order.uid)
         roots.slot(str(uid), uid)
-        self._place = os.open(f"/{roots.SLOTS}/{uid}", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        return reaper.start(lambda: self._wall_in_reaper(order, report), report)
 
-    def wall_in_reaper(self, order: Order, keep: int) -> Duty:
-        self._enter_slot(self._place)
-        close_all_but(keep, self._proc, self._ids.fd)
+    def reaper_ended(self, pid: int) -> None: ...
+
+    def join(self, reaper_pidfd: int) -> None: ...
+
+    def _wall_in_reaper(self, order: Order, report: int) -> Burial:
         guest = self._ids.of_guest(order.uid)
+        self._enter_slot(guest)
+        _close_all_but(report, self._proc, self._ids.fd)
         uids.become_reaper(self._ids.of_reaper(order.uid), guest)
         capabilities.drop_held()
         capabilities.no_new_privs()
         return Burial(guest, self._proc, self._spec)
 
-    def place(self) -> int:
-        return self._place
-
-    def join(self, place: int) -> None:
-        self._place = place
-
     def wall_in(self, order: Order, keep: int) -> None:
-        self._enter_slot(self._place)
+        uid = self._ids.of_guest(order.uid)
+        self._enter_slot(uid)
         os.chdir("/tmp")  # noqa: S108
         os.closerange(3, keep)
         os.closerange(keep + 1, 1 << 16)
         # Its orphans stay below it, where they are counted.
         prctl(_SET_CHILD_SUBREAPER, 1)
         rlimits.apply({"file_bytes": self._spec.tmp_bytes})
-        uids.become(self._ids.of_guest(order.uid))
+        uids.become(uid)
         capabilities.dumpable()
         capabilities.drop_held()
         capabilities.no_new_privs()
@@ -86,9 +85,8 @@ class Chrooted:
             landlock.restrict(read=["/"], write=WRITABLE)
         seccomp.install(self._programs[order.processes])
 
-    def _enter_slot(self, place: int) -> None:
-        os.fchdir(place)
-        os.chroot(".")
+    def _enter_slot(self, uid: int) -> None:
+        os.chroot(f"/{roots.SLOTS}/{uid}")
         os.chdir("/")
 
 
@@ -99,8 +97,6 @@ def _copied(reads: tuple[str, ...]) -> set[str]:
 
 class Burial:
     """What a reaper does without namespaces: look at the disk, kill by uid, remove the files."""
-
-    look_seconds: float | None = quota.LOOK_SECONDS
 
     def __init__(self, guest: int, proc: int, spec: Spec) -> None:
         self._guest, self._proc = guest, proc
@@ -115,3 +111,11 @@ class Burial:
             roots.empty(f"/{folder}")
         with suppress(OSError):
             os.truncate("/dev/null", 0)  # where it is a file
+
+
+def _close_all_but(*kept: int) -> None:
+    first = 0
+    for fd in sorted(kept):
+        os.closerange(first, fd)
+        first = fd + 1
+    os.closerange(first, 1 << 16)

@@ -14,8 +14,9 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from paddock.jail.bounds import Bound
-from paddock.jail.reaper import BEGIN, HELLO, REPORT
+from paddock.jail.reaper import BEGIN, END
 from paddock.jail.wire import PREFIX, Kind
+from paddock.jail.zygote import REPORT
 from paddock.model.errors import JailUnavailable
 from paddock.model.limits import Limits
 
@@ -24,7 +25,7 @@ _CREDENTIALS = struct.Struct("3i")
 
 
 class Report(NamedTuple):
-    """How a guest ended, as its reaper saw it."""
+    """How a guest ended, as the zygote, its parent, saw it."""
 
     status: int
     cpu_seconds: float
@@ -34,24 +35,23 @@ class Report(NamedTuple):
 class Guest:
     """A walled-in process that waits for a script, gets one, and is thrown away."""
 
-    def __init__(self, uid: int, fds: list[int], bound: Bound, *, looked_at: bool = False) -> None:
-        control, reaper, out, error = fds
+    def __init__(self, uid: int, fds: list[int], bound: Bound, *, has_namespaces: bool = True) -> None:
+        control, report, out, error, self._reaper = fds
         self.uid = uid
-        self._looked_at = looked_at  # by its reaper, while a script runs
+        self._has_namespaces = has_namespaces
+        self._pidfd: int | None = None  # of the guest itself, where its reaper's death is not its own
         self.bound = bound
         self.control = socket.socket(fileno=control)
-        self._reaper = socket.socket(fileno=reaper)
+        self._report = socket.socket(fileno=report)
         self._pipes = {"stdout": out, "stderr": error}
-        for fd in fds:
+        heard = [control, report, out, error]
+        for fd in heard:
             os.set_blocking(fd, False)
         self.pid = 0
-        self._reaper_pid = 0
-        self._reaper_pidfd: int | None = None
-        self._pidfd: int | None = None
         self._loop = asyncio.get_running_loop()
         # Edge-triggered, in an epoll of its own: what nobody reads yet must not wake the loop again and again.
         self._edges = select.epoll()
-        for fd in fds if bound.oom_fd is None else [*fds, bound.oom_fd]:
+        for fd in heard if bound.oom_fd is None else [*heard, bound.oom_fd]:
             self._edges.register(fd, select.EPOLLIN | select.EPOLLET)
         self._awake = False
         self.out_of_memory = False  # perhaps: the slot knows
@@ -79,24 +79,23 @@ class Guest:
 
     async def walled_in(self) -> None:
         """Wait until the guest says, from inside, that it is ready; only then it may be given a script."""
-        while not self.pid or self._reaper_pidfd is None:
-            if not self.pid and (pid := self._speaker(self.control, PREFIX.pack(Kind.READY, 0, 0, 0))):
-                self.pid, self._pidfd = pid, os.pidfd_open(pid)
-            if self._reaper_pidfd is None and (pid := self._speaker(self._reaper, HELLO)):
-                self._reaper_pid, self._reaper_pidfd = pid, os.pidfd_open(pid)
-            if not self.pid or self._reaper_pidfd is None:
-                await self.something()
+        while not (pid := self._speaker()):
+            await self.something()
+        self.pid = pid
+        if not self._has_namespaces:
+            self._pidfd = os.pidfd_open(pid)
 
-    def _speaker(self, end: socket.socket, expected: bytes) -> int:
-        """The process that said `expected`, as the kernel knows it; 0 if it has not spoken yet."""
+    def _speaker(self) -> int:
+        """The process that said READY, as the kernel knows it; 0 if it has not spoken yet."""
+        ready = PREFIX.pack(Kind.READY, 0, 0, 0)
         try:
-            said, more, _, _ = end.recvmsg(len(expected), socket.CMSG_SPACE(_CREDENTIALS.size))
+            said, more, _, _ = self.control.recvmsg(len(ready), socket.CMSG_SPACE(_CREDENTIALS.size))
         except BlockingIOError:
             return 0
-        if said != expected or not more:
+        if said != ready or not more:
             why = self.read("stderr").decode(errors="replace").strip() or "it ended"
             raise JailUnavailable(f"a guest could not be walled in: {why}")
-        end.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
+        self.control.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
         pid, _, _ = _CREDENTIALS.unpack(more[0][2][: _CREDENTIALS.size])
         return int(pid)
 
@@ -121,25 +120,24 @@ class Guest:
             return b""
 
     def report(self) -> Report | None:
-        """How the guest ended, as its reaper saw it; None while it has not said so. LookupError: it never will."""
+        """How the guest ended, as the zygote saw it; None while it has not ended. LookupError: nobody will tell."""
         try:
-            said = self._reaper.recv(REPORT.size)
+            said = self._report.recv(REPORT.size)
         except BlockingIOError:
             return None
         except ConnectionError:
             said = b""
         if len(said) != REPORT.size:
-            raise LookupError("the reaper is gone")
+            raise LookupError("the zygote is gone")
         status, user, system, size = REPORT.unpack(said)
         return Report(status, user + system, size)
 
     def limit(self, limits: Limits) -> None:
         """Bound the whole tree, from now on; what it holds already does not count."""
-        if self._looked_at:
-            with suppress(OSError):  # it has just died, which is noticed elsewhere
-                self._reaper.send(BEGIN)
+        if not self._has_namespaces:
+            self._tell_reaper(BEGIN)
         # The guest is no child of its reaper, but what it leaves behind is adopted there.
-        self.bound.limit(limits, (self._reaper_pid, self.pid), self.kill)
+        self.bound.limit(limits, lambda: (self._reaper_pid(), self.pid), self.kill)
 
     def usage(self) -> tuple[float | None, int | None]:
         """Seconds of processor time and the most bytes of memory that the tree has used, as far as the host can say."""
@@ -177,32 +175,28 @@ class Guest:
         self._loop.remove_writer(self.control.fileno())
 
     def kill(self) -> None:
-        """End every process in the guest's jail."""
+        """End every process in the guest's jail. May be called from any thread, and again."""
+        # A list of pids races with fork(); the death of a pid namespace's first process does not.
+        self._tell_reaper(signal.SIGKILL if self._has_namespaces else END)
         if self._pidfd is not None:
-            with suppress(OSError):
+            with suppress(ProcessLookupError, OSError):
                 signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
-        # What the guest has started is its reaper's to end: a list of pids would race with fork().
-        with suppress(OSError):
-            self._reaper.shutdown(socket.SHUT_WR)
 
-    def abandon(self) -> None:
-        """Let go of it before it is walled in; its reaper ends when nobody holds the other end of its socket."""
-        self._loop.remove_reader(self._edges.fileno())
-        self._close()
+    def _tell_reaper(self, what: signal.Signals) -> None:
+        with suppress(ProcessLookupError, OSError):
+            signal.pidfd_send_signal(self._reaper, what)
 
     async def end(self) -> None:
         """Kill, and return when the last process of the jail is gone."""
         self.kill()
         self._loop.remove_reader(self._edges.fileno())
         self._loop.remove_writer(self.control.fileno())
-        pidfds = [pidfd for pidfd in (self._reaper_pidfd, self._pidfd) if pidfd is not None]
-        self._reaper_pidfd = self._pidfd = None
-        for pidfd in pidfds:
-            try:
-                await self._gone(pidfd)
-            finally:
-                os.close(pidfd)
-        self._close()
+        try:
+            for pidfd in (self._reaper, self._pidfd):
+                if pidfd is not None:
+                    await self._gone(pidfd)
+        finally:
+            self._close()
 
     async def _gone(self, pidfd: int) -> None:
         gone: asyncio.Future[None] = self._loop.create_future()
@@ -212,12 +206,19 @@ class Guest:
         finally:
             self._loop.remove_reader(pidfd)
 
+    def _reaper_pid(self) -> int:
+        """Its number on this side."""
+        with open(f"/proc/self/fdinfo/{self._reaper}") as described:  # noqa: PTH123
+            return next(int(line.split()[1]) for line in described if line.startswith("Pid:"))
+
     def _close(self) -> None:
         self._edges.close()
         self.control.close()
-        self._reaper.close()
-        for fd in self._pipes.values():
-            os.close(fd)
+        self._report.close()
+        for fd in (*self._pipes.values(), self._reaper, self._pidfd):
+            if fd is not None:
+                os.close(fd)
+        self._pidfd = None
 
 
 def _settle(future: asyncio.Future[None]) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Annotated
 
 import msgspec
 
+from paddock.jail.json_text import check
 from paddock.jail.wire import PREFIX, Kind, WireError, prefix
 
 CALL_BYTES = 8 * 1024 * 1024
@@ -14,6 +16,8 @@ ERROR_BYTES = 2 * 1024 * 1024
 """Of a message and a traceback, as JSON."""
 TOOL_NAME_CHARACTERS = 200
 PROGRESS_CHARACTERS = 1000
+Place = Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
+"""Of a line or column; a number of thousands of digits could not be shown again."""
 
 
 class Called(msgspec.Struct, forbid_unknown_fields=True):
@@ -38,10 +42,10 @@ class Ended(msgspec.Struct, forbid_unknown_fields=True):
     status: str
     type: str = ""
     message: str = ""
-    line: int | None = None
-    column: int | None = None
+    line: Place | None = None
+    column: Place | None = None
     traceback: str = ""
-    exit_code: int | None = None
+    exit_code: Annotated[int, msgspec.Meta(ge=0, le=255)] | None = None
     output_json: str | None = None
 
 
@@ -111,6 +115,7 @@ def _message(kind: Kind, frame_id: int, header: bytes, body: bytes) -> Message:
     if kind is Kind.RESULT:
         ended = msgspec.json.decode(header, type=Ended)
         if ended.status == "ok":
+            check(body)
             ended.output_json = body.decode()
         elif body:
             texts = msgspec.json.decode(body, type=Texts)

@@ -43,6 +43,7 @@ class Keeper:
         self._loop = asyncio.get_running_loop()
         self._ordered: dict[int, tuple[Order, Bound, asyncio.Future[Guest]]] = {}
         self._numbers = 0
+        self._ending: set[asyncio.Task[None]] = set()
         self.died = self._loop.create_future()
         self._told: asyncio.Queue[dict[str, object] | bytes] = asyncio.Queue()
         self._loop.add_reader(control.fileno(), self._hear)
@@ -90,12 +91,12 @@ class Keeper:
                 why = told.get("failed") if isinstance(told, dict) else "it ended at once"
                 raise EngineCrashed(f"the zygote could not be started: {why}")
 
-    async def guest(self, *, uid: int, processes: bool, bound: Bound) -> Guest:
+    async def guest(self, *, uid: int, processes: bool, bound: Bound, hurry: bool = False) -> Guest:
         """A new guest, walled in and waiting, in `bound`."""
         if self.died.done():
             raise EngineCrashed("the zygote has died")
         self._numbers += 1
-        order = Order(self._numbers, uid, processes)
+        order = Order(self._numbers, uid, processes, hurry)
         forked: asyncio.Future[Guest] = self._loop.create_future()
         self._ordered[order.number] = (order, bound, forked)
         doors = bound.doors()
@@ -114,7 +115,7 @@ class Keeper:
 
     def _hear(self) -> None:
         try:
-            message, fds, _, _ = socket.recv_fds(self._control, MESSAGE_BYTES, 4)
+            message, fds, _, _ = socket.recv_fds(self._control, MESSAGE_BYTES, 8)
         except BlockingIOError:
             return
         except ConnectionError:
@@ -123,15 +124,13 @@ class Keeper:
             self._die()
             return
         told = message if message == b"map" else json.loads(message)
-        if isinstance(told, dict) and "refused" in told:
-            _, _, forked = self._ordered.pop(told["refused"])
-            if not forked.done():
-                forked.set_exception(JailUnavailable(f"a guest could not be made: {told['why']}"))
-        elif isinstance(told, dict) and "forked" in told:
+        if isinstance(told, dict) and "forked" in told:
             order, bound, forked = self._ordered.pop(told["forked"])
-            guest = Guest(order.uid, fds, bound, looked_at=self.profile != "namespaces")
+            guest = Guest(order.uid, fds, bound, has_namespaces=self.profile == "namespaces")
             if forked.done():
-                guest.abandon()
+                ending = self._loop.create_task(guest.end())
+                self._ending.add(ending)
+                ending.add_done_callback(self._ending.discard)
             else:
                 forked.set_result(guest)
         else:

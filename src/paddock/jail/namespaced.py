@@ -5,25 +5,11 @@ from __future__ import annotations
 import os
 import socket
 
-from paddock.jail.reaper import Duty
 from paddock.jail.spec import Order, Spec
 from paddock.jail.walls import capabilities, landlock, mounts, namespaces, rlimits, seccomp
-from paddock.jail.zygote import close_all_but
 
 MAP_ME = b"map"
 ROOT_PLACE = "/tmp"  # noqa: S108  hidden by the new root, in a mount namespace that nobody else sees
-REAPER_UID = 999  # inside; where guests have ids of their own
-
-
-class TheKernels:
-    """What is left to a reaper in a pid namespace: nothing. The kernel ends the others when it ends, files too."""
-
-    look_seconds: float | None = None
-
-    def exceeds(self) -> bool:
-        return False
-
-    def bury(self) -> None: ...
 
 
 class Namespaced:
@@ -56,6 +42,7 @@ class Namespaced:
             _, status = os.waitpid(started, 0)
             os._exit(os.waitstatus_to_exitcode(status) & 255)
         capabilities.die_with_parent(0)
+        capabilities.dumpable()  # so that the zygote may join the namespaces of reapers, which share this memory
         self._pid_namespaces = namespaces.PidNamespaces()
         self._has_proc = mounts.build_root(ROOT_PLACE, sources)
         for source in sources:
@@ -67,24 +54,14 @@ class Namespaced:
             # What may be read and written, the mounts decide; Landlock adds devices, TCP, and who is outside.
             self._ruleset = landlock.prepare(read=[], write=["/"])
 
-    def before_reaper(self, order: Order) -> None:
-        self._pid_namespaces.next_child_in_a_new_one()
+    def start_reaper(self, order: Order, report: int) -> int:
+        return self._pid_namespaces.start()
 
-    def place(self) -> int:
-        return self._pid_namespaces.of_last_child()
+    def reaper_ended(self, pid: int) -> None:
+        self._pid_namespaces.ended(pid)
 
-    def join(self, place: int) -> None:
-        namespaces.join_pids(place)
-
-    def wall_in_reaper(self, order: Order, keep: int) -> Duty:
-        close_all_but(keep)
-        if self._spec.own_uids:
-            os.setresgid(REAPER_UID, REAPER_UID, REAPER_UID)
-            os.setresuid(REAPER_UID, REAPER_UID, REAPER_UID)
-        capabilities.drop_held()
-        capabilities.no_new_privs()
-        capabilities.not_dumpable()
-        return TheKernels()
+    def join(self, reaper_pidfd: int) -> None:
+        namespaces.join_pids(reaper_pidfd)
 
     def wall_in(self, order: Order, keep: int) -> None:
         spec = self._spec

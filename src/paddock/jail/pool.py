@@ -129,12 +129,14 @@ class Pool:
 
     async def _made(self, uid: int) -> Guest:
         """A guest, from a new zygote where the old one died meanwhile."""
-        bound = await self._bounds.take()
+        bound, hurry = await self._bounds.take(), bool(self._asking)
         try:
             for _ in range(ATTEMPTS - 1):
                 with suppress(EngineCrashed):
-                    return await (await self._running()).guest(uid=uid, processes=self._processes, bound=bound)
-            return await (await self._running()).guest(uid=uid, processes=self._processes, bound=bound)
+                    return await (await self._running()).guest(
+                        uid=uid, processes=self._processes, bound=bound, hurry=hurry
+                    )
+            return await (await self._running()).guest(uid=uid, processes=self._processes, bound=bound, hurry=hurry)
         except BaseException:
             self._bounds.give_back(bound)
             raise

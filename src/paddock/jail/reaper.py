@@ -1,28 +1,26 @@
-"""A small process beside each guest, which never runs a script and ends after everything that the guest started.
+"""Where no pid namespace ends all processes of a guest at once: a small process beside each that does.
 
-With a pid namespace it is the first process there, and the kernel ends all others with it, however they hide. Without
-one it ends them itself. It goes when the host lets go of its socket, and when the host dies.
+It never runs a script. SIGUSR1 tells it that one runs now, whose files it then looks at; SIGTERM, which also comes when
+the warden dies, that the guest is to end. It ends after everything that the guest has started.
 """
 
 from __future__ import annotations
 
 import os
-import select
 import signal
-import socket
-import struct
-from typing import NoReturn, Protocol
+from collections.abc import Callable
+from typing import Protocol
 
-REPORT = struct.Struct("!iddq")
-"""How the guest ended: wait status, seconds of CPU in user mode and in the kernel, largest resident size in bytes."""
-HELLO = b"r"
-BEGIN = b"b"
+from paddock.jail.walls import capabilities
+from paddock.jail.walls.libc import fork
+from paddock.jail.zygote import REPORT
+
+BEGIN, END = signal.SIGUSR1, signal.SIGTERM
+LOOK_SECONDS = 0.05
 
 
 class Duty(Protocol):
     """What a profile leaves to the reaper."""
-
-    look_seconds: float | None  # between two looks; None where there is nothing to look at
 
     def exceeds(self) -> bool:
         """Whether the guest keeps more on disk than it may."""
@@ -33,16 +31,29 @@ class Duty(Protocol):
         ...
 
 
-def reap(host: socket.socket, duty: Duty) -> NoReturn:
-    """Wait until the host lets go, then clear up. Where the host says BEGIN, a script runs: look at what it keeps."""
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    host.send(HELLO)
-    if host.recv(1) and duty.look_seconds is not None:
-        poll = select.poll()
-        poll.register(host, select.POLLIN)
-        while not poll.poll(duty.look_seconds * 1000):
+def start(wall_in: Callable[[], Duty], report: int) -> int:
+    """A reaper, in a process of its own; its number. `wall_in` is called there first, and leaves `report` open."""
+    warden = os.getpid()
+    # Before the fork: the host may be quicker than the child.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {BEGIN, END})
+    pid = fork()
+    if pid == 0:
+        try:
+            duty = wall_in()
+            capabilities.die_with_parent(warden, END)
+            _reap(duty, report)
+        finally:
+            os._exit(70)
+    signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    return pid
+
+
+def _reap(duty: Duty, report: int) -> None:
+    if signal.sigwait({BEGIN, END}) == BEGIN:
+        while signal.sigtimedwait({END}, LOOK_SECONDS) is None:
             if duty.exceeds():
-                host.send(REPORT.pack(signal.SIGXFSZ, 0.0, 0.0, 0))  # before the zygote can say that it was killed
+                os.write(report, REPORT.pack(signal.SIGXFSZ, 0.0, 0.0, 0))  # before the zygote says: killed
                 break
+    os.close(report)
     duty.bury()
     os._exit(0)

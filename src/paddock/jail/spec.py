@@ -32,7 +32,8 @@ class Spec:
     @classmethod
     def from_bytes(cls, data: bytes) -> Spec:
         values: dict[str, Any] = json.loads(data)
-        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()})
+        lists: dict[str, Any] = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
+        return cls(**(values | lists))
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,7 @@ class Order:
     number: int
     uid: int  # of the guest, inside; used where guests have ids of their own
     processes: bool = True  # whether it may start further ones
+    hurry: bool = False  # somebody waits for it: nothing that would only make it quicker later
     """Descriptors that come with the order are the doors of its control group."""
 
     def to_bytes(self) -> bytes:

@@ -10,15 +10,12 @@ import importlib
 import json
 import os
 import select
-import signal
 import socket
 import traceback
 from typing import Protocol
 
-from paddock.jail import reaper, zygote
-from paddock.jail.reaper import Duty
+from paddock.jail import zygote
 from paddock.jail.spec import Order, Spec
-from paddock.jail.walls.libc import fork
 
 MESSAGE_BYTES = 64 * 1024
 MOST_DOORS = 8
@@ -36,19 +33,16 @@ class Enclosure(Protocol):
         """Called once. Returns in the process that is to be the warden."""
         ...
 
-    def before_reaper(self, order: Order) -> None:
-        """Called in the warden: the next process that it forks is the first of a jail of its own."""
+    def start_reaper(self, order: Order, report: int) -> int:
+        """Called in the warden: a process, the first of a guest's jail, whose end is the end of all in it.
+
+        Through `report` it may tell the host how the guest ended, before the zygote does.
+        """
         ...
 
-    def wall_in_reaper(self, order: Order, keep: int) -> Duty:
-        """Called in the reaper; afterwards nothing is open but `keep` and what the duty needs."""
-        ...
+    def reaper_ended(self, pid: int) -> None: ...
 
-    def place(self) -> int:
-        """Called in the warden when the reaper is there: a descriptor of its jail, for the zygote."""
-        ...
-
-    def join(self, place: int) -> None:
+    def join(self, reaper_pidfd: int) -> None:
         """Called in the zygote: the next process that it forks is in that jail."""
         ...
 
@@ -75,18 +69,36 @@ def main(control_fd: int) -> None:
     except Exception as problem:
         host.send(json.dumps({"failed": f"{type(problem).__name__}: {problem}"}).encode())
         raise
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody here is waited for
     host.send(json.dumps({"serving": os.getpid()}).encode())
+    _serve(host, orders, enclosure)
+
+
+def _serve(host: socket.socket, orders: socket.socket, enclosure: Enclosure) -> None:
     poll = select.poll()
     poll.register(host, select.POLLIN)
     poll.register(orders, select.POLLIN)
+    reapers: dict[int, int] = {}  # pids by pidfd
     while True:
-        if any(fd == orders.fileno() for fd, _ in poll.poll()):
-            os._exit(1)  # the zygote is gone, and with this process everything else goes
-        order, doors, _, _ = socket.recv_fds(host, MESSAGE_BYTES, MOST_DOORS)
-        if not order:
-            os._exit(0)
-        _make(Order.from_bytes(order), doors, host, orders, enclosure)
+        for fd, _ in poll.poll():
+            if fd == orders.fileno():
+                os._exit(1)  # the zygote is gone, and with this process everything else goes
+            if fd == host.fileno():
+                order, doors, _, _ = socket.recv_fds(host, MESSAGE_BYTES, MOST_DOORS)
+                if not order:
+                    os._exit(0)
+                pid, pidfd = _make(Order.from_bytes(order), doors, host, orders, enclosure)
+                poll.register(pidfd, select.POLLIN)
+                reapers[pidfd] = pid
+            else:
+                poll.unregister(fd)
+                os.close(fd)
+                enclosure.reaper_ended(reapers.pop(fd))
+
+
+def _enclosure(spec: Spec) -> Enclosure:
+    module, name = ENCLOSURES[spec.profile]
+    enclosure: Enclosure = getattr(importlib.import_module(module), name)(spec)
+    return enclosure
 
 
 class NoWalls(Exception):
@@ -98,12 +110,6 @@ def _enter(enclosure: Enclosure, host: socket.socket) -> None:
         enclosure.enter(host)
     except Exception as problem:
         raise NoWalls(f"{type(problem).__name__}: {problem}") from problem
-
-
-def _enclosure(spec: Spec) -> Enclosure:
-    module, name = ENCLOSURES[spec.profile]
-    enclosure: Enclosure = getattr(importlib.import_module(module), name)(spec)
-    return enclosure
 
 
 def _start_zygote(
@@ -130,31 +136,23 @@ def _start_zygote(
     return orders
 
 
-def _make(order: Order, doors: list[int], host: socket.socket, orders: socket.socket, enclosure: Enclosure) -> None:
-    try:
-        enclosure.before_reaper(order)
-    except OSError as problem:
-        host.send(json.dumps({"refused": order.number, "why": str(problem)}).encode())
-        for door in doors:
-            os.close(door)
-        return
+def _make(
+    order: Order, doors: list[int], host: socket.socket, orders: socket.socket, enclosure: Enclosure
+) -> tuple[int, int]:
     host_control, guest_control = socket.socketpair()
-    host_reaper, guest_reaper = socket.socketpair()
-    for end in (host_control, host_reaper):
-        end.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)  # the kernel tells the host who is speaking
+    host_report, report = socket.socketpair()
+    # The kernel tells the host who is speaking.
+    host_control.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
     host_out, guest_out = os.pipe()
     host_error, guest_error = os.pipe()
-    if fork() == 0:
-        try:
-            reaper.reap(guest_reaper, enclosure.wall_in_reaper(order, guest_reaper.fileno()))
-        finally:
-            os._exit(70)
-    place = enclosure.place()
-    inside = [place, guest_control.fileno(), guest_reaper.fileno(), guest_out, guest_error]
+    pid = enclosure.start_reaper(order, report.fileno())
+    pidfd = os.pidfd_open(pid)
+    inside = [pidfd, guest_control.fileno(), report.fileno(), guest_out, guest_error]
     socket.send_fds(orders, [order.to_bytes()], [*inside, *doors])
-    outside = [host_control.fileno(), host_reaper.fileno(), host_out, host_error]
+    outside = [host_control.fileno(), host_report.fileno(), host_out, host_error, pidfd]
     socket.send_fds(host, [json.dumps({"forked": order.number}).encode()], outside)
-    for end in (host_control, guest_control, host_reaper, guest_reaper):
+    for end in (host_control, guest_control, host_report, report):
         end.close()
-    for fd in (host_out, guest_out, host_error, guest_error, place, *doors):
+    for fd in (host_out, guest_out, host_error, guest_error, *doors):
         os.close(fd)
+    return pid, pidfd

@@ -13,21 +13,24 @@ import os
 import select
 import signal
 import socket
+import struct
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn
 
-from paddock.jail.reaper import REPORT
 from paddock.jail.spec import Order
 from paddock.jail.walls.libc import fork
 
 if TYPE_CHECKING:
     from paddock.jail.warden import Enclosure
 
-Runtime = Callable[[socket.socket], NoReturn]
+Runtime = Callable[[socket.socket, bool], NoReturn]
+"""Gets the guest's socket, and whether somebody waits for the guest already."""
 WarmUp = Callable[[], None]
 MESSAGE_BYTES = 64 * 1024
 MOST_FDS = 16
+REPORT = struct.Struct("!iddq")
+"""How a guest ended: wait status, seconds of CPU in user mode and in the kernel, largest resident size in bytes."""
 
 
 def serve(
@@ -81,8 +84,8 @@ def _load(preload: tuple[str, ...], warm_up: WarmUp | None) -> None:
 
 
 def _fork(order: Order, fds: list[int], enclosure: Enclosure, runtime: Runtime) -> tuple[int, socket.socket]:
-    place, control, report, out, error, *doors = fds
-    enclosure.join(place)
+    reaper_pidfd, control, report, out, error, *doors = fds
+    enclosure.join(reaper_pidfd)
     pid = fork()
     if pid == 0:
         try:
@@ -95,12 +98,12 @@ def _fork(order: Order, fds: list[int], enclosure: Enclosure, runtime: Runtime) 
             os.dup2(out, 1)
             os.dup2(error, 2)
             enclosure.wall_in(order, control)
-            runtime(socket.socket(fileno=control))
+            runtime(socket.socket(fileno=control), order.hurry)
         except BaseException as problem:  # noqa: BLE001  the host reads it there, and sees the sockets close
             os.write(2, f"{type(problem).__name__}: {problem}\n".encode())
         finally:
             os._exit(70)
-    for fd in (place, control, out, error, *doors):
+    for fd in (reaper_pidfd, control, out, error, *doors):
         os.close(fd)
     return pid, socket.socket(fileno=report)
 
@@ -118,11 +121,3 @@ def _report(reports: dict[int, socket.socket]) -> None:
             continue  # a guest's orphan
         with reports.pop(pid) as report, suppress(OSError):  # the host may have let go of it
             report.send(REPORT.pack(status, usage.ru_utime, usage.ru_stime, usage.ru_maxrss * 1024))
-
-
-def close_all_but(*kept: int) -> None:
-    first = 0
-    for fd in sorted(kept):
-        os.closerange(first, fd)
-        first = fd + 1
-    os.closerange(first, 1 << 16)

@@ -19,14 +19,14 @@ from paddock.jail.wire import Kind
 _pid, _exit = os.getpid, os._exit
 
 
-def serve(control: socket.socket) -> NoReturn:
-    """Run the one script that arrives over `control`, and end the process.
+def serve(control: socket.socket, hurry: bool = False) -> NoReturn:
+    """Run the one script that arrives over `control`, and end the process. In a `hurry`, without a rehearsal.
 
     Everything that can be done before the script is known is done before READY. The process has one thread, is walled
     in, and has the host's pipes as descriptors 1 and 2.
     """
     try:
-        _serve(control)
+        _serve(control, hurry)
     except OSError:
         pass  # the script has closed the control socket, or the host is gone
     except BaseException:  # noqa: BLE001 (whatever a script has done to this process)
@@ -54,14 +54,15 @@ def _prepare() -> None:
 _prepared = False
 
 
-def _serve(control: socket.socket) -> NoReturn:
+def _serve(control: socket.socket, hurry: bool) -> NoReturn:
     if not _prepared:
         _prepare()
     space.seed(None)
     channel = Channel(control)
     calls = functions.functions(channel)
     own = _pid()
-    rehearsal.rehearse()
+    if not hurry:
+        rehearsal.rehearse()
     names = space.main_module()
     data_bytes = limits.data_bytes()
     control.set_inheritable(False)

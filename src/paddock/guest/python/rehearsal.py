@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import builtins
 import socket
+import sys
 import warnings
 
 from paddock.guest.python import functions, job, running, script, space
@@ -19,6 +20,25 @@ from paddock.jail.wire import Kind
 PLAIN = "x = [1 + 1]\nif x:\n    print(end='')\nx"
 FAILING = "def f(x):\n    return 1 / x\nf(0)"
 AWAITING = "import asyncio\nawait asyncio.sleep(0)\n{1}"
+# Much of these libraries is only put together when it is first used.
+EXERCISES = {
+    "numpy": """
+import numpy as np
+np.linalg.solve(np.eye(3) + 1, np.ones(3)).sum() + abs(np.fft.fft(np.arange(8.0))).sum()
+""",
+    "pandas": """
+import io
+import pandas as pd
+text = "key,value,day\\na,1,2026-01-02\\nb,2.5,2026-01-03\\na,3,2026-02-01"
+left = pd.read_csv(io.StringIO(text), parse_dates=["day"])
+right = pd.DataFrame({"key": ["a", "b"], "name": ["x", "y"]})
+merged = left.merge(right, on="key", how="left").sort_values("value")
+merged["month"] = merged["day"].dt.month
+table = merged.pivot_table(index="name", columns="month", values="value", aggfunc="sum", fill_value=0)
+sums = merged.groupby("name")["value"].agg(["sum", "mean"])
+[sums, table.to_dict(), merged[merged["value"] > 1].describe(), str(merged)]
+""",
+}
 TIMES = 20
 """CPython rewrites code that has run a few times; where it is shared, that should be over."""
 
@@ -40,9 +60,12 @@ def rehearse(source: str = PLAIN) -> None:
 
 
 def warm_up() -> None:
-    """For a zygote: rehearse every kind of end."""
+    """For a zygote: rehearse every kind of end, and what is preloaded."""
     for source in (PLAIN, FAILING, AWAITING) * TIMES:
         rehearse(source)
+    for name, source in EXERCISES.items():
+        if name in sys.modules:
+            rehearse(source)
     # A thread that has once had an event loop gets no other from `get_event_loop`; guests should find it new.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)

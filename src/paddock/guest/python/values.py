@@ -17,6 +17,7 @@ import inspect
 import io
 import json
 import re
+import sys
 import uuid
 from collections import deque
 from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, Sequence, ValuesView
@@ -50,6 +51,7 @@ _encode_plain = json.JSONEncoder(allow_nan=False, default=_refuse).encode
 def text_of(value: object, depth: int) -> str:
     """The JSON text of `value`, which may be nested about `depth` levels deep."""
     limits.allow_recursion(depth)
+    sys.set_int_max_str_digits(sys.int_info.default_max_str_digits)  # more digits, and the host could not read them
     # CPython since 3.12 has a limit of its own for C, whatever ours is; the slow way knows ours alone.
     with contextlib.suppress(_NotPlain, TypeError, ValueError, RecursionError):
         return without_surrogates(_encode_plain(value))

@@ -13,7 +13,6 @@ import stat
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
-LOOK_SECONDS = 0.05
 RESERVE_BYTES = 1 << 30
 RESERVE_SHARE = 20
 """Of the disk, one part in so many stays free, or RESERVE_BYTES if that is less."""
@@ -72,7 +71,7 @@ def _nameless(pid: int, proc: int, folders: tuple[bytes, ...]) -> dict[tuple[int
     with suppress(*_GONE):
         fds = os.open(f"{pid}/fd", os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY, dir_fd=proc)
         try:
-            for name in os.listdir(fds):
+            for name in os.listdir(fds):  # noqa: PTH208
                 with suppress(*_GONE):
                     status = os.stat(name, dir_fd=fds)
                     if stat.S_ISREG(status.st_mode) and status.st_nlink == 0:

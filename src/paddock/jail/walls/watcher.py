@@ -127,8 +127,8 @@ class Watcher:
     ) -> Watched:
         """Watch the tree under `root` from now; `on_exceeded` is called in the watcher's thread and must not block.
 
-        `others` are watched too while they are there: what they leave behind is adopted by `root`. What the tree holds
-        now is its baseline, so call this before any byte of user code is read.
+        `others` are watched too, as long as they are there. What the tree holds now is its baseline, so call this
+        before any byte of user code is read.
         """
         watched = Watched(root, memory_bytes, on_exceeded, others)
         with self._wake:

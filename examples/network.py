@@ -1,0 +1,4 @@
+import socket
+
+connection = socket.socket()
+connection.connect(("192.0.2.1", 80))

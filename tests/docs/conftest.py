@@ -1,0 +1,12 @@
+"""These tests run the command, which builds the default environment where it is not built yet, and says so."""
+
+from __future__ import annotations
+
+import pytest
+
+from paddock.jail.environment import Built
+
+
+@pytest.fixture(scope="session", autouse=True)
+def built(default_environment: Built) -> Built:
+    return default_environment

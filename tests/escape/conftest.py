@@ -1,0 +1,88 @@
+"""The jail that hostile programs run in: one Paddock for each profile, for the whole suite."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import tempfile
+from asyncio import Event
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+import paddock
+from paddock.config import Config, CPythonConfig, JailConfig
+from paddock.jail.walls.syscalls import MACHINE, NUMBERS
+from paddock.model.result import RunResult
+from paddock.run import Paddock
+from tests.escape.traces import MARK
+
+PROFILES = ("namespaces",)
+"""Those that this machine has."""
+UID_BASE = (1 << 24) + (os.getpid() % 1024 << 16)
+"""A range of its own: guests of another suite on this machine are not ours to count."""
+SECRET = "".join(reversed("terces-kcoddap"))  # nowhere in any text but the host's environment
+
+
+@dataclass
+class Rig:
+    """A Paddock in one profile, and what programs are told about the host."""
+
+    profile: str
+    paddock: Paddock
+    inputs: dict[str, Any]
+
+    async def run(self, code: str, **options: Any) -> RunResult:
+        inputs = {name: value for name, value in self.inputs.items() if name in code}
+        return await self.paddock.run(code, **{"engine": "cpython", "inputs": inputs, **options})
+
+
+async def hang() -> None:
+    """A tool that never answers."""
+    await Event().wait()
+
+
+@pytest.fixture(scope="session")
+def sockets() -> Iterator[list[str]]:
+    """Names of sockets of the host that listen: one in the file system, one abstract."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        socket.socket(socket.AF_UNIX) as one,
+        socket.socket(socket.AF_UNIX) as other,
+    ):
+        names = [f"{folder}/host.sock", f"\0{MARK}-host-{os.getpid()}"]
+        for listening, name in zip((one, other), names, strict=True):
+            listening.bind(name)
+            listening.listen()
+        yield names
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session", params=PROFILES)
+async def rig(request: pytest.FixtureRequest, sockets: list[str]) -> AsyncIterator[Rig]:
+    jail = JailConfig(profile=request.param, uid_base=UID_BASE, accept_confined=request.param == "confined")
+    config = Config(cpython=CPythonConfig(min_waiting=2, max_waiting=2), jail=jail)
+    os.environ["PADDOCK_SECRET_OF_THE_HOST"] = SECRET
+    inputs = {
+        "SYSCALLS": NUMBERS[MACHINE],
+        "HOST_PID": os.getpid(),
+        "HOST_SOCKETS": sockets,
+        "HOST_PATHS": [
+            *("/etc/shadow", "/etc/hostname", "/home", "/var", "/work", "/sys", "/boot", "/root/.bashrc", "/root/.ssh"),
+            *(str(Path(paddock.__file__).parent), str(Path.cwd()), sys.prefix),
+            *(f"{config.data_directory}/environments/{name}" for name in ("default.json", "records.lock")),
+        ],
+    }
+    async with Paddock(config, tools=[hang]) as made:
+        yield Rig(request.param, made, inputs)
+    del os.environ["PADDOCK_SECRET_OF_THE_HOST"]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.parent == Path(__file__).parent and isinstance(item, pytest.Function):
+            item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)

@@ -1,0 +1,7 @@
+# expect: namespaces=timeout; chroot=timeout; confined=timeout
+# limits: wall_seconds=0.4
+import threading
+
+lock = threading.Lock()
+lock.acquire()
+lock.acquire()

@@ -1,0 +1,10 @@
+# expect: namespaces=timeout; chroot=timeout; confined=raised
+# limits: wall_seconds=20 cpu_seconds=1
+import os
+import time
+
+for _ in range(4):
+    if os.fork() == 0:
+        while True:
+            pass
+time.sleep(3600)

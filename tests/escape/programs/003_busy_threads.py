@@ -1,0 +1,15 @@
+# expect: namespaces=timeout; chroot=timeout; confined=timeout
+# limits: wall_seconds=20 cpu_seconds=1
+# says: cpu_seconds
+import hashlib
+import threading
+
+
+def work():
+    while True:
+        hashlib.sha256(b"x" * 1_000_000).digest()
+
+
+for _ in range(4):
+    threading.Thread(target=work, daemon=True).start()
+threading.Event().wait()

@@ -1,0 +1,6 @@
+# expect: namespaces=timeout; chroot=timeout; confined=timeout
+# limits: wall_seconds=0.4
+import collections
+import itertools
+
+collections.deque(itertools.count(), maxlen=0)

@@ -1,0 +1,6 @@
+# expect: namespaces=timeout; chroot=timeout; confined=timeout
+# limits: wall_seconds=0.4
+import atexit
+import time
+
+atexit.register(time.sleep, 3600)

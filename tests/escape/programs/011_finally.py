@@ -1,0 +1,7 @@
+# expect: namespaces=timeout; chroot=timeout; confined=timeout
+# limits: wall_seconds=0.4
+try:
+    raise SystemExit
+finally:
+    while True:
+        pass

@@ -1,0 +1,8 @@
+# expect: namespaces=ok; chroot=ok; confined=ok
+# limits: memory_bytes=67108864
+# output: ["MemoryError", 2]
+try:
+    bytearray(10**10)
+except MemoryError as error:
+    caught = type(error).__name__
+[caught, 1 + 1]

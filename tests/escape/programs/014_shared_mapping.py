@@ -1,0 +1,8 @@
+# expect: namespaces=out_of_memory; chroot=out_of_memory; confined=out_of_memory
+# limits: memory_bytes=67108864
+import mmap
+
+kept = mmap.mmap(-1, 256 << 20)
+for at in range(0, 256 << 20, 4096):
+    kept[at] = 1
+print("HOLE")

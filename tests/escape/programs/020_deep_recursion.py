@@ -1,0 +1,7 @@
+# expect: namespaces=raised; chroot=raised; confined=raised
+# error: RecursionError
+def deeper():
+    return deeper()
+
+
+deeper()

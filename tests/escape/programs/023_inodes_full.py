@@ -1,0 +1,10 @@
+# expect: namespaces=ok; chroot=ok; confined=ok
+# stdout: ENOSPC
+import errno
+
+try:
+    for number in range(100_000):
+        open(f"/tmp/paddock-escape-{number}", "w").close()
+    print("HOLE")
+except OSError as error:
+    print(errno.errorcode[error.errno])

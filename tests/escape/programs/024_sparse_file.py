@@ -1,0 +1,8 @@
+# expect: namespaces=ok; chroot=ok; confined=ok
+# stdout: 9223372036854771712
+# A file of eight exabytes that holds nothing: whoever read it to its end would not come back.
+import os
+
+fd = os.open("/tmp/paddock-escape", os.O_RDWR | os.O_CREAT)
+os.ftruncate(fd, 2**63 - 4096)
+print(os.fstat(fd).st_size)

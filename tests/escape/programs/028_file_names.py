@@ -1,0 +1,30 @@
+# expect: namespaces=ok; chroot=ok; confined=ok
+# stdout: ValueError
+# stdout: made
+# stdout: made
+# stdout: made
+# stdout: ENAMETOOLONG
+# stdout: EROFS
+# stdout chroot: ValueError
+# stdout chroot: made
+# stdout chroot: made
+# stdout chroot: made
+# stdout chroot: ENAMETOOLONG
+# stdout chroot: EACCES
+# stdout confined: ValueError
+# stdout confined: made
+# stdout confined: made
+# stdout confined: made
+# stdout confined: ENAMETOOLONG
+# stdout confined: EACCES
+import errno
+import os
+
+for name in (b"a\0b", b"a\nb", b"\xff\xfe", b"-rf *", b"x" * 4096, b"../../etc/paddock-escape"):
+    try:
+        os.close(os.open(b"/tmp/" + name, os.O_CREAT | os.O_WRONLY))
+        print("made")
+    except OSError as error:
+        print(errno.errorcode[error.errno])
+    except ValueError as error:
+        print(type(error).__name__)

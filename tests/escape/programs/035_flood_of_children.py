@@ -1,0 +1,7 @@
+# expect: namespaces=output_limit; chroot=output_limit; confined=raised
+import os
+
+for _ in range(3):
+    os.fork()
+while True:
+    os.write(1, b"x" * 65536)

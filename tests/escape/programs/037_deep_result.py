@@ -1,0 +1,15 @@
+# expect: namespaces=crashed; chroot=crashed; confined=crashed
+import os
+import socket
+import stat
+
+control = next(fd for fd in range(3, 1024) if os.path.exists(f"/proc/self/fd/{fd}") and stat.S_ISSOCK(os.fstat(fd).st_mode))
+import struct
+
+header = b'{"status": "ok"}'
+body = b"[" * 400_000 + b"]" * 400_000
+with socket.socket(fileno=os.dup(control)) as end:
+    end.setblocking(True)
+    end.sendall(struct.pack("!BIII", 20, 0, len(header), len(body)) + header + body)
+while True:
+    pass

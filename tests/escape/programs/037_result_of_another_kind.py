@@ -1,0 +1,13 @@
+# expect: namespaces=crashed; chroot=crashed; confined=crashed
+# error: ProtocolError
+import os
+import socket
+import stat
+
+control = next(fd for fd in range(3, 1024) if os.path.exists(f"/proc/self/fd/{fd}") and stat.S_ISSOCK(os.fstat(fd).st_mode))
+import struct
+
+header = b'{"status": "timeout"}'
+os.write(control, struct.pack("!BIII", 20, 0, len(header), 0) + header)
+while True:
+    pass

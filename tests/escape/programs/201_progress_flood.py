@@ -1,0 +1,15 @@
+# expect: namespaces=timeout; chroot=timeout; confined=timeout
+# limits: wall_seconds=1
+import os
+import socket
+import stat
+
+control = next(fd for fd in range(3, 1024) if os.path.exists(f"/proc/self/fd/{fd}") and stat.S_ISSOCK(os.fstat(fd).st_mode))
+import struct
+
+header = b'{"done": 1, "message": "%s"}' % (b"x" * 1000)
+frame = struct.pack("!BIII", 18, 0, len(header), 0) + header
+with socket.socket(fileno=os.dup(control)) as end:
+    end.setblocking(True)
+    while True:
+        end.sendall(frame * 100)

@@ -1,0 +1,163 @@
+"""What runs could leave on the machine, counted; the pool's own waiting guests are what there may be."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from paddock.engines.cpython import CPythonEngine
+from paddock.jail.pool import Pool
+from paddock.jail.walls.cgroup import Slots
+from paddock.run import Paddock
+
+PATIENCE_SECONDS = 30
+MARK = "paddock-escape"
+"""Programs have it in the name of everything that they make."""
+KEEPERS = 3  # the process that the host started, the warden, the zygote
+PER_GUEST = 2  # the guest and its reaper
+
+
+@dataclass(frozen=True)
+class Traces:
+    """Everything that is compared before and after a run."""
+
+    processes: int  # those of the host and of its guests, without those that wait
+    descriptors: Counter[str]
+    mounts: frozenset[str]
+    marked: frozenset[str]
+    temporary: frozenset[str]
+    groups: int  # that are there, without the slots that the pool knows
+    members: int  # processes in them, without those that wait
+    threads: int
+
+
+def pool_of(paddock: Paddock) -> Pool:
+    engine = paddock._engine("cpython")
+    assert isinstance(engine, CPythonEngine)
+    pool = engine._jail._pool
+    assert pool is not None
+    return pool
+
+
+async def settled(paddock: Paddock) -> Traces:
+    """The traces when no guest is being made or ended any more."""
+    pool = pool_of(paddock)
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while pool._tasks:
+            await asyncio.wait(list(pool._tasks))
+            await asyncio.sleep(0)
+    return _traces(pool)
+
+
+async def same_as(before: Traces, paddock: Paddock) -> None:
+    """Return when nothing is there that was not there before; it is an error if that takes for ever."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while _excess(before, now := await settled(paddock)) and time.monotonic() < deadline:
+        await asyncio.sleep(0.01)  # the kernel buries a process after it has told of its death
+    assert _excess(before, now) == {}
+
+
+def _excess(before: Traces, now: Traces) -> dict[str, object]:
+    found = {
+        "processes": max(0, now.processes - before.processes),
+        "descriptors": now.descriptors - before.descriptors,
+        "mounts": now.mounts - before.mounts,
+        "marked": now.marked,
+        "temporary": now.temporary - before.temporary,
+        "groups": now.groups,
+        "members": max(0, now.members),
+        "threads": max(0, now.threads - before.threads),
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def _traces(pool: Pool) -> Traces:
+    waiting, slots = len(pool._waiting), pool._bounds._source
+    descriptors = Counter(_descriptors())
+    groups = members = 0
+    if isinstance(slots, Slots):
+        for parent in dict.fromkeys(slots._parents.values()):
+            found = [group for group in parent.iterdir() if group.is_dir()]
+            groups = max(groups, len(found) - len(slots._all))
+            inside = sum(len((group / "cgroup.procs").read_text().split()) for group in found)
+            members = max(members, inside - waiting)
+        descriptors["anon_inode:[eventfd]"] -= sum(slot.oom_fd is not None for slot in slots._all)
+    return Traces(
+        processes=len(set(descendants())) - PER_GUEST * waiting,
+        descriptors=descriptors,
+        mounts=frozenset(re.sub(r"^\d+ \d+ ", "", line) for line in _lines("/proc/self/mountinfo")),
+        marked=frozenset(_marked()),
+        temporary=frozenset(os.listdir(tempfile.gettempdir())),
+        groups=groups,
+        members=members,
+        threads=sum(not thread.name.startswith("asyncio_") for thread in threading.enumerate()),
+    )
+
+
+def _lines(path: str) -> list[str]:
+    return Path(path).read_text().splitlines()
+
+
+def _descriptors() -> Iterator[str]:
+    """What is open in this process, without the numbers that differ from one to the next."""
+    for fd in os.listdir("/proc/self/fd"):
+        with suppress(FileNotFoundError):
+            yield re.sub(r"\[?\d+\]?", "", os.readlink(f"/proc/self/fd/{fd}"))
+
+
+def _marked() -> Iterator[str]:
+    for folder in ("/tmp", "/dev/shm", "/run", "/var/tmp", "/files"):  # noqa: S108
+        with suppress(FileNotFoundError):
+            yield from (f"{folder}/{name}" for name in os.listdir(folder) if MARK in name)
+    yield from (line for line in _lines("/proc/net/unix") if MARK in line and "host" not in line)
+
+
+def descendants(root: int | None = None) -> list[int]:
+    """Every process below `root`, this one without it, however deep."""
+    parents: dict[int, int] = {}
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            with suppress(FileNotFoundError, ProcessLookupError):
+                stat = Path(f"/proc/{name}/stat").read_text()
+                parents[int(name)] = int(stat.rpartition(")")[2].split()[1])
+    root = root or os.getpid()
+    found: list[int] = []
+    for pid in parents:
+        above = pid
+        while above in parents and above != root:
+            above = parents[above]
+        if above == root and pid != root:
+            found.append(pid)
+    return found
+
+
+def of_ids(first: int, count: int = 1 << 16) -> list[int]:
+    """Every process with a real uid in a range."""
+    found: list[int] = []
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            with suppress(FileNotFoundError, ProcessLookupError):
+                if first <= os.stat(f"/proc/{name}").st_uid < first + count:
+                    found.append(int(name))
+    return found
+
+
+def forget_peak() -> None:
+    Path("/proc/self/clear_refs").write_text("5")
+
+
+def peak_bytes() -> int:
+    """The most memory that this process has had since `forget_peak`."""
+    status = Path("/proc/self/status").read_text()
+    found = re.search(r"VmHWM:\s+(\d+) kB", status)
+    assert found is not None
+    return int(found[1]) * 1024
