@@ -53,16 +53,15 @@ class Chrooted:
     def start_reaper(self, order: Order, report: int) -> int:
         uid = self._ids.of_guest(order.uid)
         roots.slot(str(uid), uid)
-        return reaper.start(lambda: self._wall_in_reaper(order, report), report)
+        return reaper.start(lambda: self._wall_in_reaper(order), report, self._proc, self._ids.fd)
 
     def reaper_ended(self, pid: int) -> None: ...
 
     def join(self, reaper_pidfd: int) -> None: ...
 
-    def _wall_in_reaper(self, order: Order, report: int) -> Burial:
+    def _wall_in_reaper(self, order: Order) -> Burial:
         guest = self._ids.of_guest(order.uid)
         self._enter_slot(guest)
-        _close_all_but(report, self._proc, self._ids.fd)
         uids.become_reaper(self._ids.of_reaper(order.uid), guest)
         capabilities.drop_held()
         capabilities.no_new_privs()
@@ -111,11 +110,3 @@ class Burial:
             roots.empty(f"/{folder}")
         with suppress(OSError):
             os.truncate("/dev/null", 0)  # where it is a file
-
-
-def _close_all_but(*kept: int) -> None:
-    first = 0
-    for fd in sorted(kept):
-        os.closerange(first, fd)
-        first = fd + 1
-    os.closerange(first, 1 << 16)

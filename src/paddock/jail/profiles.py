@@ -58,6 +58,7 @@ def spec(profile: str, config: Config, inside: Inside, *, memfds: bool) -> Spec:
         uid_base=jail.uid_base,
         uid_count=UIDS,
         place=os.path.join(os.path.abspath(os.path.expanduser(config.data_directory)), "roots"),  # noqa: PTH100, PTH111, PTH118
+        memory_folders=tuple(filter(None, (os.environ.get("XDG_RUNTIME_DIR"), "/dev/shm"))),  # noqa: S108
         memfds=memfds,
         tmp_bytes=jail.tmp_bytes,
         tmp_inodes=jail.tmp_inodes,

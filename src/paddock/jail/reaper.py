@@ -31,29 +31,39 @@ class Duty(Protocol):
         ...
 
 
-def start(wall_in: Callable[[], Duty], report: int) -> int:
-    """A reaper, in a process of its own; its number. `wall_in` is called there first, and leaves `report` open."""
+def start(wall_in: Callable[[], Duty], report: int, *kept: int) -> int:
+    """A reaper, in a process of its own; its number. Nothing is open in it but `report` and `kept`."""
     warden = os.getpid()
     # Before the fork: the host may be quicker than the child.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {BEGIN, END})
     pid = fork()
     if pid == 0:
         try:
+            _close_all_but(report, *kept)
             duty = wall_in()
             capabilities.die_with_parent(warden, END)
             _reap(duty, report)
-        finally:
+        except BaseException:  # noqa: BLE001  whatever it was, nothing of ours may run on
             os._exit(70)
     signal.pthread_sigmask(signal.SIG_SETMASK, before)
     return pid
 
 
 def _reap(duty: Duty, report: int) -> None:
-    if signal.sigwait({BEGIN, END}) == BEGIN:
-        while signal.sigtimedwait({END}, LOOK_SECONDS) is None:
-            if duty.exceeds():
-                os.write(report, REPORT.pack(signal.SIGXFSZ, 0.0, 0.0, 0))  # before the zygote says: killed
-                break
-    os.close(report)
-    duty.bury()
+    try:
+        if signal.sigwait({BEGIN, END}) == BEGIN:
+            while signal.sigtimedwait({END}, LOOK_SECONDS) is None:
+                if duty.exceeds():
+                    os.write(report, REPORT.pack(signal.SIGXFSZ, 0.0, 0.0, 0))  # before the zygote says: killed
+                    break
+    finally:
+        duty.bury()
     os._exit(0)
+
+
+def _close_all_but(*kept: int) -> None:
+    first = 0
+    for fd in sorted(kept):
+        os.closerange(first, fd)
+        first = fd + 1
+    os.closerange(first, 1 << 16)

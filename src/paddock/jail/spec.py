@@ -22,6 +22,7 @@ class Spec:
     uid_base: int = 0  # where that range begins, as the host counts
     uid_count: int = 0
     place: str = ""  # a directory of the host's for what a profile has to keep
+    memory_folders: tuple[str, ...] = ()  # where folders may be made in memory, if they are
     memfds: bool = True  # files in memory that nobody maps: not where only a watcher counts
     tmp_bytes: int = 64 * MB
     tmp_inodes: int = 10_000

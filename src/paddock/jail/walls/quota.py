@@ -2,8 +2,8 @@
 can be mounted.
 
 RLIMIT_FSIZE bounds each file. Between two looks a guest can write as fast as the disk takes it. Files without a name
-count while a process holds them open; one that is only mapped counts as too much at once; one whose descriptor waits
-in a socket is not seen: for that, nobody may take the last of the disk's free space.
+count while a process holds them open; one that is only mapped counts with 1 MB, whatever it holds; one whose descriptor
+waits in a socket is not seen. For those, nobody may take the last of the disk's free space.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from contextlib import suppress
 RESERVE_BYTES = 1 << 30
 RESERVE_SHARE = 20
 """Of the disk, one part in so many stays free, or RESERVE_BYTES if that is less."""
+LEAST_MAPPED_BYTES = 1 << 20
 _GONE = (FileNotFoundError, ProcessLookupError, NotADirectoryError)
 
 
@@ -26,16 +27,17 @@ class Quota:
         self._folders = folders
         self._size_bytes, self._inodes = size_bytes, inodes
         self._prefixes = tuple(f"{folder}/".encode() for folder in folders)
-        self._free_before = _free(folders[0])[0]
+        self._hidden: set[int] = set()
+        self._disk = os.path.dirname(folders[0])  # noqa: PTH120
+        self._free_before = _free(self._disk)[0]
 
     def exceeded(self, pids: Iterable[int] = (), proc: int | None = None) -> bool:
         """Whether there is more than there may be, now. `pids` are looked at for files that have lost their name."""
         try:
             held = self._named()
             if proc is not None:
-                for pid in pids:
-                    held |= _nameless(pid, proc, self._prefixes)
-        except (PermissionError, _TooMany):
+                held |= self._nameless(pids, proc)
+        except (OSError, _TooMany):
             return True  # whatever hides files from us must not be a way around the limit
         return sum(held.values()) > self._size_bytes or self._disk_is_short()
 
@@ -56,8 +58,22 @@ class Quota:
                             waiting.append(entry.path)
         return held
 
+    def _nameless(self, pids: Iterable[int], proc: int) -> dict[tuple[int, int], int]:
+        held: dict[tuple[int, int], int] = {}
+        hidden = set()
+        for pid in pids:
+            try:
+                held |= _nameless(pid, proc, self._prefixes)
+            except PermissionError:
+                # One that is just ending shows nothing for a moment; one that still does next time hides something.
+                hidden.add(pid)
+        if hidden & self._hidden:
+            raise _TooMany
+        self._hidden = hidden
+        return held
+
     def _disk_is_short(self) -> bool:
-        free, total = _free(self._folders[0])
+        free, total = _free(self._disk)
         return free < min(RESERVE_BYTES, total // RESERVE_SHARE) and free < self._free_before - self._size_bytes
 
 
@@ -78,19 +94,23 @@ def _nameless(pid: int, proc: int, folders: tuple[bytes, ...]) -> dict[tuple[int
                         held[status.st_dev, status.st_ino] = status.st_blocks * 512
         finally:
             os.close(fds)
-        _check_mapped(pid, proc, folders, {inode for _, inode in held})
+        opened = {inode for _, inode in held}
+        mapped = _mapped(pid, proc, folders)
+        held |= {(0, inode): size for inode, size in mapped.items() if inode not in opened}
     return held
 
 
-def _check_mapped(pid: int, proc: int, folders: tuple[bytes, ...], open_inodes: set[int]) -> None:
-    """A mapping tells no size of its file: one in `folders` that no descriptor stands for is refused."""
+def _mapped(pid: int, proc: int, folders: tuple[bytes, ...]) -> dict[int, int]:
+    """Files in `folders` that are mapped and have no name, by inode. A mapping does not tell how large its file is."""
+    found: dict[int, int] = {}
     fd = os.open(f"{pid}/maps", os.O_RDONLY | os.O_CLOEXEC, dir_fd=proc)
     with os.fdopen(fd, "rb") as lines:
         for line in lines:
             if line.endswith(b" (deleted)\n"):
                 *_, inode, path = line.split(None, 5)
-                if path.startswith(folders) and int(inode) not in open_inodes:
-                    raise _TooMany
+                if path.startswith(folders):
+                    found[int(inode)] = LEAST_MAPPED_BYTES
+    return found
 
 
 def _free(folder: str) -> tuple[int, int]:

@@ -20,9 +20,9 @@ from pathlib import Path
 
 from paddock.jail.walls.mounts import DEVICES, TEXTS
 
-FORMAT = "1"
+FORMAT = "2"
 SLOTS = "slots"
-WRITABLE = ("tmp", "files")
+WRITABLE = ("tmp", "files", "dev/shm")
 LEFT_OUT = frozenset(
     {"site-packages", "dist-packages", "test", "idlelib", "tkinter", "ensurepip", "perl", "perl-base", "right"}
 )
@@ -65,8 +65,8 @@ def slot(name: str, owner: int) -> None:
         _devices(partial / "dev", owner)
         partial.rename(tree)
     for folder in WRITABLE:
-        shutil.rmtree(tree / folder, ignore_errors=True)  # of a guest whose reaper did not come to it
-        (tree / folder).mkdir(mode=0o700)
+        (tree / folder).mkdir(mode=0o700, exist_ok=True)
+        empty(str(tree / folder))  # what is left of a guest whose reaper did not come to it
         os.chown(tree / folder, owner, owner)
 
 

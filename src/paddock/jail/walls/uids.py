@@ -76,20 +76,24 @@ def end_all(guest: int, proc: int) -> None:
 
 
 def of_uid(uid: int, proc: int) -> list[int]:
-    """The processes with this real uid. A zombie counts: it is gone when its parent has seen it."""
+    """The processes with this real uid. Not zombies: they hold nothing, and who sees them off may take its time."""
     found = []
     for name in os.listdir(proc):
         if name.isdigit():
             with suppress(FileNotFoundError, ProcessLookupError):
-                if _real_uid(name, proc) == uid:
+                status = _status(name, proc)
+                if _real_uid(status) == uid and b"\nState:\tZ" not in status:
                     found.append(int(name))
     return found
 
 
-def _real_uid(pid: str, proc: int) -> int:
+def _status(pid: str, proc: int) -> bytes:
     fd = os.open(f"{pid}/status", os.O_RDONLY | os.O_CLOEXEC, dir_fd=proc)
     try:
-        text = os.read(fd, 4096)
+        return os.read(fd, 4096)
     finally:
         os.close(fd)
-    return int(text.partition(b"\nUid:\t")[2].split(None, 1)[0])
+
+
+def _real_uid(status: bytes) -> int:
+    return int(status.partition(b"\nUid:\t")[2].split(None, 1)[0])
