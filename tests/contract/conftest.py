@@ -39,9 +39,9 @@ class Rig:
         return other
 
 
-@pytest_asyncio.fixture(scope="session", loop_scope="session", params=ENGINES)
+@pytest_asyncio.fixture(scope="module", loop_scope="session", params=ENGINES)
 async def rig(request: pytest.FixtureRequest) -> AsyncIterator[Rig]:
-    """One Paddock for the whole suite: what one run leaves behind, the next one would meet."""
+    """One Paddock for a whole file: what one run leaves behind, the next one would meet."""
     async with Paddock() as paddock:
         paddock._engine(request.param)
         yield Rig(request.param, paddock)

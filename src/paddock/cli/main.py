@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 def entry() -> NoReturn:
     """Run the command that `sys.argv` names, and exit with its status."""
     watch()
+    _fill_closed_streams()
     try:
         status = _status()
     finally:
@@ -35,6 +36,15 @@ def _status() -> int:
         print(f"Error: Paddock could not be loaded: {problem}", file=sys.stderr)
         return 3
     return status_of(command)
+
+
+def _fill_closed_streams() -> None:
+    # Else the next file that is opened takes the number, and a process that we start finds it in the place of a stream.
+    for number in (0, 1, 2):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # noqa: FBT003
 
 
 def _leave_closed_pipes_alone() -> None:

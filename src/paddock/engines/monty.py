@@ -115,10 +115,22 @@ class MontyEngine:
                     feed_duration_limit_grace=GRACE_SECONDS,
                 )
                 try:
-                    self._sessions = Sessions(await pool.__aenter__(), self._config.max_workers)
+                    self._sessions = Sessions(await _entered(pool), self._config.max_workers)
                 except (OSError, MontyError) as problem:
                     raise EngineUnavailable(f"the light engine's worker could not be started: {problem}") from None
             return self._sessions
+
+
+async def _entered(pool: AsyncMonty) -> AsyncMonty:
+    """The pool with its first workers. One that is cancelled ends them too: half started, they would outlive the host."""
+    entering = asyncio.ensure_future(pool.__aenter__())
+    try:
+        return await asyncio.shield(entering)
+    except asyncio.CancelledError:
+        with suppress(OSError, MontyError):
+            await entering
+            await pool.__aexit__(None, None, None)
+        raise
 
 
 def _source(plan: Plan) -> Source:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+from typing import Literal
 
 from paddock.jail.spec import Order, Spec
 from paddock.jail.walls import capabilities, landlock, mounts, namespaces, rlimits, seccomp
@@ -19,8 +20,11 @@ class Namespaced:
         self._spec = spec
         self._has_proc = True
         self._ruleset: int | None = None
+        # Guests of one zygote share a network namespace, and in it the abstract names of sockets: only a Landlock that
+        # keeps these apart lets them have any.
+        sockets: Literal["none", "unix"] = "unix" if landlock.abi() >= landlock.SCOPES else "none"
         self._programs = {
-            processes: seccomp.program(seccomp.Policy(processes=processes, sockets="unix"))
+            processes: seccomp.program(seccomp.Policy(processes=processes, sockets=sockets, memfds=spec.memfds))
             for processes in (True, False)
         }
 
@@ -54,7 +58,7 @@ class Namespaced:
             # What may be read and written, the mounts decide; Landlock adds devices, TCP, and who is outside.
             self._ruleset = landlock.prepare(read=[], write=["/"])
 
-    def start_reaper(self, order: Order) -> int:
+    def start_reaper(self, order: Order, report: int) -> int:
         return self._pid_namespaces.start()
 
     def reaper_ended(self, pid: int) -> None:
