@@ -161,5 +161,7 @@ class Unbounded:
     def was_out_of_memory(self) -> bool:
         return False
 
+    def stop(self) -> None: ...
+
     def usage(self) -> tuple[float | None, int | None]:
         return None, None
