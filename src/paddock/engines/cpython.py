@@ -17,10 +17,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from paddock.jail.guest import Guest, Report
-from paddock.jail.inbox import Called, Ended, Inbox, Message, Progressed, TooLarge
+from paddock.jail.inbox import Asked, Called, Ended, Inbox, Message, Progressed, TooLarge
 from paddock.jail.jail import Jail
 from paddock.jail.wire import CHUNK_BYTES, Kind, WireError, pack
-from paddock.model.events import Answer, EngineEvent, Finished, Output, Progress, Stream, ToolCall
+from paddock.model.events import (
+    Answer,
+    ArtifactAnswer,
+    ArtifactCall,
+    EngineEvent,
+    Finished,
+    Output,
+    Progress,
+    Stream,
+    ToolCall,
+)
 from paddock.model.result import Verdict
 from paddock.planning.plan import Plan
 
@@ -105,6 +115,12 @@ class CPythonExecution:
         if number is not None:
             self._guest.send(pack(Kind.ANSWER, number, {"failed": answer.failed}, answer.json.encode()))
 
+    def answer_artifact(self, call_id: int, answer: ArtifactAnswer) -> None:
+        header = dict(answer.values)
+        if answer.content is not None:
+            header["text"] = answer.is_text
+        self._guest.send(pack(Kind.ANSWER, call_id, header, answer.content or b""))
+
     def _send_script(self) -> None:
         plan = self._plan
         frames = [pack(Kind.START, header=self._start())]
@@ -162,6 +178,9 @@ class CPythonExecution:
             return (
                 Progress(message.done, message.total, message.message) if self._progressed <= PROGRESS_EVENTS else None
             )
+        if isinstance(message, Asked):
+            name = message.filename if message.do == "create" else message.ref
+            return ArtifactCall(message.id, message.do, name, message.mime_type, message.content)
         if isinstance(message, TooLarge):
             return Finished(Verdict.OUTPUT_LIMIT, error_message=f"the result is {message.size} bytes of JSON")
         return self._finished(message)

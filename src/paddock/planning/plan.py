@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from paddock.config import Config
 
 ENGINE_LANGUAGE = {"monty": "python", "cpython": "python", "quickjs": "javascript", "node": "javascript"}
-BRIDGE_NAMES = ("call_tool", "report_progress")
+BRIDGE_NAMES = ("call_tool", "report_progress", "create_artifact", "read_artifact")
 ASKED_FOR = "asked for"
 
 
