@@ -7,11 +7,11 @@ import asyncio
 import json
 import sys
 
-from bench.figures import FIGURES, Figure
+from bench.figures import FIGURES, Amount, Figure
 from bench.rows import ROWS
 from bench.runner import Measured, Row, measure
 
-HEADER = ("row", "what", "p50 ms", "min", "against", "p50 ms", "min", "ratio", "of min", "target", "met")
+HEADER = ("row", "what", "p50 ms", "min", "p99", "against", "p50 ms", "min", "ratio", "of min", "target", "met")
 
 
 def cells(row: Measured) -> tuple[str, ...]:
@@ -20,6 +20,7 @@ def cells(row: Measured) -> tuple[str, ...]:
         row.what,
         f"{row.ours_p50:.3f}",
         f"{row.ours_minimum:.3f}",
+        f"{row.ours_p99:.3f}",
         row.baseline,
         f"{row.baseline_p50:.3f}",
         f"{row.baseline_minimum:.3f}",
@@ -55,7 +56,7 @@ def main() -> int:
     wanted = options.only or names
     measured = asyncio.run(measure_all([row for row in ROWS if row.name in wanted]))
     figures = [count() for name, count in FIGURES.items() if name in wanted]
-    items: list[Measured | Figure] = [*measured, *figures]
+    items: list[Measured | Figure | Amount] = [*measured, *figures]
     if options.json:
         print(json.dumps([item.to_dict() for item in items], indent=2))
     else:

@@ -28,6 +28,27 @@ class Figure:
         return f"{self.name}: {self.share:.1%} of {self.what} (target: at least {self.at_least:.0%}; met: {met})"
 
 
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """One amount of something, with what it may be at most."""
+
+    name: str
+    what: str
+    amount: float
+    at_most: float
+
+    @property
+    def met(self) -> bool:
+        return self.amount <= self.at_most
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "met": self.met}
+
+    def __str__(self) -> str:
+        met = "yes" if self.met else "NO"
+        return f"{self.name}: {self.amount:.2f} {self.what} (target: at most {self.at_most:g}; met: {met})"
+
+
 def _kept() -> Figure:
     import asyncio
 
@@ -39,5 +60,21 @@ def _kept() -> Figure:
     return Figure("kept", what, sum(one.is_light() for one in same) / len(same), 0.8)
 
 
-FIGURES: dict[str, Callable[[], Figure]] = {"kept": _kept}
+def _waiting_memory() -> Amount:
+    from bench.jail_figures import waiting_memory
+
+    return waiting_memory()
+
+
+def _growth() -> Amount:
+    from bench.jail_figures import growth
+
+    return growth()
+
+
+FIGURES: dict[str, Callable[[], Figure | Amount]] = {
+    "kept": _kept,
+    "waiting-memory": _waiting_memory,
+    "growth": _growth,
+}
 """By the name that `--only` takes; each is counted when it is asked for."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from bench.runner import Act, Pair, Row, Target
+from bench.jail_rows import JAIL_ROWS
+from bench.runner import Act, Pair, Row, Target, process
 from paddock import Paddock
 
 MB = 1024 * 1024
@@ -34,13 +34,6 @@ SCRIPT = "\n".join(
         "sorted(totals.items())",
     ]
 )
-
-
-def _process(*argv: str) -> Act:
-    async def run() -> None:
-        subprocess.run(argv, check=True, capture_output=True)
-
-    return run
 
 
 @asynccontextmanager
@@ -66,7 +59,7 @@ async def _against_subprocess() -> AsyncIterator[Pair]:
         async def ours() -> object:
             return await paddock.run("1+1")
 
-        yield Pair(ours, _process(sys.executable, "-I", "-c", "1+1"))
+        yield Pair(ours, process(sys.executable, "-I", "-c", "1+1"))
 
 
 @asynccontextmanager
@@ -101,19 +94,19 @@ async def _at_once() -> AsyncIterator[Pair]:
 
 @asynccontextmanager
 async def _importing() -> AsyncIterator[Pair]:
-    yield Pair(_process(sys.executable, "-c", "import paddock"), _process(sys.executable, "-c", "import asyncio"))
+    yield Pair(process(sys.executable, "-c", "import paddock"), process(sys.executable, "-c", "import asyncio"))
 
 
 @asynccontextmanager
 async def _importing_all() -> AsyncIterator[Pair]:
     code = "from paddock import Paddock, Config, Limits, Verdict"
-    yield Pair(_process(sys.executable, "-c", code), _process(sys.executable, "-c", "import asyncio"))
+    yield Pair(process(sys.executable, "-c", code), process(sys.executable, "-c", "import asyncio"))
 
 
 @asynccontextmanager
 async def _help() -> AsyncIterator[Pair]:
     command = str(Path(sys.executable).parent / "paddock")
-    yield Pair(_process(command, "--help"), _process(sys.executable, "-c", ""))
+    yield Pair(process(command, "--help"), process(sys.executable, "-c", ""))
 
 
 def _planning(*, cached: bool) -> Act:
@@ -167,4 +160,5 @@ ROWS = (
     Row("help", "paddock --help", "python -c ''", Target.more_by(300), _help, 10),
     Row("plan-cold", "planning 40 lines, new", "ast.parse of them", Target.none(), _plan_cold, 100),
     Row("plan-cached", "planning 40 lines, seen before", "ast.parse of them", Target.none(), _plan_cached, 100),
+    *JAIL_ROWS,
 )

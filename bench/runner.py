@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+import subprocess
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
@@ -68,6 +69,7 @@ class Measured:
     baseline: str
     ours_p50: float
     ours_minimum: float
+    ours_p99: float
     baseline_p50: float
     baseline_minimum: float
     ratio: float
@@ -77,6 +79,15 @@ class Measured:
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
+
+
+def process(*argv: str) -> Act:
+    """A program, from its start to its end."""
+
+    async def run() -> None:
+        subprocess.run(argv, check=True, capture_output=True)
+
+    return run
 
 
 async def measure(row: Row) -> Measured:
@@ -99,6 +110,7 @@ async def measure(row: Row) -> Measured:
         baseline=row.baseline,
         ours_p50=middle,
         ours_minimum=best,
+        ours_p99=sorted(ours)[int(len(ours) * 0.99)],
         baseline_p50=middle_baseline,
         baseline_minimum=best_baseline,
         ratio=middle / middle_baseline,

@@ -99,12 +99,14 @@ class Paddock:
         plan = await self._plan(request)
         held = Held(watch)
         held.late = may_move(plan, engines=self._factories)
-        record = await self._attempt(plan, held)
-        again = elsewhere(plan, record.finished, engines=self._factories)
-        if again is not None and not held.has_left:
+        for attempt in range(1, _ATTEMPTS + 1):
+            record = await self._attempt(plan, held)
+            again = elsewhere(plan, record.finished, engines=self._factories)
+            if again is None or held.has_left or attempt == _ATTEMPTS:
+                break
             held.forget()
             self.moves += again.engine != plan.engine
-            record = await self._attempt(again, held)
+            plan = again
         result = record.result()
         held(Done(result))
         held.release()
@@ -208,6 +210,7 @@ class Paddock:
 
 
 _END: Any = object()
+_ATTEMPTS = 4  # of a run that the host lost before anything of it was seen
 _GRACE_SECONDS = 0.05  # an engine that can stop its guest by itself does so first, and keeps its interpreter
 
 

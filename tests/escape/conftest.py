@@ -50,9 +50,11 @@ async def hang() -> None:
 @pytest.fixture(scope="session")
 def sockets() -> Iterator[list[str]]:
     """Names of sockets of the host that listen: one in the file system, one abstract."""
-    with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as one, socket.socket(
-        socket.AF_UNIX
-    ) as other:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        socket.socket(socket.AF_UNIX) as one,
+        socket.socket(socket.AF_UNIX) as other,
+    ):
         names = [f"{folder}/host.sock", f"\0{MARK}-host-{os.getpid()}"]
         for listening, name in zip((one, other), names, strict=True):
             listening.bind(name)

@@ -42,6 +42,9 @@ PROGRESS_EVENTS = 10_000  # of one run; more are not passed on
 STREAMS: tuple[Stream, ...] = ("stdout", "stderr")
 LOOK_SECONDS = 0.25  # between two looks at the processor time of the whole tree
 READS_AT_ONCE = 16  # then the event loop has its turn
+MESSAGES_AT_ONCE = 100
+CALLS_AHEAD = 1000
+"""Calls without an answer, beyond those that the run may make; with so many the guest is not listened to."""
 _DECODER = codecs.getincrementaldecoder("utf-8")
 _DISTURBED = "the script disturbed the runtime that it runs in"
 
@@ -80,28 +83,33 @@ class CPythonExecution:
         self._guest.limit(self._plan.limits)
         self._send_script()
         look = LOOK_SECONDS + time.monotonic()
+        death: Finished | None = None
         while True:
+            # Asked first: what it said before it died has then come. A child of it may hold the socket open for ever.
+            death = death or self._death()
             # In this order: what was printed before a frame was sent is in the pipe when the frame has arrived.
-            closed, more = self._receive()
+            more = self._receive()
             for output in self._printed():
                 yield output
             try:
-                for message in self._inbox.messages():
+                for count, message in enumerate(self._inbox.messages(), 1):
                     event = self._event(message)
                     if event is not None:
                         yield event
                     if isinstance(event, Finished):
                         return
+                    if count % MESSAGES_AT_ONCE == 0:
+                        await asyncio.sleep(0)
             except WireError as problem:
                 yield Finished(Verdict.CRASHED, error_type="ProtocolError", error_message=f"{_DISTURBED}: {problem}")
                 return
             if self._guest.out_of_memory and self._guest.bound.was_out_of_memory():
                 yield self._used(Finished(Verdict.OUT_OF_MEMORY))
                 return
-            if closed and (finished := self._death()) is not None:
+            if death is not None and not more:
                 for output in self._printed():
                     yield output
-                yield finished
+                yield death
                 return
             await (asyncio.sleep(0) if more else self._guest.something(LOOK_SECONDS))
             if time.monotonic() > look:
@@ -111,6 +119,8 @@ class CPythonExecution:
                     return
 
     def answer(self, call_id: int, answer: Answer) -> None:
+        if self._is_ahead():
+            self._guest.rouse()
         number = self._calls.pop(call_id, None)
         if number is not None:
             self._guest.send(pack(Kind.ANSWER, number, {"failed": answer.failed}, answer.json.encode()))
@@ -147,16 +157,19 @@ class CPythonExecution:
             "files": [placed.entry() for placed in self._plan.files],
         }
 
-    def _receive(self) -> tuple[bool, bool]:
-        """Take what has come: whether the guest's end is closed, and whether there is more than was taken at once."""
+    def _receive(self) -> bool:
+        """Take what has come; whether there is more than was taken at once."""
+        if self._guest.is_behind or self._is_ahead():
+            return False
         for _ in range(READS_AT_ONCE):
             data = self._guest.read_control()
-            if data is None:
-                return False, False
             if not data:
-                return True, False
+                return False
             self._inbox.add(data)
-        return False, True
+        return True
+
+    def _is_ahead(self) -> bool:
+        return len(self._calls) > self._plan.limits.calls + CALLS_AHEAD
 
     def _printed(self) -> Iterator[Output]:
         for stream in STREAMS:

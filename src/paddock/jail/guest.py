@@ -16,10 +16,12 @@ from typing import NamedTuple
 from paddock.jail.bounds import Bound
 from paddock.jail.wire import PREFIX, Kind
 from paddock.jail.zygote import REPORT
-from paddock.model.errors import JailUnavailable
+from paddock.model.errors import EngineCrashed, JailUnavailable
 from paddock.model.limits import Limits
 
 READ_BYTES = 64 * 1024
+UNREAD_BYTES = 1024 * 1024
+"""More than this of what was sent to a guest, and it is behind."""
 _CREDENTIALS = struct.Struct("3i")
 
 
@@ -55,11 +57,16 @@ class Guest:
         self._waiter: asyncio.Future[None] | None = None
         self._loop.add_reader(self._edges.fileno(), self._wake)
         self._unsent: deque[memoryview] = deque()
+        self._unsent_bytes = 0
 
     def _wake(self) -> None:
         for fd, _ in self._edges.poll(0):
             if fd == self.bound.oom_fd:
                 self.out_of_memory = True
+        self.rouse()
+
+    def rouse(self) -> None:
+        """Let who waits for something look again."""
         self._awake = True
         if self._waiter is not None:
             _settle(self._waiter)
@@ -88,7 +95,9 @@ class Guest:
         except BlockingIOError:
             return 0
         if said != ready or not more:
-            why = self.read("stderr").decode(errors="replace").strip() or "it ended"
+            why = self.read("stderr").decode(errors="replace").strip()
+            if not why:  # it did not come to say anything: whoever made it has died
+                raise EngineCrashed("a guest ended before it was walled in")
             raise JailUnavailable(f"a guest could not be walled in: {why}")
         self.control.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
         pid, _, _ = _CREDENTIALS.unpack(more[0][2][: _CREDENTIALS.size])
@@ -153,19 +162,28 @@ class Guest:
                 return
             self._loop.add_writer(self.control.fileno(), self._send_more)
         self._unsent.append(memoryview(data))
+        self._unsent_bytes += len(data)
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether it does not read what is sent to it: then it should not be listened to, or that grows for ever."""
+        return self._unsent_bytes > UNREAD_BYTES
 
     def _send_more(self) -> None:
         try:
             while self._unsent:
                 sent = self.control.send(self._unsent[0])
                 self._unsent[0] = self._unsent[0][sent:]
+                self._unsent_bytes -= sent
                 if not self._unsent[0]:
                     self._unsent.popleft()
         except BlockingIOError:
             return
         except ConnectionError:
             self._unsent.clear()
+            self._unsent_bytes = 0
         self._loop.remove_writer(self.control.fileno())
+        self.rouse()
 
     def kill(self) -> None:
         """End every process in the guest's jail. May be called from any thread, and again."""

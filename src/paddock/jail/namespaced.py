@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+from typing import Literal
 
 from paddock.jail.spec import Order, Spec
 from paddock.jail.walls import capabilities, landlock, mounts, namespaces, rlimits, seccomp
@@ -19,8 +20,11 @@ class Namespaced:
         self._spec = spec
         self._has_proc = True
         self._ruleset: int | None = None
+        # Guests of one zygote share a network namespace, and in it the abstract names of sockets: only a Landlock that
+        # keeps these apart lets them have any.
+        sockets: Literal["none", "unix"] = "unix" if landlock.abi() >= landlock.SCOPES else "none"
         self._programs = {
-            processes: seccomp.program(seccomp.Policy(processes=processes, sockets="unix"))
+            processes: seccomp.program(seccomp.Policy(processes=processes, sockets=sockets))
             for processes in (True, False)
         }
 

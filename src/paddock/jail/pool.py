@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import suppress
 from typing import Any
 
 from paddock.jail.bounds import Bounds
@@ -21,6 +20,7 @@ FIRST_UID = 1000
 AT_ONCE = 4
 """Guests that are being made at the same time; the zygote forks one after the other, but they wall themselves in."""
 ATTEMPTS = 3
+DEATH_SECONDS = 1.0
 HEAD_START_SECONDS = 0.005
 
 
@@ -132,10 +132,11 @@ class Pool:
         bound, hurry = await self._bounds.take(), bool(self._asking)
         try:
             for _ in range(ATTEMPTS - 1):
-                with suppress(EngineCrashed):
-                    return await (await self._running()).guest(
-                        uid=uid, processes=self._processes, bound=bound, hurry=hurry
-                    )
+                keeper = await self._running()
+                try:
+                    return await keeper.guest(uid=uid, processes=self._processes, bound=bound, hurry=hurry)
+                except EngineCrashed:
+                    await asyncio.wait([keeper.died], timeout=DEATH_SECONDS)  # its guests are seen to die first
             return await (await self._running()).guest(uid=uid, processes=self._processes, bound=bound, hurry=hurry)
         except BaseException:
             self._bounds.give_back(bound)
@@ -191,8 +192,8 @@ class Pool:
         self._fail(EngineCrashed("Paddock was closed before the script began"))
         if self._keeper is not None:
             await self._keeper.close()  # and with it, every guest that there is
-        while self._waiting:
-            self._in_background(self._end(self._waiting.popleft()))
-        while self._tasks:
+        while self._waiting or self._tasks:  # one that is being made may still come
+            while self._waiting:
+                self._in_background(self._end(self._waiting.popleft()))
             await asyncio.wait(list(self._tasks))
         await self._bounds.close()

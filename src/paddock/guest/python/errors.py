@@ -12,6 +12,7 @@ from typing import Any
 
 from paddock.guest.python.script import FILE_NAME, character, source_line
 
+NAME_CHARACTERS = 500
 MESSAGE_CHARACTERS = 64 * 1024
 SHOWN_ENTRIES = 20
 """How many entries a traceback shows at each end; a recursion of two functions has a thousand."""
@@ -47,7 +48,7 @@ def describe_rejected(error: SyntaxError) -> dict[str, Any]:
 
 def name_of(error: BaseException) -> str:
     name: str = _class_name(type(error))
-    return name
+    return name if len(name) <= NAME_CHARACTERS else f"{name[:NAME_CHARACTERS]}…"
 
 
 def _message(error: BaseException) -> str:

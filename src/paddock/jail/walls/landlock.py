@@ -21,6 +21,9 @@ _ABSTRACT_SOCKETS_AND_SIGNALS = 0b11
 _TELL_VERSION, _PATH_BENEATH = 1, 1
 _ABSENT = (errno.ENOSYS, errno.EOPNOTSUPP, errno.EPERM)
 
+SCOPES = 6
+"""The version that keeps abstract sockets and signals of those outside apart."""
+
 _abi: int | None = None
 
 
@@ -84,7 +87,7 @@ def _rights() -> int:
 def _attributes(files: int, *, network: bool) -> bytes:
     # Trailing fields that an older kernel does not know must be zero.
     tcp = _BIND_AND_CONNECT_TCP if abi() >= 4 and not network else 0
-    scoped = _ABSTRACT_SOCKETS_AND_SIGNALS if abi() >= 6 else 0
+    scoped = _ABSTRACT_SOCKETS_AND_SIGNALS if abi() >= SCOPES else 0
     return struct.pack("=QQQ", files, tcp, scoped)
 
 

@@ -128,4 +128,5 @@ def make_private(owner: int, size_bytes: int, inodes: int, *, proc: bool) -> Non
         os.chown(inner, owner, owner)
         mount(inner, path, None, BIND)
     if proc:
-        mount("proc", "/proc", "proc", NO_SUID | NO_DEV | NO_EXEC, "subset=pid")
+        # Read-only: oom_score_adj, mem and others of /proc/self are to be written by their owner otherwise.
+        mount("proc", "/proc", "proc", READ_ONLY | NO_SUID | NO_DEV | NO_EXEC, "subset=pid")

@@ -1,0 +1,87 @@
+"""Figures about full Python in its jail: what a waiting guest holds, and what many runs leave behind."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from bench.figures import Amount
+from paddock import Config, Paddock
+from paddock.config import CPythonConfig
+
+WAITING = 8
+RUNS = 10_000
+SETTLED = 500
+MB = 1024 * 1024
+
+
+def waiting_memory() -> Amount:
+    """Proportional memory of a waiting guest. Its reaper shares the warden's, and adds none."""
+    return asyncio.run(_waiting_memory())
+
+
+async def _waiting_memory() -> Amount:
+    async with Paddock(Config(cpython=CPythonConfig(min_waiting=WAITING, max_waiting=WAITING))) as paddock:
+        await asyncio.gather(*(paddock.run("1", engine="cpython") for _ in range(WAITING)))
+        guests: list[int] = []
+        while len(guests) < WAITING:
+            await asyncio.sleep(0.1)
+            guests = [guest.pid for guest in paddock._engine("cpython")._jail._pool._waiting]  # type: ignore[attr-defined] # noqa: SLF001
+        held = [_proportional_bytes(pid) for pid in guests]
+        return Amount("waiting-memory", "MB for a waiting guest, pandas preloaded", sum(held) / len(held) / MB, 6)
+
+
+def _proportional_bytes(pid: int) -> int:
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:"))
+
+
+def growth() -> Amount:
+    """What the host has more of after many runs."""
+    return asyncio.run(_growth())
+
+
+async def _growth() -> Amount:
+    async with Paddock() as paddock:
+
+        async def runs(count: int) -> None:
+            async def some() -> None:
+                for _ in range(count // 4):
+                    await paddock.run("1", engine="cpython")
+
+            await asyncio.gather(*(some() for _ in range(4)))
+
+        await runs(SETTLED)
+        before = await _settled()
+        await runs(RUNS)
+        after = await _settled()
+    grown = ", ".join(f"{name} {before[name]} -> {after[name]}" for name in before)
+    return Amount("growth", f"MB more after {RUNS} runs ({grown})", (after["bytes"] - before["bytes"]) / MB, 8)
+
+
+async def _settled() -> dict[str, int]:
+    """What there is, when it is the same twice."""
+    seen: dict[str, int] = {}
+    while (now := _counted()) != seen:
+        seen = now
+        await asyncio.sleep(0.5)
+    return seen
+
+
+def _counted() -> dict[str, int]:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return {
+        "fds": len(list(Path("/proc/self/fd").iterdir())),
+        "mounts": len(Path("/proc/self/mountinfo").read_text().splitlines()),
+        "processes": len(list(_descendants(os.getpid()))),
+        "bytes": pages * 4096 // MB * MB,
+    }
+
+
+def _descendants(pid: int) -> Iterator[int]:
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        for child in (task / "children").read_text().split():
+            yield int(child)
+            yield from _descendants(int(child))

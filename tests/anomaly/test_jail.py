@@ -1,0 +1,142 @@
+"""Processes of the jail die at the wrong moment. No request is lost without a word, and nothing is left behind."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+
+from paddock.config import Config, CPythonConfig
+from paddock.model.environments import EnvironmentConfig
+from paddock.model.events import Done, Output
+from paddock.model.result import Verdict
+from paddock.run import Paddock
+
+BARE = Config(environments={"bare": EnvironmentConfig()}, cpython=CPythonConfig(environment="bare"))
+ONCE = """
+import time
+print("begun")
+time.sleep(0.2)
+"done"
+"""
+
+
+@pytest.fixture
+async def paddock() -> AsyncIterator[Paddock]:
+    async with Paddock(BARE, tools=[begun]) as paddock:
+        yield paddock
+
+
+calls = 0
+
+
+async def begun() -> str:
+    global calls  # noqa: PLW0603
+    calls += 1
+    await asyncio.sleep(30)
+    return "never"
+
+
+async def a_call() -> None:
+    """Wait until a script has called its tool."""
+    before = calls
+    await until(lambda: calls > before)
+
+
+def children(pid: int) -> list[int]:
+    try:
+        tasks = list(Path(f"/proc/{pid}/task").iterdir())
+        return [int(child) for task in tasks for child in (task / "children").read_text().split()]
+    except FileNotFoundError:
+        return []
+
+
+def descendants(pid: int) -> set[int]:
+    found = set(children(pid))
+    return found.union(*map(descendants, found))
+
+
+def zygote_of(paddock: Paddock) -> int:
+    """The first process that the warden started; the warden is the only child of the process that the host started."""
+    started = paddock._engines["cpython"]._jail._pool._keeper._process.pid  # type: ignore[attr-defined]
+    [warden] = children(started)
+    return min(children(warden))
+
+
+async def until(condition: Callable[[], object]) -> None:
+    async with asyncio.timeout(20):
+        while not condition():
+            await asyncio.sleep(0.01)
+
+
+async def gone(pid: int) -> None:
+    await until(lambda: pid not in descendants(os.getpid()))
+
+
+async def test_a_run_whose_zygote_dies_begins_anew_and_nobody_notices(paddock: Paddock) -> None:
+    await paddock.run("1", engine="cpython")
+    running = asyncio.create_task(paddock.run(ONCE, engine="cpython"))
+    await asyncio.sleep(0)
+    os.kill(zygote_of(paddock), signal.SIGKILL)
+    result = await running
+    assert (result.verdict, result.output, result.stdout) == (Verdict.OK, "done", "begun\n")
+
+
+async def test_a_run_that_was_seen_is_lost_with_its_zygote_and_says_so(paddock: Paddock) -> None:
+    await paddock.run("1", engine="cpython")
+    events = []
+    async for event in paddock.stream("print('begun')\nimport time\ntime.sleep(20)", engine="cpython"):
+        events.append(event)
+        if isinstance(event, Output):
+            os.kill(zygote_of(paddock), signal.SIGKILL)
+    [*_, done] = events
+    assert isinstance(done, Done)
+    assert done.result.error is not None
+    assert (done.result.verdict, done.result.error.type) == (Verdict.LOST, "EngineCrashed")
+    assert done.result.stdout == "begun\n"
+    assert (await paddock.run("1 + 1", engine="cpython")).output == 2
+
+
+async def test_a_run_that_has_called_a_tool_is_lost_with_its_zygote(paddock: Paddock) -> None:
+    running = asyncio.create_task(paddock.run("await begun()", engine="cpython"))
+    await a_call()
+    os.kill(zygote_of(paddock), signal.SIGKILL)
+    result = await running
+    assert result.verdict == Verdict.LOST
+
+
+async def test_the_death_of_everything_while_nothing_runs_is_not_noticed(paddock: Paddock) -> None:
+    await paddock.run("1", engine="cpython")
+    for _ in range(3):
+        zygote = zygote_of(paddock)
+        os.kill(zygote, signal.SIGKILL)
+        assert (await paddock.run("1 + 1", engine="cpython")).output == 2
+        await gone(zygote)
+
+
+async def test_leaving_a_paddock_leaves_no_process_mount_or_control_group() -> None:
+    def seen() -> tuple[set[int], list[str], list[str]]:
+        groups = [str(path) for path in Path("/sys/fs/cgroup").glob(f"**/paddock-{os.getpid()}-*")]
+        return descendants(os.getpid()), Path("/proc/self/mountinfo").read_text().splitlines(), groups
+
+    before = seen()
+    async with Paddock(BARE) as paddock:
+        await asyncio.gather(*(paddock.run(f"{n}", engine="cpython") for n in range(6)))
+        assert len(seen()[0]) > len(before[0])
+    assert seen() == before
+
+
+async def test_a_cancelled_run_ends_its_guest(paddock: Paddock) -> None:
+    await paddock.run("1", engine="cpython")
+    running = asyncio.create_task(paddock.run("await begun()", engine="cpython"))
+    await a_call()
+    guests = descendants(os.getpid())
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    await until(lambda: guests - descendants(os.getpid()))
+    assert (await paddock.run("1 + 1", engine="cpython")).output == 2

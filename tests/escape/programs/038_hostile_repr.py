@@ -1,0 +1,9 @@
+# expect: namespaces=timeout; chroot=timeout; confined=timeout
+# limits: wall_seconds=0.5
+class Endless:
+    def __repr__(self):
+        while True:
+            pass
+
+
+Endless()

@@ -1,0 +1,3 @@
+# expect: namespaces=raised; chroot=raised; confined=raised
+# error: ValueError
+10**5000

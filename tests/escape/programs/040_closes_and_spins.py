@@ -1,0 +1,7 @@
+# expect: namespaces=timeout; chroot=timeout; confined=timeout
+# limits: wall_seconds=0.5
+import os
+
+os.closerange(0, 1024)
+while True:
+    pass

@@ -1,0 +1,7 @@
+# expect: namespaces=ok; chroot=ok; confined=ok
+# output: "done"
+import asyncio
+
+tasks = [asyncio.ensure_future(hang()) for _ in range(50)]
+await asyncio.sleep(0)
+"done"

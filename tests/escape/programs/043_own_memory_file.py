@@ -1,0 +1,13 @@
+# expect: namespaces=ok; chroot=ok; confined=ok
+# stdout: EROFS
+# stdout chroot: EACCES
+# stdout confined: EACCES
+# Writing it is a way around read-only pages, and around seccomp's view of arguments.
+import errno
+import os
+
+try:
+    os.close(os.open("/proc/self/mem", os.O_RDWR))
+    print("HOLE")
+except OSError as error:
+    print(errno.errorcode[error.errno])

@@ -1,0 +1,74 @@
+# expect: namespaces=ok; chroot=ok; confined=ok
+# stdout: /proc/sys/kernel/core_pattern ENOENT
+# stdout: /proc/sys/vm/overcommit_memory ENOENT
+# stdout: /proc/sysrq-trigger ENOENT
+# stdout: /proc/kcore ENOENT
+# stdout: /proc/kallsyms ENOENT
+# stdout: /proc/keys ENOENT
+# stdout: /sys/kernel/uevent_helper ENOENT
+# stdout: /sys/fs/cgroup/cgroup.procs ENOENT
+# stdout: /proc/self/oom_score_adj EROFS
+# stdout: /proc/self/oom_adj EROFS
+# stdout: /proc/self/uid_map EROFS
+# stdout: /proc/self/setgroups EROFS
+# stdout: /proc/self/attr/current EROFS
+# stdout: /proc/self/clear_refs EROFS
+# stdout: /proc/self/coredump_filter EROFS
+# stdout: /proc/self/comm EROFS
+# stdout: /proc/self/timerslack_ns EROFS
+# stdout: /proc/self/sched EROFS
+# stdout: /proc/self/autogroup EROFS
+# stdout chroot: /proc/sys/kernel/core_pattern ENOENT
+# stdout chroot: /proc/sys/vm/overcommit_memory ENOENT
+# stdout chroot: /proc/sysrq-trigger ENOENT
+# stdout chroot: /proc/kcore ENOENT
+# stdout chroot: /proc/kallsyms ENOENT
+# stdout chroot: /proc/keys ENOENT
+# stdout chroot: /sys/kernel/uevent_helper ENOENT
+# stdout chroot: /sys/fs/cgroup/cgroup.procs ENOENT
+# stdout chroot: /proc/self/oom_score_adj EACCES
+# stdout chroot: /proc/self/oom_adj EACCES
+# stdout chroot: /proc/self/uid_map EACCES
+# stdout chroot: /proc/self/setgroups EACCES
+# stdout chroot: /proc/self/attr/current EACCES
+# stdout chroot: /proc/self/clear_refs EACCES
+# stdout chroot: /proc/self/coredump_filter EACCES
+# stdout chroot: /proc/self/comm EACCES
+# stdout chroot: /proc/self/timerslack_ns EACCES
+# stdout chroot: /proc/self/sched EACCES
+# stdout chroot: /proc/self/autogroup EACCES
+# stdout confined: /proc/sys/kernel/core_pattern ENOENT
+# stdout confined: /proc/sys/vm/overcommit_memory ENOENT
+# stdout confined: /proc/sysrq-trigger ENOENT
+# stdout confined: /proc/kcore ENOENT
+# stdout confined: /proc/kallsyms ENOENT
+# stdout confined: /proc/keys ENOENT
+# stdout confined: /sys/kernel/uevent_helper ENOENT
+# stdout confined: /sys/fs/cgroup/cgroup.procs ENOENT
+# stdout confined: /proc/self/oom_score_adj EACCES
+# stdout confined: /proc/self/oom_adj EACCES
+# stdout confined: /proc/self/uid_map EACCES
+# stdout confined: /proc/self/setgroups EACCES
+# stdout confined: /proc/self/attr/current EACCES
+# stdout confined: /proc/self/clear_refs EACCES
+# stdout confined: /proc/self/coredump_filter EACCES
+# stdout confined: /proc/self/comm EACCES
+# stdout confined: /proc/self/timerslack_ns EACCES
+# stdout confined: /proc/self/sched EACCES
+# stdout confined: /proc/self/autogroup EACCES
+import errno
+import os
+
+# Opened, and nothing written.
+for path in """
+    /proc/sys/kernel/core_pattern /proc/sys/vm/overcommit_memory /proc/sysrq-trigger /proc/kcore /proc/kallsyms
+    /proc/keys /sys/kernel/uevent_helper /sys/fs/cgroup/cgroup.procs
+    /proc/self/oom_score_adj /proc/self/oom_adj /proc/self/uid_map /proc/self/setgroups /proc/self/attr/current
+    /proc/self/clear_refs /proc/self/coredump_filter /proc/self/comm /proc/self/timerslack_ns /proc/self/sched
+    /proc/self/autogroup
+""".split():
+    try:
+        os.close(os.open(path, os.O_WRONLY))
+        print("HOLE", path)
+    except OSError as error:
+        print(path, errno.errorcode[error.errno])

@@ -1,0 +1,53 @@
+# expect: namespaces=ok; chroot=ok; confined=ok
+# stdout: inotify_init1 EPERM
+# stdout: fanotify_init EPERM
+# stdout: add_key EPERM
+# stdout: mq_open EPERM
+# stdout: msgget EPERM
+# stdout: semget EPERM
+# stdout: shmget EPERM
+# stdout: fcntl EPERM
+# stdout: fcntl EPERM
+# stdout: memlock ENOMEM
+# stdout: timers EAGAIN
+# stdout: descriptors EMFILE
+# stdout: pty False
+import ctypes
+import errno
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def attempt(name, *arguments):
+    failed = libc.syscall(SYSCALLS[name], *arguments) < 0
+    print(name, errno.errorcode[ctypes.get_errno()] if failed else "HOLE")
+
+
+import os
+import resource
+
+attempt("inotify_init1", 0)
+attempt("fanotify_init", 0, 0)
+attempt("add_key", b"user", b"paddock-escape", b"x", 1, -3)
+attempt("mq_open", b"paddock-escape", 0o102, 0o600, None)
+attempt("msgget", 0, 0o1600)
+attempt("semget", 0, 1, 0o1600)
+attempt("shmget", 0, 4096, 0o1600)
+reader, writer = os.pipe()
+attempt("fcntl", writer, 1031, 1 << 20)  # F_SETPIPE_SZ
+attempt("fcntl", 0, 1024, 0)  # F_SETLEASE
+SYSCALLS["memlock"] = SYSCALLS["mlock"]
+attempt("memlock", ctypes.create_string_buffer(1 << 20), 1 << 20)
+timer = ctypes.c_int()
+made = 0
+while made < 5000 and libc.syscall(SYSCALLS["timer_create"], 0, None, ctypes.byref(timer)) == 0:
+    made += 1
+print("timers", errno.errorcode[ctypes.get_errno()] if made <= 1024 else f"HOLE {made}")
+opened = []
+try:
+    while len(opened) < 5000:
+        opened.append(os.eventfd(0))
+    print("HOLE")
+except OSError as error:
+    print("descriptors", errno.errorcode[error.errno])
+print("pty", os.path.exists("/dev/ptmx"))

@@ -1,0 +1,12 @@
+# expect: namespaces=ok; chroot=ok; confined=ok
+# stdout: ENOENT
+# stdout chroot: EACCES
+# stdout confined: EACCES
+import errno
+import os
+
+try:
+    os.close(os.open("/proc/sys/kernel/core_pattern", os.O_WRONLY))
+    print("HOLE")
+except OSError as error:
+    print(errno.errorcode[error.errno])
