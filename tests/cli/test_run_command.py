@@ -155,3 +155,29 @@ def test_errors_are_coloured_on_a_terminal_only_and_not_with_no_color() -> None:
 def test_an_error_starts_on_a_line_of_its_own_on_a_terminal() -> None:
     shown = on_a_terminal("run", "-c", "print('50 %', end='')\n1 / 0", NO_COLOR="1")[1]
     assert shown.startswith("50 %\nTraceback (most recent call last):\n")
+
+
+def test_a_program_gets_its_arguments_and_only_its_own_output_is_shown(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("import sys\nprint(sys.argv)\nif len(sys.argv) > 3: 1 / 0")
+    assert paddock("run", "--script", str(program), "a", "--", "-b") == Ended(0, "['main.py', 'a', '-b']\n", "")
+    failed = paddock("run", "--script", str(program), "a", "b", "c")
+    assert (failed.status, failed.out) == (1, "['main.py', 'a', 'b', 'c']\n")
+    assert failed.err.count("ZeroDivisionError: division by zero\n") == 1
+    assert paddock("run", "--script", "-c", "import sys; print(sys.argv)", "x").out == "['main.py', 'x']\n"
+
+
+def test_the_exit_code_of_a_program_is_in_the_json_document() -> None:
+    ended = paddock("run", "--script", "-c", "import sys; sys.exit(7)", "--json")
+    assert (ended.status, json.loads(ended.out)["exit_code"]) == (1, 7)
+
+
+def test_a_program_that_is_stopped_is_told_of() -> None:
+    ended = paddock("run", "--script", "-c", "while True: pass", "--timeout", "0.3")
+    assert (ended.status, ended.err.startswith("timeout: TimeoutError: ")) == (1, True)
+
+
+def test_an_argument_without_a_program_is_refused(tmp_path: Path) -> None:
+    ended = paddock("run", "a.py", "b")
+    message = "Error: one script at a time; 'b' would be an argument of a program: add --script for that\n"
+    assert ended == Ended(2, "", message)

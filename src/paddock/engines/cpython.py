@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import codecs
+import json
 import os
 import signal
 import time
@@ -133,7 +134,7 @@ class CPythonExecution:
 
     def _send_script(self) -> None:
         plan = self._plan
-        frames = [pack(Kind.START, header=self._start())]
+        frames = [pack(Kind.START, body=json.dumps(self._start()).encode())]  # a header has no room for many files
         for name, text in plan.inputs_json.items():
             frames.append(pack(Kind.INPUT, header={"name": name}, body=text.encode()))
         for placed in plan.files:
@@ -146,7 +147,8 @@ class CPythonExecution:
     def _start(self) -> dict[str, Any]:
         limits = self._plan.limits
         return {
-            "mode": "expression",
+            "mode": self._plan.mode,
+            "argv": self._plan.argv,
             "limits": {
                 "memory_bytes": limits.memory_bytes,
                 "cpu_seconds": limits.cpu_seconds,
@@ -233,6 +235,9 @@ class CPythonExecution:
         code = os.waitstatus_to_exitcode(report.status)
         if self._guest.bound.was_out_of_memory():
             return self._used(Finished(Verdict.OUT_OF_MEMORY), report)
+        if code >= 0 and self._plan.mode == "script":
+            verdict = Verdict.RAISED if code else Verdict.OK
+            return self._used(Finished(verdict, None, "SystemExit", str(code), exit_code=code), report)
         if code >= 0:
             words = f"the script ended its process with exit code {code}"
             return self._used(Finished(Verdict.CRASHED, None, "Crashed", words, exit_code=code), report)

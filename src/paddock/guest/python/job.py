@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 from dataclasses import dataclass, field
@@ -35,7 +36,7 @@ def receive(control: socket.socket) -> Job | None:
     job = Job()
     while (frame := wire.receive(control)) is not None:
         if frame.kind == Kind.START:
-            job.start = frame.values()
+            job.start = frame.values() or json.loads(frame.body)
         elif frame.kind == Kind.INPUT:
             job.inputs[frame.values()["name"]] = frame.body.decode()
         elif frame.kind == Kind.FILE:
