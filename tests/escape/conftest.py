@@ -62,8 +62,16 @@ def sockets() -> Iterator[list[str]]:
         yield names
 
 
+@pytest.fixture(scope="session")
+def temporary(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A place for temporary files that nobody else on this machine uses."""
+    before, tempfile.tempdir = tempfile.tempdir, str(tmp_path_factory.mktemp("temporary"))
+    yield
+    tempfile.tempdir = before
+
+
 @pytest_asyncio.fixture(scope="session", loop_scope="session", params=PROFILES)
-async def rig(request: pytest.FixtureRequest, sockets: list[str]) -> AsyncIterator[Rig]:
+async def rig(request: pytest.FixtureRequest, sockets: list[str], temporary: None) -> AsyncIterator[Rig]:
     jail = JailConfig(profile=request.param, uid_base=UID_BASE, accept_confined=request.param == "confined")
     config = Config(cpython=CPythonConfig(min_waiting=2, max_waiting=2), jail=jail)
     os.environ["PADDOCK_SECRET_OF_THE_HOST"] = SECRET

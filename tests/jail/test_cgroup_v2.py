@@ -160,9 +160,10 @@ def test_imitated_v2_usage_and_kills_are_differences(tmp_path: Path) -> None:
     (tmp_path / "slot/memory.peak").write_text("5004096\n")
     assert slot.usage() == Usage(5_000_000, 2.5, 3, 2)
     assert slot.was_out_of_memory()
+    (tmp_path / "slot/memory.current").write_text("5004096\n")
     slot.reset()
     assert not slot.was_out_of_memory()
-    assert (tmp_path / "slot/memory.reclaim").read_text() == "4096"
+    assert (tmp_path / "slot/memory.reclaim").read_text() == "5004096"
 
 
 @pytest.mark.usefixtures("imitated")

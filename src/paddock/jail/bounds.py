@@ -13,7 +13,10 @@ from contextlib import suppress
 from typing import Protocol
 
 from paddock.jail.walls.cgroup import Slot, Slots, available
+from paddock.jail.walls.cgroup import probe as cgroup_probe
 from paddock.jail.walls.watcher import Watched, Watcher
+from paddock.jail.walls.watcher import probe as watcher_probe
+from paddock.model.errors import JailUnavailable
 from paddock.model.limits import Limits
 
 
@@ -43,9 +46,16 @@ class Bounds:
     def __init__(self, usual: Limits) -> None:
         controllers = available()
         self._source: Slots | Watcher = Watcher() if controllers is None else Slots(controllers)
+        if controllers is None and (reason := watcher_probe()) is not None:
+            raise JailUnavailable(f"nothing bounds the memory of guests here. {cgroup_probe()}; or: {reason}")
         self._usual = usual
         # Emptying a slot can take milliseconds, and nobody waits for it: a thread of its own, not one for each.
         self._emptying = ThreadPoolExecutor(1, "paddock-slots")
+
+    @property
+    def counts_unmapped(self) -> bool:
+        """Whether memory counts that no process maps."""
+        return isinstance(self._source, Slots)
 
     async def take(self) -> Bound:
         if isinstance(self._source, Watcher):
@@ -131,3 +141,21 @@ class UnderWatch:
     def stop(self) -> None:
         if self._watched is not None:
             self._watched.stop()
+
+
+class Unbounded:
+    """No bound: for a guest that is tried and gets no script."""
+
+    oom_fd: int | None = None
+
+    def doors(self) -> list[int]:
+        return []
+
+    def limit(self, limits: Limits, roots: Callable[[], Sequence[int]], kill: Callable[[], None]) -> None:
+        raise AssertionError("a guest without a bound gets no script")
+
+    def was_out_of_memory(self) -> bool:
+        return False
+
+    def usage(self) -> tuple[float | None, int | None]:
+        return None, None

@@ -14,6 +14,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from paddock.jail.bounds import Bound
+from paddock.jail.reaper import BEGIN, END
 from paddock.jail.wire import PREFIX, Kind
 from paddock.jail.zygote import REPORT
 from paddock.model.errors import EngineCrashed, JailUnavailable
@@ -36,9 +37,11 @@ class Report(NamedTuple):
 class Guest:
     """A walled-in process that waits for a script, gets one, and is thrown away."""
 
-    def __init__(self, uid: int, fds: list[int], bound: Bound) -> None:
+    def __init__(self, uid: int, fds: list[int], bound: Bound, *, has_namespaces: bool = True) -> None:
         control, report, out, error, self._reaper = fds
         self.uid = uid
+        self._has_namespaces = has_namespaces
+        self._pidfd: int | None = None  # of the guest itself, where its reaper's death is not its own
         self.bound = bound
         self.control = socket.socket(fileno=control)
         self._report = socket.socket(fileno=report)
@@ -86,6 +89,8 @@ class Guest:
         while not (pid := self._speaker()):
             await self.something()
         self.pid = pid
+        if not self._has_namespaces:
+            self._pidfd = os.pidfd_open(pid)
 
     def _speaker(self) -> int:
         """The process that said READY, as the kernel knows it; 0 if it has not spoken yet."""
@@ -138,6 +143,8 @@ class Guest:
 
     def limit(self, limits: Limits) -> None:
         """Bound the whole tree, from now on; what it holds already does not count."""
+        if not self._has_namespaces:
+            self._tell_reaper(BEGIN)
         # The guest is no child of its reaper, but what it leaves behind is adopted there.
         self.bound.limit(limits, lambda: (self._reaper_pid(), self.pid), self.kill)
 
@@ -188,21 +195,34 @@ class Guest:
     def kill(self) -> None:
         """End every process in the guest's jail. May be called from any thread, and again."""
         # A list of pids races with fork(); the death of a pid namespace's first process does not.
+        self._tell_reaper(signal.SIGKILL if self._has_namespaces else END)
+        if self._pidfd is not None:
+            with suppress(ProcessLookupError, OSError):
+                signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+
+    def _tell_reaper(self, what: signal.Signals) -> None:
         with suppress(ProcessLookupError, OSError):
-            signal.pidfd_send_signal(self._reaper, signal.SIGKILL)
+            signal.pidfd_send_signal(self._reaper, what)
 
     async def end(self) -> None:
         """Kill, and return when the last process of the jail is gone."""
         self.kill()
         self._loop.remove_reader(self._edges.fileno())
         self._loop.remove_writer(self.control.fileno())
+        try:
+            for pidfd in (self._reaper, self._pidfd):
+                if pidfd is not None:
+                    await self._gone(pidfd)
+        finally:
+            self._close()
+
+    async def _gone(self, pidfd: int) -> None:
         gone: asyncio.Future[None] = self._loop.create_future()
-        self._loop.add_reader(self._reaper, _settle, gone)
+        self._loop.add_reader(pidfd, _settle, gone)
         try:
             await gone
         finally:
-            self._loop.remove_reader(self._reaper)
-            self._close()
+            self._loop.remove_reader(pidfd)
 
     def _reaper_pid(self) -> int:
         """Its number on this side."""
@@ -213,8 +233,10 @@ class Guest:
         self._edges.close()
         self.control.close()
         self._report.close()
-        for fd in (*self._pipes.values(), self._reaper):
-            os.close(fd)
+        for fd in (*self._pipes.values(), self._reaper, self._pidfd):
+            if fd is not None:
+                os.close(fd)
+        self._pidfd = None
 
 
 def _settle(future: asyncio.Future[None]) -> None:

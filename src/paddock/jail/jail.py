@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 from typing import TYPE_CHECKING
 
 from paddock.jail.bounds import Bounds
@@ -13,19 +12,13 @@ from paddock.jail.environment_lease import Lease, alease
 from paddock.jail.guest import Guest
 from paddock.jail.keeper import Keeper
 from paddock.jail.pool import Pool
-from paddock.jail.spec import Spec
-from paddock.jail.walls.namespaces import Identities
-from paddock.model.errors import EngineCrashed
+from paddock.jail.profiles import Inside
+from paddock.jail.trial import first_that_works, start
+from paddock.jail.walls.mounts import PRIVATE_PLACES
+from paddock.model.errors import EngineCrashed, JailUnavailable
 
 if TYPE_CHECKING:
     from paddock.config import Config
-
-SYSTEM = (
-    *("/usr/lib", "/usr/lib64", "/usr/lib32", "/usr/libx32", "/usr/bin", "/lib", "/lib64", "/lib32", "/bin"),
-    *("/usr/share/zoneinfo", "/usr/share/ca-certificates", "/etc/ssl/certs", "/etc/ld.so.cache"),
-)
-"""What programs of the system need to run: libraries, tools, time zones, certificates. No setting, no secret."""
-UIDS = 1 << 16
 
 log = logging.getLogger("paddock.jail")
 
@@ -40,6 +33,8 @@ class Jail:
         self._lease: Lease | None = None
         self._starting = asyncio.Lock()
         self._closed = False
+        self._counted = False
+        self.profile: str | None = None  # the one that holds, once a guest was made
 
     async def take(self) -> Guest:
         """A guest that waits for a script; it must be given back. The first one takes as long as all must be built."""
@@ -68,29 +63,39 @@ class Jail:
                 self._lease = await alease(environment, self._config.data_directory, log.info)
                 if self._lease.problem is not None:
                     log.warning("%s", self._lease.problem)
+                _check_visible(self._lease)
+                bounds = await asyncio.to_thread(Bounds, self._config.limits)
+                self._counted = bounds.counts_unmapped
                 self._pool = Pool(
                     self._keeper,
                     floor=settings.min_waiting,
                     ceiling=settings.max_waiting,
                     most=settings.max_guests,
                     idle_seconds=settings.idle_seconds,
-                    bounds=await asyncio.to_thread(Bounds, self._config.limits),
+                    bounds=bounds,
                 )
             return self._pool
 
     async def _keeper(self) -> Keeper:
+        """A zygote of the profile that was found to work; the first time, of the first one that does."""
         if self._lease is None:
             raise EngineCrashed("the environment is not there any more")
-        built, jail = self._lease.built, self._config.jail
-        root = os.geteuid() == 0
-        spec = Spec(
-            profile="namespaces",
-            runtime=self._runtime,
-            reads=(*SYSTEM, *built.reads),
-            preload=built.preload,
-            own_uids=root,
-            tmp_bytes=jail.tmp_bytes,
-            tmp_inodes=jail.tmp_inodes,
-        )
-        ids = Identities(0, jail.uid_base, jail.uid_base, UIDS) if root else Identities(0, os.getuid(), os.getgid(), 1)
-        return await Keeper.start(built.executable, spec, ids)
+        built = self._lease.built
+        inside = Inside(self._runtime, built.reads, (built.path,), built.preload)
+        memfds = self._counted
+        if self.profile is not None:
+            return await start(self.profile, self._config, built.executable, inside, memfds=memfds)
+        keeper = await first_that_works(self._config, built.executable, inside, memfds=memfds)
+        self.profile = keeper.profile
+        return keeper
+
+
+def _check_visible(lease: Lease) -> None:
+    for path in lease.built.reads:
+        for place in PRIVATE_PLACES:
+            if path.startswith(f"{place}/"):
+                lease.release()
+                raise JailUnavailable(
+                    f"{path} would be hidden by the {place} that each guest has for itself; "
+                    "keep environments and Python elsewhere (the setting data_directory)"
+                )

@@ -36,7 +36,8 @@ ENVIRONMENT = {
 class Keeper:
     """One zygote, from its start to its end."""
 
-    def __init__(self, process: subprocess.Popen[bytes], control: socket.socket) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], control: socket.socket, profile: str) -> None:
+        self.profile = profile
         self._process = process
         self._control = control
         self._loop = asyncio.get_running_loop()
@@ -49,7 +50,7 @@ class Keeper:
 
     @classmethod
     async def start(
-        cls, python: str, spec: Spec, identities: Identities, environment: Mapping[str, str] | None = None
+        cls, python: str, spec: Spec, identities: Identities | None, environment: Mapping[str, str] | None = None
     ) -> Keeper:
         """A zygote that serves, with everything preloaded. JailUnavailable says why it could not come to be."""
         ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -64,7 +65,7 @@ class Keeper:
         )
         its.close()
         ours.setblocking(False)
-        keeper = cls(process, ours)
+        keeper = cls(process, ours, spec.profile)
         try:
             await keeper._begin(spec, identities)
         except BaseException:
@@ -72,11 +73,11 @@ class Keeper:
             raise
         return keeper
 
-    async def _begin(self, spec: Spec, identities: Identities) -> None:
+    async def _begin(self, spec: Spec, identities: Identities | None) -> None:
         self._control.send(spec.to_bytes())
         while True:
             told = await self._told.get()
-            if told == b"map":
+            if told == b"map" and identities is not None:
                 try:
                     give_identities(self._process.pid, identities)
                 except OSError as problem:
@@ -84,9 +85,11 @@ class Keeper:
                 self._control.send(b"1")
             elif isinstance(told, dict) and "serving" in told:
                 return
+            elif isinstance(told, dict) and "no_walls" in told:
+                raise JailUnavailable(str(told["no_walls"]))
             else:
                 why = told.get("failed") if isinstance(told, dict) else "it ended at once"
-                raise JailUnavailable(f"the zygote could not be started: {why}")
+                raise EngineCrashed(f"the zygote could not be started: {why}")
 
     async def guest(self, *, uid: int, processes: bool, bound: Bound, hurry: bool = False) -> Guest:
         """A new guest, walled in and waiting, in `bound`."""
@@ -123,7 +126,7 @@ class Keeper:
         told = message if message == b"map" else json.loads(message)
         if isinstance(told, dict) and "forked" in told:
             order, bound, forked = self._ordered.pop(told["forked"])
-            guest = Guest(order.uid, fds, bound)
+            guest = Guest(order.uid, fds, bound, has_namespaces=self.profile == "namespaces")
             if forked.done():
                 ending = self._loop.create_task(guest.end())
                 self._ending.add(ending)

@@ -24,7 +24,7 @@ class Namespaced:
         # keeps these apart lets them have any.
         sockets: Literal["none", "unix"] = "unix" if landlock.abi() >= landlock.SCOPES else "none"
         self._programs = {
-            processes: seccomp.program(seccomp.Policy(processes=processes, sockets=sockets))
+            processes: seccomp.program(seccomp.Policy(processes=processes, sockets=sockets, memfds=spec.memfds))
             for processes in (True, False)
         }
 
@@ -58,7 +58,7 @@ class Namespaced:
             # What may be read and written, the mounts decide; Landlock adds devices, TCP, and who is outside.
             self._ruleset = landlock.prepare(read=[], write=["/"])
 
-    def start_reaper(self, order: Order) -> int:
+    def start_reaper(self, order: Order, report: int) -> int:
         return self._pid_namespaces.start()
 
     def reaper_ended(self, pid: int) -> None:

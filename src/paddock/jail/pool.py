@@ -110,7 +110,7 @@ class Pool:
         try:
             guest = await self._made(uid)
         except BaseException as problem:
-            self._uids.append(uid)
+            self._uids.appendleft(uid)
             self._making -= 1
             if isinstance(problem, PaddockError):
                 self._fail(problem)
@@ -164,7 +164,7 @@ class Pool:
         try:
             await guest.end()
         finally:
-            self._uids.append(guest.uid)
+            self._uids.appendleft(guest.uid)  # some profiles keep something for each
             self._bounds.give_back(guest.bound)
 
     def _tidy_later(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
+from typing import Any
 
 MB = 1024 * 1024
 
@@ -15,8 +16,14 @@ class Spec:
     profile: str
     runtime: str  # `module:function` that a guest runs when it is walled in; it gets its socket
     reads: tuple[str, ...]  # directories and files of the host that guests see, read-only, at the same path
+    whole: tuple[str, ...] = ()  # those of them that hold nothing but what guests need
     preload: tuple[str, ...] = ()  # modules to import before any guest is forked
     own_uids: bool = False  # each guest under an id of its own; needs a range of ids
+    uid_base: int = 0  # where that range begins, as the host counts
+    uid_count: int = 0
+    place: str = ""  # a directory of the host's for what a profile has to keep
+    memory_folders: tuple[str, ...] = ()  # where folders may be made in memory, if they are
+    memfds: bool = True  # files in memory that nobody maps: not where only a watcher counts
     tmp_bytes: int = 64 * MB
     tmp_inodes: int = 10_000
 
@@ -25,8 +32,9 @@ class Spec:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Spec:
-        values = json.loads(data)
-        return cls(**{**values, "reads": tuple(values["reads"]), "preload": tuple(values["preload"])})
+        values: dict[str, Any] = json.loads(data)
+        lists: dict[str, Any] = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
+        return cls(**(values | lists))
 
 
 @dataclass(frozen=True, slots=True)

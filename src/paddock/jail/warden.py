@@ -19,6 +19,11 @@ from paddock.jail.spec import Order, Spec
 
 MESSAGE_BYTES = 64 * 1024
 MOST_DOORS = 8
+ENCLOSURES = {
+    "namespaces": ("paddock.jail.namespaced", "Namespaced"),
+    "chroot": ("paddock.jail.chrooted", "Chrooted"),
+    "confined": ("paddock.jail.confined", "Confined"),
+}
 
 
 class Enclosure(Protocol):
@@ -28,8 +33,11 @@ class Enclosure(Protocol):
         """Called once. Returns in the process that is to be the warden."""
         ...
 
-    def start_reaper(self, order: Order) -> int:
-        """Called in the warden: a process, the first of a guest's jail, whose end is the end of all in it."""
+    def start_reaper(self, order: Order, report: int) -> int:
+        """Called in the warden: a process, the first of a guest's jail, whose end is the end of all in it.
+
+        Through `report` it may tell the host how the guest ended, before the zygote does.
+        """
         ...
 
     def reaper_ended(self, pid: int) -> None: ...
@@ -53,8 +61,11 @@ def main(control_fd: int) -> None:
         module, _, name = spec.runtime.partition(":")
         loaded = importlib.import_module(module)  # our own files are not there any more when the root is built
         enclosure = _enclosure(spec)
-        enclosure.enter(host)
+        _enter(enclosure, host)
         orders = _start_zygote(spec, enclosure, getattr(loaded, name), getattr(loaded, "warm_up", None), host)
+    except NoWalls as problem:
+        host.send(json.dumps({"no_walls": str(problem)}).encode())
+        os._exit(1)
     except Exception as problem:
         host.send(json.dumps({"failed": f"{type(problem).__name__}: {problem}"}).encode())
         raise
@@ -85,9 +96,20 @@ def _serve(host: socket.socket, orders: socket.socket, enclosure: Enclosure) -> 
 
 
 def _enclosure(spec: Spec) -> Enclosure:
-    from paddock.jail.namespaced import Namespaced
+    module, name = ENCLOSURES[spec.profile]
+    enclosure: Enclosure = getattr(importlib.import_module(module), name)(spec)
+    return enclosure
 
-    return {"namespaces": Namespaced}[spec.profile](spec)
+
+class NoWalls(Exception):
+    """The profile does not work on this machine. Another one may."""
+
+
+def _enter(enclosure: Enclosure, host: socket.socket) -> None:
+    try:
+        enclosure.enter(host)
+    except Exception as problem:
+        raise NoWalls(f"{type(problem).__name__}: {problem}") from problem
 
 
 def _start_zygote(
@@ -123,7 +145,7 @@ def _make(
     host_control.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
     host_out, guest_out = os.pipe()
     host_error, guest_error = os.pipe()
-    pid = enclosure.start_reaper(order)
+    pid = enclosure.start_reaper(order, report.fileno())
     pidfd = os.pidfd_open(pid)
     inside = [pidfd, guest_control.fileno(), report.fileno(), guest_out, guest_error]
     socket.send_fds(orders, [order.to_bytes()], [*inside, *doors])

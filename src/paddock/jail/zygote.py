@@ -117,5 +117,7 @@ def _report(reports: dict[int, socket.socket]) -> None:
             return
         if pid == 0:
             return
+        if pid not in reports:
+            continue  # a guest's orphan
         with reports.pop(pid) as report, suppress(OSError):  # the host may have let go of it
             report.send(REPORT.pack(status, usage.ru_utime, usage.ru_stime, usage.ru_maxrss * 1024))

@@ -12,6 +12,8 @@ from paddock.jail import wire
 from paddock.jail.wire import Kind
 
 FILES = "/files"
+ELSEWHERE = "PADDOCK_FILES"
+"""Names the folder that stands for FILES, where the jail has no root of its own to put it in."""
 
 
 @dataclass(slots=True)
@@ -37,6 +39,8 @@ def receive(control: socket.socket) -> Job | None:
     while (frame := wire.receive(control)) is not None:
         if frame.kind == Kind.START:
             job.start = frame.values() or json.loads(frame.body)
+            for entry in job.start.get("files") or ():
+                entry["path"] = _placed(entry["path"])
         elif frame.kind == Kind.INPUT:
             job.inputs[frame.values()["name"]] = frame.body.decode()
         elif frame.kind == Kind.FILE:
@@ -48,7 +52,13 @@ def receive(control: socket.socket) -> Job | None:
 
 
 def _append(path: str, data: bytes) -> None:
-    path = os.path.join(FILES, path)  # noqa: PTH118 (pathlib would read a trailing dot away)
+    path = _placed(os.path.join(FILES, path))  # noqa: PTH118 (pathlib would read a trailing dot away)
     os.makedirs(os.path.dirname(path), exist_ok=True)  # noqa: PTH103, PTH120
     with open(path, "ab") as file:  # noqa: PTH123
         file.write(data)
+
+
+def _placed(path: str) -> str:
+    """Where a path below FILES really is."""
+    elsewhere = os.environ.get(ELSEWHERE)
+    return path if elsewhere is None else elsewhere + path.removeprefix(FILES)

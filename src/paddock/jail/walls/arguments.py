@@ -6,6 +6,7 @@ from paddock.jail.walls.rules import (
     ADDRESSES,
     ALWAYS,
     EXECUTE,
+    MEMFDS,
     NOBODY,
     PROCESSES,
     UNLESS_CONFINED,
@@ -85,6 +86,8 @@ def rules(policy: Policy) -> dict[str, Rule]:
         calls |= {"kill": equals(0, NOBODY), "tgkill": equals(0, NOBODY)}
     else:
         calls |= dict.fromkeys(UNLESS_CONFINED, allowed)
+        if policy.memfds:
+            calls |= dict.fromkeys(MEMFDS, allowed)
         calls |= {name: none_of_bits(1, SETUID_AND_SETGID) for name in ("chmod", "fchmod")}
         calls |= {name: none_of_bits(2, SETUID_AND_SETGID) for name in ("fchmodat", "fchmodat2")}
     return calls

@@ -34,15 +34,15 @@ def dumpable() -> None:
     prctl(_SET_DUMPABLE, 1)
 
 
-def die_with_parent(parent_pid: int) -> None:
-    """SIGKILL on the death of the parent, even if it is dead already. `parent_pid` as this process sees it.
+def die_with_parent(parent_pid: int, by: signal.Signals = signal.SIGKILL) -> None:
+    """This signal on the death of the parent, even if it is dead already. `parent_pid` as this process sees it.
 
     Call it after the change of uid, which clears it. It is the parent's *thread* that counts. Where the parent is
     outside the pid namespace both see 0: then an earlier death goes unnoticed, and a pipe has to tell.
     """
-    prctl(_SET_PDEATHSIG, signal.SIGKILL)
+    prctl(_SET_PDEATHSIG, by)
     if os.getppid() != parent_pid:
-        os._exit(1)
+        os.kill(os.getpid(), by)
 
 
 def drop_bounding() -> None:

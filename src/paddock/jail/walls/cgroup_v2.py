@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from paddock.jail.walls.cgroup_files import Usage, end_members, field, number, remove, write
+from paddock.jail.walls.cgroup_v1 import SETTLED_BYTES
 
 
 class SlotV2:
@@ -101,9 +102,10 @@ class SlotV2:
         if self._weighted:
             write(f"{self._group}/cpu.weight", "100")
         left = number(f"{self._group}/memory.current")
-        # EAGAIN: not all of it could be dropped. What stays is in the baseline of the next guest.
-        with contextlib.suppress(FileNotFoundError, BlockingIOError):
-            write(f"{self._group}/memory.reclaim", str(left))
+        if left > SETTLED_BYTES:
+            # EAGAIN: not all of it could be dropped. What stays is in the baseline of the next guest.
+            with contextlib.suppress(FileNotFoundError, BlockingIOError):
+                write(f"{self._group}/memory.reclaim", str(left))
         self._count_from_here()
 
     def remove(self) -> None:

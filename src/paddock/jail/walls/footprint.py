@@ -68,12 +68,31 @@ def held_bytes(processes: Iterable[Process]) -> int:
             continue
         twins.append(process.task)
         try:
-            total += _kilobytes(_DIVIDED, _read(f"/proc/{process.task}/smaps_rollup")) * 1024
+            total += _kilobytes(_DIVIDED, _pages(process.task)) * 1024
         except PermissionError:
             total += process.memory_bytes
         except _GONE:
             continue
     return total
+
+
+def _pages(task: int) -> bytes:
+    """What the kernel tells of its pages. Root without CAP_SYS_PTRACE has to ask as the owner."""
+    path = f"/proc/{task}/smaps_rollup"
+    try:
+        return _read(path)
+    except PermissionError:
+        if os.geteuid() != 0:
+            raise
+    owner = os.stat(f"/proc/{task}")  # noqa: PTH116
+    # Of this thread alone, and only while the file is opened.
+    _libc.setfsgid(owner.st_gid)
+    _libc.setfsuid(owner.st_uid)
+    try:
+        return _read(path)
+    finally:
+        _libc.setfsuid(0)
+        _libc.setfsgid(0)
 
 
 def _process(pid: int) -> tuple[Process, list[int]]:

@@ -23,6 +23,7 @@ _ABSENT = (errno.ENOSYS, errno.EOPNOTSUPP, errno.EPERM)
 
 SCOPES = 6
 """The version that keeps abstract sockets and signals of those outside apart."""
+TRUNCATE_SINCE = 3
 
 _abi: int | None = None
 

@@ -23,6 +23,7 @@ class Policy:
     execute: bool = False  # exec without fork: for a wrapper that walls itself in and becomes another program
     sockets: Literal["none", "unix", "inet"] = "none"
     confined: bool = False  # no namespaces around it: nothing that reaches other processes or files past Landlock
+    memfds: bool = True  # memory that no process maps; a watcher does not see it, a control group does
     trace: bool = False  # refused calls are reported to a listener, see `notices`
 
     def __post_init__(self) -> None:
@@ -60,11 +61,12 @@ ALWAYS = _names("""
 
 # With a pid namespace, or a uid of its own, these reach only the guest's own processes and files.
 UNLESS_CONFINED = _names("""
-    memfd_create chown fchown lchown fchownat utime utimes utimensat futimesat
+    chown fchown lchown fchownat utime utimes utimensat futimesat
     getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr
     kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo pidfd_open pidfd_send_signal
 """)
 
+MEMFDS = _names("memfd_create")
 PROCESSES = _names("fork vfork execve execveat setsid setpgid")
 EXECUTE = _names("execve execveat")
 ADDRESSES = _names("connect bind listen accept accept4")

@@ -96,8 +96,10 @@ class Watched:
             max(each.memory_bytes - self._first[pid].memory_bytes, 0) if pid in self._first else each.memory_bytes
             for pid, each in seen.items()
         )
-        # Telling apart visits every page of every process, so what they map together is capped too.
-        if plain <= self._limit_bytes or plain > MAPPED_TIMES * self._limit_bytes or seen.keys() <= self._first.keys():
+        # Telling apart visits every page of every process, so what they map together is capped too; but not what each
+        # was forked with.
+        most = MAPPED_TIMES * self._limit_bytes + self._inherited * len(seen)
+        if plain <= self._limit_bytes or plain > most or seen.keys() <= self._first.keys():
             return plain
         now = time.monotonic()
         if now >= self._visit_after and (seen != self._seen or not self._visit_after):

@@ -1,0 +1,114 @@
+"""The profile `confined`: for an ordinary user where no user namespace can be made.
+
+A guest is one process of this user, in the host's own namespaces. Landlock opens its runtime and one folder in memory;
+the filter leaves no call that reaches another process, another file or a socket. It promises less than the other
+profiles, so it is used only where `jail.accept_confined` says so: see docs/security.md.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import signal
+import socket
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from paddock.jail import reaper
+from paddock.jail.spec import Order, Spec
+from paddock.jail.walls import capabilities, landlock, quota, rlimits, roots, seccomp
+
+DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+
+
+class Confined:
+    """Landlock, seccomp and rlimits around one process."""
+
+    def __init__(self, spec: Spec) -> None:
+        self._spec = spec
+        self._program = seccomp.program(seccomp.Policy(processes=False, confined=True))
+
+    def enter(self, host: socket.socket) -> None:
+        if os.geteuid() == 0:
+            raise PermissionError("a guest of root's would be root: this profile is for ordinary users")
+        if landlock.abi() < landlock.TRUNCATE_SINCE:
+            raise OSError(f"Landlock is version {landlock.abi()} here, and 3 is needed")
+        capabilities.die_with_parent(os.getppid())
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        rlimits.apply(rlimits.DEFAULTS)
+        self._home = _home(self._spec.memory_folders)
+        self._readable = [path for path in (*self._spec.reads, *DEVICES) if os.path.exists(path)]  # noqa: PTH110
+
+    def start_reaper(self, order: Order, report: int) -> int:
+        folder = self._folder(order)
+        pid = reaper.start(lambda: Removal(folder, self._spec), report)
+        # After it: whenever this process is killed, somebody is there to remove what it made.
+        if folder is not None:
+            for part in (folder, folder / "tmp", folder / "files"):
+                part.mkdir(mode=0o700)
+        return pid
+
+    def reaper_ended(self, pid: int) -> None: ...
+
+    def join(self, reaper_pidfd: int) -> None: ...
+
+    def wall_in(self, order: Order, keep: int) -> None:
+        folder = self._folder(order)
+        os.environ.pop("HOME", None)
+        writable = ["/dev/null"]
+        if folder is not None:
+            tmp, files = str(folder / "tmp"), str(folder / "files")
+            os.environ.update(HOME=tmp, TMPDIR=tmp, PADDOCK_FILES=files)
+            writable += [tmp, files]
+        os.chdir("/" if folder is None else folder / "tmp")
+        os.closerange(3, keep)
+        os.closerange(keep + 1, 1 << 16)
+        rlimits.apply({"file_bytes": self._spec.tmp_bytes if folder else 0})
+        capabilities.drop_all()
+        capabilities.no_new_privs()
+        landlock.restrict(read=self._readable, write=writable, execute=False)
+        capabilities.die_with_parent(os.getppid())
+        seccomp.install(seccomp.for_process(self._program, os.getpid()))
+
+    def _folder(self, order: Order) -> Path | None:
+        return None if self._home is None else Path(f"{self._home}-{order.number}")
+
+
+class Removal:
+    """What is left to a reaper: the host ends the one process, this one removes its files."""
+
+    def __init__(self, folder: Path | None, spec: Spec) -> None:
+        self._folder = folder
+        self._quota = None if folder is None else quota.Quota([str(folder)], spec.tmp_bytes, spec.tmp_inodes)
+
+    def exceeds(self) -> bool:
+        return self._quota is not None and self._quota.exceeded()
+
+    def bury(self) -> None:
+        # The guest may still be making a file: once its folder is gone, it cannot any more.
+        while self._folder is not None and self._folder.exists():
+            with suppress(OSError):
+                roots.empty(str(self._folder))
+                self._folder.rmdir()
+
+
+def _home(candidates: Sequence[str]) -> str | None:
+    """Where guests' folders are made: in memory, where the kernel bounds what all of them hold. None: nowhere."""
+    for candidate in candidates:
+        with suppress(OSError):
+            if _is_tmpfs(candidate):
+                home = f"{candidate}/paddock-{os.getpid()}-{secrets.token_hex(8)}"
+                Path(home).mkdir(mode=0o700)
+                Path(home).rmdir()
+                return home
+    return None
+
+
+def _is_tmpfs(folder: str) -> bool:
+    """Whether this is a file system in memory with a size of its own."""
+    if not os.path.isdir(folder):  # noqa: PTH112
+        return False
+    with open("/proc/self/mounts", encoding="utf-8") as mounts:  # noqa: PTH123
+        kinds = [line.split()[2] for line in mounts if line.split()[1] == folder]
+    return kinds[-1:] == ["tmpfs"] and os.statvfs(folder).f_blocks > 0

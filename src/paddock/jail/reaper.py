@@ -1,0 +1,69 @@
+"""Where no pid namespace ends all processes of a guest at once: a small process beside each that does.
+
+It never runs a script. SIGUSR1 tells it that one runs now, whose files it then looks at; SIGTERM, which also comes when
+the warden dies, that the guest is to end. It ends after everything that the guest has started.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from typing import Protocol
+
+from paddock.jail.walls import capabilities
+from paddock.jail.walls.libc import fork
+from paddock.jail.zygote import REPORT
+
+BEGIN, END = signal.SIGUSR1, signal.SIGTERM
+LOOK_SECONDS = 0.05
+
+
+class Duty(Protocol):
+    """What a profile leaves to the reaper."""
+
+    def exceeds(self) -> bool:
+        """Whether the guest keeps more on disk than it may."""
+        ...
+
+    def bury(self) -> None:
+        """End all processes of the guest and remove what it left; returns when there is nothing any more."""
+        ...
+
+
+def start(wall_in: Callable[[], Duty], report: int, *kept: int) -> int:
+    """A reaper, in a process of its own; its number. Nothing is open in it but `report` and `kept`."""
+    warden = os.getpid()
+    # Before the fork: the host may be quicker than the child.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {BEGIN, END})
+    pid = fork()
+    if pid == 0:
+        try:
+            _close_all_but(report, *kept)
+            duty = wall_in()
+            capabilities.die_with_parent(warden, END)
+            _reap(duty, report)
+        except BaseException:  # noqa: BLE001  whatever it was, nothing of ours may run on
+            os._exit(70)
+    signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    return pid
+
+
+def _reap(duty: Duty, report: int) -> None:
+    try:
+        if signal.sigwait({BEGIN, END}) == BEGIN:
+            while signal.sigtimedwait({END}, LOOK_SECONDS) is None:
+                if duty.exceeds():
+                    os.write(report, REPORT.pack(signal.SIGXFSZ, 0.0, 0.0, 0))  # before the zygote says: killed
+                    break
+    finally:
+        duty.bury()
+    os._exit(0)
+
+
+def _close_all_but(*kept: int) -> None:
+    first = 0
+    for fd in sorted(kept):
+        os.closerange(first, fd)
+        first = fd + 1
+    os.closerange(first, 1 << 16)

@@ -1,0 +1,118 @@
+"""What a guest keeps on a disk that it shares with others: looked at again and again, where no file system of its own
+can be mounted.
+
+RLIMIT_FSIZE bounds each file. Between two looks a guest can write as fast as the disk takes it. Files without a name
+count while a process holds them open; one that is only mapped counts with 1 MB, whatever it holds; one whose descriptor
+waits in a socket is not seen. For those, nobody may take the last of the disk's free space.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+
+RESERVE_BYTES = 1 << 30
+RESERVE_SHARE = 20
+"""Of the disk, one part in so many stays free, or RESERVE_BYTES if that is less."""
+LEAST_MAPPED_BYTES = 1 << 20
+_GONE = (FileNotFoundError, ProcessLookupError, NotADirectoryError)
+
+
+class Quota:
+    """The most that may lie in some folders. To be asked by a process that may read them, and the guest's /proc."""
+
+    def __init__(self, folders: Sequence[str], size_bytes: int, inodes: int) -> None:
+        self._folders = folders
+        self._size_bytes, self._inodes = size_bytes, inodes
+        self._prefixes = tuple(f"{folder}/".encode() for folder in folders)
+        self._hidden: set[int] = set()
+        self._disk = os.path.dirname(folders[0])  # noqa: PTH120
+        self._free_before = _free(self._disk)[0]
+
+    def exceeded(self, pids: Iterable[int] = (), proc: int | None = None) -> bool:
+        """Whether there is more than there may be, now. `pids` are looked at for files that have lost their name."""
+        try:
+            held = self._named()
+            if proc is not None:
+                held |= self._nameless(pids, proc)
+        except (OSError, _TooMany):
+            return True  # whatever hides files from us must not be a way around the limit
+        return sum(held.values()) > self._size_bytes or self._disk_is_short()
+
+    def _named(self) -> dict[tuple[int, int], int]:
+        held: dict[tuple[int, int], int] = {}
+        waiting = list(self._folders)
+        count = 0
+        while waiting:
+            with suppress(*_GONE), os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    count += 1
+                    if count > self._inodes:
+                        raise _TooMany
+                    with suppress(*_GONE):
+                        status = entry.stat(follow_symlinks=False)
+                        held[status.st_dev, status.st_ino] = status.st_blocks * 512
+                        if stat.S_ISDIR(status.st_mode):
+                            waiting.append(entry.path)
+        return held
+
+    def _nameless(self, pids: Iterable[int], proc: int) -> dict[tuple[int, int], int]:
+        held: dict[tuple[int, int], int] = {}
+        hidden = set()
+        for pid in pids:
+            try:
+                held |= _nameless(pid, proc, self._prefixes)
+            except PermissionError:
+                # One that is just ending shows nothing for a moment; one that still does next time hides something.
+                hidden.add(pid)
+        if hidden & self._hidden:
+            raise _TooMany
+        self._hidden = hidden
+        return held
+
+    def _disk_is_short(self) -> bool:
+        free, total = _free(self._disk)
+        return free < min(RESERVE_BYTES, total // RESERVE_SHARE) and free < self._free_before - self._size_bytes
+
+
+class _TooMany(Exception):
+    """More entries than there may be."""
+
+
+def _nameless(pid: int, proc: int, folders: tuple[bytes, ...]) -> dict[tuple[int, int], int]:
+    """The regular files that a process holds and nobody can open by name, with their sizes."""
+    held: dict[tuple[int, int], int] = {}
+    with suppress(*_GONE):
+        fds = os.open(f"{pid}/fd", os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY, dir_fd=proc)
+        try:
+            for name in os.listdir(fds):  # noqa: PTH208
+                with suppress(*_GONE):
+                    status = os.stat(name, dir_fd=fds)
+                    if stat.S_ISREG(status.st_mode) and status.st_nlink == 0:
+                        held[status.st_dev, status.st_ino] = status.st_blocks * 512
+        finally:
+            os.close(fds)
+        opened = {inode for _, inode in held}
+        mapped = _mapped(pid, proc, folders)
+        held |= {(0, inode): size for inode, size in mapped.items() if inode not in opened}
+    return held
+
+
+def _mapped(pid: int, proc: int, folders: tuple[bytes, ...]) -> dict[int, int]:
+    """Files in `folders` that are mapped and have no name, by inode. A mapping does not tell how large its file is."""
+    found: dict[int, int] = {}
+    fd = os.open(f"{pid}/maps", os.O_RDONLY | os.O_CLOEXEC, dir_fd=proc)
+    with os.fdopen(fd, "rb") as lines:
+        for line in lines:
+            if line.endswith(b" (deleted)\n"):
+                *_, inode, path = line.split(None, 5)
+                if path.startswith(folders):
+                    found[int(inode)] = LEAST_MAPPED_BYTES
+    return found
+
+
+def _free(folder: str) -> tuple[int, int]:
+    status = os.statvfs(folder)
+    return status.f_bavail * status.f_frsize, status.f_blocks * status.f_frsize

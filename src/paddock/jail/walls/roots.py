@@ -1,0 +1,189 @@
+"""A root directory for chroot(2): copies of what guests read, made once, and one such tree of links for each guest.
+
+Where nothing can be mounted, two guests have two `/tmp` only if they have two roots. The first tree is made of hard
+links to the host's files, or of copies where those lie on another file system; the others are links to the first. All
+of it belongs to root and is writable for nobody else, but each guest's private folders.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import hashlib
+import os
+import secrets
+import shutil
+import stat
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from paddock.jail.walls.mounts import DEVICES, TEXTS
+
+FORMAT = "2"
+SLOTS = "slots"
+WRITABLE = ("tmp", "files", "dev/shm")
+LEFT_OUT = frozenset(
+    {"site-packages", "dist-packages", "test", "idlelib", "tkinter", "ensurepip", "perl", "perl-base", "right"}
+)
+"""Of folders of the system: packages that are not of the environment, and what no script needs."""
+_DEVICE_NUMBERS = {"null": (1, 3), "zero": (1, 5), "full": (1, 7), "random": (1, 8), "urandom": (1, 9)}
+
+
+def built(place: str, reads: Iterable[str], complete: Iterable[str] = ()) -> tuple[Path, int]:
+    """The root for these files of the host, and a descriptor that keeps others from removing it. Seconds, once.
+
+    Folders in `complete` are taken as they are; of the others some parts are left out.
+    """
+    reads = sorted(reads)
+    folder = Path(place)
+    folder.mkdir(parents=True, exist_ok=True)
+    folder.chmod(0o700)  # guests see it from inside alone
+    root = folder / _key(reads)
+    with _locked(folder / "lock"):
+        held = os.open(folder / f"{root.name}.used", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        fcntl.flock(held, fcntl.LOCK_SH)
+        if not root.exists():
+            _sweep(folder)
+            partial = folder / "partial"
+            shutil.rmtree(partial, ignore_errors=True)
+            _build(partial, reads, tuple(complete))
+            partial.rename(root)
+    return root, held
+
+
+def slot(name: str, owner: int) -> None:
+    """A guest's own tree, below the root that the caller has entered: made on first use, private folders empty."""
+    tree = Path("/", SLOTS, name)
+    if not tree.exists():
+        partial = Path("/", SLOTS, f"{name}.partial")
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir(mode=0o755)
+        for entry in os.scandir("/"):
+            if entry.name not in (SLOTS, "dev"):
+                _link(entry.path, f"{partial}/{entry.name}")
+        _devices(partial / "dev", owner)
+        partial.rename(tree)
+    for folder in WRITABLE:
+        (tree / folder).mkdir(mode=0o700, exist_ok=True)
+        empty(str(tree / folder))  # what is left of a guest whose reaper did not come to it
+        os.chown(tree / folder, owner, owner)
+
+
+def _build(root: Path, reads: list[str], complete: tuple[str, ...]) -> None:
+    root.mkdir(mode=0o755)
+    for path in reads:
+        target = root / path.lstrip("/")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if os.path.lexists(path) and not os.path.lexists(target):
+            left_out = frozenset() if path in complete else LEFT_OUT
+            _link(path, str(target), left_out)
+    for folder in ("etc", SLOTS):
+        (root / folder).mkdir(exist_ok=True)
+    (root / SLOTS).chmod(0o700)
+    for path, text in TEXTS.items():
+        (root / path.lstrip("/")).write_text(text)
+    _devices(root / "dev", 0)
+
+
+def _link(source: str, target: str, left_out: frozenset[str] = frozenset()) -> None:
+    """The same file or tree at another place. Symbolic links stay; what is neither file nor folder is left out."""
+    mode = os.lstat(source).st_mode
+    if stat.S_ISDIR(mode):
+        os.makedirs(target, mode=0o755, exist_ok=True)  # noqa: PTH103
+        with suppress(PermissionError), os.scandir(source) as entries:
+            for entry in entries:
+                if entry.name in left_out:
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    _link(entry.path, f"{target}/{entry.name}", left_out)
+                else:
+                    _link_one(entry.path, f"{target}/{entry.name}", entry.stat(follow_symlinks=False).st_mode)
+    else:
+        _link_one(source, target, mode)
+
+
+def _link_one(source: str, target: str, mode: int) -> None:
+    if stat.S_ISLNK(mode):
+        os.symlink(os.readlink(source), target)  # noqa: PTH115, PTH211
+    elif stat.S_ISREG(mode) and not mode & (stat.S_ISUID | stat.S_ISGID):
+        try:
+            os.link(source, target)
+        except OSError as problem:
+            if problem.errno not in (errno.EXDEV, errno.EPERM, errno.EMLINK, errno.EOPNOTSUPP):
+                raise
+            with suppress(PermissionError):
+                shutil.copy2(source, target)
+                os.chmod(target, 0o755 if mode & 0o111 else 0o644)  # noqa: PTH101
+
+
+def _devices(folder: Path, owner: int) -> None:
+    """Real ones where they may be made and used; else `null` is an empty file of the owner's, and no other is there."""
+    folder.mkdir(mode=0o755)
+    for name in DEVICES:
+        with suppress(OSError):
+            os.mknod(folder / name, stat.S_IFCHR | 0o666, os.makedev(*_DEVICE_NUMBERS[name]))
+            (folder / name).chmod(0o666)
+            os.close(os.open(folder / name, os.O_RDONLY | os.O_NONBLOCK))
+            continue
+        (folder / name).unlink(missing_ok=True)
+        if name == "null":
+            (folder / name).touch(mode=0o600)
+            os.chown(folder / name, owner, owner)
+
+
+def empty(folder: str) -> None:
+    """Remove all that a guest left in `folder`, however deep: nothing is followed, and little is open at a time."""
+    waiting = [folder]
+    prefix, moved = f".{secrets.token_hex(8)}-", 0
+    while waiting:
+        here = waiting.pop()
+        os.chmod(here, 0o700)  # noqa: PTH101  it is ours; its owner may have closed it
+        for name in os.listdir(here):  # noqa: PTH208
+            path = os.path.join(here, name)  # noqa: PTH118
+            if stat.S_ISDIR(os.lstat(path).st_mode):
+                # A path may be longer than the kernel takes: so every folder is brought to the top first.
+                moved += 1
+                top = os.path.join(folder, f"{prefix}{moved}")  # noqa: PTH118
+                os.chmod(path, 0o700)  # noqa: PTH101
+                os.rename(path, top)  # noqa: PTH104
+                waiting.append(top)
+            else:
+                os.unlink(path)  # noqa: PTH108
+        if here != folder:
+            os.rmdir(here)  # noqa: PTH106
+
+
+def _sweep(folder: Path) -> None:
+    """Remove the roots that nobody uses: the runtime that they were made of has changed since."""
+    for used in folder.glob("*.used"):
+        fd = os.open(used, os.O_RDWR | os.O_CLOEXEC)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            continue
+        else:
+            shutil.rmtree(used.with_suffix(""), ignore_errors=True)
+            used.unlink()
+        finally:
+            os.close(fd)
+
+
+def _key(reads: list[str]) -> str:
+    """A name for what is in the root: another one when the host's files have changed."""
+    told = [FORMAT]
+    for path in (*reads, "/etc/ld.so.cache"):
+        with suppress(FileNotFoundError):
+            status = Path(path).stat()
+            told += [path, str(status.st_ino), str(status.st_mtime_ns)]
+    return hashlib.sha256("\n".join(told).encode()).hexdigest()[:24]
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(fd)
