@@ -89,6 +89,6 @@ def test_each_command_is_listed_and_explains_itself(command: str) -> None:
 def test_help_names_every_flag_of_run() -> None:
     flags = re.findall(r"^  (-[-a-z]+)", paddock("run", "--help").out, re.MULTILINE)
     assert flags == [
-        *("-c", "--language", "--engine", "--input", "--inputs", "--file", "--timeout", "--memory"),
+        *("-c", "--script", "--language", "--engine", "--input", "--inputs", "--file", "--timeout", "--memory"),
         *("--type-check", "--config", "--json", "-h"),
     ]
