@@ -19,7 +19,7 @@ LAYERS = (
     {"config"},
     {"planning", "jail", "store"},
     {"tools", "engines"},
-    {"run", "record", "holding", "sync", "linting"},
+    {"run", "record", "holding", "keeping", "sync", "linting"},
     {"definitions"},
     {"server"},
     {"cli"},

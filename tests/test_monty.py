@@ -69,9 +69,10 @@ async def test_every_run_is_a_checkout_of_its_own_with_all_its_limits() -> None:
 async def test_no_more_workers_are_started_than_configured() -> None:
     config = Config(monty=MontyConfig(min_workers=1, max_workers=2))
     seen: set[int] = set()
+    before = set(children())  # of other tests, which share them
 
     def look() -> None:
-        seen.update(children())
+        seen.update(set(children()) - before)
 
     async with Paddock(config, tools=[look]) as paddock:
         await asyncio.gather(*(paddock.run("await look()", engine="monty") for _ in range(20)))
@@ -89,9 +90,10 @@ async def test_a_healthy_worker_serves_one_run_after_the_other() -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 async def test_a_worker_that_stands_still_is_given_up_at_the_limit() -> None:
+    before = set(children())
     async with Paddock(ONE_WORKER) as paddock:
         await paddock.run("1", engine="monty")
-        (pid,) = children()
+        (pid,) = set(children()) - before
 
         def stop() -> None:
             os.kill(pid, signal.SIGSTOP)

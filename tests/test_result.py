@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from paddock.model.artifacts import Artifact
 from paddock.model.result import Call, RunError, RunResult, Usage, Verdict
 
 KEYS_OF_THE_DESIGN = {
@@ -36,7 +37,7 @@ FULL = RunResult(
     exit_code=1,
     signal=9,
     calls=(Call(1, "shop.orders", {"a": [1]}, "ok", 1.2),),
-    artifacts=({"id": "a_1"},),
+    artifacts=(Artifact("a_1", "a.csv", "text/csv", 3, "paddock://artifacts/a_1"),),
     network=({"host": "x"},),
     available_functions=("orders",),
     definition="d",
@@ -68,7 +69,15 @@ def test_the_result_as_plain_values_is_the_shape_of_the_design() -> None:
         "engine": "monty",
         "engine_reason": "asked for",
         "calls": [{"id": 1, "tool": "shop.orders", "arguments": {"a": [1]}, "status": "ok", "milliseconds": 1.2}],
-        "artifacts": [{"id": "a_1"}],
+        "artifacts": [
+            {
+                "id": "a_1",
+                "filename": "a.csv",
+                "mime_type": "text/csv",
+                "size": 3,
+                "url": "paddock://artifacts/a_1",
+            }
+        ],
         "network": [{"host": "x"}],
         "available_functions": ["orders"],
         "definition": "d",

@@ -10,6 +10,7 @@ TYPE_CHECKING = False  # what `typing` calls so; importing that takes 9 ms, in w
 if TYPE_CHECKING:
     from paddock.config import Config
     from paddock.linting import Finding, lint
+    from paddock.model.artifacts import Artifact, Artifacts
     from paddock.model.errors import (
         BadFile,
         BadInput,
@@ -40,6 +41,8 @@ _HOMES = {
     "Config": "config",
     "Finding": "linting",
     "lint": "linting",
+    "Artifact": "model.artifacts",
+    "Artifacts": "model.artifacts",
     "BadFile": "model.errors",
     "BadInput": "model.errors",
     "BadLimit": "model.errors",
@@ -74,6 +77,8 @@ _HOMES = {
 }
 
 __all__ = [
+    "Artifact",
+    "Artifacts",
     "BadFile",
     "BadInput",
     "BadLimit",

@@ -1,6 +1,7 @@
 """Events on their way to whoever watches, held back for a moment while a run may still begin anew elsewhere.
 
-What a watcher was shown, and a tool that was called, cannot be taken back: from then on a run stays where it is.
+What a watcher was shown, a tool that was called and an artifact that was made cannot be taken back: from then on a run
+stays where it is.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
+from paddock.model.artifacts import Artifact
 from paddock.model.events import Event, ToolCall
 
 HOLD_SECONDS = 0.05
@@ -26,7 +28,7 @@ class Held:
         self._timer: asyncio.TimerHandle | None = None
 
     def __call__(self, event: Event) -> None:
-        called = isinstance(event, ToolCall)
+        called = isinstance(event, ToolCall | Artifact)
         self.has_left = self.has_left or called
         if self._watch is None:
             return

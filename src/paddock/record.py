@@ -7,7 +7,8 @@ import time
 from base64 import urlsafe_b64encode
 
 from paddock.model import envelope
-from paddock.model.events import EngineEvent, Event, Finished, Output
+from paddock.model.artifacts import Artifact
+from paddock.model.events import ArtifactCall, EngineEvent, Event, Finished, Output
 from paddock.model.result import Call, RunError, RunResult, Usage, Verdict
 from paddock.planning.plan import Plan
 
@@ -24,6 +25,7 @@ class Record:
         self._truncated: list[str] = []
         self._finished: Finished | None = None
         self.calls: tuple[Call, ...] = ()
+        self.artifacts: tuple[Artifact, ...] = ()
 
     @property
     def verdict(self) -> Verdict | None:
@@ -45,7 +47,7 @@ class Record:
         if isinstance(event, Finished):
             self._finish(self._within_limits(event))
             return None
-        return event
+        return None if isinstance(event, ArtifactCall) else event
 
     def end(self, verdict: Verdict) -> None:
         """The host ended the run itself."""
@@ -69,6 +71,7 @@ class Record:
             exit_code=finished.exit_code,
             signal=finished.signal,
             calls=self.calls,
+            artifacts=self.artifacts,
             available_functions=plan.tools,
         )
 

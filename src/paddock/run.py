@@ -1,6 +1,6 @@
 """The path of a run, and `Paddock`, the library's front door.
 
-request -> plan -> execution (engine) <-> broker -> result
+request -> plan -> execution (engine) <-> broker, keeping -> result
 """
 
 from __future__ import annotations
@@ -14,17 +14,20 @@ from typing import TYPE_CHECKING, Any, Unpack
 from paddock.config import Config
 from paddock.engines import registry
 from paddock.holding import Held, Watch
+from paddock.keeping import Keeping
 from paddock.model.errors import ConfigError, EngineUnavailable, RequestError
-from paddock.model.events import Done, Event, Finished, ToolCall
+from paddock.model.events import ArtifactCall, Done, Event, Finished, ToolCall
 from paddock.model.request import Options, Request, asked
 from paddock.model.result import RunResult, Verdict
 from paddock.planning.plan import Plan, elsewhere, make_plan, may_move
 from paddock.planning.python_source import LONG_PARSE_BYTES
 from paddock.record import Record
+from paddock.store.memory import MemoryArtifacts
 from paddock.tools.broker import Broker, by_name
 
 if TYPE_CHECKING:
     from paddock.engines.base import Engine, Execution
+    from paddock.model.artifacts import Artifacts
     from paddock.sync import Background
 
 
@@ -37,6 +40,7 @@ class Paddock:
         *,
         tools: Iterable[Callable[..., Any]] = (),
         engines: Mapping[str, registry.Factory] | None = None,
+        artifacts: Artifacts | None = None,
     ) -> None:
         if not isinstance(config, Config | None):
             raise ConfigError(
@@ -45,6 +49,7 @@ class Paddock:
         self._config = config or Config()
         self._tools = by_name(tools)
         self._factories = registry.available() if engines is None else engines
+        self._artifacts: Artifacts = MemoryArtifacts() if artifacts is None else artifacts
         self._engines: dict[str, Engine] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
         self._background: Background | None = None
@@ -75,11 +80,19 @@ class Paddock:
             if self._background is None:
                 from paddock.sync import Background
 
+                tools, engines, artifacts = self._tools.values(), self._factories, self._artifacts
                 self._background = Background(
-                    lambda: Paddock(self._config, tools=self._tools.values(), engines=self._factories)
+                    lambda: Paddock(self._config, tools=tools, engines=engines, artifacts=artifacts)
                 )
             background = self._background
         return background.run(code, options)
+
+    async def read_artifact(self, ref: str) -> bytes:
+        """The bytes of an artifact that a script made, by its id, its URL or its file name."""
+        found = await self._artifacts.read(ref)
+        if found is None:
+            raise RequestError(f"there is no artifact {ref!r}; result.artifacts lists those that a run made")
+        return found[1]
 
     async def _run(self, request: Request, watch: Watch | None) -> RunResult:
         self._stay_in_one_loop()
@@ -105,14 +118,15 @@ class Paddock:
             record.add(problem)
         elif plan.engine is not None:
             broker = Broker({name: self._tools[name] for name in plan.tools}, plan.limits.calls)
+            keeping = Keeping(self._artifacts)
             async with self._engine(plan.engine).open(plan) as execution:
                 record.start()
                 try:
                     async with asyncio.timeout(plan.limits.wall_seconds + _GRACE_SECONDS):
-                        await self._execute(execution, broker, record, held)
+                        await self._execute(execution, broker, keeping, record, held)
                 except TimeoutError:
                     record.end(Verdict.TIMEOUT)
-            record.calls = broker.calls()
+            record.calls, record.artifacts = broker.calls(), keeping.artifacts()
         return record
 
     async def _plan(self, request: Request) -> Plan:
@@ -123,17 +137,19 @@ class Paddock:
         # Attached files are looked through, which takes long where they are large.
         return await asyncio.to_thread(plan) if long or request.files else plan()
 
-    async def _execute(self, execution: Execution, broker: Broker, record: Record, watch: Watch) -> None:
-        """Follow the guest to its end. Its tool calls are answered meanwhile, each in a task of its own."""
+    async def _execute(
+        self, execution: Execution, broker: Broker, keeping: Keeping, record: Record, held: Held
+    ) -> None:
+        """Follow the guest to its end. What it asks for is answered meanwhile, each in a task of its own."""
         answering: set[asyncio.Task[None]] = set()
         try:
             async with aclosing(execution.feed()) as events:
                 async for event in events:
                     shown = record.add(event)
                     if shown is not None:
-                        watch(shown)
-                    if isinstance(event, ToolCall):
-                        task = asyncio.create_task(_answer(execution, broker, event))
+                        held(shown)
+                    if isinstance(event, ToolCall | ArtifactCall):
+                        task = asyncio.create_task(_answer(execution, broker, keeping, held, event))
                         answering.add(task)
                         task.add_done_callback(answering.discard)
                     if record.verdict is not None:
@@ -198,5 +214,14 @@ _ATTEMPTS = 4  # of a run that the host lost before anything of it was seen
 _GRACE_SECONDS = 0.05  # an engine that can stop its guest by itself does so first, and keeps its interpreter
 
 
-async def _answer(execution: Execution, broker: Broker, call: ToolCall) -> None:
-    execution.answer(call.id, await broker.answer(call))
+async def _answer(
+    execution: Execution, broker: Broker, keeping: Keeping, held: Held, call: ToolCall | ArtifactCall
+) -> None:
+    if isinstance(call, ToolCall):
+        execution.answer(call.id, await broker.answer(call))
+        return
+    held.has_left = held.has_left or call.action == "create"  # whatever becomes of it
+    answer, made = await keeping.answer(call)
+    if made is not None:
+        held(made)
+    execution.answer_artifact(call.id, answer)

@@ -11,6 +11,8 @@ import paddock as package
 from paddock.cli.examples import EXAMPLES, ORDERS, Example
 from tests.cli.command import Ended, on_a_terminal, paddock
 
+GUARANTEES = ["files", "network", "processes", "kernel surface", "resources"]
+
 
 def test_doctor_tries_every_engine_and_says_what_does_not_work() -> None:
     ended = paddock("doctor", "--json")
@@ -20,7 +22,12 @@ def test_doctor_tries_every_engine_and_says_what_does_not_work() -> None:
     assert list(engines) == ["monty", "cpython", "quickjs", "node"]
     assert engines["monty"]["available"]
     assert engines["monty"]["start_milliseconds"] > 0
-    assert engines["monty"]["walls"][0].startswith("unjailed: ")
+    assert [wall.partition(":")[0] for wall in engines["monty"]["walls"][:3]] == ["files", "network", "kernel surface"]
+    assert engines["cpython"]["profile"] in ("namespaces", "chroot")
+    assert [each["name"] for each in engines["cpython"]["guarantees"]] == GUARANTEES
+    assert all(each["mechanism"] and not each["missing"] for each in engines["cpython"]["guarantees"])
+    assert [each["profile"] for each in engines["cpython"]["profiles"]] == ["namespaces", "chroot", "confined"]
+    assert engines["cpython"]["environment"] == "default (built)"
     assert all(engine["detail"] for engine in engines.values())
     assert report["lint"]["available"]
 
@@ -29,7 +36,11 @@ def test_doctor_reads_well() -> None:
     ended = paddock("doctor")
     assert (ended.status, ended.err) == (0, "")
     assert re.search(r"^monty     yes ready in \d+ ms, then \d+\.\d\d ms a run$", ended.out, re.MULTILINE)
-    assert "unjailed: a worker is an ordinary process of this user" in ended.out
+    assert re.search(r"^cpython   yes ready in \d+ ms, then \d+\.\d\d ms a run$", ended.out, re.MULTILINE)
+    assert re.search(
+        r"^              files: Landlock \d: nothing but the program and its libraries$", ended.out, re.MULTILINE
+    )
+    assert re.search(r"^              profile namespaces$", ended.out, re.MULTILINE)
     assert "\x1b" not in ended.out
 
 
@@ -40,8 +51,11 @@ def test_doctor_does_not_call_an_engine_broken_that_is_not_in_this_version() -> 
 
 
 def test_doctor_fails_where_no_engine_works() -> None:
-    ended = paddock("doctor", "--json", PADDOCK_LIMITS__MEMORY_BYTES="1")
-    assert (ended.status, json.loads(ended.out)["engines"][0]["available"]) == (3, False)
+    ended = paddock("doctor", "--json", PADDOCK_LIMITS__MEMORY_BYTES="1", PADDOCK_JAIL__PROFILE="confined")
+    monty, cpython, *_ = json.loads(ended.out)["engines"]
+    assert (ended.status, monty["available"], cpython["available"], cpython["profile"]) == (3, False, False, None)
+    assert cpython["detail"] == "no profile of the jail works here"
+    assert all(each["missing"] for each in cpython["guarantees"])
 
 
 def test_the_demo_ends_as_it_should_and_fits_100_columns() -> None:
@@ -75,6 +89,6 @@ def test_each_command_is_listed_and_explains_itself(command: str) -> None:
 def test_help_names_every_flag_of_run() -> None:
     flags = re.findall(r"^  (-[-a-z]+)", paddock("run", "--help").out, re.MULTILINE)
     assert flags == [
-        *("-c", "--language", "--engine", "--input", "--inputs", "--file", "--timeout", "--memory"),
+        *("-c", "--script", "--language", "--engine", "--input", "--inputs", "--file", "--timeout", "--memory"),
         *("--type-check", "--config", "--json", "-h"),
     ]

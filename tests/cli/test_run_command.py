@@ -155,3 +155,49 @@ def test_errors_are_coloured_on_a_terminal_only_and_not_with_no_color() -> None:
 def test_an_error_starts_on_a_line_of_its_own_on_a_terminal() -> None:
     shown = on_a_terminal("run", "-c", "print('50 %', end='')\n1 / 0", NO_COLOR="1")[1]
     assert shown.startswith("50 %\nTraceback (most recent call last):\n")
+
+
+def test_a_program_gets_its_arguments_and_only_its_own_output_is_shown(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("import sys\nprint(sys.argv)\nif len(sys.argv) > 3: 1 / 0")
+    assert paddock("run", "--script", str(program), "a", "--", "-b") == Ended(0, "['main.py', 'a', '-b']\n", "")
+    failed = paddock("run", "--script", str(program), "a", "b", "c")
+    assert (failed.status, failed.out) == (1, "['main.py', 'a', 'b', 'c']\n")
+    assert failed.err.count("ZeroDivisionError: division by zero\n") == 1
+    assert paddock("run", "--script", "-c", "import sys; print(sys.argv)", "x").out == "['main.py', 'x']\n"
+
+
+def test_the_exit_code_of_a_program_is_in_the_json_document() -> None:
+    ended = paddock("run", "--script", "-c", "import sys; sys.exit(7)", "--json")
+    assert (ended.status, json.loads(ended.out)["exit_code"]) == (1, 7)
+
+
+def test_a_program_that_is_stopped_is_told_of() -> None:
+    ended = paddock("run", "--script", "-c", "while True: pass", "--timeout", "0.3")
+    assert (ended.status, ended.err.startswith("timeout: TimeoutError: ")) == (1, True)
+
+
+def test_an_argument_without_a_program_is_refused(tmp_path: Path) -> None:
+    ended = paddock("run", "a.py", "b")
+    message = "Error: one script at a time; 'b' would be an argument of a program: add --script for that\n"
+    assert ended == Ended(2, "", message)
+
+
+SMALL = {"PADDOCK_ENVIRONMENTS__DEFAULT__PACKAGES": '["six"]', "PADDOCK_ENVIRONMENTS__DEFAULT__PRELOAD": "[]"}
+
+
+def test_an_environment_that_is_built_on_first_use_is_told_of_on_stderr(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    ended = paddock("run", "-c", "1", "--engine", "cpython", "--json", PADDOCK_DATA_DIRECTORY=str(data), **SMALL)
+    lines = ended.err.splitlines()
+    assert (ended.status, ended.out, lines[0][:30]) == (3, "", "Building environment 'default'")
+    # It was built where guests could not see it; that is told too, and nothing is run.
+    assert lines[-2].startswith(f"Error: {data}/environments/builds/")
+    assert "would be hidden by the /tmp that each guest has for itself" in lines[-2]
+
+
+def test_a_terminal_shows_a_build_on_a_line_that_is_gone_afterwards(tmp_path: Path) -> None:
+    data = str(tmp_path / "data")
+    _, shown = on_a_terminal("run", "-c", "1", "--engine", "cpython", PADDOCK_DATA_DIRECTORY=data, **SMALL)
+    assert "Building environment 'default'" in shown
+    assert "\x1b[2K\x1b[31mError: " in shown

@@ -106,4 +106,4 @@ def test_a_parent_that_died_earlier_is_noticed() -> None:
         capabilities.die_with_parent(os.getpid())  # as if the real one had been replaced
         os._exit(0)
 
-    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 1
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -signal.SIGKILL

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import sys
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 RUNS = 21
 NOT_HERE = "not in this version"
-UNJAILED = "unjailed: a worker is an ordinary process of this user; the kernel walls (jail) are not built yet"
+UNJAILED = "unjailed: a worker is an ordinary process of this user; the walls are made of Linux kernel features"
 ENDS = {
     True: "a worker dies with the process that started it",
     False: "a worker ends with its pipe or its time limit; only Linux kills it with the process that started it",
@@ -34,6 +34,11 @@ class EngineReport:
     run_milliseconds: float | None = None
     worker: str | None = None
     walls: tuple[str, ...] = ()
+    profile: str | None = None
+    guarantees: tuple[dict[str, str | None], ...] = ()
+    profiles: tuple[dict[str, Any], ...] = ()
+    environment: str | None = None
+    missing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,16 +109,61 @@ async def _engine(name: str, config: Config) -> EngineReport:
 
     if name not in registry.available():
         return EngineReport(name, available=False, detail=NOT_HERE)
+    report = EngineReport(name, available=False, detail="")
     try:
+        report = _light(report) if name == "monty" else await _full(report, config)
+        if report.detail:
+            return report
         start, run = await _measure(name, ENGINE_LANGUAGE[name], config)
-        worker = _worker(name)
     except PaddockError as problem:
-        return EngineReport(name, available=False, detail=str(problem))
+        return replace(report, detail=str(problem))
     except (ImportError, OSError, RuntimeError) as problem:
-        return EngineReport(name, available=False, detail=f"{problem}. Try: pip install --force-reinstall paddock")
+        return replace(report, detail=f"{problem}. Try: pip install --force-reinstall paddock")
     detail = f"ready in {start:.0f} ms, then {run:.2f} ms a run"
-    walls = (UNJAILED, ENDS[platform.system() == "Linux"]) if name == "monty" else ()
-    return EngineReport(name, True, detail, round(start, 3), round(run, 3), worker, walls)
+    return replace(
+        report, available=True, detail=detail, start_milliseconds=round(start, 3), run_milliseconds=round(run, 3)
+    )
+
+
+def _light(report: EngineReport) -> EngineReport:
+    """The light engine's worker, and what stands around it."""
+    from paddock.engines.monty import worker_binary
+
+    worker = worker_binary()
+    if platform.system() != "Linux":
+        return replace(report, worker=worker, walls=(UNJAILED, ENDS[False]))
+    from paddock.jail.probe import cell_walls
+
+    walls, missing = cell_walls()
+    return replace(report, worker=worker, walls=(*walls, ENDS[True]), missing=missing)
+
+
+async def _full(report: EngineReport, config: Config) -> EngineReport:
+    """The jail of a full engine, and its environment. With a detail where it is not to be started."""
+    if platform.system() != "Linux":
+        return replace(report, detail="needs the jail, which is made of Linux kernel features")
+    from paddock.jail import environment_store
+    from paddock.jail.environment import configured
+    from paddock.jail.probe import NO_PROFILE, probe
+
+    findings = await probe(config)
+    environment = configured(config, config.cpython.environment)
+    built = environment_store.ready(environment, config.data_directory) is not None
+    report = replace(
+        report,
+        profile=findings.chosen,
+        guarantees=tuple(asdict(each) for each in findings.guarantees),
+        profiles=tuple(asdict(each) for each in findings.tried),
+        environment=f"{environment.name} ({'built' if built else 'not built'})",
+    )
+    if findings.chosen is None:
+        held = any(each.mechanism for each in findings.guarantees)
+        unheld = tuple(f"{each.name}: {each.missing}" for each in findings.guarantees if each.missing)
+        return replace(report, detail=NO_PROFILE, missing=unheld if held else ())
+    if not built:
+        todo = f"its environment is built on first use, or now: paddock env build {environment.name}"
+        return replace(report, available=True, detail=f"works; {todo}")
+    return report
 
 
 async def _measure(name: str, language: str, config: Config) -> tuple[float, float]:
@@ -137,14 +187,6 @@ async def _measure(name: str, language: str, config: Config) -> tuple[float, flo
     return times[0], median(times[1:])
 
 
-def _worker(name: str) -> str | None:
-    if name != "monty":
-        return None
-    from paddock.engines.monty import worker_binary
-
-    return worker_binary()
-
-
 def _lint() -> LintReport:
     from paddock.linting import lint, ruff_binary
     from paddock.model.errors import LintUnavailable
@@ -165,12 +207,30 @@ def _show(out: Screen, engines: list[EngineReport], lint: LintReport) -> None:
             out.spans((f"{engine.name:<10}", "bold"), (f"{'-':<4}", "dim"), (NOT_HERE, "dim"))
         else:
             _show_check(out, engine.name, engine.detail, available=engine.available)
-        for more in (f"worker {engine.worker}" if engine.worker else "", *engine.walls):
-            if more:
-                out.line(f"{'':<14}{more}")
+        for more in _more(engine):
+            out.line(f"{'':<14}{more}")
+        for missing in engine.missing:
+            out.spans((f"{'':<14}missing: ", "yellow"), (missing, ""))
     _show_check(out, "lint", lint.detail, available=lint.available)
     for missing in _missing():
         out.spans(("missing   ", "yellow"), (missing, ""))
+
+
+def _more(engine: EngineReport) -> list[str]:
+    """What is known of an engine besides that it works, a line each."""
+    lines = [f"worker {engine.worker}"] if engine.worker else []
+    lines += engine.walls
+    lines += [f"profile {engine.profile}"] if engine.profile else []
+    lines += [f"{each['name']}: {each['mechanism']}" for each in engine.guarantees if each["mechanism"]]
+    lines += [_other(each) for each in engine.profiles if each["profile"] != engine.profile]
+    return lines + ([f"environment {engine.environment}"] if engine.environment else [])
+
+
+def _other(tried: dict[str, Any]) -> str:
+    """A profile that is not used, and why."""
+    if tried["works"]:
+        return f"profile {tried['profile']} would work" + (f", but {tried['reason']}" if tried["reason"] else " too")
+    return f"profile {tried['profile']} does not work: {tried['reason']}"
 
 
 def _show_check(out: Screen, name: str, detail: str, *, available: bool) -> None:

@@ -44,7 +44,7 @@ def _fill_closed_streams() -> None:
         try:
             os.fstat(number)
         except OSError:
-            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # noqa: FBT003
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
 
 
 def _leave_closed_pipes_alone() -> None:

@@ -18,12 +18,20 @@ if TYPE_CHECKING:
 FileArgument = Annotated[
     str | None, typer.Argument(metavar="FILE|-", show_default=False, help="The script; - or nothing reads stdin.")
 ]
+ArgumentsArgument = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="ARG", show_default=False, help="With --script: what the program is started with."),
+]
 CodeOption = Annotated[str | None, typer.Option("-c", metavar="CODE", help="The script itself.")]
 
 
 def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
     file: FileArgument = None,
+    arguments: ArgumentsArgument = None,
     code: CodeOption = None,
+    script: Annotated[
+        bool, typer.Option("--script", help="Run it as a program of its own: main.py, with ARGs and an exit code.")
+    ] = False,
     language: Annotated[
         str | None,
         typer.Option(
@@ -72,6 +80,7 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
     paddock run report.py --file sales.csv
     paddock run -c 'sum(prices)' --input prices='[1, 2, 3]'
     echo 'print("hello")' | paddock run --timeout 2 --json
+    paddock run --script convert.py --file sales.csv -- --verbose
     """
     from paddock.cli.source import language_of, read_code, read_file, read_inputs, refuse_empty
     from paddock.config import Config
@@ -79,6 +88,9 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
     refuse_empty({"FILE": [file], "--language": [language], "--engine": [engine], "--inputs": [inputs]})
     refuse_empty({"--file": attached or [], "--config": [config]})
     settings = Config.load(config)
+    argv = arguments or []
+    if script and code is not None and file is not None:
+        argv, file = [file, *argv], None  # as `python -c CODE ARG` has it
     options: Options = {
         "language": language or language_of(file),
         "engine": engine,
@@ -86,8 +98,20 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
         "limits": _limits(timeout, memory, settings),
         "files": [read_file(path) for path in attached or []],
         "type_check": type_check,
+        "mode": "script" if script else "expression",
+        "argv": _checked_argv(argv, is_script=script),
     }
     return _run(read_code(file, code, settings.code_bytes), options, settings, as_json=as_json)
+
+
+def _checked_argv(argv: list[str], *, is_script: bool) -> list[str]:
+    from paddock.model.errors import RequestError
+
+    if argv and not is_script:
+        raise RequestError(
+            f"one script at a time; {argv[0]!r} would be an argument of a program: add --script for that"
+        )
+    return argv
 
 
 def _run(code: str, options: Options, config: Config, *, as_json: bool) -> int:
@@ -100,28 +124,36 @@ def _run(code: str, options: Options, config: Config, *, as_json: bool) -> int:
         out.document(result.to_json())
     else:
         result = interrupts.run(_live(code, options, config, out, err, interrupts))
-        show_result(result, code, out, err)
+        if not (options["mode"] == "script" and _has_told(result)):
+            show_result(result, code, out, err)
     return _status(result)
 
 
 async def _quietly(code: str, options: Options, config: Config) -> RunResult:
+    from paddock.cli.build_progress import first_use
     from paddock.run import Paddock
 
-    async with Paddock(config) as paddock:
-        return await paddock.run(code, **options)
+    with first_use():
+        async with Paddock(config) as paddock:
+            return await paddock.run(code, **options)
 
 
 async def _live(
     code: str, options: Options, config: Config, out: Screen, err: Screen, interrupts: Interrupts
 ) -> RunResult:
     """Show the script's output while it runs. Leaving early, for a signal or a reader that has gone, ends the run."""
-    from contextlib import aclosing
+    from contextlib import AsyncExitStack, aclosing
 
+    from paddock.cli.build_progress import first_use
     from paddock.model.events import Done, Output, Progress
     from paddock.run import Paddock
 
-    async with Paddock(config) as paddock, aclosing(paddock.stream(code, **options)) as events:  # type: ignore[type-var]
+    async with AsyncExitStack() as opened:
+        begun = opened.enter_context(first_use())
+        paddock = await opened.enter_async_context(Paddock(config))
+        events = await opened.enter_async_context(aclosing(paddock.stream(code, **options)))  # type: ignore[type-var]
         async for event in events:
+            begun()
             with interrupts.writing():
                 if isinstance(event, Output):
                     (out if event.stream == "stdout" else err).write(event.text)
@@ -134,6 +166,11 @@ async def _live(
 
 def _progress(done: float, total: float | None, message: str) -> str:
     return f"{done:g}{'' if total is None else f'/{total:g}'} {message}".rstrip()
+
+
+def _has_told(result: RunResult) -> bool:
+    """Whether a program has itself said on its stderr how it ended."""
+    return result.exit_code is not None and result.verdict in {"ok", "raised", "rejected"}
 
 
 def _status(result: RunResult) -> int:

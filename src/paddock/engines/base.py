@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
-from paddock.model.events import Answer, EngineEvent
+from paddock.model.events import Answer, ArtifactAnswer, EngineEvent
 from paddock.planning.plan import Plan
 
 
@@ -22,6 +22,10 @@ class Execution(Protocol):
 
     def answer(self, call_id: int, answer: Answer) -> None:
         """Settle one `ToolCall`. Answers may come in any order; one for a guest that has ended is dropped."""
+        ...
+
+    def answer_artifact(self, call_id: int, answer: ArtifactAnswer) -> None:
+        """Settle one `ArtifactCall`, as `answer` does a `ToolCall`."""
         ...
 
 

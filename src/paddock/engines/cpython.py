@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import codecs
+import json
 import os
 import signal
 import time
@@ -17,10 +18,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from paddock.jail.guest import Guest, Report
-from paddock.jail.inbox import Called, Ended, Inbox, Message, Progressed, TooLarge
+from paddock.jail.inbox import Asked, Called, Ended, Inbox, Message, Progressed, TooLarge
 from paddock.jail.jail import Jail
 from paddock.jail.wire import CHUNK_BYTES, Kind, WireError, pack
-from paddock.model.events import Answer, EngineEvent, Finished, Output, Progress, Stream, ToolCall
+from paddock.model.events import (
+    Answer,
+    ArtifactAnswer,
+    ArtifactCall,
+    EngineEvent,
+    Finished,
+    Output,
+    Progress,
+    Stream,
+    ToolCall,
+)
 from paddock.model.result import Verdict
 from paddock.planning.plan import Plan
 
@@ -115,9 +126,15 @@ class CPythonExecution:
         if number is not None:
             self._guest.send(pack(Kind.ANSWER, number, {"failed": answer.failed}, answer.json.encode()))
 
+    def answer_artifact(self, call_id: int, answer: ArtifactAnswer) -> None:
+        header = dict(answer.values)
+        if answer.content is not None:
+            header["text"] = answer.is_text
+        self._guest.send(pack(Kind.ANSWER, call_id, header, answer.content or b""))
+
     def _send_script(self) -> None:
         plan = self._plan
-        frames = [pack(Kind.START, header=self._start())]
+        frames = [pack(Kind.START, body=json.dumps(self._start()).encode())]  # a header has no room for many files
         for name, text in plan.inputs_json.items():
             frames.append(pack(Kind.INPUT, header={"name": name}, body=text.encode()))
         for placed in plan.files:
@@ -130,7 +147,8 @@ class CPythonExecution:
     def _start(self) -> dict[str, Any]:
         limits = self._plan.limits
         return {
-            "mode": "expression",
+            "mode": self._plan.mode,
+            "argv": self._plan.argv,
             "limits": {
                 "memory_bytes": limits.memory_bytes,
                 "cpu_seconds": limits.cpu_seconds,
@@ -175,6 +193,9 @@ class CPythonExecution:
             return (
                 Progress(message.done, message.total, message.message) if self._progressed <= PROGRESS_EVENTS else None
             )
+        if isinstance(message, Asked):
+            name = message.filename if message.do == "create" else message.ref
+            return ArtifactCall(message.id, message.do, name, message.mime_type, message.content)
         if isinstance(message, TooLarge):
             return Finished(Verdict.OUTPUT_LIMIT, error_message=f"the result is {message.size} bytes of JSON")
         return self._finished(message)
@@ -214,6 +235,9 @@ class CPythonExecution:
         code = os.waitstatus_to_exitcode(report.status)
         if self._guest.bound.was_out_of_memory():
             return self._used(Finished(Verdict.OUT_OF_MEMORY), report)
+        if code >= 0 and self._plan.mode == "script":
+            verdict = Verdict.RAISED if code else Verdict.OK
+            return self._used(Finished(verdict, None, "SystemExit", str(code), exit_code=code), report)
         if code >= 0:
             words = f"the script ended its process with exit code {code}"
             return self._used(Finished(Verdict.CRASHED, None, "Crashed", words, exit_code=code), report)

@@ -21,7 +21,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from functools import lru_cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic_monty import AsyncMonty, AsyncMontySession, MontyError, MontyRuntimeError
 
@@ -32,7 +32,17 @@ from paddock.engines.monty_floats import Floats
 from paddock.engines.monty_sessions import Sessions
 from paddock.engines.monty_types import check_types
 from paddock.model.errors import EngineCrashed, EngineUnavailable
-from paddock.model.events import Answer, EngineEvent, Finished, Output, Progress, Stream, ToolCall
+from paddock.model.events import (
+    Answer,
+    ArtifactAnswer,
+    ArtifactCall,
+    EngineEvent,
+    Finished,
+    Output,
+    Progress,
+    Stream,
+    ToolCall,
+)
 from paddock.model.result import Verdict
 from paddock.planning import fits_python
 from paddock.planning.plan import BRIDGE_NAMES, Plan
@@ -122,7 +132,7 @@ class MontyEngine:
 
 
 async def _entered(pool: AsyncMonty) -> AsyncMonty:
-    """The pool with its first workers. One that is cancelled ends them too: half started, they would outlive the host."""
+    """The pool with its first workers. Cancelled, it ends them too: half started, they would outlive the host."""
     entering = asyncio.ensure_future(pool.__aenter__())
     try:
         return await asyncio.shield(entering)
@@ -179,7 +189,9 @@ class MontyExecution:
         self._loop = asyncio.get_running_loop()
         self._events: asyncio.Queue[EngineEvent] = asyncio.Queue()
         self._waiting: dict[int, asyncio.Future[str]] = {}
+        self._asked: dict[int, asyncio.Future[ArtifactAnswer]] = {}
         self._calls = 0
+        self._artifact_calls = 0
         self._progressed = 0
         self._pid: int | None = None
         self._cpu_before: float | None = None
@@ -217,6 +229,11 @@ class MontyExecution:
         else:
             waiting.set_result(answer.json)
 
+    def answer_artifact(self, call_id: int, answer: ArtifactAnswer) -> None:
+        asked = self._asked.pop(call_id, None)
+        if asked is not None and not asked.done():
+            asked.set_result(answer)
+
     def _end_for(self, misfit: fits_python.Misfit) -> None:
         """Let the run end before the script sees an answer with which it might go wrong; the guest is then dropped."""
         message = f"after what a tool answered, this script needs full Python ({misfit}); nothing more of it was run"
@@ -231,7 +248,9 @@ class MontyExecution:
     async def stop(self) -> None:
         """End the guest. A worker that is still running is killed; the pool replaces it."""
         for waiting in self._waiting.values():
-            waiting.cancel()  # else the coroutine that waits for an answer is left behind
+            waiting.cancel()
+        for asked in self._asked.values():
+            asked.cancel()  # else the coroutine that waits for an answer is left behind
         if self._driving is not None and not self._driving.done():
             self._driving.cancel()
             await asyncio.wait([self._driving])
@@ -288,9 +307,12 @@ class MontyExecution:
             answer = await self._feed(_guest("monty_result.py"), {})
         if not isinstance(answer, str):
             return Finished(Verdict.OK, None, cpu_seconds=self._cpu_spent())
-        spent, mended = self._cpu_spent(), self._floats.mended
-        output = await asyncio.to_thread(mended, answer) if len(answer) > LONG_TEXT_CHARACTERS else mended(answer)
-        return Finished(Verdict.OK, output, cpu_seconds=spent)
+        spent = self._cpu_spent()
+        return Finished(Verdict.OK, await self._mended(answer), cpu_seconds=spent)
+
+    async def _mended(self, text: str) -> str:
+        mended = self._floats.mended
+        return await asyncio.to_thread(mended, text) if len(text) > LONG_TEXT_CHARACTERS else mended(text)
 
     def _small_inputs(self) -> dict[str, Any]:
         small = {name: json.loads(text) for name, text in self._plan.inputs_json.items() if not _is_large(text)}
@@ -313,7 +335,11 @@ class MontyExecution:
         fed = self._session.feed_run(
             code,
             inputs=inputs,
-            external_lookup={f"__paddock_call_{SECRET}": self._call, f"__paddock_progress_{SECRET}": self._progress},
+            external_lookup={
+                f"__paddock_call_{SECRET}": self._call,
+                f"__paddock_progress_{SECRET}": self._progress,
+                f"__paddock_artifact_{SECRET}": self._artifact,
+            },
             print_callback=self._print,
             os=self._files,
         )
@@ -345,6 +371,23 @@ class MontyExecution:
         self._progressed += 1
         if self._progressed <= PROGRESS_EVENTS:
             self._events.put_nowait(Progress(far, whole, str(message)[:PROGRESS_CHARACTERS]))
+
+    async def _artifact(self, action: object, name: object, file_type: object, content: object) -> tuple[str, Any]:
+        if action not in ("create", "read") or not isinstance(name, str) or not isinstance(file_type, str):
+            raise TypeError("artifacts have names")
+        if isinstance(content, str):
+            content = (await self._mended(content)).encode(errors="replace")
+        if not isinstance(content, bytes):
+            raise TypeError("the content of an artifact is text or bytes")
+        self._artifact_calls += 1
+        number = self._artifact_calls
+        asked: asyncio.Future[ArtifactAnswer] = self._loop.create_future()
+        self._asked[number] = asked
+        do: Literal["create", "read"] = "create" if action == "create" else "read"
+        self._events.put_nowait(ArtifactCall(number, do, name, file_type, content))
+        answer = await asked
+        read = answer.content or b""
+        return json.dumps(dict(answer.values)), read.decode() if answer.is_text else read
 
 
 def _is_large(text: str) -> bool:
@@ -385,6 +428,7 @@ def _prelude(source: Source, tools: tuple[str, ...]) -> str:
 def _bridge(tools: tuple[str, ...]) -> str:
     bridge = _guest("monty_tools.py").replace("__paddock_call(", f"__paddock_call_{SECRET}(")
     bridge = bridge.replace("__paddock_progress(", f"__paddock_progress_{SECRET}(")
+    bridge = bridge.replace("__paddock_artifact(", f"__paddock_artifact_{SECRET}(")
     linked = [f"async def {name}(payload=None):\n    return await call_tool({name!r}, payload)\n" for name in tools]
     return "\n".join([bridge, *linked])
 

@@ -98,6 +98,9 @@ def _stubs(plan: Plan, source: Source) -> str:
         "async def call_tool(name: str, params: dict[str, Any] | None = None, "
         "arguments: dict[str, Any] | None = None) -> Any: ...",
         "async def report_progress(done: float, total: float | None = None, message: str = '') -> None: ...",
+        "async def create_artifact(filename: str, content: str | bytes, file_type: str | None = None) "
+        "-> dict[str, Any]: ...",
+        "async def read_artifact(ref: str) -> dict[str, Any]: ...",
     ]
     lines += [f"async def {name}(payload: dict[str, Any] | None = None) -> Any: ..." for name in plan.tools]
     return "\n".join(lines)

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 
-from paddock.model.events import Answer, EngineEvent, Finished, ToolCall
+from paddock.model.events import Answer, ArtifactAnswer, ArtifactCall, EngineEvent, Finished, ToolCall
 from paddock.planning.plan import Plan
 
 
@@ -17,6 +17,7 @@ class ScriptedEngine:
         self._events = tuple(events)
         self.opened: list[Plan] = []
         self.answers: dict[int, Answer] = {}  # in the order of their arrival
+        self.artifact_answers: dict[int, ArtifactAnswer] = {}
         self.running = 0
         self.closed = False
 
@@ -25,7 +26,7 @@ class ScriptedEngine:
         self.opened.append(plan)
         self.running += 1
         try:
-            yield ScriptedExecution(self._events, self.answers)
+            yield ScriptedExecution(self._events, self.answers, self.artifact_answers)
         finally:
             self.running -= 1
 
@@ -36,17 +37,22 @@ class ScriptedEngine:
 class ScriptedExecution:
     """One play. Like a guest that awaits its calls, it goes past a group of calls when all of them are answered."""
 
-    def __init__(self, events: tuple[EngineEvent, ...], answers: dict[int, Answer]) -> None:
+    def __init__(
+        self,
+        events: tuple[EngineEvent, ...],
+        answers: dict[int, Answer],
+        artifact_answers: dict[int, ArtifactAnswer],
+    ) -> None:
         self._events = events
-        self._answers = answers
-        self._open: set[int] = set()
+        self._answers, self._artifact_answers = answers, artifact_answers
+        self._open: set[tuple[str, int]] = set()
         self._settled = asyncio.Event()
         self._settled.set()
 
     async def feed(self) -> AsyncGenerator[EngineEvent, None]:
         for event in self._events:
-            if isinstance(event, ToolCall):
-                self._open.add(event.id)
+            if isinstance(event, ToolCall | ArtifactCall):
+                self._open.add((type(event).__name__, event.id))
                 self._settled.clear()
             else:
                 await self._settled.wait()
@@ -57,6 +63,13 @@ class ScriptedExecution:
 
     def answer(self, call_id: int, answer: Answer) -> None:
         self._answers[call_id] = answer
-        self._open.discard(call_id)
+        self._settle("ToolCall", call_id)
+
+    def answer_artifact(self, call_id: int, answer: ArtifactAnswer) -> None:
+        self._artifact_answers[call_id] = answer
+        self._settle("ArtifactCall", call_id)
+
+    def _settle(self, kind: str, call_id: int) -> None:
+        self._open.discard((kind, call_id))
         if not self._open:
             self._settled.set()

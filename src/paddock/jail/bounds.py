@@ -35,6 +35,10 @@ class Bound(Protocol):
 
     def was_out_of_memory(self) -> bool: ...
 
+    def stop(self) -> None:
+        """The guest is gone: `kill` is not called once this has returned."""
+        ...
+
     def usage(self) -> tuple[float | None, int | None]:
         """Seconds of processor time and the most bytes of memory since `limit`."""
         ...
@@ -72,8 +76,6 @@ class Bounds:
         """The guest is gone."""
         if isinstance(bound, InSlot) and isinstance(self._source, Slots):
             self._emptying.submit(self._source.give_back, bound.slot)
-        elif isinstance(bound, UnderWatch):
-            bound.stop()
 
     async def close(self) -> None:
         def close() -> None:
@@ -101,6 +103,8 @@ class InSlot:
 
     def was_out_of_memory(self) -> bool:
         return self.slot.was_out_of_memory()
+
+    def stop(self) -> None: ...
 
     def usage(self) -> tuple[float | None, int | None]:
         used = self.slot.usage()
@@ -156,6 +160,8 @@ class Unbounded:
 
     def was_out_of_memory(self) -> bool:
         return False
+
+    def stop(self) -> None: ...
 
     def usage(self) -> tuple[float | None, int | None]:
         return None, None

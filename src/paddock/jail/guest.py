@@ -214,6 +214,7 @@ class Guest:
                 if pidfd is not None:
                     await self._gone(pidfd)
         finally:
+            self.bound.stop()  # before numbers of descriptors that it may use mean something else
             self._close()
 
     async def _gone(self, pidfd: int) -> None:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 
 from paddock.jail.json_text import check
-from paddock.jail.wire import PREFIX, Kind, WireError, prefix
+from paddock.jail.wire import ARTIFACT_BYTES, PREFIX, Kind, WireError, prefix
 
 CALL_BYTES = 8 * 1024 * 1024
-ARTIFACT_BYTES = 16 * 1024 * 1024
 ERROR_BYTES = 2 * 1024 * 1024
 """Of a message and a traceback, as JSON."""
 TOOL_NAME_CHARACTERS = 200
@@ -34,6 +33,17 @@ class Progressed(msgspec.Struct, forbid_unknown_fields=True):
     done: float
     total: float | None = None
     message: str = ""
+
+
+class Asked(msgspec.Struct, forbid_unknown_fields=True):
+    """It makes an artifact, or reads one."""
+
+    do: Literal["create", "read"]
+    filename: str = ""
+    mime_type: str = ""
+    ref: str = ""
+    id: int = 0
+    content: bytes = b""
 
 
 class Ended(msgspec.Struct, forbid_unknown_fields=True):
@@ -62,7 +72,7 @@ class TooLarge(msgspec.Struct):
     size: int
 
 
-Message = Called | Progressed | Ended | TooLarge
+Message = Called | Progressed | Asked | Ended | TooLarge
 
 
 class Inbox:
@@ -121,4 +131,8 @@ def _message(kind: Kind, frame_id: int, header: bytes, body: bytes) -> Message:
             texts = msgspec.json.decode(body, type=Texts)
             ended.message, ended.traceback = texts.message, texts.traceback
         return ended
-    raise ValueError("artifacts are not kept yet")
+    asked = msgspec.json.decode(header, type=Asked)
+    if asked.id or asked.content:
+        raise ValueError("not a request for an artifact")
+    asked.id, asked.content = frame_id, body
+    return asked

@@ -29,6 +29,7 @@ class Inside:
     reads: tuple[str, ...] = ()
     whole: tuple[str, ...] = ()
     preload: tuple[str, ...] = ()
+    system: tuple[str, ...] = SYSTEM
 
 
 def wanted(config: Config) -> tuple[str, ...]:
@@ -51,7 +52,7 @@ def spec(profile: str, config: Config, inside: Inside, *, memfds: bool) -> Spec:
     return Spec(
         profile=profile,
         runtime=inside.runtime,
-        reads=(*SYSTEM, *inside.reads),
+        reads=(*inside.system, *inside.reads),
         whole=inside.whole,
         preload=inside.preload,
         own_uids=os.geteuid() == 0,

@@ -108,8 +108,8 @@ class NoWalls(Exception):
 def _enter(enclosure: Enclosure, host: socket.socket) -> None:
     try:
         enclosure.enter(host)
-    except Exception as problem:
-        raise NoWalls(f"{type(problem).__name__}: {problem}") from problem
+    except OSError as problem:
+        raise NoWalls(str(problem)) from problem
 
 
 def _start_zygote(

@@ -16,6 +16,8 @@ PREFIX = struct.Struct("!BIII")
 HEADER_BYTES = 64 * 1024
 BODY_BYTES = 64 * 1024 * 1024
 """The most that any frame may carry; a reader may allow less."""
+ARTIFACT_BYTES = 16 * 1024 * 1024
+"""Of one artifact; what a guest says of a larger one is not read."""
 CHUNK_BYTES = 256 * 1024
 """Large files cross in frames of this size."""
 

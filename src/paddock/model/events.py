@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+from paddock.model.artifacts import Artifact
 
 if TYPE_CHECKING:
     from paddock.model.result import RunResult, Verdict
@@ -38,6 +41,17 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
+class ArtifactCall:
+    """The script makes an artifact, or reads one. `id` counts apart from the tool calls."""
+
+    id: int
+    action: Literal["create", "read"]
+    name: str  # of the file; to read one, its id or URL will do
+    file_type: str = ""
+    content: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
 class Finished:
     """The engine's last event: how the guest ended. The rest of a result is the host's to add."""
 
@@ -63,8 +77,8 @@ class Done:
     result: RunResult
 
 
-EngineEvent = Output | ToolCall | Progress | Finished
-Event = Output | ToolCall | Progress | Done
+EngineEvent = Output | ToolCall | Progress | ArtifactCall | Finished
+Event = Output | ToolCall | Progress | Artifact | Done
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,3 +87,12 @@ class Answer:
 
     json: str
     failed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactAnswer:
+    """What an artifact call came to, as the script gets it; `content` where one was read."""
+
+    values: Mapping[str, Any]
+    content: bytes | None = None
+    is_text: bool = False

@@ -13,6 +13,7 @@ from paddock.model.words import nearest
 
 LANGUAGES = ("python", "javascript", "typescript")
 ENGINES = ("auto", "monty", "cpython", "quickjs", "node")
+MODES = ("expression", "script")
 
 
 class Options(TypedDict, total=False):
@@ -25,6 +26,8 @@ class Options(TypedDict, total=False):
     tools: Iterable[str] | None
     limits: Limits | Mapping[str, object] | None
     type_check: bool
+    mode: str
+    argv: Iterable[str]
 
 
 def asked(code: str, options: Options) -> Request:
@@ -50,3 +53,5 @@ class Request:
     tools: Iterable[str] | None = None  # names of tools that the script may call; None: all there are
     limits: Limits | Mapping[str, object] | None = None  # laid over the configured ones
     type_check: bool = False  # refuse what is wrong by its types before anything runs
+    mode: str = "expression"  # the value of a return or of the last expression; "script": a program, with an exit code
+    argv: Iterable[str] = ()  # what a program finds in sys.argv after its own name

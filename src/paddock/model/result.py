@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from paddock.model.artifacts import Artifact
+
 
 class Verdict(StrEnum):
     """How a run ended; the closed list."""
@@ -79,7 +81,7 @@ class RunResult:
     exit_code: int | None = None
     signal: int | None = None
     calls: tuple[Call, ...] = ()
-    artifacts: tuple[Mapping[str, Any], ...] = ()
+    artifacts: tuple[Artifact, ...] = ()
     network: tuple[Mapping[str, Any], ...] = ()
     available_functions: tuple[str, ...] = ()
     definition: str | None = None
@@ -127,7 +129,7 @@ class RunResult:
             "engine": self.engine,
             "engine_reason": self.engine_reason,
             "calls": [asdict(call) for call in self.calls],
-            "artifacts": [dict(artifact) for artifact in self.artifacts],
+            "artifacts": [asdict(artifact) for artifact in self.artifacts],
             "network": [dict(item) for item in self.network],
             "available_functions": list(self.available_functions),
             "definition": self.definition,

@@ -14,7 +14,7 @@ from paddock.model.errors import BadInput, CodeTooLarge, RequestError, UnknownEn
 from paddock.model.events import Finished
 from paddock.model.files import PlacedFile, place
 from paddock.model.limits import Limits
-from paddock.model.request import ENGINES, LANGUAGES, Request
+from paddock.model.request import ENGINES, LANGUAGES, MODES, Request
 from paddock.model.result import RunError, Verdict
 from paddock.model.words import nearest
 from paddock.planning.python_source import Source, SourceProblem, read
@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     from paddock.config import Config
 
 ENGINE_LANGUAGE = {"monty": "python", "cpython": "python", "quickjs": "javascript", "node": "javascript"}
-BRIDGE_NAMES = ("call_tool", "report_progress")
+BRIDGE_NAMES = ("call_tool", "report_progress", "create_artifact", "read_artifact")
 ASKED_FOR = "asked for"
+SCRIPT_MODE = "script mode"
+ARGUMENT_BYTES = 128 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,8 @@ class Plan:
     files: tuple[PlacedFile, ...]
     tools: tuple[str, ...]
     type_check: bool = False
+    mode: str = "expression"
+    argv: tuple[str, ...] = ()
     refusal: RunError | None = None
     """Set when nothing is to be run: a syntax error, or no engine here that can run this script."""
 
@@ -68,6 +72,8 @@ def make_plan(request: Request, config: Config, *, engines: Collection[str], too
         files=files,
         tools=_tools(request.tools, tools),
         type_check=request.type_check,
+        mode=_mode(request, engine),
+        argv=_argv(request),
     )
     return _choose(plan, engines)
 
@@ -77,12 +83,22 @@ def _choose(plan: Plan, engines: Collection[str]) -> Plan:
         return _refuse(
             plan, "EngineUnavailable", f"no engine for {plan.language} is installed here; python is available"
         )
+    if plan.mode == "script" and _is_sendable(plan.code):
+        return _program(plan, engines)  # which finds out by itself whether it compiles, and says so on its stderr
     source = read(plan.code)
     if isinstance(source, SourceProblem):
         return _refuse(plan, source.type, source.message, source.line, source.column)
     if plan.engine != "auto":
         return _named(plan, engines)
     return _fitting(plan, source, engines)
+
+
+def _program(plan: Plan, engines: Collection[str]) -> Plan:
+    if "cpython" not in engines:
+        words = "a program (mode 'script') needs the engine `cpython`, which is not available here"
+        return _refuse(plan, "EngineUnavailable", words)
+    reason = SCRIPT_MODE if plan.engine == "auto" else ASKED_FOR
+    return _with(plan, engine="cpython", engine_reason=reason)
 
 
 def _named(plan: Plan, engines: Collection[str]) -> Plan:
@@ -161,6 +177,8 @@ def _with(plan: Plan, *, engine: str | None, engine_reason: str | None, refusal:
         plan.files,
         plan.tools,
         plan.type_check,
+        plan.mode,
+        plan.argv,
         refusal,
     )
 
@@ -184,6 +202,38 @@ def _engine(engine: str) -> str:
     if engine not in ENGINES:
         raise UnknownEngine(f"unknown engine {engine!r}{_suggest(engine, ENGINES)}")
     return engine
+
+
+def _mode(request: Request, engine: str) -> str:
+    if request.mode not in MODES:
+        raise RequestError(f"unknown mode {request.mode!r}{_suggest(request.mode, MODES)}")
+    if request.mode == "script" and engine == "monty":
+        raise RequestError("mode 'script' runs a program, which the engine 'monty' cannot; leave it to 'auto'")
+    if request.mode == "script" and request.type_check:
+        raise RequestError("a program (mode 'script') cannot be type checked; leave out one of the two")
+    return request.mode
+
+
+def _argv(request: Request) -> tuple[str, ...]:
+    if isinstance(request.argv, str) or not isinstance(request.argv, Iterable):
+        raise RequestError(f"argv must be a list of texts, not {request.argv!r}")
+    given = tuple(request.argv)
+    if given and request.mode != "script":
+        raise RequestError("argv is what a program is started with; ask for mode 'script' too")
+    for text in given:
+        if not isinstance(text, str) or "\0" in text or not _is_sendable(text):
+            raise RequestError(f"argv holds {text!r}, which cannot be an argument of a program")
+    if sum(len(text.encode()) for text in given) > ARGUMENT_BYTES:
+        raise RequestError(f"argv is larger than {ARGUMENT_BYTES} bytes; pass data through inputs or files")
+    return given
+
+
+def _is_sendable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half a surrogate pair
+        return False
+    return True
 
 
 def _suggest(word: object, known: Iterable[str]) -> str:

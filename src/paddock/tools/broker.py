@@ -24,7 +24,7 @@ ARGUMENT_BYTES = 4 * 1024 * 1024
 ARGUMENT_DEPTH = 100
 
 
-RESERVED = frozenset({"call_tool", "report_progress", "files"})
+RESERVED = frozenset({"call_tool", "report_progress", "create_artifact", "read_artifact", "files"})
 """Names that every script finds defined."""
 
 

@@ -19,7 +19,6 @@ from paddock.jail.wire import Kind
 NAME_CHARACTERS = 200
 FILE_NAME_CHARACTERS = 4096
 MESSAGE_CHARACTERS = 1000
-TEXT_TYPES = ("json", "xml", "javascript", "ecmascript", "yaml", "csv", "sql", "toml", "x-ndjson", "x-sh", "graphql")
 _arguments_text = json.JSONEncoder(allow_nan=False, default=values.number).encode
 _decode = json.JSONDecoder().decode
 Function = Callable[..., Coroutine[Any, Any, Any]]
@@ -72,6 +71,9 @@ def functions(channel: Channel) -> Functions:
         if problem:
             return {"success": False, "error": problem}
         body = content.encode("utf-8", streams.REPLACE) if isinstance(content, str) else bytes(content)
+        if len(body) > wire.ARTIFACT_BYTES:
+            most = wire.ARTIFACT_BYTES // 2**20
+            return {"success": False, "error": f"an artifact has at most {most} MB, and this one has {len(body)} bytes"}
         header = {"do": "create", "filename": _clean(filename), "mime_type": _clean(file_type or "")}
         answer = await channel.request(Kind.ARTIFACT, header, body)
         given: dict[str, Any] = _decode(answer.header.decode())
@@ -85,7 +87,7 @@ def functions(channel: Channel) -> Functions:
         given: dict[str, Any] = _decode(answer.header.decode())
         if not given.get("success"):
             return given
-        content = _content(answer.body, str(given.get("mimeType") or ""))
+        content = answer.body.decode() if given.pop("text", False) else answer.body
         return {"success": True, "content": content, **{k: v for k, v in given.items() if k != "success"}}
 
     own: tuple[Function, ...] = (call_tool, report_progress, create_artifact, read_artifact)
@@ -106,21 +108,9 @@ def _artifact_problem(filename: object, content: object, file_type: object) -> s
         return "an artifact needs a file name"
     if not isinstance(content, str | bytes | bytearray | memoryview):
         return f"the content of an artifact is text or bytes, not {type(content).__name__}"
-    if len(content) * (4 if isinstance(content, str) else 1) > wire.BODY_BYTES:
-        return f"the content of an artifact is at most {wire.BODY_BYTES} bytes"
     if file_type is not None and (not isinstance(file_type, str) or len(file_type) > NAME_CHARACTERS):
         return "the type of an artifact is a MIME type, such as text/csv"
     return None
-
-
-def _content(body: bytes, mime_type: str) -> str | bytes:
-    kind, _, rest = mime_type.partition(";")[0].strip().lower().partition("/")
-    if kind == "text" or (kind == "application" and rest.rpartition("+")[2].removeprefix("x-") in TEXT_TYPES):
-        try:
-            return body.decode()
-        except UnicodeDecodeError:
-            return body
-    return body
 
 
 def _clean(text: str) -> str:

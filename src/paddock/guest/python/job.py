@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 from dataclasses import dataclass, field
@@ -37,7 +38,7 @@ def receive(control: socket.socket) -> Job | None:
     job = Job()
     while (frame := wire.receive(control)) is not None:
         if frame.kind == Kind.START:
-            job.start = frame.values()
+            job.start = frame.values() or json.loads(frame.body)
             for entry in job.start.get("files") or ():
                 entry["path"] = _placed(entry["path"])
         elif frame.kind == Kind.INPUT:

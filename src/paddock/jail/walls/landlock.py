@@ -21,9 +21,9 @@ _ABSTRACT_SOCKETS_AND_SIGNALS = 0b11
 _TELL_VERSION, _PATH_BENEATH = 1, 1
 _ABSENT = (errno.ENOSYS, errno.EOPNOTSUPP, errno.EPERM)
 
+TRUNCATE_SINCE = 3
 SCOPES = 6
 """The version that keeps abstract sockets and signals of those outside apart."""
-TRUNCATE_SINCE = 3
 
 _abi: int | None = None
 

@@ -27,7 +27,7 @@ from paddock.planning.light.things import ANY, NOTHING, ORDERLESS, Kind, Kinds, 
 PASSES = 12
 """Kinds only ever grow, and small scripts settle in three or four passes."""
 
-BRIDGE = frozenset({"call_tool", "report_progress"})
+BRIDGE = frozenset({"call_tool", "report_progress", "create_artifact"})
 """What every script may call to reach the caller's side."""
 
 SHOWN = frozenset({
@@ -248,6 +248,8 @@ class Analysis:
             return frozenset({self.named("tool", name)})
         if name in self.given:
             return ANY
+        if name == "read_artifact":
+            raise Refused("reads an artifact", node)  # of unknown content, which may be bytes
         if name in BUILTINS:
             return frozenset({self.named("builtin", name)})
         if name in EXCEPTIONS:

@@ -134,6 +134,7 @@ def _passed_builtin(a: Analysis, name: str, arguments: list[Kinds], node: ast.AS
 TOOL_ARGUMENTS = {
     "call_tool": (1, 2, {"params", "arguments"}),
     "report_progress": (1, 3, {"total", "message"}),
+    "create_artifact": (2, 3, {"file_type"}),
 }
 
 

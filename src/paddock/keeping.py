@@ -1,0 +1,74 @@
+"""What one run asks of artifacts, and what it is answered. A failure is an answer too, never an exception inside."""
+
+from __future__ import annotations
+
+from paddock.model.artifacts import (
+    ARTIFACT_BYTES,
+    READ_BYTES,
+    RUN_BYTES,
+    RUN_COUNT,
+    Artifact,
+    Artifacts,
+    is_text,
+    mime_type,
+    name_problem,
+)
+from paddock.model.events import ArtifactAnswer, ArtifactCall
+
+MB = 1024 * 1024
+
+
+class Keeping:
+    """Makes and reads the artifacts of one run, within what one run may."""
+
+    def __init__(self, store: Artifacts) -> None:
+        self._store = store
+        self._made: dict[int, Artifact | None] = {}  # None: it is being made
+        self._bytes_left, self._reads_left = RUN_BYTES, READ_BYTES
+
+    def artifacts(self) -> tuple[Artifact, ...]:
+        """Those that were made, in the order of the program."""
+        made = (self._made[number] for number in sorted(self._made))
+        return tuple(artifact for artifact in made if artifact is not None)
+
+    async def answer(self, call: ArtifactCall) -> tuple[ArtifactAnswer, Artifact | None]:
+        """What `call` comes to, and the artifact where it made one."""
+        if call.action == "read":
+            return await self._read(call.name), None
+        problem = self._problem(call)
+        if problem is not None:
+            return _failed(problem), None
+        self._made[call.id] = None
+        self._bytes_left -= len(call.content)
+        kind = mime_type(call.file_type, call.name, call.content)
+        artifact = self._made[call.id] = await self._store.create(call.name, kind, call.content)
+        shown = {"id": artifact.id, "url": artifact.url, **_described(artifact)}
+        return ArtifactAnswer({"success": True, **shown}), artifact
+
+    async def _read(self, ref: str) -> ArtifactAnswer:
+        found = await self._store.read(ref)
+        if found is None:
+            return _failed(f"there is no artifact {ref[:100]!r}; give the id, the URL or the file name of one")
+        artifact, content = found
+        self._reads_left -= len(content)
+        if self._reads_left < 0:
+            return _failed(f"one run may read {READ_BYTES // MB} MB of artifacts; keep what was read")
+        values = {"success": True, **_described(artifact)}
+        return ArtifactAnswer(values, content, is_text=is_text(artifact.mime_type, content))
+
+    def _problem(self, call: ArtifactCall) -> str | None:
+        if len(call.content) > ARTIFACT_BYTES:
+            return f"an artifact has at most {ARTIFACT_BYTES // MB} MB, and this one has {len(call.content)} bytes"
+        if len(call.content) > self._bytes_left or len(self._made) >= RUN_COUNT:
+            return (
+                f"one run may make {RUN_COUNT} artifacts of {RUN_BYTES // MB} MB together; make fewer, or smaller ones"
+            )
+        return name_problem(call.name)
+
+
+def _described(artifact: Artifact) -> dict[str, object]:
+    return {"filename": artifact.filename, "mimeType": artifact.mime_type, "size": artifact.size}
+
+
+def _failed(problem: str) -> ArtifactAnswer:
+    return ArtifactAnswer({"success": False, "error": problem})

@@ -1,0 +1,98 @@
+"""Artifacts: named bytes that are kept after a run. A name is data, never a path."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+URL = "paddock://artifacts/"
+ARTIFACT_BYTES = 16 * 1024 * 1024
+RUN_BYTES = 64 * 1024 * 1024
+"""Of all artifacts that one run makes."""
+RUN_COUNT = 1000
+READ_BYTES = 256 * 1024 * 1024
+"""Of all that one run reads: an answer waits in the host's memory until its guest takes it."""
+NAME_CHARACTERS = 255
+TYPES = {
+    "csv": "text/csv",
+    "css": "text/css",
+    "gif": "image/gif",
+    "htm": "text/html",
+    "html": "text/html",
+    "jpeg": "image/jpeg",
+    "jpg": "image/jpeg",
+    "js": "text/javascript",
+    "json": "application/json",
+    "jsonl": "application/x-ndjson",
+    "log": "text/plain",
+    "md": "text/markdown",
+    "parquet": "application/vnd.apache.parquet",
+    "pdf": "application/pdf",
+    "png": "image/png",
+    "py": "text/x-python",
+    "svg": "image/svg+xml",
+    "toml": "application/toml",
+    "ts": "text/x-typescript",
+    "tsv": "text/tab-separated-values",
+    "txt": "text/plain",
+    "webp": "image/webp",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "xml": "application/xml",
+    "yaml": "application/yaml",
+    "yml": "application/yaml",
+    "zip": "application/zip",
+}
+_TEXT = frozenset({"json", "xml", "javascript", "ecmascript", "yaml", "csv", "sql", "toml", "ndjson", "sh", "graphql"})
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """The script made an artifact: what it is called and where it is found, without its bytes."""
+
+    id: str
+    filename: str
+    mime_type: str
+    size: int
+    url: str
+
+
+class Artifacts(Protocol):
+    """Where artifacts are kept. Not a file system: there are no folders, and nothing is changed once it is made."""
+
+    async def create(self, filename: str, mime_type: str, content: bytes) -> Artifact: ...
+
+    async def read(self, ref: str) -> tuple[Artifact, bytes] | None:
+        """The one with this id or URL, else the newest of this name."""
+        ...
+
+
+def mime_type(file_type: str, filename: str, content: bytes) -> str:
+    """The type that was given, as a MIME type or a suffix; else the file name's; else what the bytes look like."""
+    given = file_type.strip().lower().removeprefix(".")
+    if "/" in given:
+        return given
+    suffix = filename.rpartition(".")[2].lower() if "." in filename else ""
+    known = TYPES.get(given) or TYPES.get(suffix)
+    return known or ("text/plain" if _is_utf8(content) else "application/octet-stream")
+
+
+def is_text(kind: str, content: bytes) -> bool:
+    """Whether a script gets this content as text."""
+    family, _, rest = kind.partition(";")[0].strip().lower().partition("/")
+    readable = family == "text" or rest.rpartition("+")[2].removeprefix("x-") in _TEXT
+    return readable and _is_utf8(content)
+
+
+def name_problem(filename: str) -> str | None:
+    """Why an artifact cannot have this name; None where it can."""
+    if not filename.strip() or len(filename) > NAME_CHARACTERS or not filename.isprintable():
+        return f"a file name has 1 to {NAME_CHARACTERS} characters, and no control characters"
+    return None
+
+
+def _is_utf8(content: bytes) -> bool:
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -1,0 +1,83 @@
+"""What the host does with artifacts: the store, the caps of a run, and what has left the sandbox."""
+
+from __future__ import annotations
+
+from paddock.engines.scripted import ScriptedEngine
+from paddock.holding import Held
+from paddock.jail import wire
+from paddock.keeping import Keeping
+from paddock.model import artifacts
+from paddock.model.artifacts import Artifact
+from paddock.model.events import ArtifactAnswer, ArtifactCall, Event, Finished, Output
+from paddock.model.result import Verdict
+from paddock.run import Paddock
+from paddock.store.memory import MemoryArtifacts
+from tests.test_run import scripted
+
+
+def create(number: int, name: str = "a.txt", content: bytes = b"x") -> ArtifactCall:
+    return ArtifactCall(number, "create", name, "", content)
+
+
+async def test_the_oldest_go_where_there_is_no_room() -> None:
+    store = MemoryArtifacts(total_bytes=10, total_count=3)
+    first = await store.create("a", "text/plain", b"12345")
+    second = await store.create("b", "text/plain", b"12345")
+    assert await store.read(first.id) == (first, b"12345")
+    third = await store.create("c", "text/plain", b"1")
+    assert (await store.read(first.id), await store.read("b")) == (None, (second, b"12345"))
+    for name in ("d", "e"):
+        await store.create(name, "text/plain", b"")
+    assert (await store.read("b"), await store.read(third.url)) == (None, (third, b"1"))
+
+
+async def test_ids_cannot_be_guessed() -> None:
+    store = MemoryArtifacts()
+    ids = {(await store.create("a", "text/plain", b"")).id for _ in range(100)}
+    assert (len(ids), {len(made) for made in ids}) == (100, {22})
+
+
+async def test_one_run_makes_only_so_many() -> None:
+    keeping = Keeping(MemoryArtifacts())
+    answers = [(await keeping.answer(create(number, content=b"")))[0] for number in range(artifacts.RUN_COUNT + 1)]
+    assert [answer.values["success"] for answer in answers] == [True] * artifacts.RUN_COUNT + [False]
+    assert len(keeping.artifacts()) == artifacts.RUN_COUNT
+
+
+async def test_one_run_reads_only_so_much() -> None:
+    store = MemoryArtifacts()
+    await store.create("a.txt", "text/plain", bytes(artifacts.ARTIFACT_BYTES))
+    keeping, most = Keeping(store), artifacts.READ_BYTES // artifacts.ARTIFACT_BYTES
+    answers = [(await keeping.answer(ArtifactCall(number, "read", "a.txt")))[0] for number in range(most + 1)]
+    assert [answer.content is not None for answer in answers] == [True] * most + [False]
+    assert answers[-1] == ArtifactAnswer(
+        {"success": False, "error": "one run may read 256 MB of artifacts; keep what was read"}
+    )
+
+
+def test_both_ends_of_the_wire_agree_on_how_large_one_may_be() -> None:
+    assert wire.ARTIFACT_BYTES == artifacts.ARTIFACT_BYTES
+
+
+def test_an_artifact_has_left_the_sandbox() -> None:
+    seen: list[Event] = []
+    held = Held(seen.append)
+    held.late = True
+    made = Artifact("a_1", "a", "text/plain", 1, "u")
+    held(made)
+    assert (held.has_left, seen) == (True, [made])
+
+
+async def test_a_run_that_has_made_an_artifact_does_not_begin_anew() -> None:
+    lost = Finished(Verdict.LOST, error_type="EngineCrashed", error_message="gone")
+    paddock, engine = scripted(create(1), Output("stdout", "x"), lost)
+    result = await paddock.run("1")
+    assert (result.verdict, len(engine.opened), len(result.artifacts)) == (Verdict.LOST, 1, 1)
+
+
+async def test_a_store_of_the_callers_own_is_used() -> None:
+    store = MemoryArtifacts()
+    engine = ScriptedEngine([create(1, "own.txt", b"abc"), Finished(Verdict.OK)])
+    async with Paddock(engines={"monty": lambda config: engine}, artifacts=store) as paddock:
+        result = await paddock.run("1")
+    assert await store.read("own.txt") == (result.artifacts[0], b"abc")

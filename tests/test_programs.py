@@ -1,0 +1,94 @@
+"""A script as a program of its own: main.py, arguments, an exit code."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from paddock.model.errors import RequestError
+from paddock.model.files import File
+from paddock.model.result import Verdict
+from paddock.run import Paddock
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(loop_scope="module", scope="module")
+async def paddock() -> AsyncIterator[Paddock]:
+    async with Paddock() as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("code", "verdict", "exit_code", "error"),
+    [
+        ("print('x')", Verdict.OK, 0, None),
+        ("import sys; sys.exit()", Verdict.OK, 0, None),
+        ("import sys; sys.exit(3)", Verdict.RAISED, 3, "SystemExit"),
+        ("import sys; sys.exit('no')", Verdict.RAISED, 1, "SystemExit"),
+        ("import os; os._exit(0)", Verdict.OK, 0, None),
+        ("import os; os._exit(7)", Verdict.RAISED, 7, "SystemExit"),
+        ("import os; os.execv('/bin/sh', ['sh', '-c', 'exit 5'])", Verdict.RAISED, 5, "SystemExit"),
+        ("1 / 0", Verdict.RAISED, 1, "ZeroDivisionError"),
+        ("return 1", Verdict.REJECTED, 1, "SyntaxError"),
+        ("x = = 1", Verdict.REJECTED, 1, "SyntaxError"),
+        ("'\ud800'", Verdict.REJECTED, None, "SyntaxError"),
+        ("import os; os.kill(os.getpid(), 11)", Verdict.CRASHED, None, "Crashed"),
+        ("while True: pass", Verdict.TIMEOUT, None, "TimeoutError"),
+    ],
+)
+async def test_its_exit_code_decides_how_it_ended(
+    paddock: Paddock, code: str, verdict: Verdict, exit_code: int | None, error: str | None
+) -> None:
+    result = await paddock.run(code, mode="script", limits={"wall_seconds": 1})
+    assert (result.verdict, result.exit_code, result.output) == (verdict, exit_code, None)
+    assert (result.error.type if result.error else None) == error
+
+
+async def test_it_finds_its_arguments_and_an_empty_standard_input(paddock: Paddock) -> None:
+    code = "import sys\nprint(sys.argv, __name__, repr(sys.stdin.read()))"
+    result = await paddock.run(code, mode="script", argv=["a b", "--ü", ""])
+    assert result.stdout == "['main.py', 'a b', '--ü', ''] __main__ ''\n"
+    assert (result.engine, result.engine_reason) == ("cpython", "script mode")
+
+
+async def test_its_traceback_is_on_its_stderr(paddock: Paddock) -> None:
+    result = await paddock.run("print('out')\n1 / 0", mode="script", engine="cpython")
+    assert (result.stdout, result.engine_reason) == ("out\n", "asked for")
+    assert result.stderr.startswith('Traceback (most recent call last):\n  File "main.py", line 2, in <module>\n')
+    assert result.stderr.endswith("ZeroDivisionError: division by zero\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"mode": "scrip"}, "unknown mode 'scrip'; did you mean 'script'?"),
+        ({"mode": "script", "engine": "monty"}, "mode 'script' runs a program, which the engine 'monty' cannot"),
+        ({"mode": "script", "type_check": True}, "a program .* cannot be type checked"),
+        ({"argv": ["x"]}, "ask for mode 'script' too"),
+        ({"mode": "script", "argv": "x"}, "argv must be a list of texts, not 'x'"),
+        ({"mode": "script", "argv": [1]}, "argv holds 1, which cannot be an argument"),
+        ({"mode": "script", "argv": ["a\0b"]}, "cannot be an argument of a program"),
+        ({"mode": "script", "argv": ["\ud800"]}, "cannot be an argument of a program"),
+        ({"mode": "script", "argv": ["x" * 200_000]}, "argv is larger than 131072 bytes"),
+    ],
+)
+async def test_what_makes_no_sense_is_refused(paddock: Paddock, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(RequestError, match=message):
+        await paddock.run("1", **options)
+
+
+async def test_where_there_is_no_full_python_it_is_refused() -> None:
+    async with Paddock(engines={"monty": "paddock.engines.monty:MontyEngine"}) as light:
+        result = await light.run("1", mode="script")
+    assert result.error is not None
+    assert (result.verdict, result.error.type) == (Verdict.REJECTED, "EngineUnavailable")
+
+
+async def test_any_number_of_files_may_be_attached(paddock: Paddock) -> None:
+    files = [File(f"a-rather-long-name-of-an-attached-file-{number}.csv", b"x") for number in range(1000)]
+    result = await paddock.run("print(len(files))", mode="script", files=files)
+    assert result.stdout == "1000\n"
