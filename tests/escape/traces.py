@@ -143,13 +143,15 @@ def descendants(root: int | None = None) -> list[int]:
     return found
 
 
-def of_ids(first: int, count: int = 1 << 16) -> list[int]:
-    """Every process with a real uid in a range."""
+def of_ids(first: int, count: int) -> list[int]:
+    """Every process with a real uid in a range that is not dead yet; who buries the dead is not ours."""
     found: list[int] = []
     for name in os.listdir("/proc"):
         if name.isdigit():
             with suppress(FileNotFoundError, ProcessLookupError):
-                if first <= os.stat(f"/proc/{name}").st_uid < first + count:
+                status = Path(f"/proc/{name}/status").read_text()
+                uid = int(status.partition("Uid:")[2].split()[0])
+                if first <= uid < first + count and "State:\tZ" not in status:
                     found.append(int(name))
     return found
 
