@@ -1,4 +1,3 @@
-import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -6,5 +5,4 @@ from concurrent.futures import ThreadPoolExecutor
 with ThreadPoolExecutor(4) as pool:
     squares = list(pool.map(lambda n: n * n, range(6)))
 child = subprocess.run([sys.executable, "-c", "print(6 * 7)"], capture_output=True, check=True)
-seen = [name for name in os.listdir("/proc") if name.isdigit()]
-return {"threads": squares, "child": int(child.stdout), "processes it sees": len(seen)}
+return {"threads": squares, "child": int(child.stdout)}

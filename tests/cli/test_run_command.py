@@ -183,12 +183,14 @@ def test_an_argument_without_a_program_is_refused(tmp_path: Path) -> None:
     assert ended == Ended(2, "", message)
 
 
-SMALL = {"PADDOCK_ENVIRONMENTS__DEFAULT__PACKAGES": '["six"]', "PADDOCK_ENVIRONMENTS__DEFAULT__PRELOAD": "[]"}
+SMALL = "[environments.default]\npackages = ['six']\npreload = []\n"
 
 
 def test_an_environment_that_is_built_on_first_use_is_told_of_on_stderr(tmp_path: Path) -> None:
-    data = tmp_path / "data"
-    ended = paddock("run", "-c", "1", "--engine", "cpython", "--json", PADDOCK_DATA_DIRECTORY=str(data), **SMALL)
+    data, config = tmp_path / "data", tmp_path / "own.toml"
+    config.write_text(SMALL)
+    asked = ("run", "-c", "1", "--engine", "cpython", "--json", "--config", str(config))
+    ended = paddock(*asked, PADDOCK_DATA_DIRECTORY=str(data))
     lines = ended.err.splitlines()
     assert (ended.status, ended.out, lines[0][:30]) == (3, "", "Building environment 'default'")
     # It was built where guests could not see it; that is told too, and nothing is run.
@@ -197,7 +199,9 @@ def test_an_environment_that_is_built_on_first_use_is_told_of_on_stderr(tmp_path
 
 
 def test_a_terminal_shows_a_build_on_a_line_that_is_gone_afterwards(tmp_path: Path) -> None:
-    data = str(tmp_path / "data")
-    _, shown = on_a_terminal("run", "-c", "1", "--engine", "cpython", PADDOCK_DATA_DIRECTORY=data, **SMALL)
+    data, config = tmp_path / "data", tmp_path / "own.toml"
+    config.write_text(SMALL)
+    asked = ("run", "-c", "1", "--engine", "cpython", "--config", str(config))
+    _, shown = on_a_terminal(*asked, PADDOCK_DATA_DIRECTORY=str(data))
     assert "Building environment 'default'" in shown
     assert "\x1b[2K\x1b[31mError: " in shown
