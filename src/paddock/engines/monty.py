@@ -35,6 +35,7 @@ from paddock.model.errors import EngineCrashed, EngineUnavailable
 from paddock.model.events import Answer, EngineEvent, Finished, Output, Progress, Stream, ToolCall
 from paddock.model.result import Verdict
 from paddock.planning import fits_python
+from paddock.planning.light.unlike import Seen
 from paddock.planning.plan import BRIDGE_NAMES, Plan
 from paddock.planning.python_source import LONG_PARSE_BYTES, Source, read
 
@@ -189,7 +190,7 @@ class MontyExecution:
         self._begun: asyncio.Future[Any] | None = None
         self._given = _Given(plan, source)
         self._floats = Floats(self._given)
-        self._seen: fits_python.Seen | None = None  # of the numbers among it, where they matter
+        self._seen: Seen | None = None  # of the numbers among it, where they matter
         self._driving: asyncio.Task[None] | None = None
 
     async def feed(self) -> AsyncGenerator[EngineEvent, None]:

@@ -65,6 +65,15 @@ def _pair_up(found: dict[str, list[ast.expr]], target: ast.expr, value: ast.expr
             _pair_up(found, one, other)
 
 
+def _parts(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
+    """What is assigned to what: `a, b = x, y` is two assignments."""
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+        if any(isinstance(part, ast.Starred) for part in (*target.elts, *value.elts)):
+            return []
+        return list(zip(target.elts, value.elts, strict=False))
+    return [(target, value)]
+
+
 class Facts:
     """Facts about one script."""
 
@@ -143,11 +152,8 @@ class Facts:
         for node in self.nodes:
             if isinstance(node, ast.Assign):
                 for target in node.targets:
-                    enter(target, node.value, "")
-                    pair = isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple)
-                    if pair and not any(isinstance(part, ast.Starred) for part in (*target.elts, *node.value.elts)):
-                        for one, other in zip(target.elts, node.value.elts, strict=False):
-                            enter(one, other, "")
+                    for one, other in _parts(target, node.value):
+                        enter(one, other, "")
             elif isinstance(node, ast.AnnAssign | ast.NamedExpr) and node.value is not None:
                 enter(node.target, node.value, "")
             elif isinstance(node, ast.For | ast.comprehension):
@@ -159,10 +165,9 @@ class Facts:
                 found.setdefault(node.id, []).append((None, ""))
             elif isinstance(node, ast.arg):
                 found.setdefault(node.arg, []).append((None, ""))
-            elif isinstance(node, ast.MatchAs | ast.MatchStar) and node.name is not None:
-                found.setdefault(node.name, []).append((None, ""))
-            elif isinstance(node, ast.MatchMapping) and node.rest is not None:
-                found.setdefault(node.rest, []).append((None, ""))
+            elif isinstance(node, ast.MatchAs | ast.MatchStar | ast.MatchMapping):
+                name = node.rest if isinstance(node, ast.MatchMapping) else node.name
+                found.setdefault(name or "", []).append((None, ""))
         return found
 
     @cached_property

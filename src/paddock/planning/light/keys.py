@@ -19,9 +19,7 @@ ALIKE = frozenset({"str", "none", "bytes"})
 Origins = tuple[ast.expr | None, ...]
 
 
-def check(
-    a: Analysis, made: Thing, node: ast.AST, stored: Kinds | None = None, origins: Origins = (None,)
-) -> None:
+def check(a: Analysis, made: Thing, node: ast.AST, stored: Kinds | None = None, origins: Origins = (None,)) -> None:
     """Refuse keys of `made` that are certain to clash; remember it where one that may clash is `stored` again.
 
     `stored`: the kinds of the keys that may take the place of others; all where it is None.

@@ -51,7 +51,9 @@ def _of_item(a: Analysis, node: ast.Subscript, depth: int) -> frozenset[str]:
     at = node.slice.value if isinstance(node.slice, ast.Constant) else None
     if isinstance(at, str):
         return frozenset({at})
-    return of_key(a, node.value, depth + 1) if isinstance(at, int) and isinstance(node.value, ast.Subscript) else UNKNOWN
+    return (
+        of_key(a, node.value, depth + 1) if isinstance(at, int) and isinstance(node.value, ast.Subscript) else UNKNOWN
+    )
 
 
 def _of_call(a: Analysis, node: ast.Call, depth: int) -> frozenset[str]:

@@ -13,12 +13,14 @@ from math import copysign
 
 LOOKS = "looks at keys that may be equal to others without being alike"
 ANYWHERE = "*"
-LONG_CHARACTERS = 2_000_000
+LONG_CHARACTERS = 500_000
 """In more text than this, numbers are not told from each other."""
 
-_NUMBER = r"true|false|True|False|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?"
-_ALL = re.compile(rf"(?<![\w.])(?:{_NUMBER})(?![\w.])")
-_NOT_WHOLE = re.compile(r"[tT]rue|[fF]alse|\.0+(?!\d)|\d[eE]|\.\d*[eE]")
+_NUMBER = r"[tT]rue|[fF]alse|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
+_WHOLE_TOKEN = re.compile(_NUMBER)
+_TOKEN = re.compile(r"[-0-9tTfF][-+.\w]*")
+_WHOLE_FLOAT = re.compile(r"\.0+(?![0-9])")
+_EXPONENT = re.compile(r"[eE][-+0-9]")
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_ .-]+")
 
 
@@ -69,14 +71,14 @@ class Seen:
                 if not any(token[:1] in ("[", "{") for token in found):
                     self._take(found)
                     return
-        if not use.kinds and not use.computes and not self.values and not _NOT_WHOLE.search(text):
+        if not use.kinds and not use.computes and not self.values and not _has_unlike(text):
             self.plain.append(text)
             return
         for one in (*self.plain, text):
             if len(one) > LONG_CHARACTERS:
                 self.clash = True
                 return
-            self._take(set(_ALL.findall(one)))
+            self._take({token for token in set(_TOKEN.findall(one)) if _WHOLE_TOKEN.fullmatch(token)})
         self.plain.clear()
 
     def _take(self, tokens: set[str]) -> None:
@@ -95,6 +97,13 @@ class Seen:
             self.clash = len(own) > 1 or any(
                 kind.split()[0] not in own and _may_equal(own, value) for value, kind in self.values.items()
             )
+
+
+def _has_unlike(text: str) -> bool:
+    """Whether anything in a text may be equal to a whole number without being one, or is a zero with a sign."""
+    if "rue" in text or "alse" in text:
+        return True
+    return _WHOLE_FLOAT.search(text) is not None or _EXPONENT.search(text) is not None
 
 
 def _may_equal(own: frozenset[str], value: float) -> bool:
