@@ -10,7 +10,10 @@
     # signal: 9
     # machine: x86_64     only there
 
-Where the kernel decides between two safe endings, the verdicts are joined: `ok|out_of_memory`. A value in quotes is a Python literal. Without `stdout` or `output` anything may be printed or returned, but `HOLE`.
+Where the kernel decides between two safe endings, the verdicts are joined: `ok|out_of_memory`. A value in quotes is
+a Python literal. Without `stdout` or `output` anything may be printed or returned, but `HOLE`: a program prints that
+when it has done what it must not be able to do. Every name that it gives to a thing contains `paddock-escape`. As
+variables it finds SYSCALLS (numbers by name), HOST_PID, HOST_PATHS and HOST_SOCKETS.
 """
 
 from __future__ import annotations

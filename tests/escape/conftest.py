@@ -22,8 +22,8 @@ from paddock.model.result import RunResult
 from paddock.run import Paddock
 from tests.escape.traces import MARK
 
-PROFILES = ("namespaces",)
-"""Those that this machine has."""
+PROFILES = ("namespaces", "chroot") if os.geteuid() == 0 else ("namespaces", "confined")
+"""Those that are for whoever runs this suite: run it as root and as an ordinary user for all of them."""
 UID_BASE = (1 << 24) + (os.getpid() % 1024 << 16)
 """A range of its own: guests of another suite on this machine are not ours to count."""
 SECRET = "".join(reversed("terces-kcoddap"))  # nowhere in any text but the host's environment

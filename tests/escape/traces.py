@@ -99,7 +99,7 @@ def _traces(pool: Pool) -> Traces:
         descriptors=descriptors,
         mounts=frozenset(re.sub(r"^\d+ \d+ ", "", line) for line in _lines("/proc/self/mountinfo")),
         marked=frozenset(_marked()),
-        temporary=frozenset(os.listdir(tempfile.gettempdir())),
+        temporary=frozenset(path.name for path in Path(tempfile.gettempdir()).iterdir()),
         groups=groups,
         members=members,
         threads=sum(not thread.name.startswith("asyncio_") for thread in threading.enumerate()),
@@ -112,26 +112,30 @@ def _lines(path: str) -> list[str]:
 
 def _descriptors() -> Iterator[str]:
     """What is open in this process, without the numbers that differ from one to the next."""
-    for fd in os.listdir("/proc/self/fd"):
+    for fd in Path("/proc/self/fd").iterdir():
         with suppress(FileNotFoundError):
-            yield re.sub(r"\[?\d+\]?", "", os.readlink(f"/proc/self/fd/{fd}"))
+            yield re.sub(r"\[?\d+\]?", "", str(fd.readlink()))
 
 
 def _marked() -> Iterator[str]:
     for folder in ("/tmp", "/dev/shm", "/run", "/var/tmp", "/files"):  # noqa: S108
         with suppress(FileNotFoundError):
-            yield from (f"{folder}/{name}" for name in os.listdir(folder) if MARK in name)
+            yield from (str(path) for path in Path(folder).iterdir() if MARK in path.name)
     yield from (line for line in _lines("/proc/net/unix") if MARK in line and "host" not in line)
+
+
+def _numbers() -> list[int]:
+    """Of all processes that there are."""
+    return [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
 
 
 def descendants(root: int | None = None) -> list[int]:
     """Every process below `root`, this one without it, however deep."""
     parents: dict[int, int] = {}
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            with suppress(FileNotFoundError, ProcessLookupError):
-                stat = Path(f"/proc/{name}/stat").read_text()
-                parents[int(name)] = int(stat.rpartition(")")[2].split()[1])
+    for name in _numbers():
+        with suppress(FileNotFoundError, ProcessLookupError):
+            stat = Path(f"/proc/{name}/stat").read_text()
+            parents[name] = int(stat.rpartition(")")[2].split()[1])
     root = root or os.getpid()
     found: list[int] = []
     for pid in parents:
@@ -143,14 +147,15 @@ def descendants(root: int | None = None) -> list[int]:
     return found
 
 
-def of_ids(first: int, count: int = 1 << 16) -> list[int]:
-    """Every process with a real uid in a range."""
+def of_ids(first: int, count: int) -> list[int]:
+    """Every process with a real uid in a range that is not dead yet; who buries the dead is not ours."""
     found: list[int] = []
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            with suppress(FileNotFoundError, ProcessLookupError):
-                if first <= os.stat(f"/proc/{name}").st_uid < first + count:
-                    found.append(int(name))
+    for name in _numbers():
+        with suppress(FileNotFoundError, ProcessLookupError):
+            status = Path(f"/proc/{name}/status").read_text()
+            uid = int(status.partition("Uid:")[2].split()[0])
+            if first <= uid < first + count and "State:\tZ" not in status:
+                found.append(name)
     return found
 
 

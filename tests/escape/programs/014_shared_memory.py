@@ -1,4 +1,4 @@
-# expect: namespaces=out_of_memory; chroot=out_of_memory; confined=raised
+# expect: namespaces=out_of_memory; chroot=crashed|out_of_memory; confined=raised
 # limits: memory_bytes=33554432
 from multiprocessing.shared_memory import SharedMemory
 

@@ -2,6 +2,9 @@
 # stdout: ENOSPC
 # stdout: ENOSPC
 # stdout: ENOSPC
+# stdout chroot: EFBIG
+# stdout chroot: EFBIG
+# stdout chroot: EFBIG
 import errno
 import os
 

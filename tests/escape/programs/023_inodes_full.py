@@ -1,5 +1,6 @@
-# expect: namespaces=ok; chroot=ok; confined=ok
+# expect: namespaces=ok; chroot=crashed; confined=ok
 # stdout: ENOSPC
+# stdout chroot: ""
 import errno
 
 try:

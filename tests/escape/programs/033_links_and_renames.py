@@ -6,6 +6,13 @@
 # stdout: mount EPERM
 # stdout: bind EPERM
 # stdout: move EPERM
+# stdout chroot: link EPERM
+# stdout chroot: rename EACCES
+# stdout chroot: exchange EACCES
+# stdout chroot: symlink EACCES
+# stdout chroot: mount EPERM
+# stdout chroot: bind EPERM
+# stdout chroot: move EPERM
 import ctypes
 import errno
 import os

@@ -1,6 +1,6 @@
 # expect: namespaces=ok; chroot=ok; confined=ok
 # stdout: EROFS
-# stdout chroot: EACCES
+# stdout chroot: ENOENT
 # stdout confined: EACCES
 # Writing it is a way around read-only pages, and around seccomp's view of arguments.
 import errno

@@ -37,14 +37,12 @@ def attempt(name, *arguments):
     print(name, errno.errorcode[ctypes.get_errno()] if failed else "HOLE")
 
 
-import os
-
 attempt("unshare", 0x10000000)
 attempt("unshare", 0x00020000)
 attempt("clone", 0x10000011, 0, 0, 0, 0)
 attempt("clone", 0x00008011, 0, 0, 0, 0)
 attempt("clone3", ctypes.create_string_buffer(88), 88)
-attempt("setns", os.open("/proc/self/ns/mnt", os.O_RDONLY), 0)
+attempt("setns", 0, 0)
 attempt("mount", b"none", b"/tmp", b"tmpfs", 0, None)
 attempt("umount2", b"/proc", 2)
 attempt("pivot_root", b"/tmp", b"/tmp")

@@ -1,6 +1,8 @@
 # expect: namespaces=ok; chroot=ok; confined=ok
 # stdout: ['EPERM']
 # stdout: AF_UNIX made
+# stdout chroot: ['EPERM']
+# stdout chroot: AF_UNIX EPERM
 # stdout confined: ['EPERM']
 # stdout confined: AF_UNIX EPERM
 import errno

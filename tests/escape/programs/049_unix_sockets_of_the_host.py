@@ -1,7 +1,8 @@
 # expect: namespaces=ok; chroot=ok; confined=ok
 # stdout: ENOENT ECONNREFUSED
 # stdout: ENOENT ECONNREFUSED
-# stdout chroot: EACCES EPERM
+# stdout chroot: EPERM EPERM
+# stdout chroot: EPERM EPERM
 # stdout confined: EPERM EPERM
 # stdout confined: EPERM EPERM
 import errno

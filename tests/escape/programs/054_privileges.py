@@ -1,17 +1,21 @@
 # expect: namespaces=ok; chroot=ok; confined=ok
-# stdout: NoNewPrivs 1
-# stdout: Seccomp 2
-# stdout: CapInh 0000000000000000
-# stdout: CapPrm 0000000000000000
-# stdout: CapEff 0000000000000000
-# stdout: CapBnd 0000000000000000
-# stdout: CapAmb 0000000000000000
+# stdout: no_new_privs 1
+# stdout: seccomp 2
+# stdout: held 0
+# stdout: bounding []
+# stdout: ambient []
 # stdout: not root
-# stdout: Groups
+# stdout: []
+import ctypes
 import os
 
-status = dict(line.split(":", 1) for line in open("/proc/self/status").read().splitlines())
-for name in ("NoNewPrivs", "Seccomp", "CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"):
-    print(name, status[name].strip())
+libc = ctypes.CDLL(None, use_errno=True)
+print("no_new_privs", libc.prctl(39, 0, 0, 0, 0))
+print("seccomp", libc.prctl(21, 0, 0, 0, 0))
+header, sets = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
+libc.syscall(SYSCALLS["capget"], header, sets)
+print("held", sum(sets))
+print("bounding", [number for number in range(41) if libc.prctl(23, number, 0, 0, 0) == 1])
+print("ambient", [number for number in range(41) if libc.prctl(47, 1, number, 0, 0) == 1])
 print("HOLE" if 0 in (*os.getresuid(), *os.getresgid()) else "not root")
-print("Groups", *status["Groups"].split())
+print(os.getgroups())

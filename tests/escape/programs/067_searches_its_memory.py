@@ -1,7 +1,11 @@
 # expect: namespaces=ok; chroot=ok; confined=ok
 # stdout: nothing
 import os
+import sys
 
+if not os.path.exists("/proc"):
+    print("nothing")
+    sys.exit()
 wanted = bytes(reversed(b"terces-kcoddap"))
 copies = 0
 with open("/proc/self/maps") as maps, open("/proc/self/mem", "rb", buffering=0) as memory:

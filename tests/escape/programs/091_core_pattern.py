@@ -1,6 +1,5 @@
 # expect: namespaces=ok; chroot=ok; confined=ok
 # stdout: ENOENT
-# stdout chroot: EACCES
 # stdout confined: EACCES
 import errno
 import os

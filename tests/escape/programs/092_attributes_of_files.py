@@ -19,7 +19,7 @@ paths = ["/etc/passwd", "/usr/bin/env", sys.executable, os.__file__, "/"]
 modes = {path: os.stat(path) for path in paths}
 said = [
     {refusal(lambda path=path: os.chmod(path, modes[path].st_mode & 0o777)) for path in paths},
-    {refusal(lambda path=path: os.chown(path, -1, -1)) for path in paths},
+    {refusal(lambda path=path: os.chown(path, modes[path].st_uid, modes[path].st_gid)) for path in paths},
     {refusal(lambda path=path: os.utime(path, ns=(modes[path].st_atime_ns, modes[path].st_mtime_ns))) for path in paths},
     {refusal(lambda path=path: os.setxattr(path, "user.paddock-escape", b"")) for path in paths},
 ]

@@ -5,7 +5,15 @@ import os
 import socket
 import stat
 
-control = next(fd for fd in range(3, 1024) if os.path.exists(f"/proc/self/fd/{fd}") and stat.S_ISSOCK(os.fstat(fd).st_mode))
+
+def is_socket(fd):
+    try:
+        return stat.S_ISSOCK(os.fstat(fd).st_mode)
+    except OSError:
+        return False
+
+
+control = next(filter(is_socket, range(3, 1024)))
 import struct
 
 header = b'{"tool": "%s"}' % (b"x" * 190)

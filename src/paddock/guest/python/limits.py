@@ -36,6 +36,7 @@ def data_bytes() -> int | None:
 def prepare() -> None:
     """What does not depend on the limits of a run."""
     _set(resource.RLIMIT_CORE, 0)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # the process that this one was forked from has another
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # a write beyond RLIMIT_FSIZE is EFBIG, not the end of the process
 
 

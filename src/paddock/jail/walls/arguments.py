@@ -90,7 +90,14 @@ def rules(policy: Policy) -> dict[str, Rule]:
             calls |= dict.fromkeys(MEMFDS, allowed)
         calls |= {name: none_of_bits(1, SETUID_AND_SETGID) for name in ("chmod", "fchmod")}
         calls |= {name: none_of_bits(2, SETUID_AND_SETGID) for name in ("fchmodat", "fchmodat2")}
+        calls |= {name: _some_owner(1, 2) for name in ("chown", "fchown", "lchown")} | {"fchownat": _some_owner(2, 3)}
     return calls
+
+
+def _some_owner(user: int, group: int) -> Rule:
+    """Not both -1: that may be asked of anybody's file, and takes its capabilities and setuid bits away."""
+    nobody = 0xFFFF_FFFF
+    return lambda allow, refuse: equals(user, nobody)(equals(group, nobody)(refuse, allow), allow)
 
 
 def _clone(*, processes: bool) -> Rule:

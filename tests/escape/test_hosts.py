@@ -1,0 +1,338 @@
+"""Hostile requests and guests that no single program shows: several at once, a host that is killed, every signal.
+
+Not here yet: artifacts (sparse, symbolic links, devices, colliding names), because artifacts come later.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from paddock.engines.monty import MontyEngine
+from paddock.model.errors import RequestError
+from paddock.model.events import Output
+from paddock.model.result import RunResult, Verdict
+from tests.anomaly.processes import children, start
+from tests.escape import traces
+from tests.escape.conftest import UID_BASE, Rig
+
+MB = 1024 * 1024
+LAG_SECONDS = 1.0
+"""How long the event loop may be busy on a loaded machine of two cores."""
+
+HOST = """
+import asyncio
+from paddock import Paddock
+from paddock.config import Config, JailConfig
+
+async def spin(paddock):
+    code = "import os\\nos.fork()\\nprint('on', flush=True)\\nwhile True: pass"
+    async for event in paddock.stream(code, engine="cpython", limits={"wall_seconds": 900}):
+        print(event.text, end="", flush=True)
+
+async def main():
+    config = Config(jail=JailConfig(profile=PROFILE, uid_base=UID_BASE))
+    async with Paddock(config) as paddock:
+        await asyncio.gather(spin(paddock), spin(paddock))
+
+asyncio.run(main())
+"""
+
+
+async def until(condition: Any, patience_seconds: float = 30) -> None:
+    deadline = time.monotonic() + patience_seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it takes for ever"
+        await asyncio.sleep(0.02)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="guests have ids of their own where the host is root")
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+async def test_guests_do_not_outlive_a_host_that_was_killed(rig: Rig, number: signal.Signals) -> None:
+    base, count = UID_BASE + (1 << 28), 1 << 17
+    host = start(HOST.replace("UID_BASE", str(base)).replace("=PROFILE", f"={rig.profile!r}"))
+    try:
+        assert host.stdout is not None
+        begun = [await asyncio.to_thread(host.stdout.readline) for _ in range(4)]
+        assert (begun, len(traces.of_ids(base, count)) >= 4) == (["on\n"] * 4, True)
+        host.send_signal(number)
+        await until(lambda: traces.of_ids(base, count) == [])
+    finally:
+        host.kill()
+        said = await asyncio.to_thread(host.communicate)
+    assert host.returncode == -number, said
+
+
+@pytest.mark.parametrize("value", [0, -1, float("nan"), float("inf"), 10**30, "1", None, True, [1]])
+@pytest.mark.parametrize("name", ["wall_seconds", "cpu_seconds", "memory_bytes", "output_bytes", "recursion"])
+async def test_a_limit_that_makes_no_sense_is_refused_before_anything_runs(rig: Rig, name: str, value: Any) -> None:
+    with pytest.raises(RequestError):
+        await rig.run("1", limits={name: value})
+
+
+async def test_two_runs_that_take_memory_do_not_disturb_each_other(rig: Rig) -> None:
+    takes = "block = bytearray(b'x') * (MB << 20)\nimport time\ntime.sleep(0.3)\nlen(block) >> 20"
+    within, over, small = await asyncio.gather(
+        rig.run(takes.replace("MB", "96"), limits={"memory_bytes": 160 * MB}),
+        rig.run(takes.replace("MB", "256"), limits={"memory_bytes": 64 * MB}),
+        rig.run("import time\ntime.sleep(0.3)\n1", limits={"memory_bytes": 16 * MB}),
+    )
+    assert (within.verdict, within.output) == (Verdict.OK, 96)
+    assert over.verdict is Verdict.OUT_OF_MEMORY
+    assert (small.verdict, small.output) == (Verdict.OK, 1)
+
+
+IGNORED = {signal.SIGCHLD, signal.SIGCONT, signal.SIGURG, signal.SIGWINCH, signal.SIGPIPE, signal.SIGXFSZ}
+"""By default, or by Python."""
+STOPPING = {signal.SIGSTOP}
+MAY_STOP = {signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU}
+"""They stop nobody who has no terminal."""
+
+
+@pytest.mark.parametrize("number", sorted(set(signal.Signals) - MAY_STOP), ids=lambda number: number.name)
+async def test_a_signal_to_itself_is_a_verdict(rig: Rig, number: signal.Signals) -> None:
+    code = f"import os\nprint('before', flush=True)\nos.kill(os.getpid(), {int(number)})\n'after'"
+    result = await rig.run(code, limits={"wall_seconds": 0.5 if number in STOPPING else 10})
+    if number in IGNORED:
+        assert (result.verdict, result.output) == (Verdict.OK, "after")
+    elif number in STOPPING:
+        assert result.verdict is Verdict.TIMEOUT
+    elif number == signal.SIGINT:
+        assert result.error is not None
+        assert (result.verdict, result.error.type) == (Verdict.RAISED, "KeyboardInterrupt")
+    elif number == signal.SIGXCPU:
+        assert result.verdict in (Verdict.TIMEOUT, Verdict.CRASHED)
+    else:
+        assert (result.verdict, result.signal) == (Verdict.CRASHED, number)
+    assert result.stdout == "before\n"
+
+
+async def test_signals_of_every_kind_leave_nothing(rig: Rig) -> None:
+    assert (await rig.run("1 + 1")).output == 2
+    before = await traces.settled(rig.paddock)
+    for number in (9, 15, 6, 11):
+        await rig.run(f"import os\nif os.fork(): os.kill(os.getpid(), {number})\nwhile True: pass")
+    assert (await rig.run("1 + 1")).output == 2
+    await traces.same_as(before, rig.paddock)
+
+
+async def lag(seconds: float) -> float:
+    """The longest that the event loop kept somebody waiting who wanted to be woken at once."""
+    longest = 0.0
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        asked = time.monotonic()
+        await asyncio.sleep(0.01)
+        longest = max(longest, time.monotonic() - asked - 0.01)
+    return longest
+
+
+FLOODS = {
+    "spinning": "while True: pass",
+    "spinning children": "import os\nfor _ in range(8): os.fork()\nwhile True: pass",
+    "printing": "while True: print('x' * 100, flush=True)",
+    "progress": "import asyncio\nwhile True: await report_progress(1, 2, 'x')",
+}
+
+
+@pytest.mark.parametrize("name", FLOODS)
+async def test_the_host_answers_while_two_guests_do_their_worst(rig: Rig, name: str) -> None:
+    limits = {"wall_seconds": 1, "cpu_seconds": 60, "output_bytes": 16 * MB}
+    measuring = asyncio.create_task(lag(1))
+    worst = [rig.run(FLOODS[name], limits=limits) for _ in range(2)]
+    ended = await asyncio.gather(*worst, rig.run("1 + 1"))
+    assert [result.verdict for result in ended][2] is Verdict.OK
+    assert {result.verdict for result in ended[:2]} <= {Verdict.TIMEOUT, Verdict.OUTPUT_LIMIT, Verdict.RAISED}
+    assert await measuring < LAG_SECONDS
+
+
+async def together(rig: Rig, first: str, then: str) -> tuple[RunResult, RunResult]:
+    """Two guests at once: the second begins when the first has printed something."""
+    begun = asyncio.Event()
+
+    async def follow() -> RunResult:
+        stream = rig.paddock.stream(first, engine="cpython", limits={"wall_seconds": 10})
+        async for event in stream:
+            if isinstance(event, Output):
+                begun.set()
+        return event.result  # type: ignore[union-attr]
+
+    going = asyncio.create_task(follow())
+    await asyncio.wait([going, asyncio.create_task(begun.wait())], return_when=asyncio.FIRST_COMPLETED)
+    second = await rig.run(then)
+    return await going, second
+
+
+LISTENS = """
+import socket
+listening = socket.socket(socket.AF_UNIX)
+listening.bind("\\0paddock-escape-sibling")
+listening.listen()
+listening.settimeout(1)
+print("listening", flush=True)
+try:
+    listening.accept()
+    said = "HOLE"
+except TimeoutError:
+    said = "nobody"
+said
+"""
+CONNECTS = """
+import socket
+try:
+    socket.socket(socket.AF_UNIX).connect("\\0paddock-escape-sibling")
+    said = "HOLE"
+except OSError as error:
+    said = "refused"
+said
+"""
+
+
+async def test_siblings_do_not_meet_by_the_name_of_a_socket(rig: Rig) -> None:
+    listened, connected = await together(rig, LISTENS, CONNECTS)
+    if rig.profile == "namespaces":
+        assert (listened.output, connected.output) == ("nobody", "refused")
+    else:
+        assert listened.error is not None
+        assert (listened.error.type, connected.output) == ("PermissionError", "refused")
+
+
+async def test_siblings_do_not_see_each_others_files_and_processes(rig: Rig) -> None:
+    first = """
+import os, time
+for place in ("/tmp", "/files", "/dev/shm"):
+    if os.path.isdir(place) and os.access(place, os.W_OK):
+        open(f"{place}/paddock-escape", "w").close()
+print("made", flush=True)
+time.sleep(0.5)
+sorted(os.listdir("/tmp"))
+"""
+    then = """
+import os
+seen = [place for place in ("/tmp", "/files", "/dev/shm") if os.path.isdir(place) and os.listdir(place)]
+reached = 0
+for pid in range(1, 40_000):
+    if pid != os.getpid():
+        try:
+            os.kill(pid, 0)
+            reached += 1
+        except OSError:
+            pass
+[seen, reached]
+"""
+    one, other = await together(rig, first, then)
+    assert (one.verdict, other.output) == (Verdict.OK, [[], 0])
+
+
+async def test_no_two_guests_have_the_same_chance(rig: Rig) -> None:
+    code = """
+import os, random, secrets, tempfile, uuid, numpy
+[random.random(), secrets.token_hex(), os.urandom(8).hex(), str(uuid.uuid4()), float(numpy.random.rand()),
+ float(numpy.random.default_rng().random()), next(tempfile._get_candidate_names())]
+"""
+    runs = await asyncio.gather(*(rig.run(code) for _ in range(4)))
+    assert {result.verdict for result in runs} == {Verdict.OK}
+    for drawn in zip(*(result.output for result in runs), strict=True):
+        assert len(set(drawn)) == 4
+
+
+KB = 1024
+SOURCES = {
+    "many lines": "x = 1\n" * (21 * KB),
+    "one long line": "x = " + "1 + " * (31 * KB) + "1",
+    "one long text": f"x = '{'a' * (127 * KB)}'\nlen(x)",
+    "brackets": "(" * (127 * KB),
+    "closed brackets": "(" * (63 * KB) + ")" * (63 * KB),
+    "signs": "-" * (127 * KB) + "1",
+    "attributes": "a" + ".b" * (63 * KB),
+    "branches": "if x:\n 1\n" + "elif x:\n 1\n" * (11 * KB),
+    "indentation": "".join(f"{' ' * depth}if 1:\n" for depth in range(400)),
+    "lambdas": "lambda: " * (15 * KB) + "1",
+    "powers": "2" + "**2" * (42 * KB),
+    "formatted text": "f'{" * 1000 + "1" + "}'" * 1000,
+    "a number": "9" * (127 * KB),
+    "NUL": "1\0",
+    "a lone surrogate": "'\ud800'",
+}
+"""Each as long as code may be."""
+
+
+@pytest.mark.parametrize("engine", ["auto", "cpython"])
+@pytest.mark.parametrize("name", SOURCES)
+async def test_hostile_source_is_answered_and_the_loop_goes_on(rig: Rig, name: str, engine: str) -> None:
+    done = asyncio.Event()
+
+    async def watch() -> float:
+        longest = 0.0
+        while not done.is_set():
+            longest = max(longest, await lag(0.02))
+        return longest
+
+    watching = asyncio.create_task(watch())
+    try:
+        result = await rig.run(SOURCES[name], engine=engine, limits={"wall_seconds": 3})
+        assert result.verdict in set(Verdict) - {Verdict.LOST}
+    except RequestError:
+        pass
+    done.set()
+    assert await watching < LAG_SECONDS
+    assert (await rig.run("1 + 1")).output == 2
+
+
+async def test_source_that_is_too_long_is_refused_unread(rig: Rig) -> None:
+    with pytest.raises(RequestError):
+        await rig.run("x = 1\n" * (1 << 19))
+
+
+SWALLOWED = [
+    "try:\n    found = sorted(['b', 'A'], key=str.lower)\nexcept Exception:\n    found = 'HOLE'\nfound",
+    "try:\n    import statistics\n    found = statistics.mean([1, 2])\nexcept Exception:\n    found = 'HOLE'\nfound",
+    "try:\n    class A:\n        pass\n    found = A.__name__\nexcept:\n    found = 'HOLE'\nfound",
+    "found = 'HOLE'\ntry:\n    found = '%s-%05.1f' % ('a', 2)\nfinally:\n    pass\nfound",
+    "try:\n    found = eval('1 + 1')\nexcept BaseException:\n    found = 'HOLE'\nfound",
+]
+
+
+@pytest.mark.parametrize("code", SWALLOWED)
+async def test_what_the_light_engine_lacks_is_not_swallowed(rig: Rig, code: str) -> None:
+    full = await rig.run(code)
+    light = await rig.run(code, engine="auto")
+    assert (light.verdict, light.output) == (full.verdict, full.output)
+    assert full.output != "HOLE"
+
+
+async def test_workers_of_the_light_engine_are_walled_in(rig: Rig) -> None:
+    assert (await rig.run("1 + 1", engine="monty")).output == 2
+    engine = rig.paddock._engine("monty")
+    assert isinstance(engine, MontyEngine)
+    workers = [pid for pid in children() if "monty" in Path(f"/proc/{pid}/comm").read_text()]
+    assert workers != []
+    for pid in workers:
+        status = dict(line.split(":\t", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
+        held = {name: status[name] for name in ("CapInh", "CapPrm", "CapEff", "CapAmb")}
+        assert (status["NoNewPrivs"], status["Seccomp"], set(held.values())) == ("1", "2", {"0" * 16})
+        assert "0" not in status["Uid"].split()
+        for kind in ("user", "net", "ipc", "uts"):
+            ours, its = (Path(f"/proc/{one}/ns/{kind}").readlink() for one in ("self", pid))
+            assert ours != its, kind
+
+
+async def test_the_host_has_no_secret_in_the_environment_of_its_processes(rig: Rig) -> None:
+    assert (await rig.run("1 + 1")).output == 2
+    for pid in traces.descendants():
+        with suppress(FileNotFoundError, ProcessLookupError):
+            assert b"PADDOCK_SECRET" not in Path(f"/proc/{pid}/environ").read_bytes()
+
+
+async def test_sockets_of_the_host_are_there(sockets: list[str]) -> None:
+    for name in sockets:
+        with socket.socket(socket.AF_UNIX) as end:
+            end.connect(name)  # else the programs that try it would prove nothing
