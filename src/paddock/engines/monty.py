@@ -45,6 +45,7 @@ from paddock.model.events import (
 )
 from paddock.model.result import Verdict
 from paddock.planning import fits_python
+from paddock.planning.light.unlike import Seen
 from paddock.planning.plan import BRIDGE_NAMES, Plan
 from paddock.planning.python_source import LONG_PARSE_BYTES, Source, read
 
@@ -201,6 +202,7 @@ class MontyExecution:
         self._begun: asyncio.Future[Any] | None = None
         self._given = _Given(plan, source)
         self._floats = Floats(self._given)
+        self._seen: Seen | None = None  # of the numbers among it, where they matter
         self._driving: asyncio.Task[None] | None = None
 
     async def feed(self) -> AsyncGenerator[EngineEvent, None]:
@@ -219,7 +221,7 @@ class MontyExecution:
         waiting = self._waiting.pop(call_id, None)
         if waiting is None or waiting.done():
             return
-        misfit = fits_python.unreadable(self._source, (answer.json,)) if self._plan.engine_reason is None else None
+        misfit = None if self._plan.engine_reason is not None else self._unreadable(answer.json)
         if misfit is not None:
             self._end_for(misfit)
             return
@@ -233,6 +235,13 @@ class MontyExecution:
         asked = self._asked.pop(call_id, None)
         if asked is not None and not asked.done():
             asked.set_result(answer)
+
+    def _unreadable(self, answer: str) -> fits_python.Misfit | None:
+        if not self._given.answers:
+            self._seen = fits_python.numbers_seen(self._source, self._plan.names(), frozenset(self._plan.tools))
+            if self._seen is not None:
+                self._seen.add(self._given)
+        return fits_python.unreadable(self._source, (answer,), self._seen)
 
     def _end_for(self, misfit: fits_python.Misfit) -> None:
         """Let the run end before the script sees an answer with which it might go wrong; the guest is then dropped."""

@@ -12,6 +12,7 @@ from paddock.planning.light.refusal import Refused
 from paddock.planning.light.syntax import check
 from paddock.planning.light.texts import problem, uses
 from paddock.planning.light.things import Kind
+from paddock.planning.light.unlike import LOOKS, KeyUse, Seen
 from paddock.planning.python_source import Source
 
 
@@ -63,8 +64,29 @@ def misfit(source: Source, names: frozenset[str], tools: frozenset[str] = frozen
     return found
 
 
-def unreadable(source: Source, texts: Iterable[str]) -> Misfit | None:
+def numbers_seen(source: Source, names: frozenset[str], tools: frozenset[str] = frozenset()) -> Seen | None:
+    """Where it matters to a script that fits: what is to be kept of the numbers that one run of it is given."""
+    misfit(source, names, tools)
+    use: KeyUse | None = source.notes.get(("key use", names, tools))
+    if use is None:
+        return None
+    seen = Seen(use)
+    seen.add(_data(source))
+    return seen
+
+
+def _data(source: Source) -> list[str]:
+    found: list[str] | None = source.notes.get("data")
+    if found is None:
+        found = source.notes["data"] = Facts(source.tree).data
+    return found
+
+
+def unreadable(source: Source, texts: Iterable[str], seen: Seen | None = None) -> Misfit | None:
     """Why a script that fits must not be given `texts` on the light engine; None where it may be."""
+    texts = tuple(texts)
+    if seen is not None and seen.add(texts):
+        return Misfit(LOOKS, seen.use.line)
     done: frozenset[str] | None = source.notes.get("text uses")
     if done is None:
         done = source.notes["text uses"] = uses(ast.walk(source.tree))
@@ -78,7 +100,11 @@ def _misfit(source: Source, names: frozenset[str], tools: frozenset[str]) -> Mis
     try:
         facts = Facts(source.tree)
         check(facts)
-        Analysis(facts, names, tools).run()
+        analysis = Analysis(facts, names, tools)
+        analysis.run()
+        use = source.notes["key use", names, tools] = analysis.key_use()
+        if use is not None and Seen(use).add(facts.data):
+            return Misfit(LOOKS, use.line)
     except Refused as refused:
         return Misfit(refused.what, refused.line)
     except RecursionError:

@@ -111,10 +111,12 @@ def _named(plan: Plan, engines: Collection[str]) -> Plan:
 def _fitting(plan: Plan, source: Source, engines: Collection[str]) -> Plan:
     from paddock.planning import fits_python  # its tables take longer to load than everything else of the library
 
-    misfit = fits_python.misfit(source, plan.names(), frozenset(plan.tools))
+    names, tools = plan.names(), frozenset(plan.tools)
+    misfit = fits_python.misfit(source, names, tools)
     if misfit is None and (plan.inputs_json or plan.files):
         contents = (file.file.content.decode(errors="replace") for file in plan.files)
-        misfit = fits_python.unreadable(source, (*plan.inputs_json.values(), *contents))
+        seen = fits_python.numbers_seen(source, names, tools)
+        misfit = fits_python.unreadable(source, (*plan.inputs_json.values(), *contents), seen)
     if misfit is None:
         return _with(plan, engine="monty", engine_reason=None)
     if "cpython" in engines:

@@ -23,6 +23,7 @@ from paddock.planning.light.refusal import Refused
 from paddock.planning.light.scopes import Scope, declare
 from paddock.planning.light.tables import BUILTINS, EXCEPTIONS
 from paddock.planning.light.things import ANY, NOTHING, ORDERLESS, Kind, Kinds, Thing, in_order
+from paddock.planning.light.unlike import KeyUse
 
 PASSES = 12
 """Kinds only ever grow, and small scripts settle in three or four passes."""
@@ -65,6 +66,11 @@ class Analysis:
         self.divisions: dict[int, set[tuple[str, str]]] = {}
         self.keys_read: dict[int, set[Kind]] = {}
         self.lost_keys: set[Kind] = set()  # of dicts that were put into values of unknown kind
+        self.lost_numbers: dict[str, set[str]] = {}  # the kinds of number that were, by the name of their field
+        self.doubts: set[str] = set()  # what is looked at of keys that may have been stored again: see `keys`
+        self.doubted: ast.AST | None = None
+        self.computes = self.divides = False  # whether values of unknown kind are computed from each other
+        self.asks = False  # whether a tool is asked
 
     def run(self) -> None:
         """Interpret the script until a pass teaches nothing new; raises `Refused` where it does not fit."""
@@ -110,14 +116,20 @@ class Analysis:
         return self.things[key]
 
     def holding(
-        self, node: ast.AST, shape: str, items: Iterable[Kind], named: Iterable[Kind] = (), tag: str = ""
+        self,
+        node: ast.AST,
+        shape: str,
+        items: Iterable[Kind],
+        named: Iterable[Kind] = (),
+        tag: str = "",
+        origin: ast.expr | None = None,
     ) -> Kinds:
         """A new container made at `node`."""
         made = self.thing(node, shape, tag)
         self.flow(items, made.items)
         if named:
             self.flow(named, made.keys)
-            self.check_keys(made, node, frozenset(named))
+            self.check_keys(made, node, frozenset(named), (origin,))
         return frozenset({made})
 
     def note_change(self, thing: Thing, node: ast.AST, *, removes: bool = False) -> None:
@@ -146,9 +158,15 @@ class Analysis:
         """Whether a feature that is missing would be swallowed here."""
         return any(caught in exceptions.REVEALING for caught, _ in self.catches)
 
-    def check_keys(self, made: Thing, node: ast.AST, stored: Kinds | None = None) -> None:
+    def check_keys(
+        self, made: Thing, node: ast.AST, stored: Kinds | None = None, origins: keys.Origins = (None,)
+    ) -> None:
         """Refuse keys of a dict that may be equal without being alike, or not hashable."""
-        keys.check(self, made, node, stored)
+        keys.check(self, made, node, stored, origins)
+
+    def key_use(self) -> KeyUse | None:
+        """What the script does with keys that may be equal without being alike, by the text that it is given."""
+        return keys.use_of(self)
 
     def check_shown(
         self,
@@ -187,7 +205,7 @@ class Analysis:
                 raise Refused(f"shows a {kind.shape}", node)
             if kind.shape == "exception":
                 continue
-            keys.read(kind, node)
+            keys.read(self, kind, node)
             self.check_shown(kind.held(), node, seen, leaves=leaves)
             self.check_shown(kind.keys, node, seen, leaves=leaves)
 
@@ -245,6 +263,7 @@ class Analysis:
     def builtin(self, name: str, node: ast.AST) -> Kinds:
         """What `name` is where the script does not bind it."""
         if name in self.tools or name in BRIDGE:
+            self.asks = self.asks or name != "report_progress"
             return frozenset({self.named("tool", name)})
         if name in self.given:
             return ANY

@@ -37,7 +37,9 @@ def dict_literal(a: Analysis, node: ast.Dict) -> Kinds:
             stored |= a.value(key)
             a.flow(stored, made.keys)
             a.flow(kinds, made.items)
-    a.check_keys(made, node, NOTHING if len(node.keys) == 1 else frozenset(stored))
+    origins = [key for key in node.keys if key is not None and not isinstance(key, ast.Constant)]
+    unpacked = [None] if "any" in a.lost_keys else []
+    a.check_keys(made, node, NOTHING if len(node.keys) == 1 else frozenset(stored), (*origins, *unpacked))
     return frozenset({made})
 
 
@@ -161,4 +163,4 @@ def dict_comp(a: Analysis, node: ast.DictComp) -> Kinds:
     named, values = a.value(node.key), a.value(node.value)
     a.scope = before
     check_interleaved(a, node)
-    return a.holding(node, "dict", values, named)
+    return a.holding(node, "dict", values, named, origin=node.key)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
 from collections.abc import Mapping
 from functools import cached_property
 
@@ -11,6 +10,7 @@ from paddock.planning.light import patterns, stamps, texts, unpacking
 from paddock.planning.light.awaited import awaited
 
 SKIPPED = frozenset({"ctx", "op", "ops", "type_comment", "kind"})
+JSON_SCALARS = frozenset("tf-0123456789")
 
 
 def walk(tree: ast.AST) -> tuple[list[ast.AST], list[int]]:
@@ -52,22 +52,6 @@ def _numbers(node: ast.AST) -> list[int]:
     return []
 
 
-def _json_numbers(text: str) -> list[float]:
-    """The numbers and truth values in a text that is JSON."""
-    found: list[float] = []
-    try:
-        waiting = [json.loads(text)]
-    except (ValueError, RecursionError):
-        return []
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, bool | int | float):
-            found.append(value)
-        elif isinstance(value, list | dict):
-            waiting += value.values() if isinstance(value, dict) else value
-    return found
-
-
 def _same(one: ast.expr, other: ast.expr) -> bool:
     return ast.dump(one) == ast.dump(other)
 
@@ -79,6 +63,15 @@ def _pair_up(found: dict[str, list[ast.expr]], target: ast.expr, value: ast.expr
     elif isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
         for one, other in zip(target.elts, value.elts, strict=False):
             _pair_up(found, one, other)
+
+
+def _parts(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
+    """What is assigned to what: `a, b = x, y` is two assignments."""
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+        if any(isinstance(part, ast.Starred) for part in (*target.elts, *value.elts)):
+            return []
+        return list(zip(target.elts, value.elts, strict=False))
+    return [(target, value)]
 
 
 class Facts:
@@ -140,16 +133,56 @@ class Facts:
         return frozenset(id(source) for source, _ in unpacking.bounded(self.nodes))
 
     @cached_property
-    def has_unlike_numbers(self) -> bool:
-        """Whether the JSON in the script's own text holds numbers that are equal without being alike: 1, 1.0, true."""
-        seen: dict[float, type] = {}
+    def data(self) -> list[str]:
+        """The script's own text that may be JSON."""
+        found = [node.value for node in self.nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+        return [text for text in found if "[" in text or "{" in text or text.strip()[:1] in JSON_SCALARS]
+
+    @cached_property
+    def bound_by(self) -> dict[str, list[tuple[ast.expr | None, str]]]:
+        """All that binds each name: values ("") and what loops run over, for "each" item or the "first" of each."""
+        found: dict[str, list[tuple[ast.expr | None, str]]] = {}
+        known: set[int] = set()
+
+        def enter(target: ast.AST, value: ast.expr | None, looped: str) -> None:
+            if isinstance(target, ast.Name):
+                found.setdefault(target.id, []).append((value, looped))
+                known.add(id(target))
+
         for node in self.nodes:
-            text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
-            if text.lstrip()[:1] in ("[", "{") and any(
-                seen.setdefault(number, type(number)) is not type(number) for number in _json_numbers(text)
-            ):
-                return True
-        return False
+            if isinstance(node, ast.Assign):
+                for target in node.targets:
+                    for one, other in _parts(target, node.value):
+                        enter(one, other, "")
+            elif isinstance(node, ast.AnnAssign | ast.NamedExpr) and node.value is not None:
+                enter(node.target, node.value, "")
+            elif isinstance(node, ast.For | ast.comprehension):
+                enter(node.target, node.iter, "each")
+                if isinstance(node.target, ast.Tuple) and len(node.target.elts) == 2:
+                    enter(node.target.elts[0], node.iter, "first")
+        for node in self.nodes:
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and id(node) not in known:
+                found.setdefault(node.id, []).append((None, ""))
+            elif isinstance(node, ast.arg):
+                found.setdefault(node.arg, []).append((None, ""))
+            elif isinstance(node, ast.MatchAs | ast.MatchStar | ast.MatchMapping):
+                name = node.rest if isinstance(node, ast.MatchMapping) else node.name
+                found.setdefault(name or "", []).append((None, ""))
+        return found
+
+    @cached_property
+    def returned(self) -> dict[str, list[ast.expr]]:
+        """What the functions of each name may return."""
+        functions = [node for node in self.nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+        return {
+            one.name: [node.value for node in walk(one)[0] if isinstance(node, ast.Return) and node.value is not None]
+            for one in functions
+        }
+
+    def values_of(self, name: str) -> list[ast.expr]:
+        """What the script assigns or passes to `name`, and what it loops over under that name."""
+        looped = [value for value, way in self.bound_by.get(name, ()) if way and value is not None]
+        return [*self.given_to(name), *looped]
 
     @cached_property
     def has_future(self) -> bool:

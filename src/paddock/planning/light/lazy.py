@@ -45,7 +45,7 @@ def _items(a: Analysis, thing: Thing, node: ast.AST, *, ordered: bool) -> Kinds 
     if thing.shape in ("list", "tuple", "deque", "view", "range", "iterator"):
         return thing.held()
     if thing.shape in ("dict", "Counter", "defaultdict"):
-        keys.read(thing, node)
+        keys.read(a, thing, node)
         return thing.keys
     if thing.shape == "record value":
         return frozenset().union(*thing.fields.values())

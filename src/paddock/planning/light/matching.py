@@ -63,7 +63,7 @@ def _mapping(a: Analysis, pattern: ast.MatchMapping, subject: Kinds) -> None:
             held |= kind.held()
             names |= kind.keys
             if pattern.rest is not None:
-                keys.read(kind, pattern)
+                keys.read(a, kind, pattern)
     for inner in pattern.patterns:
         bind_pattern(a, inner, frozenset(held))
     if pattern.rest is not None:

@@ -213,12 +213,13 @@ def _mutate(a: Analysis, node: ast.Call, kind: Thing, name: str, arguments: list
     elif name == "setdefault":
         a.flow(arguments[0], kind.keys)
         a.flow(arguments[1] if len(arguments) > 1 else NONE, kind.items)
-        a.check_keys(kind, node, NOTHING)
+        a.check_keys(kind, node, NOTHING, tuple(node.args[:1]))
     elif name == "update":
         _update(a, node, kind, arguments)
 
 
 def _update(a: Analysis, node: ast.Call, kind: Thing, arguments: list[Kinds]) -> None:
+    merges = all(shape_of(other) in ("dict", "defaultdict") for kinds in arguments for other in kinds)
     for keyword in node.keywords:
         a.flow(STR, kind.keys)
         a.flow(a.value(keyword.value), kind.fields.setdefault(keyword.arg, set()))
@@ -238,7 +239,7 @@ def _update(a: Analysis, node: ast.Call, kind: Thing, arguments: list[Kinds]) ->
                 a.flow(lazy.iterate(a, frozenset({other}), node), kind.keys)
             else:
                 raise Refused("updates a dict with something other than a dict", node)
-    a.check_keys(kind, node)
+    a.check_keys(kind, node, None, () if merges else (None,))
 
 
 def _check_elements(a: Analysis, kind: Thing, node: ast.AST) -> None:

@@ -136,6 +136,10 @@ def _unknown_pair(a: Analysis, node: ast.AST, left: Kind, op: ast.operator, righ
         return FLOAT
     if isinstance(op, ast.Add | ast.Sub) and known in NUMBERS:
         return FLOAT if known not in WHOLE else frozenset({"int", "float"})
+    if known in ("float", "dyadic") and isinstance(op, ast.Mult | ast.FloorDiv):
+        return FLOAT
+    a.computes = True
+    a.divides = a.divides or isinstance(op, ast.Div) or known in ("float", "dyadic")
     return ANY
 
 
@@ -144,7 +148,7 @@ def _merged(a: Analysis, node: ast.AST, left: Kind, right: Kind) -> Kinds:
     for side in (left, right):
         if isinstance(side, Thing):
             containers.merge_dict(a, made, side)
-    a.check_keys(made, node)
+    a.check_keys(made, node, None, ())
     return frozenset({made})
 
 
@@ -189,7 +193,7 @@ def check_augmented(a: Analysis, node: ast.AugAssign, left: Kinds, right: Kinds)
                 if not isinstance(other, Thing) or other.shape != "dict":
                     raise Refused("updates a dict with something other than a dict", node)
                 containers.merge_dict(a, kind, other)
-            a.check_keys(kind, node)
+            a.check_keys(kind, node, None, ())
         elif shape in ("set", "frozenset", "dict", "Counter", "defaultdict", "deque"):
             raise Refused(f"changes a {shape} in place with an operator", node)
     if not (left <= NUMBERS and right <= NUMBERS) and not (left <= STR and right <= STR):

@@ -18,7 +18,7 @@ def of_method(a: Analysis, node: ast.Call, kind: Kind, result: str, arguments: l
     held: Kinds = frozenset(kind.held()) if isinstance(kind, Thing) else NOTHING
     keys: Kinds = frozenset(kind.keys) if isinstance(kind, Thing) else NOTHING
     if isinstance(kind, Thing) and result in ("keys", "item_pair", "items", "counted"):
-        seen.read(kind, node)
+        seen.read(a, kind, node)
     if result == "self":
         if not isinstance(kind, Thing):
             return frozenset({kind})

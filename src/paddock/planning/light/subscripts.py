@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from paddock.planning.light import lazy, objects
-from paddock.planning.light.keys import lose, read
+from paddock.planning.light import lazy, objects, sources
+from paddock.planning.light.keys import doubt, lose, lose_numbers, read
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.things import ANY, INT, NOTHING, NUMBERS, STR, WHOLE, Kind, Kinds, Thing, in_order, shape_of
 
@@ -68,7 +68,7 @@ def _load_from_thing(a: Analysis, thing: Thing, node: ast.Subscript, keys: Kinds
         return frozenset(thing.held() | INT)
     if thing.shape == "defaultdict":
         a.flow(keys, thing.keys)
-        a.check_keys(thing, node, NOTHING)
+        a.check_keys(thing, node, NOTHING, (node.slice,))
         return frozenset(thing.held())
     if thing.shape in ("list", "tuple", "deque", "record value"):
         return _load_from_sequence(a, thing, node, keys)
@@ -106,10 +106,13 @@ def store(a: Analysis, target: ast.Subscript, kinds: Kinds) -> None:
     keys = NOTHING if isinstance(target.slice, ast.Slice) else a.value(target.slice)
     for kind in in_order(receivers):
         if kind == "any":
-            check_stored(a, kinds | keys, target)
+            at = target.slice.value if isinstance(target.slice, ast.Constant) else None
+            check_stored(a, kinds | keys, target, at)
             lose(a, keys)
-            if keys & {"bool", "float"} or ("any" in keys and a.facts.has_unlike_numbers):
+            if keys & {"bool", "float"}:
                 raise Refused("uses a key that may equal another of another kind", target)
+            if "any" in keys:
+                doubt(a, sources.of_key(a, target.slice), target)
         elif not isinstance(kind, Thing):
             a.diverges(target, "TypeError", "an assignment to an item")
         else:
@@ -127,7 +130,7 @@ def _store_in_thing(a: Analysis, target: ast.Subscript, thing: Thing, keys: Kind
     elif thing.shape in ("dict", "defaultdict", "Counter"):
         constant = target.slice.value if isinstance(target.slice, ast.Constant) else None
         a.flow(keys, thing.keys)
-        a.check_keys(thing, target, NOTHING if id(target) in a.facts.first_stores else keys)
+        a.check_keys(thing, target, NOTHING if id(target) in a.facts.first_stores else keys, (target.slice,))
         by_name = isinstance(constant, str) and thing.shape == "dict"
         a.flow(kinds, thing.fields.setdefault(constant, set()) if by_name else thing.items)
     elif thing.shape == "deque":
@@ -138,9 +141,10 @@ def _store_in_thing(a: Analysis, target: ast.Subscript, thing: Thing, keys: Kind
         raise Refused(f"assigns to an item of a {thing.shape}", target)
 
 
-def check_stored(a: Analysis, kinds: Kinds, node: ast.AST) -> None:
+def check_stored(a: Analysis, kinds: Kinds, node: ast.AST, name: object = None) -> None:
     """What is put into a value of unknown kind is lost sight of: only plain data may be."""
     waiting, seen = [*in_order(kinds)], set()
+    lose_numbers(a, kinds, name)
     while waiting:
         kind = waiting.pop()
         if not isinstance(kind, Thing) or id(kind) in seen:
@@ -149,6 +153,9 @@ def check_stored(a: Analysis, kinds: Kinds, node: ast.AST) -> None:
         if kind.shape not in ("list", "dict", "tuple"):
             raise Refused(f"puts a {kind.shape} into a value of unknown kind", node)
         if kind.shape == "dict":
-            read(kind, node)
+            read(a, kind, node)
             lose(a, kind.keys)
+        lose_numbers(a, kind.items, None)
+        for place, inside in kind.fields.items():
+            lose_numbers(a, inside, place)
         waiting += [*in_order(kind.held()), *in_order(kind.keys)]

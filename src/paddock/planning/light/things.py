@@ -42,6 +42,8 @@ class Thing:
     scope: Scope | None = None  # the inside of a function or class
     of: Thing | None = None  # the class of an instance
     replaced: bool = False  # whether a key may have taken the place of one that is equal but not alike
+    sources: set[str] = field(default_factory=set)  # the fields of JSON that keys of unknown kind come from
+    doubts: set[str] = field(default_factory=set)  # of these, those by which a key may be stored again
 
     def held(self) -> set[Kind]:
         """Everything that iterating, or reading any key, can give."""

@@ -1,0 +1,134 @@
+"""Where keys of unknown kind come from: the fields of JSON that they are read from, as far as the script says."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from paddock.planning.light.facts import Facts
+from paddock.planning.light.things import Thing
+from paddock.planning.light.unlike import ANYWHERE
+
+if TYPE_CHECKING:
+    from paddock.planning.light.analysis import Analysis
+
+UNKNOWN = frozenset({ANYWHERE})
+NONE: frozenset[str] = frozenset()
+PAIRED = frozenset({"items", "most_common"})
+"""Methods that give keys, each with its value."""
+JOINS = frozenset({"replace", "join", "format", "dumps", "sub", "b64decode", "decode", "translate", "chr", "hex"})
+"""Functions that make text which is not a part of what they are given."""
+
+
+def of_key(a: Analysis, node: ast.expr | None, depth: int = 0) -> frozenset[str]:
+    """The fields that the value of `node` may come from, if it is of unknown kind; `*` where that cannot be told."""
+    if node is None or depth > 6:
+        return UNKNOWN
+    if isinstance(node, ast.Constant):
+        return UNKNOWN if isinstance(node.value, int | float) else NONE
+    if isinstance(node, ast.Subscript):
+        return _of_item(a, node, depth)
+    if isinstance(node, ast.Call):
+        return _of_call(a, node, depth)
+    if isinstance(node, ast.Tuple):
+        return _joined(a, node.elts, depth)
+    if isinstance(node, ast.IfExp):
+        return _joined(a, [node.body, node.orelse], depth)
+    if isinstance(node, ast.BoolOp):
+        return _joined(a, node.values, depth)
+    if isinstance(node, ast.JoinedStr):
+        return NONE
+    return _of_name(a, node.id, depth) if isinstance(node, ast.Name) else UNKNOWN
+
+
+def _joined(a: Analysis, nodes: list[ast.expr], depth: int) -> frozenset[str]:
+    # A number that stands for itself is of known kind, and marked as such where it meets one that is not.
+    parts = [node for node in nodes if not isinstance(node, ast.Constant)]
+    return frozenset().union(*(of_key(a, node, depth + 1) for node in parts))
+
+
+def _of_item(a: Analysis, node: ast.Subscript, depth: int) -> frozenset[str]:
+    at = node.slice.value if isinstance(node.slice, ast.Constant) else None
+    if isinstance(at, str):
+        return frozenset({at})
+    return (
+        of_key(a, node.value, depth + 1) if isinstance(at, int) and isinstance(node.value, ast.Subscript) else UNKNOWN
+    )
+
+
+def _of_call(a: Analysis, node: ast.Call, depth: int) -> frozenset[str]:
+    if isinstance(node.func, ast.Name) and node.func.id == "str" and a.scope.find("str") is None:
+        return NONE
+    if not isinstance(node.func, ast.Attribute) or not node.args or node.keywords:
+        return UNKNOWN
+    name = node.args[0].value if isinstance(node.args[0], ast.Constant) else None
+    if node.func.attr != "get" or not isinstance(name, str):
+        return UNKNOWN
+    return frozenset({name}) | _joined(a, node.args[1:], depth)
+
+
+def _of_name(a: Analysis, name: str, depth: int) -> frozenset[str]:
+    found: frozenset[str] = NONE
+    bound = a.facts.bound_by.get(name)
+    if not bound:
+        return UNKNOWN
+    for value, looped in bound:
+        found |= of_key(a, value, depth + 1) if not looped else _of_keys(a, value, pairs=looped == "first")
+    return found
+
+
+def _of_keys(a: Analysis, node: ast.expr | None, *, pairs: bool) -> frozenset[str]:
+    """The fields that the keys of the dict come from over which a loop runs."""
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args:
+        if node.func.id not in ("sorted", "list", "reversed") or a.scope.find(node.func.id) is not None:
+            return UNKNOWN
+        node = node.args[0]
+    if pairs:
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in PAIRED):
+            return UNKNOWN
+        node = node.func.value
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "keys":
+        node = node.func.value
+    kinds = a.scope.find(node.id) if isinstance(node, ast.Name) else None
+    if not kinds:
+        return UNKNOWN
+    found: frozenset[str] = NONE
+    for kind in kinds:
+        if not isinstance(kind, Thing) or kind.shape not in ("dict", "defaultdict", "Counter"):
+            return UNKNOWN
+        found |= kind.sources
+    return found
+
+
+def is_composed(facts: Facts) -> bool:
+    """Whether JSON that the script reads may be text that it put together itself."""
+    for node in facts.nodes:
+        if isinstance(node, ast.Call) and node.args:
+            name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+            if name == "loads" and _joins(facts, node.args[0], set()):
+                return True
+            if name == "map" and "loads" in ast.dump(node.args[0]) and len(node.args) > 1:
+                return _joins(facts, node.args[1], set())
+    return False
+
+
+def _joins(facts: Facts, node: ast.expr, seen: set[str]) -> bool:
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.JoinedStr):
+            return True
+        if isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Add | ast.Mod | ast.Mult):
+            return True
+        if isinstance(inner, ast.Call):
+            name = inner.func.id if isinstance(inner.func, ast.Name) else getattr(inner.func, "attr", "")
+            if name in JOINS or (name in facts.returned and _any_joins(facts, name, facts.returned[name], seen)):
+                return True
+        if isinstance(inner, ast.Name) and _any_joins(facts, inner.id, facts.values_of(inner.id), seen):
+            return True
+    return False
+
+
+def _any_joins(facts: Facts, name: str, values: list[ast.expr], seen: set[str]) -> bool:
+    if name in seen:
+        return False
+    seen.add(name)
+    return any(_joins(facts, value, seen) for value in values)
