@@ -79,3 +79,28 @@ def test_ids_belong_to_one_paddock_at_a_time() -> None:
     assert third.of_guest(uids.FIRST) == base
     third.close()
     second.close()
+
+
+@pytest.mark.skipif(os.geteuid() != 0 and "CI" not in os.environ, reason="only root makes roots")
+def test_a_root_has_copies_of_what_everyone_may_read_and_nothing_else(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    (source / "test").mkdir(parents=True)
+    (source / "test" / "left_out").touch()
+    (source / "tool").write_text("#!/bin/sh\n")
+    (source / "tool").chmod(0o755)
+    (source / "link").symlink_to("tool")
+    (source / "secret").write_text("x")
+    (source / "secret").chmod(0o640)
+    (source / "setuid").write_text("x")
+    (source / "setuid").chmod(0o4755)
+    os.mkfifo(source / "pipe")
+    root, held = roots.built(str(tmp_path / "roots"), [str(source)])
+    again, _ = roots.built(str(tmp_path / "roots"), [str(source)])
+    os.close(held)
+    seen = root / str(source).lstrip("/")
+    assert (again, sorted(path.name for path in seen.iterdir())) == (root, ["link", "tool"])
+    assert (seen / "tool").stat().st_ino != (source / "tool").stat().st_ino
+    assert ((seen / "link").readlink(), (seen / "tool").stat().st_mode & 0o7777) == (Path("tool"), 0o755)
+    os.utime(source)
+    changed, _ = roots.built(str(tmp_path / "roots"), [str(source)])
+    assert changed != root
