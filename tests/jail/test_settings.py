@@ -24,8 +24,9 @@ from tests.jail import setting, setting_scripts
 pytestmark = pytest.mark.skipif(
     os.geteuid() != 0 and "CI" not in os.environ, reason="only root can make the other settings"
 )
-ORDINARY = 1_900_000  # nobody's number on this machine
-BASE = 1_910_000
+IDS = 2 << 16
+ORDINARY = 2_000_000 + os.getpid()  # nobody's number, and another in each run of these tests
+BASE = 10_000_000 + os.getpid() % 10_000 * IDS
 PACKAGES = ("msgspec", "typing_extensions.py", "pydantic_monty", "pydantic_monty_client", "pydantic_monty_runtime")
 
 
@@ -62,7 +63,7 @@ TESTS = Path(__file__).parents[1]
 @pytest.fixture(scope="module")
 def place() -> Iterator[Place]:
     """Copies of the interpreter, of Paddock and of its packages in a folder that everyone may read."""
-    folder = Path("/tmp") / f"paddock-settings-{os.getpid()}"  # noqa: S108  a test's own; pytest's is closed to others
+    folder = Path("/var/tmp") / f"paddock-settings-{os.getpid()}"  # noqa: S108  a test's own; pytest's is closed to others
     folder.mkdir(mode=0o755)
     try:
         shutil.copytree(Path(paddock.__file__).parent, folder / "src" / "paddock")
@@ -134,10 +135,13 @@ def left(folder: Path) -> list[str]:
     found = []
     for status in Path("/proc").glob("[0-9]*/status"):
         try:
-            uid = int(status.read_text().partition("\nUid:")[2].split()[0])
+            text = status.read_text()
         except (FileNotFoundError, ProcessLookupError):
             continue
-        if uid == ORDINARY or BASE <= uid < BASE + (1 << 16):
+        uid = int(text.partition("\nUid:")[2].split()[0])
+        if "\nState:\tZ" in text:
+            continue  # it holds nothing, and is the first process's to see off
+        if uid == ORDINARY or BASE <= uid < BASE + IDS:
             found.append(f"{status}: {uid}")
     found += [str(path) for path in Path("/dev/shm").glob("paddock-*") if path.stat().st_uid == ORDINARY]  # noqa: S108
     return found + [str(path) for path in folder.glob("home-*/data/roots/*/slots/*/tmp/*")]
@@ -147,7 +151,7 @@ def test_root_has_namespaces(place: Place) -> None:
     told = place.run("root")
     assert (told["profile"], held(told), told["children"]) == ("namespaces", NAMESPACES, [])
     assert told["results"]["proc"] == ["ok", True, None]
-    assert all(BASE <= uid < BASE + (1 << 16) for uid in told["uids"])
+    assert all(BASE <= uid < BASE + IDS for uid in told["uids"])
     assert left(place.folder) == []
 
 
@@ -162,7 +166,7 @@ def test_root_in_a_container_has_chroot(place: Place) -> None:
     told = place.run("container")
     assert (told["profile"], held(told), told["children"]) == ("chroot", CHROOT, [])
     assert told["results"]["proc"] == ["ok", False, None]
-    assert all(BASE <= uid < BASE + (1 << 16) for uid in told["uids"])
+    assert all(BASE <= uid < BASE + IDS for uid in told["uids"])
     assert left(place.folder) == []
 
 

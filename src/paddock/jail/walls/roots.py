@@ -1,32 +1,34 @@
 """A root directory for chroot(2): copies of what guests read, made once, and one such tree of links for each guest.
 
-Where nothing can be mounted, two guests have two `/tmp` only if they have two roots. The first tree is made of hard
-links to the host's files, or of copies where those lie on another file system; the others are links to the first. All
-of it belongs to root and is writable for nobody else, but each guest's private folders.
+Where nothing can be mounted, two guests have two `/tmp` only if they have two roots. The first tree is made of copies,
+and not of links to the host's files: whoever changes the owner of a data directory must not change that of `/usr/bin`.
+The trees of guests are links to the first. All of it belongs to root and is writable for nobody else, but each guest's
+private folders.
 """
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import hashlib
 import os
 import secrets
 import shutil
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from paddock.jail.walls.mounts import DEVICES, TEXTS
 
-FORMAT = "2"
+FORMAT = "4"
 SLOTS = "slots"
 WRITABLE = ("tmp", "files", "dev/shm")
 LEFT_OUT = frozenset(
     {"site-packages", "dist-packages", "test", "idlelib", "tkinter", "ensurepip", "perl", "perl-base", "right"}
 )
 """Of folders of the system: packages that are not of the environment, and what no script needs."""
+NOT_LOADED = (".a", ".o", ".la", ".h")
+FICLONE = 0x4004_9409
 _DEVICE_NUMBERS = {"null": (1, 3), "zero": (1, 5), "full": (1, 7), "random": (1, 8), "urandom": (1, 9)}
 
 
@@ -61,7 +63,7 @@ def slot(name: str, owner: int) -> None:
         partial.mkdir(mode=0o755)
         for entry in os.scandir("/"):
             if entry.name not in (SLOTS, "dev"):
-                _link(entry.path, f"{partial}/{entry.name}")
+                _repeat(entry.path, f"{partial}/{entry.name}", os.link)
         _devices(partial / "dev", owner)
         partial.rename(tree)
     for folder in WRITABLE:
@@ -77,7 +79,7 @@ def _build(root: Path, reads: list[str], complete: tuple[str, ...]) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         if os.path.lexists(path) and not os.path.lexists(target):
             left_out = frozenset() if path in complete else LEFT_OUT
-            _link(path, str(target), left_out)
+            _repeat(path, str(target), _copy, left_out)
     for folder in ("etc", SLOTS):
         (root / folder).mkdir(exist_ok=True)
     (root / SLOTS).chmod(0o700)
@@ -86,35 +88,34 @@ def _build(root: Path, reads: list[str], complete: tuple[str, ...]) -> None:
     _devices(root / "dev", 0)
 
 
-def _link(source: str, target: str, left_out: frozenset[str] = frozenset()) -> None:
-    """The same file or tree at another place. Symbolic links stay; what is neither file nor folder is left out."""
+def _repeat(source: str, target: str, one: Callable[[str, str], None], left_out: frozenset[str] = frozenset()) -> None:
+    """The same file or tree at another place. Symbolic links stay; what is neither file nor folder, or not for
+    everyone to read, is left out."""
     mode = os.lstat(source).st_mode
-    if stat.S_ISDIR(mode):
-        os.makedirs(target, mode=0o755, exist_ok=True)  # noqa: PTH103
-        with suppress(PermissionError), os.scandir(source) as entries:
-            for entry in entries:
-                if entry.name in left_out:
-                    continue
-                if entry.is_dir(follow_symlinks=False):
-                    _link(entry.path, f"{target}/{entry.name}", left_out)
-                else:
-                    _link_one(entry.path, f"{target}/{entry.name}", entry.stat(follow_symlinks=False).st_mode)
-    else:
-        _link_one(source, target, mode)
-
-
-def _link_one(source: str, target: str, mode: int) -> None:
     if stat.S_ISLNK(mode):
         os.symlink(os.readlink(source), target)  # noqa: PTH115, PTH211
+    elif not mode & stat.S_IROTH:
+        return
+    elif stat.S_ISDIR(mode):
+        os.makedirs(target, mode=0o755, exist_ok=True)  # noqa: PTH103
+        with os.scandir(source) as entries:
+            for entry in entries:
+                if entry.name in left_out or (left_out and entry.name.endswith(NOT_LOADED)):
+                    continue
+                _repeat(entry.path, f"{target}/{entry.name}", one, left_out)
     elif stat.S_ISREG(mode) and not mode & (stat.S_ISUID | stat.S_ISGID):
+        one(source, target)
+
+
+def _copy(source: str, target: str) -> None:
+    with open(source, "rb") as old, open(target, "xb") as new:  # noqa: PTH123
         try:
-            os.link(source, target)
-        except OSError as problem:
-            if problem.errno not in (errno.EXDEV, errno.EPERM, errno.EMLINK, errno.EOPNOTSUPP):
-                raise
-            with suppress(PermissionError):
-                shutil.copy2(source, target)
-                os.chmod(target, 0o755 if mode & 0o111 else 0o644)  # noqa: PTH101
+            fcntl.ioctl(new, FICLONE, old.fileno())  # where the file system can share the blocks
+        except OSError:
+            shutil.copyfileobj(old, new, 1 << 20)
+        status = os.fstat(old.fileno())
+        os.fchmod(new.fileno(), 0o755 if status.st_mode & 0o111 else 0o644)
+    os.utime(target, ns=(status.st_atime_ns, status.st_mtime_ns))  # what is compiled is known by it
 
 
 def _devices(folder: Path, owner: int) -> None:

@@ -36,6 +36,10 @@ class Block:
             self._lock.close()
         raise OSError(f"all ids from {base} on are in use by other Paddocks: jail.uid_base says where they begin")
 
+    def close(self) -> None:
+        """Let others use them, as far as this process is concerned."""
+        self._lock.close()
+
     @property
     def fd(self) -> int:
         return self._lock.fileno()

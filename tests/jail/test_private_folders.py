@@ -1,0 +1,106 @@
+"""Folders of a guest without a file system of its own: what may lie there is seen, and all of it removed."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+from paddock.jail.walls import roots, uids
+from paddock.jail.walls.quota import Quota
+
+PROC = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY)
+
+
+def test_all_that_was_left_is_removed_and_nothing_followed(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "kept").write_text("x")
+    folder = tmp_path / "guest"
+    folder.mkdir()
+    (folder / "link").symlink_to(outside)
+    (folder / "closed").mkdir()
+    (folder / "closed" / "file").write_text("x")
+    (folder / "closed").chmod(0)
+    os.mkfifo(folder / "pipe")
+    with socket.socket(socket.AF_UNIX) as end:
+        end.bind(str(folder / "socket"))
+    roots.empty(str(folder))
+    assert (list(folder.iterdir()), [path.name for path in outside.iterdir()]) == ([], ["kept"])
+
+
+def test_folders_deeper_than_any_path_are_removed(tmp_path: Path) -> None:
+    here = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(2000):
+        os.mkdir("d" * 10, dir_fd=here)
+        below = os.open("d" * 10, os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = below
+    os.close(here)
+    roots.empty(str(tmp_path))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_too_many_bytes_and_too_many_files_are_seen(tmp_path: Path) -> None:
+    quota = Quota([str(tmp_path)], size_bytes=1 << 20, inodes=10)
+    assert not quota.exceeded()
+    (tmp_path / "large").write_bytes(b"x" * (2 << 20))
+    assert quota.exceeded()
+    (tmp_path / "large").unlink()
+    assert not quota.exceeded()
+    for number in range(11):
+        (tmp_path / str(number)).touch()
+    assert quota.exceeded()
+
+
+def test_a_file_that_lost_its_name_counts_while_it_is_open(tmp_path: Path) -> None:
+    quota = Quota([str(tmp_path)], size_bytes=1 << 20, inodes=10)
+    with (tmp_path / "nameless").open("wb") as file:
+        (tmp_path / "nameless").unlink()
+        file.write(b"x" * (2 << 20))
+        file.flush()
+        assert not quota.exceeded()
+        assert quota.exceeded([os.getpid()], PROC)
+    assert not quota.exceeded([os.getpid()], PROC)
+
+
+def test_ids_belong_to_one_paddock_at_a_time() -> None:
+    base = 3_000_000_000 - os.getpid()
+    first = uids.Block(base, 2 * uids.OF_A_BLOCK)
+    second = uids.Block(base, 2 * uids.OF_A_BLOCK)
+    assert second.of_guest(uids.FIRST) == first.of_guest(uids.FIRST) + uids.OF_A_BLOCK
+    assert first.of_reaper(uids.FIRST) not in (first.of_guest(uids.FIRST), second.of_guest(uids.FIRST))
+    with pytest.raises(OSError, match=r"jail\.uid_base"):
+        uids.Block(base, 2 * uids.OF_A_BLOCK)
+    first.close()
+    third = uids.Block(base, uids.OF_A_BLOCK)
+    assert third.of_guest(uids.FIRST) == base
+    third.close()
+    second.close()
+
+
+@pytest.mark.skipif(os.geteuid() != 0 and "CI" not in os.environ, reason="only root makes roots")
+def test_a_root_has_copies_of_what_everyone_may_read_and_nothing_else(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    (source / "test").mkdir(parents=True)
+    (source / "test" / "left_out").touch()
+    (source / "tool").write_text("#!/bin/sh\n")
+    (source / "tool").chmod(0o755)
+    (source / "link").symlink_to("tool")
+    (source / "secret").write_text("x")
+    (source / "secret").chmod(0o640)
+    (source / "setuid").write_text("x")
+    (source / "setuid").chmod(0o4755)
+    os.mkfifo(source / "pipe")
+    root, held = roots.built(str(tmp_path / "roots"), [str(source)])
+    again, _ = roots.built(str(tmp_path / "roots"), [str(source)])
+    os.close(held)
+    seen = root / str(source).lstrip("/")
+    assert (again, sorted(path.name for path in seen.iterdir())) == (root, ["link", "tool"])
+    assert (seen / "tool").stat().st_ino != (source / "tool").stat().st_ino
+    assert ((seen / "link").readlink(), (seen / "tool").stat().st_mode & 0o7777) == (Path("tool"), 0o755)
+    os.utime(source)
+    changed, _ = roots.built(str(tmp_path / "roots"), [str(source)])
+    assert changed != root
