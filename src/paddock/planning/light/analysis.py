@@ -71,6 +71,7 @@ class Analysis:
         self.doubted: ast.AST | None = None
         self.computes = self.divides = False  # whether values of unknown kind are computed from each other
         self.scattered = False  # whether such values are put into others under names that are not known
+        self.counts = False  # whether it counts to numbers that it is given
         self.asks = False  # whether a tool is asked
 
     def run(self) -> None:
