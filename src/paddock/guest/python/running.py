@@ -13,6 +13,8 @@ from paddock.guest.python import errors, limits, streams, values
 from paddock.guest.python.returns import NAME
 from paddock.guest.python.script import Script
 
+EXEC_DEPTH = 1 if sys.version_info < (3, 12) else 0
+"""What exec() itself counts for; since 3.12 only Python's own calls count."""
 _exec, _eval = builtins.exec, builtins.eval
 
 
@@ -36,8 +38,8 @@ def run(script: Script, names: dict[str, Any], recursion: int | None, *, is_scri
             with asyncio.Runner() as runner:
                 text = runner.run(_awaited(script, names, depth))
         else:
-            limits.allow_recursion(depth + 1)  # exec() counts as one
-            _exec(script.code, names)
+            limits.allow_recursion(depth + EXEC_DEPTH)
+            _exec(*(script.code, names))  # a plain call would count, or not, by how often it was rehearsed
             text = "null" if is_script else values.text_of(script.kept.value, max(depth, limits.OWN_RECURSION))
     except SystemExit as error:
         return exited(error)
