@@ -24,7 +24,7 @@ EACH = "d = {}\nfor r in rows:\n    d[r] = 1\n"
 DEEP = json.loads("[" * (DEEPEST + 20) + "]" * (DEEPEST + 20))
 
 
-def rows(*keys: object) -> dict[str, Any]:
+def rows(*keys: object) -> dict[str, list[Any]]:
     return {"rows": [{"k": key, "n": 1, "paid": True, "rate": 2.0} for key in keys]}
 
 
