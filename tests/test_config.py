@@ -188,6 +188,13 @@ def test_the_data_directory_follows_the_desktop_convention(monkeypatch: pytest.M
     assert Config.load(environ={"PADDOCK_DATA_DIRECTORY": "/data"}).data_directory == "/data"
 
 
+def test_the_environment_says_true_and_false_as_toml_does() -> None:
+    assert Config.load(environ={"PADDOCK_JAIL__ACCEPT_CONFINED": "true"}).jail.accept_confined is True
+    assert Config.load(environ={"PADDOCK_JAIL__ACCEPT_CONFINED": "false"}).jail.accept_confined is False
+    with pytest.raises(ConfigError, match=r"'jail\.accept_confined' must be true or false, not 'yes'"):
+        Config.load(environ={"PADDOCK_JAIL__ACCEPT_CONFINED": "yes"})
+
+
 REQUIREMENTS = [
     *("six", "six>=1", "six >= 1, < 2", "six==1.*", "six~=1.4", "six!=1.5", "six===1.0+local.1", "six (>=1,<2)"),
     *("requests[socks]", "requests[socks, use-chardet-on-py3]>=2", "ruamel.yaml", "Foo_Bar-9", "a"),

@@ -76,6 +76,7 @@ class JailConfig:
     uid_base: int = 1 << 20
     tmp_bytes: int = 64 * 1024 * 1024
     tmp_inodes: int = 10_000
+    trace_denied: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +217,8 @@ def _typed(value: Any, kind: type, origin: str, where: str) -> Any:
     """`value` as `kind`; text is parsed, because the environment has nothing else."""
     if kind is tuple:
         return _texts(value, origin, where)
+    if kind is bool and value in ("true", "false"):
+        return value == "true"
     parsed = (isinstance(value, str) and kind in (int, float)) or (kind is float and type(value) is int)
     if parsed:
         try:

@@ -205,3 +205,17 @@ def test_a_terminal_shows_a_build_on_a_line_that_is_gone_afterwards(tmp_path: Pa
     _, shown = on_a_terminal(*asked, PADDOCK_DATA_DIRECTORY=str(data))
     assert "Building environment 'default'" in shown
     assert "\x1b[2K\x1b[31mError: " in shown
+
+
+def test_a_system_call_that_the_jail_refuses_can_be_named() -> None:
+    code = (
+        "import socket\nfor _ in '123':\n    try:\n        socket.socket()\n    except OSError as e:\n        print(e)"
+    )
+    ended = paddock("run", "-c", code, "--trace-denied")
+    assert (ended.status, ended.out) == (0, "[Errno 1] Operation not permitted\n" * 3)
+    assert ended.err == "denied: socket(0x2, 0x80001)\n"
+
+
+def test_only_full_python_can_be_traced() -> None:
+    message = "Error: --trace-denied is about the jail of full Python; leave out --engine monty\n"
+    assert paddock("run", "-c", "1", "--engine", "monty", "--trace-denied") == Ended(2, "", message)

@@ -66,6 +66,9 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
     type_check: Annotated[
         bool, typer.Option("--type-check", help="Check types first, and run nothing where they are wrong.")
     ] = False,
+    trace_denied: Annotated[
+        bool, typer.Option("--trace-denied", help="Name system calls that the jail refuses, on stderr.")
+    ] = False,
     config: Annotated[
         str | None, typer.Option(metavar="FILE", help="Settings. Default: $PADDOCK_CONFIG, else ./paddock.toml.")
     ] = None,
@@ -101,7 +104,37 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
         "mode": "script" if script else "expression",
         "argv": _checked_argv(argv, is_script=script),
     }
+    if trace_denied:
+        settings, options["engine"] = _traced(settings), _full(engine)
     return _run(read_code(file, code, settings.code_bytes), options, settings, as_json=as_json)
+
+
+def _traced(config: Config) -> Config:
+    """The same settings, with refused system calls shown as they come, each once."""
+    import logging
+    from dataclasses import replace
+
+    from paddock.cli.show import Screen
+
+    err, seen, log = Screen(sys.stderr), set[str](), logging.getLogger("paddock.denied")
+
+    class Shown(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            if (text := record.getMessage()) not in seen:
+                seen.add(text)
+                err.line(f"denied: {text}", "yellow")
+
+    log.addHandler(Shown())
+    log.setLevel(logging.INFO)
+    return replace(config, jail=replace(config.jail, trace_denied=True))
+
+
+def _full(engine: str | None) -> str:
+    from paddock.model.errors import RequestError
+
+    if engine not in {None, "auto", "cpython"}:
+        raise RequestError(f"--trace-denied is about the jail of full Python; leave out --engine {engine}")
+    return "cpython"
 
 
 def _checked_argv(argv: list[str], *, is_script: bool) -> list[str]:

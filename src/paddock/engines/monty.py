@@ -223,6 +223,7 @@ class MontyExecution:
             return
         misfit = None if self._plan.engine_reason is not None else self._unreadable(answer.json)
         if misfit is not None:
+            self._waiting[call_id] = waiting  # no answer will come: it ends with the guest
             self._end_for(misfit)
             return
         self._given.answers.append(answer.json)

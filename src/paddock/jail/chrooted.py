@@ -14,7 +14,7 @@ from contextlib import suppress
 
 from paddock.jail import reaper
 from paddock.jail.spec import Order, Spec
-from paddock.jail.walls import capabilities, landlock, quota, rlimits, roots, seccomp, uids
+from paddock.jail.walls import capabilities, landlock, quota, rlimits, roots, seccomp, tracing, uids
 from paddock.jail.walls.libc import prctl
 
 WRITABLE = ("/tmp", "/files", "/dev")  # noqa: S108  inside
@@ -30,7 +30,7 @@ class Chrooted:
     def __init__(self, spec: Spec) -> None:
         self._spec = spec
         policies = {
-            processes: seccomp.Policy(processes=processes, sockets="none", memfds=spec.memfds)
+            processes: seccomp.Policy(processes=processes, sockets="none", memfds=spec.memfds, trace=spec.trace)
             for processes in (True, False)
         }
         self._programs = {processes: seccomp.program(policy) for processes, policy in policies.items()}
@@ -82,7 +82,7 @@ class Chrooted:
         capabilities.no_new_privs()
         if landlock.abi():
             landlock.restrict(read=["/"], write=WRITABLE)
-        seccomp.install(self._programs[order.processes])
+        tracing.install(self._programs[order.processes], keep, told=self._spec.trace)
 
     def _enter_slot(self, uid: int) -> None:
         os.chroot(f"/{roots.SLOTS}/{uid}")

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from paddock.jail import reaper
 from paddock.jail.spec import Order, Spec
-from paddock.jail.walls import capabilities, landlock, quota, rlimits, roots, seccomp
+from paddock.jail.walls import capabilities, landlock, quota, rlimits, roots, seccomp, tracing
 
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 
@@ -27,7 +27,7 @@ class Confined:
 
     def __init__(self, spec: Spec) -> None:
         self._spec = spec
-        self._program = seccomp.program(seccomp.Policy(processes=False, confined=True))
+        self._program = seccomp.program(seccomp.Policy(processes=False, confined=True, trace=spec.trace))
 
     def enter(self, host: socket.socket) -> None:
         if os.geteuid() == 0:
@@ -69,7 +69,7 @@ class Confined:
         capabilities.no_new_privs()
         landlock.restrict(read=self._readable, write=writable, execute=False)
         capabilities.die_with_parent(os.getppid())
-        seccomp.install(seccomp.for_process(self._program, os.getpid()))
+        tracing.install(seccomp.for_process(self._program, os.getpid()), keep, told=self._spec.trace)
 
     def _folder(self, order: Order) -> Path | None:
         return None if self._home is None else Path(f"{self._home}-{order.number}")

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from paddock.jail.bounds import Bound
 from paddock.jail.reaper import BEGIN, END
+from paddock.jail.walls import tracing
 from paddock.jail.wire import PREFIX, Kind
 from paddock.jail.zygote import REPORT
 from paddock.model.errors import EngineCrashed, JailUnavailable
@@ -37,10 +38,14 @@ class Report(NamedTuple):
 class Guest:
     """A walled-in process that waits for a script, gets one, and is thrown away."""
 
-    def __init__(self, uid: int, fds: list[int], bound: Bound, *, has_namespaces: bool = True) -> None:
+    def __init__(
+        self, uid: int, fds: list[int], bound: Bound, *, has_namespaces: bool = True, traced: bool = False
+    ) -> None:
         control, report, out, error, self._reaper = fds
         self.uid = uid
         self._has_namespaces = has_namespaces
+        self._traced = traced
+        self._trace: tracing.Trace | None = None
         self._pidfd: int | None = None  # of the guest itself, where its reaper's death is not its own
         self.bound = bound
         self.control = socket.socket(fileno=control)
@@ -86,11 +91,20 @@ class Guest:
 
     async def walled_in(self) -> None:
         """Wait until the guest says, from inside, that it is ready; only then it may be given a script."""
+        if self._traced:
+            await self._follow()
         while not (pid := self._speaker()):
             await self.something()
         self.pid = pid
         if not self._has_namespaces:
             self._pidfd = os.pidfd_open(pid)
+
+    async def _follow(self) -> None:
+        """Take over what its filter refuses, which waits for us from the moment that the filter is there."""
+        with suppress(EOFError):  # it ended instead; who listens for READY finds out why
+            while (listener := tracing.received(self.control)) is None:
+                await self.something()
+            self._trace = tracing.Trace(listener)
 
     def _speaker(self) -> int:
         """The process that said READY, as the kernel knows it; 0 if it has not spoken yet."""
@@ -143,6 +157,8 @@ class Guest:
 
     def limit(self, limits: Limits) -> None:
         """Bound the whole tree, from now on; what it holds already does not count."""
+        if self._trace is not None:
+            self._trace.begin()
         if not self._has_namespaces:
             self._tell_reaper(BEGIN)
         # The guest is no child of its reaper, but what it leaves behind is adopted there.
@@ -213,6 +229,8 @@ class Guest:
             for pidfd in (self._reaper, self._pidfd):
                 if pidfd is not None:
                     await self._gone(pidfd)
+            if self._trace is not None:
+                await asyncio.to_thread(self._trace.finish)
         finally:
             self.bound.stop()  # before numbers of descriptors that it may use mean something else
             self._close()

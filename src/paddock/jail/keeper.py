@@ -36,8 +36,9 @@ ENVIRONMENT = {
 class Keeper:
     """One zygote, from its start to its end."""
 
-    def __init__(self, process: subprocess.Popen[bytes], control: socket.socket, profile: str) -> None:
-        self.profile = profile
+    def __init__(self, process: subprocess.Popen[bytes], control: socket.socket, spec: Spec) -> None:
+        self.profile = spec.profile
+        self._traced = spec.trace
         self._process = process
         self._control = control
         self._loop = asyncio.get_running_loop()
@@ -65,7 +66,7 @@ class Keeper:
         )
         its.close()
         ours.setblocking(False)
-        keeper = cls(process, ours, spec.profile)
+        keeper = cls(process, ours, spec)
         try:
             await keeper._begin(spec, identities)
         except BaseException:
@@ -130,7 +131,7 @@ class Keeper:
         told = message if message == b"map" else json.loads(message)
         if isinstance(told, dict) and "forked" in told:
             order, bound, forked = self._ordered.pop(told["forked"])
-            guest = Guest(order.uid, fds, bound, has_namespaces=self.profile == "namespaces")
+            guest = Guest(order.uid, fds, bound, has_namespaces=self.profile == "namespaces", traced=self._traced)
             if forked.done():
                 ending = self._loop.create_task(guest.end())
                 self._ending.add(ending)

@@ -7,7 +7,7 @@ import socket
 from typing import Literal
 
 from paddock.jail.spec import Order, Spec
-from paddock.jail.walls import capabilities, landlock, mounts, namespaces, rlimits, seccomp
+from paddock.jail.walls import capabilities, landlock, mounts, namespaces, rlimits, seccomp, tracing
 
 MAP_ME = b"map"
 ROOT_PLACE = "/tmp"  # noqa: S108  hidden by the new root, in a mount namespace that nobody else sees
@@ -24,7 +24,9 @@ class Namespaced:
         # keeps these apart lets them have any.
         sockets: Literal["none", "unix"] = "unix" if landlock.abi() >= landlock.SCOPES else "none"
         self._programs = {
-            processes: seccomp.program(seccomp.Policy(processes=processes, sockets=sockets, memfds=spec.memfds))
+            processes: seccomp.program(
+                seccomp.Policy(processes=processes, sockets=sockets, memfds=spec.memfds, trace=spec.trace)
+            )
             for processes in (True, False)
         }
 
@@ -88,4 +90,4 @@ class Namespaced:
             landlock.enforce(self._ruleset)
         os.closerange(3, keep)
         os.closerange(keep + 1, 1 << 16)
-        seccomp.install(self._programs[order.processes])
+        tracing.install(self._programs[order.processes], keep, told=spec.trace)

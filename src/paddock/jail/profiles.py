@@ -63,6 +63,7 @@ def spec(profile: str, config: Config, inside: Inside, *, memfds: bool) -> Spec:
         memfds=memfds,
         tmp_bytes=jail.tmp_bytes,
         tmp_inodes=jail.tmp_inodes,
+        trace=jail.trace_denied,
     )
 
 

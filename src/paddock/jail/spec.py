@@ -26,6 +26,7 @@ class Spec:
     memfds: bool = True  # files in memory that nobody maps: not where only a watcher counts
     tmp_bytes: int = 64 * MB
     tmp_inodes: int = 10_000
+    trace: bool = False  # tell the host which system calls are refused
 
     def to_bytes(self) -> bytes:
         return json.dumps(asdict(self)).encode()

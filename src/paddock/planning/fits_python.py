@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from paddock.planning.light.analysis import Analysis
 from paddock.planning.light.facts import Facts
+from paddock.planning.light.ranges import LONG_NUMBER
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.syntax import check
 from paddock.planning.light.texts import problem, uses
@@ -82,6 +83,16 @@ def _data(source: Source) -> list[str]:
     return found
 
 
+def unfit_for(source: Source, names: frozenset[str], tools: frozenset[str], texts: Iterable[str]) -> Misfit | None:
+    """Why a script that fits must not begin on the light engine with `texts`; None where it may."""
+    texts = tuple(texts)
+    found = unreadable(source, texts, numbers_seen(source, names, tools))
+    # What tools answer is not looked through for these: a long number there is rarely one to count to.
+    if found is None and source.notes.get(("counts", names, tools)) and any(map(LONG_NUMBER.search, texts)):
+        return Misfit("counts to a number that may be beyond 64 bits")
+    return found
+
+
 def unreadable(source: Source, texts: Iterable[str], seen: Seen | None = None) -> Misfit | None:
     """Why a script that fits must not be given `texts` on the light engine; None where it may be."""
     texts = tuple(texts)
@@ -102,6 +113,7 @@ def _misfit(source: Source, names: frozenset[str], tools: frozenset[str]) -> Mis
         check(facts)
         analysis = Analysis(facts, names, tools)
         analysis.run()
+        source.notes["counts", names, tools] = analysis.counts
         use = source.notes["key use", names, tools] = analysis.key_use()
         if use is not None and Seen(use).add(facts.data):
             return Misfit(LOOKS, use.line)

@@ -115,8 +115,7 @@ def _fitting(plan: Plan, source: Source, engines: Collection[str]) -> Plan:
     misfit = fits_python.misfit(source, names, tools)
     if misfit is None and (plan.inputs_json or plan.files):
         contents = (file.file.content.decode(errors="replace") for file in plan.files)
-        seen = fits_python.numbers_seen(source, names, tools)
-        misfit = fits_python.unreadable(source, (*plan.inputs_json.values(), *contents), seen)
+        misfit = fits_python.unfit_for(source, names, tools, (*plan.inputs_json.values(), *contents))
     if misfit is None:
         return _with(plan, engine="monty", engine_reason=None)
     if "cpython" in engines:

@@ -1,5 +1,5 @@
 # expect: namespaces=ok; chroot=crashed|ok; confined=ok
-# stdout: 1000
+# Deeper than a path can name: where the disk is looked at from outside, what cannot be looked at counts as too much.
 import os
 
 os.chdir("/tmp")

@@ -70,6 +70,8 @@ class Analysis:
         self.doubts: set[str] = set()  # what is looked at of keys that may have been stored again: see `keys`
         self.doubted: ast.AST | None = None
         self.computes = self.divides = False  # whether values of unknown kind are computed from each other
+        self.scattered = False  # whether such values are put into others under names that are not known
+        self.counts = False  # whether it counts to numbers that it is given
         self.asks = False  # whether a tool is asked
 
     def run(self) -> None:

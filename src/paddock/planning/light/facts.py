@@ -10,6 +10,7 @@ from paddock.planning.light import patterns, stamps, texts, unpacking
 from paddock.planning.light.awaited import awaited
 
 SKIPPED = frozenset({"ctx", "op", "ops", "type_comment", "kind"})
+CALCULATING = frozenset({"abs", "sum", "round", "pow", "reduce", "divmod", "prod"})
 JSON_SCALARS = frozenset("tf-0123456789")
 
 
@@ -136,7 +137,9 @@ class Facts:
     def data(self) -> list[str]:
         """The script's own text that may be JSON."""
         found = [node.value for node in self.nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
-        return [text for text in found if "[" in text or "{" in text or text.strip()[:1] in JSON_SCALARS]
+        return [
+            text for text in found if "[" in text or "{" in text or text.strip()[:1] in JSON_SCALARS or "-0" in text
+        ]
 
     @cached_property
     def bound_by(self) -> dict[str, list[tuple[ast.expr | None, str]]]:
@@ -169,6 +172,38 @@ class Facts:
                 name = node.rest if isinstance(node, ast.MatchMapping) else node.name
                 found.setdefault(name or "", []).append((None, ""))
         return found
+
+    @cached_property
+    def written(self) -> dict[str, list[ast.expr]]:
+        """What the script itself puts under each name, into whatever dict."""
+        found: dict[str, list[ast.expr]] = {}
+
+        def enter(name: ast.expr | str | None, value: ast.expr) -> None:
+            text = name.value if isinstance(name, ast.Constant) else name
+            if isinstance(text, str):
+                found.setdefault(text, []).append(value)
+
+        for node in self.nodes:
+            if isinstance(node, ast.Dict):
+                for key, value in zip(node.keys, node.values, strict=True):
+                    enter(key, value)
+            elif isinstance(node, ast.Call):
+                for keyword in node.keywords:
+                    enter(keyword.arg, keyword.value)
+                if len(node.args) == 2:
+                    enter(node.args[0], node.args[1])
+            elif isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) and node.value is not None:
+                whole = isinstance(node, ast.Assign | ast.AnnAssign)
+                for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                    for one, other in _parts(target, node.value):
+                        if isinstance(one, ast.Subscript):
+                            enter(one.slice, other if whole else ast.BinOp(other, ast.Add(), other))
+        return found
+
+    @cached_property
+    def calculates(self) -> bool:
+        """Whether the script calls a function that makes numbers of numbers."""
+        return any(isinstance(node, ast.Name) and node.id in CALCULATING for node in self.nodes)
 
     @cached_property
     def returned(self) -> dict[str, list[ast.expr]]:

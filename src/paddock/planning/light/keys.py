@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 ALIKE = frozenset({"str", "none", "bytes"})
 """Kinds whose values are alike where they are equal."""
+SIGNED = "-"
+"""Stands for floats as keys, among which 0.0 and -0.0 may be."""
 Origins = tuple[ast.expr | None, ...]
 
 
@@ -36,7 +38,11 @@ def check(a: Analysis, made: Thing, node: ast.AST, stored: Kinds | None = None, 
             a.diverges(node, "TypeError", "an unhashable key")
     if not made.replaced and not (made.keys if stored is None else stored) <= ALIKE and _may_clash(a, made.keys):
         made.replaced = a.changed = True
-    if made.keys <= ALIKE or not _has_unknown(made.keys):
+    if made.keys <= ALIKE:
+        return
+    if "float" in made.keys and stored != frozenset():
+        _grow(a, {SIGNED}, made.doubts)
+    if not has_unknown(made.keys):
         return
     for origin in origins:
         _grow(a, sources.of_key(a, origin), made.sources)
@@ -64,12 +70,14 @@ def use_of(a: Analysis) -> KeyUse | None:
         return None
     if sources.is_composed(a.facts):
         raise Refused(LOOKS, a.doubted)
-    fields = frozenset(field for field in a.doubts if not field.startswith("="))
+    fields = frozenset(field for field in a.doubts if field[0] not in "=-")
+    anywhere = a.scattered or unlike.ANYWHERE in fields
+    if anywhere:
+        fields |= {unlike.ANYWHERE}
     kinds = {field[1:] for field in a.doubts if field.startswith("=")}
     for name, lost in a.lost_numbers.items():
         if unlike.ANYWHERE in fields or name in (unlike.ANYWHERE, *fields):
             kinds |= lost
-    anywhere = unlike.ANYWHERE in fields
     if anywhere and a.asks:
         raise Refused(LOOKS, a.doubted)  # what a tool answers comes too late for another engine
     if len(kinds) > 1:
@@ -77,7 +85,9 @@ def use_of(a: Analysis) -> KeyUse | None:
     if anywhere and a.divides:
         kinds.add("float")
     line = getattr(a.doubted, "lineno", None)
-    return unlike.KeyUse(line, fields, frozenset(kinds), computes=anywhere and a.computes)
+    signed = SIGNED in a.doubts
+    computes = anywhere and (a.computes or a.facts.calculates)
+    return unlike.KeyUse(line, fields, frozenset(kinds), computes=computes, signed=signed)
 
 
 def lose_numbers(a: Analysis, kinds: Kinds | set[Kind], name: object) -> None:
@@ -111,13 +121,13 @@ def _grow(a: Analysis, names: Iterable[str], cell: set[str]) -> None:
     a.changed = a.changed or len(cell) != before
 
 
-def _has_unknown(kinds: Kinds | set[Kind], depth: int = 0) -> bool:
+def has_unknown(kinds: Kinds | set[Kind], depth: int = 0) -> bool:
     """Whether a value of unknown kind may be, or be part of, values of these kinds."""
     if "any" in kinds or depth > 4:
         return True
     shapes = ("tuple", "record value", "frozenset", "instance")
     things = [kind for kind in kinds if isinstance(kind, Thing) and kind.shape in shapes]
-    return any(_has_unknown(thing.items.union(*thing.fields.values()), depth + 1) for thing in things)
+    return any(has_unknown(thing.items.union(*thing.fields.values()), depth + 1) for thing in things)
 
 
 def inherit(a: Analysis, into: Thing, source: Thing) -> None:

@@ -172,6 +172,7 @@ def unary_op(a: Analysis, node: ast.UnaryOp) -> Kinds:
         elif kind == "bool":
             result.add("int")
         elif kind in ("int", "float", "any", "datetime.timedelta"):
+            a.computes = a.computes or kind == "any"
             result.add(kind)
     return frozenset(result)
 

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from paddock.planning.light.facts import Facts
-from paddock.planning.light.things import Thing
+from paddock.planning.light.things import Kind, Thing
 from paddock.planning.light.unlike import ANYWHERE
 
 if TYPE_CHECKING:
@@ -14,49 +14,80 @@ if TYPE_CHECKING:
 
 UNKNOWN = frozenset({ANYWHERE})
 NONE: frozenset[str] = frozenset()
+HOLDERS = frozenset({"dict", "list", "module", "tool"})
 PAIRED = frozenset({"items", "most_common"})
 """Methods that give keys, each with its value."""
 JOINS = frozenset({"replace", "join", "format", "dumps", "sub", "b64decode", "decode", "translate", "chr", "hex"})
 """Functions that make text which is not a part of what they are given."""
 
 
-def of_key(a: Analysis, node: ast.expr | None, depth: int = 0) -> frozenset[str]:
+def of_key(a: Analysis, node: ast.expr | None) -> frozenset[str]:
     """The fields that the value of `node` may come from, if it is of unknown kind; `*` where that cannot be told."""
-    if node is None or depth > 6:
-        return UNKNOWN
+    return _of(a, node, frozenset())
+
+
+def _of(a: Analysis, node: ast.expr | None, seen: frozenset[str]) -> frozenset[str]:
+    """`seen`: the fields and names that are being followed."""
     if isinstance(node, ast.Constant):
         return UNKNOWN if isinstance(node.value, int | float) else NONE
     if isinstance(node, ast.Subscript):
-        return _of_item(a, node, depth)
+        return _of_item(a, node, seen)
     if isinstance(node, ast.Call):
-        return _of_call(a, node, depth)
+        return _of_call(a, node, seen)
     if isinstance(node, ast.Tuple):
-        return _joined(a, node.elts, depth)
+        return _joined(a, node.elts, seen)
     if isinstance(node, ast.IfExp):
-        return _joined(a, [node.body, node.orelse], depth)
+        return _joined(a, [node.body, node.orelse], seen)
     if isinstance(node, ast.BoolOp):
-        return _joined(a, node.values, depth)
+        return _joined(a, node.values, seen)
     if isinstance(node, ast.JoinedStr):
         return NONE
-    return _of_name(a, node.id, depth) if isinstance(node, ast.Name) else UNKNOWN
+    return _of_name(a, node.id, seen) if isinstance(node, ast.Name) else UNKNOWN
 
 
-def _joined(a: Analysis, nodes: list[ast.expr], depth: int) -> frozenset[str]:
+def _joined(a: Analysis, nodes: list[ast.expr], seen: frozenset[str]) -> frozenset[str]:
     # A number that stands for itself is of known kind, and marked as such where it meets one that is not.
     parts = [node for node in nodes if not isinstance(node, ast.Constant)]
-    return frozenset().union(*(of_key(a, node, depth + 1) for node in parts))
+    return frozenset().union(*(_of(a, node, seen) for node in parts))
 
 
-def _of_item(a: Analysis, node: ast.Subscript, depth: int) -> frozenset[str]:
+def _of_item(a: Analysis, node: ast.Subscript, seen: frozenset[str]) -> frozenset[str]:
     at = node.slice.value if isinstance(node.slice, ast.Constant) else None
     if isinstance(at, str):
-        return frozenset({at})
-    return (
-        of_key(a, node.value, depth + 1) if isinstance(at, int) and isinstance(node.value, ast.Subscript) else UNKNOWN
+        return _of_field(a, node.value, at, seen)
+    return _of(a, node.value, seen) if isinstance(at, int) and isinstance(node.value, ast.Subscript) else UNKNOWN
+
+
+def _of_field(a: Analysis, owner: ast.expr, name: str, seen: frozenset[str]) -> frozenset[str]:
+    """What `owner[name]` comes from: JSON has it under that name, or the script put it there."""
+    if not _is_plain(a, owner):
+        return UNKNOWN
+    if f"[{name}]" in seen:
+        return NONE
+    return frozenset({name}) | _joined(a, a.facts.written.get(name, []), seen | {f"[{name}]"})
+
+
+def _is_plain(a: Analysis, owner: ast.expr) -> bool:
+    """Whether fields can have been given to `owner` by their names only."""
+    if isinstance(owner, ast.Subscript | ast.Call | ast.Await):
+        inner = owner.value if isinstance(owner, ast.Subscript | ast.Await) else getattr(owner.func, "value", None)
+        return inner is None or _is_plain(a, inner)
+    if not isinstance(owner, ast.Name):
+        return False
+    kinds = a.scope.find(owner.id)
+    if kinds is None:
+        return owner.id in a.given or owner.id in a.tools or owner.id == "call_tool"
+    return not any(
+        isinstance(kind, Thing) and (kind.shape not in HOLDERS or (kind.shape != "list" and _has_unknown(kind.items)))
+        for kind in kinds
     )
 
 
-def _of_call(a: Analysis, node: ast.Call, depth: int) -> frozenset[str]:
+def _has_unknown(kinds: set[Kind]) -> bool:
+    return any(kind == "any" or isinstance(kind, Thing) for kind in kinds)
+
+
+def _of_call(a: Analysis, node: ast.Call, seen: frozenset[str]) -> frozenset[str]:
     if isinstance(node.func, ast.Name) and node.func.id == "str" and a.scope.find("str") is None:
         return NONE
     if not isinstance(node.func, ast.Attribute) or not node.args or node.keywords:
@@ -64,16 +95,18 @@ def _of_call(a: Analysis, node: ast.Call, depth: int) -> frozenset[str]:
     name = node.args[0].value if isinstance(node.args[0], ast.Constant) else None
     if node.func.attr != "get" or not isinstance(name, str):
         return UNKNOWN
-    return frozenset({name}) | _joined(a, node.args[1:], depth)
+    return _of_field(a, node.func.value, name, seen) | _joined(a, node.args[1:], seen)
 
 
-def _of_name(a: Analysis, name: str, depth: int) -> frozenset[str]:
+def _of_name(a: Analysis, name: str, seen: frozenset[str]) -> frozenset[str]:
     found: frozenset[str] = NONE
     bound = a.facts.bound_by.get(name)
+    if name in seen:
+        return NONE
     if not bound:
         return UNKNOWN
     for value, looped in bound:
-        found |= of_key(a, value, depth + 1) if not looped else _of_keys(a, value, pairs=looped == "first")
+        found |= _of(a, value, seen | {name}) if not looped else _of_keys(a, value, pairs=looped == "first")
     return found
 
 

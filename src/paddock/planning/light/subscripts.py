@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from paddock.planning.light import lazy, objects, sources
-from paddock.planning.light.keys import doubt, lose, lose_numbers, read
+from paddock.planning.light.keys import doubt, has_unknown, lose, lose_numbers, read
 from paddock.planning.light.refusal import Refused
 from paddock.planning.light.things import ANY, INT, NOTHING, NUMBERS, STR, WHOLE, Kind, Kinds, Thing, in_order, shape_of
 
@@ -111,7 +111,8 @@ def store(a: Analysis, target: ast.Subscript, kinds: Kinds) -> None:
             lose(a, keys)
             if keys & {"bool", "float"}:
                 raise Refused("uses a key that may equal another of another kind", target)
-            if "any" in keys:
+            a.scattered = a.scattered or ("any" in kinds and not keys <= INT and not isinstance(at, str))
+            if has_unknown(keys):
                 doubt(a, sources.of_key(a, target.slice), target)
         elif not isinstance(kind, Thing):
             a.diverges(target, "TypeError", "an assignment to an item")
@@ -156,6 +157,7 @@ def check_stored(a: Analysis, kinds: Kinds, node: ast.AST, name: object = None) 
             read(a, kind, node)
             lose(a, kind.keys)
         lose_numbers(a, kind.items, None)
+        a.scattered = a.scattered or (kind.shape == "dict" and "any" in kind.items)
         for place, inside in kind.fields.items():
             lose_numbers(a, inside, place)
         waiting += [*in_order(kind.held()), *in_order(kind.keys)]

@@ -7,9 +7,11 @@ characters named here are then a reason not to run it on the light engine.
 from __future__ import annotations
 
 import ast
+import json
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
+from itertools import accumulate
 from typing import Any
 
 DIGITS, WORDS, SPACES, CASE, NUMERALS = "digits", "words", "spaces", "case", "numerals"
@@ -26,6 +28,12 @@ DOINGS = {
     CASE: "searches whatever the case", NUMERALS: "asks for numerals",
 }  # fmt: skip
 
+DEEPEST = 190
+"""The most levels of data that both sides are sure to read."""
+
+_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+_STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
+_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _ESCAPE = re.compile(r"\\u([dD][89abAB][0-9a-fA-F]{2})\\+u([dD][c-fC-F][0-9a-fA-F]{2})|\\u([0-9a-fA-F]{4})")
 _HALF = re.compile(r"\\u[dD][89a-fA-F]|\\u[0-9a-fA-F]{0,3}$")
 _AFTER_PADDING = re.compile(r"=(?:[^\w+/\"=]|\\[nrt])*[A-Za-z0-9+/]")
@@ -64,6 +72,8 @@ def asked_of(pattern: str) -> frozenset[str]:
 
 def problem(done: frozenset[str], text: str) -> str | None:
     """Why `text`, plain or as JSON, must not be given to a script that does these things; None where it may be."""
+    if is_deep(text):
+        return f"is given data that is nested more than {DEEPEST} times"
     if BASE64 in done and _AFTER_PADDING.search(text):
         return "decodes base64 where something may follow its end"
     if JSON in done and "\\u" in text and _HALF.search(_ESCAPE.sub(_without_pair, text)):
@@ -75,6 +85,25 @@ def problem(done: frozenset[str], text: str) -> str | None:
         if what is not None:
             return f"{what} where the character U+{ord(char):04X} may be"
     return None
+
+
+def is_deep(text: str) -> bool:
+    """Whether a text, plain or as JSON, holds data nested so many times that Monty gives up on it."""
+    if text.count("[") + text.count("{") <= DEEPEST:
+        return False
+    if text.startswith('"'):
+        try:
+            return is_deep(" " + json.loads(text))
+        except ValueError:
+            return True
+    brackets = text.encode(errors="replace").translate(None, _NO_BRACKETS)
+    if _depth(brackets) <= DEEPEST:
+        return False
+    return _depth(_STRING.sub("", text).encode(errors="replace").translate(None, _NO_BRACKETS)) > DEEPEST
+
+
+def _depth(brackets: bytes) -> int:
+    return max(accumulate(map(_STEPS.__getitem__, brackets)), default=0)
 
 
 def _without_pair(match: re.Match[str]) -> str:

@@ -20,6 +20,7 @@ _NUMBER = r"[tT]rue|[fF]alse|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
 _WHOLE_TOKEN = re.compile(_NUMBER)
 _TOKEN = re.compile(r"[-0-9tTfF][-+.\w]*")
 _WHOLE_FLOAT = re.compile(r"\.0+(?![0-9])")
+_NEGATIVE = re.compile(r"(?<![\w-])-[0-9]")
 _EXPONENT = re.compile(r"[eE][-+0-9]")
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_ .-]+")
 
@@ -32,17 +33,7 @@ class KeyUse:
     fields: frozenset[str]  # the names under which the keys stand in JSON; `*` where that is not known
     kinds: frozenset[str] = frozenset()  # the kinds of number that the script itself adds to them
     computes: bool = False  # whether they may be computed from what is given
-
-    def joined(self, other: KeyUse | None) -> KeyUse:
-        """Both uses in one."""
-        if other is None or other == self:
-            return self
-        return KeyUse(
-            self.line if self.line is not None else other.line,
-            self.fields | other.fields,
-            self.kinds | other.kinds,
-            self.computes or other.computes,
-        )
+    signed: bool = False  # whether there are keys that are floats, so that 0.0 may meet -0.0
 
 
 @dataclass(slots=True)
@@ -64,6 +55,9 @@ class Seen:
 
     def _look(self, text: str) -> None:
         use = self.use
+        if use.signed and _NEGATIVE.search(text):
+            self.clash = True
+            return
         if ANYWHERE not in use.fields:
             pattern = _under(use.fields)
             if pattern is not None and "\\u00" not in text:
@@ -91,7 +85,7 @@ class Seen:
                 return
         own = self.use.kinds
         others = self.kinds | own
-        if self.use.computes and len(others) > 1:
+        if self.use.computes and (len(others) > 1 or not self.kinds <= {"int"}):
             self.clash = True
         elif own:
             self.clash = len(own) > 1 or any(
