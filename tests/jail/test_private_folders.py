@@ -39,6 +39,8 @@ def test_folders_deeper_than_any_path_are_removed(tmp_path: Path) -> None:
         os.close(here)
         here = below
     os.close(here)
+    assert not Quota([str(tmp_path)], size_bytes=64 << 20, inodes=2000).exceeded()
+    assert Quota([str(tmp_path)], size_bytes=64 << 20, inodes=1999).exceeded()
     roots.empty(str(tmp_path))
     assert list(tmp_path.iterdir()) == []
 

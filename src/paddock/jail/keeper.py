@@ -103,6 +103,10 @@ class Keeper:
         doors = bound.doors()
         try:
             socket.send_fds(self._control, [order.to_bytes()], doors)
+        except ConnectionError:
+            self._ordered.pop(order.number, None)
+            self._die()
+            raise EngineCrashed("the zygote has died") from None
         finally:
             for door in doors:
                 os.close(door)

@@ -17,6 +17,7 @@ RESERVE_BYTES = 1 << 30
 RESERVE_SHARE = 20
 """Of the disk, one part in so many stays free, or RESERVE_BYTES if that is less."""
 LEAST_MAPPED_BYTES = 1 << 20
+LONG_PATH = 2000
 _GONE = (FileNotFoundError, ProcessLookupError, NotADirectoryError)
 
 
@@ -43,20 +44,37 @@ class Quota:
 
     def _named(self) -> dict[tuple[int, int], int]:
         held: dict[tuple[int, int], int] = {}
-        waiting = list(self._folders)
+        opened: list[int] = []
+        try:
+            self._walk(held, opened)
+        finally:
+            for fd in opened:
+                os.close(fd)
+        return held
+
+    def _walk(self, held: dict[tuple[int, int], int], opened: list[int]) -> None:
+        """Every entry, however deep. A path may become longer than the kernel takes: then its folder stays open."""
+        waiting: list[tuple[int | None, str]] = [(None, folder) for folder in self._folders]
         count = 0
         while waiting:
-            with suppress(*_GONE), os.scandir(waiting.pop()) as entries:
-                for entry in entries:
-                    count += 1
-                    if count > self._inodes:
-                        raise _TooMany
-                    with suppress(*_GONE):
-                        status = entry.stat(follow_symlinks=False)
-                        held[status.st_dev, status.st_ino] = status.st_blocks * 512
-                        if stat.S_ISDIR(status.st_mode):
-                            waiting.append(entry.path)
-        return held
+            base, path = waiting.pop()
+            with suppress(*_GONE):
+                here = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=base)
+                opened.append(here)
+                is_long = len(path) > LONG_PATH
+                with os.scandir(here) as entries:
+                    for entry in entries:
+                        count += 1
+                        if count > self._inodes:
+                            raise _TooMany
+                        with suppress(*_GONE):
+                            status = entry.stat(follow_symlinks=False)
+                            held[status.st_dev, status.st_ino] = status.st_blocks * 512
+                            if stat.S_ISDIR(status.st_mode):
+                                below = (here, entry.name) if is_long else (base, f"{path}/{entry.name}")
+                                waiting.append(below)
+                if not is_long:
+                    os.close(opened.pop())
 
     def _nameless(self, pids: Iterable[int], proc: int) -> dict[tuple[int, int], int]:
         held: dict[tuple[int, int], int] = {}
