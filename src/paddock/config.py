@@ -65,6 +65,7 @@ class CPythonConfig:
     max_waiting: int = 8
     max_guests: int = field(default_factory=lambda: max(32, 4 * (os.cpu_count() or 1)))
     idle_seconds: float = 60.0
+    recycle_seconds: float = 600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,9 +268,10 @@ def _check_cpython(config: Config, origins: Origins) -> None:
     if cpython.environment not in config.environments:
         blamed, known = origins.blame("cpython.environment"), ", ".join(sorted(config.environments))
         raise ConfigError(f"{blamed}cpython.environment is {cpython.environment!r}, and there is: {known}")
-    if not cpython.idle_seconds > 0:
-        blamed = origins.blame("cpython.idle_seconds")
-        raise ConfigError(f"{blamed}cpython.idle_seconds must be positive, not {cpython.idle_seconds}")
+    for name in ("idle_seconds", "recycle_seconds"):
+        if not getattr(cpython, name) > 0:
+            blamed = origins.blame(f"cpython.{name}")
+            raise ConfigError(f"{blamed}cpython.{name} must be positive, not {getattr(cpython, name)}")
     if jail.profile not in PROFILES:
         blamed = origins.blame("jail.profile")
         raise ConfigError(f"{blamed}jail.profile must be one of {', '.join(PROFILES)}, not {jail.profile!r}")

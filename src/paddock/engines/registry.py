@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, TypeAlias, cast
@@ -18,9 +20,16 @@ ENGINES: Mapping[str, str] = {
 }
 
 
+JAILED = frozenset({"cpython"})
+MACHINES = frozenset({"x86_64", "aarch64"})
+"""Those for which the jail's filter of system calls is written."""
+
+
 def available() -> Mapping[str, Factory]:
-    """The engines of this version, by name."""
-    return ENGINES
+    """The engines of this version that this system could run, by name. The jail is made of Linux's own walls."""
+    if sys.platform == "linux" and os.uname().machine in MACHINES:
+        return ENGINES
+    return {name: factory for name, factory in ENGINES.items() if name not in JAILED}
 
 
 def load(factory: Factory) -> Callable[[Config], Engine]:

@@ -56,6 +56,7 @@ class Guest:
             os.set_blocking(fd, False)
         self.pid = 0
         self._loop = asyncio.get_running_loop()
+        self.made_at = self._loop.time()
         # Edge-triggered, in an epoll of its own: what nobody reads yet must not wake the loop again and again.
         self._edges = select.epoll()
         for fd in heard if bound.oom_fd is None else [*heard, bound.oom_fd]:

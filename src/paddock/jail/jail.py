@@ -72,6 +72,7 @@ class Jail:
                     ceiling=settings.max_waiting,
                     most=settings.max_guests,
                     idle_seconds=settings.idle_seconds,
+                    recycle_seconds=settings.recycle_seconds,
                     bounds=bounds,
                 )
             return self._pool

@@ -35,13 +35,14 @@ class Pool:
         ceiling: int,
         most: int,
         idle_seconds: float,
+        recycle_seconds: float,
         bounds: Bounds,
         processes: bool = True,
     ) -> None:
         self._start = start
         self._bounds = bounds
         self._floor, self._ceiling = floor, ceiling
-        self._idle_seconds = idle_seconds
+        self._idle_seconds, self._recycle_seconds = idle_seconds, recycle_seconds
         self._processes = processes
         self._wanted = floor
         self._waiting: deque[Guest] = deque()
@@ -177,6 +178,15 @@ class Pool:
         self._wanted = self._floor
         while len(self._waiting) > self._floor:
             self._in_background(self._end(self._waiting.popleft()))
+        self._tidying = asyncio.get_running_loop().call_later(self._recycle_seconds, self._recycle)
+
+    def _recycle(self) -> None:
+        """Those who have waited for long make room for new ones."""
+        loop = asyncio.get_running_loop()
+        while self._waiting and loop.time() - self._waiting[0].made_at >= self._recycle_seconds:
+            self._in_background(self._end(self._waiting.popleft()))
+        self._fill()
+        self._tidying = loop.call_later(self._recycle_seconds, self._recycle)
 
     def _in_background(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)

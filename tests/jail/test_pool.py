@@ -1,0 +1,57 @@
+"""Guests that wait: how many there are, and for how long."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from paddock.config import Config, CPythonConfig
+from paddock.model.environments import EnvironmentConfig
+from paddock.run import Paddock
+
+
+def config(**settings: float | int) -> Config:
+    cpython = CPythonConfig(environment="bare", **settings)  # type: ignore[arg-type]
+    return Config(environments={"bare": EnvironmentConfig()}, cpython=cpython)
+
+
+def waiting(paddock: Paddock) -> list[int]:
+    return [guest.pid for guest in paddock._engines["cpython"]._jail._pool._waiting]  # type: ignore[attr-defined]
+
+
+async def until(condition: Callable[[], object]) -> None:
+    async with asyncio.timeout(30):
+        while not condition():
+            await asyncio.sleep(0.01)
+
+
+async def test_as_many_wait_as_demand_asks_for_up_to_the_ceiling_and_back_to_the_floor() -> None:
+    async with Paddock(config(min_waiting=1, max_waiting=3, idle_seconds=0.5)) as paddock:
+        seen = set()
+        for _ in range(3):
+            await asyncio.gather(*(paddock.run("1", engine="cpython") for _ in range(6)))
+            seen.add(len(waiting(paddock)))
+        await until(lambda: len(waiting(paddock)) == 1)
+        assert max(seen) <= 3
+
+
+async def test_a_guest_that_has_waited_for_long_is_replaced() -> None:
+    async with Paddock(config(min_waiting=1, max_waiting=1, idle_seconds=0.05, recycle_seconds=0.3)) as paddock:
+        await paddock.run("1", engine="cpython")
+        await until(lambda: waiting(paddock))
+        [first] = waiting(paddock)
+        await until(lambda: waiting(paddock) not in ([], [first]))
+        assert (await paddock.run("1 + 1", engine="cpython")).output == 2
+
+
+async def test_more_runs_than_there_may_be_guests_wait_for_their_turn() -> None:
+    async with Paddock(config(min_waiting=0, max_waiting=0, max_guests=2)) as paddock:
+        results = await asyncio.gather(*(paddock.run(f"{n}", engine="cpython") for n in range(7)))
+    assert [result.output for result in results] == list(range(7))
+
+
+async def test_no_two_runs_share_a_guest() -> None:
+    code = "import os\nleft = os.path.exists('/tmp/mark')\nopen('/tmp/mark', 'w').close()\nleft"
+    async with Paddock(config()) as paddock:
+        results = [await paddock.run(code, engine="cpython") for _ in range(4)]
+    assert [result.output for result in results] == [False] * 4
