@@ -189,13 +189,10 @@ SMALL = "[environments.default]\npackages = ['six']\npreload = []\n"
 def test_an_environment_that_is_built_on_first_use_is_told_of_on_stderr(tmp_path: Path) -> None:
     data, config = tmp_path / "data", tmp_path / "own.toml"
     config.write_text(SMALL)
-    asked = ("run", "-c", "1", "--engine", "cpython", "--json", "--config", str(config))
-    ended = paddock(*asked, PADDOCK_DATA_DIRECTORY=str(data))
-    lines = ended.err.splitlines()
-    assert (ended.status, ended.out, lines[0][:30]) == (3, "", "Building environment 'default'")
-    # It was built where guests could not see it; that is told too, and nothing is run.
-    assert lines[-2].startswith(f"Error: {data}/environments/builds/")
-    assert "would be hidden by the /tmp that each guest has for itself" in lines[-2]
+    asked = ("run", "-c", "import six; six.PY3", "--engine", "cpython", "--config", str(config))
+    ended = paddock(*asked, PADDOCK_DATA_DIRECTORY=str(data))  # below /tmp, where guests have a /tmp of their own
+    assert (ended.status, ended.out) == (0, "true\n")
+    assert ended.err.startswith("Building environment 'default'")
 
 
 def test_a_terminal_shows_a_build_on_a_line_that_is_gone_afterwards(tmp_path: Path) -> None:
@@ -204,7 +201,7 @@ def test_a_terminal_shows_a_build_on_a_line_that_is_gone_afterwards(tmp_path: Pa
     asked = ("run", "-c", "1", "--engine", "cpython", "--config", str(config))
     _, shown = on_a_terminal(*asked, PADDOCK_DATA_DIRECTORY=str(data))
     assert "Building environment 'default'" in shown
-    assert "\x1b[2K\x1b[31mError: " in shown
+    assert shown.endswith("\x1b[2K1\n")
 
 
 def test_a_system_call_that_the_jail_refuses_can_be_named() -> None:

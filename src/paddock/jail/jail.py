@@ -14,8 +14,7 @@ from paddock.jail.keeper import Keeper
 from paddock.jail.pool import Pool
 from paddock.jail.profiles import Inside
 from paddock.jail.trial import first_that_works, start
-from paddock.jail.walls.mounts import PRIVATE_PLACES
-from paddock.model.errors import EngineCrashed, JailUnavailable
+from paddock.model.errors import EngineCrashed
 
 if TYPE_CHECKING:
     from paddock.config import Config
@@ -63,7 +62,6 @@ class Jail:
                 self._lease = await alease(environment, self._config.data_directory, log.info)
                 if self._lease.problem is not None:
                     log.warning("%s", self._lease.problem)
-                _check_visible(self._lease)
                 bounds = await asyncio.to_thread(Bounds, self._config.limits)
                 self._counted = bounds.counts_unmapped
                 self._pool = Pool(
@@ -89,14 +87,3 @@ class Jail:
         keeper = await first_that_works(self._config, built.executable, inside, memfds=memfds)
         self.profile = keeper.profile
         return keeper
-
-
-def _check_visible(lease: Lease) -> None:
-    for path in lease.built.reads:
-        for place in PRIVATE_PLACES:
-            if path.startswith(f"{place}/"):
-                lease.release()
-                raise JailUnavailable(
-                    f"{path} would be hidden by the {place} that each guest has for itself; "
-                    "keep environments and Python elsewhere (the setting data_directory)"
-                )

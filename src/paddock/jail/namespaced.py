@@ -18,7 +18,6 @@ class Namespaced:
 
     def __init__(self, spec: Spec) -> None:
         self._spec = spec
-        self._has_proc = True
         self._ruleset: int | None = None
         # Guests of one zygote share a network namespace, and in it the abstract names of sockets: only a Landlock that
         # keeps these apart lets them have any.
@@ -50,7 +49,7 @@ class Namespaced:
         capabilities.die_with_parent(0)
         capabilities.dumpable()  # so that the zygote may join the namespaces of reapers, which share this memory
         self._pid_namespaces = namespaces.PidNamespaces()
-        self._has_proc = mounts.build_root(ROOT_PLACE, sources)
+        self._root = mounts.build_root(ROOT_PLACE, sources)
         for source in sources:
             source.close()
         # What guests inherit need not be done by each.
@@ -73,7 +72,7 @@ class Namespaced:
         spec = self._spec
         own = order.uid if spec.own_uids else os.getuid()
         namespaces.unshare(namespaces.GUEST)
-        mounts.make_private(own, spec.tmp_bytes, spec.tmp_inodes, proc=self._has_proc)
+        mounts.make_private(own, spec.tmp_bytes, spec.tmp_inodes, self._root)
         socket.sethostname("paddock")
         os.chdir("/tmp")  # noqa: S108
         if spec.own_uids:

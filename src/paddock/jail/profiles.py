@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from paddock.jail.spec import Spec
+from paddock.jail.walls.mounts import PRIVATE_PLACES
 from paddock.jail.walls.namespaces import Identities
 
 if TYPE_CHECKING:
@@ -37,10 +39,15 @@ def wanted(config: Config) -> tuple[str, ...]:
     return ORDER if config.jail.profile == "auto" else (config.jail.profile,)
 
 
-def refusal(profile: str, config: Config) -> str | None:
-    """Why this profile is not even tried; None where it is."""
+def refusal(profile: str, config: Config, reads: Sequence[str] = ()) -> str | None:
+    """Why this profile is not even tried, for guests that must read these paths; None where it is."""
     if profile == "chroot" and os.geteuid() != 0:
         return "only root can change the root directory; as an ordinary user, allow user namespaces instead"
+    for path in reads if profile == "chroot" else ():
+        if path.startswith(tuple(f"{place}/" for place in PRIVATE_PLACES)):
+            return (
+                f"{path} would be hidden by what each guest has there for itself; set data_directory to another place"
+            )
     if profile == "confined" and not config.jail.accept_confined:
         return "it promises less than the others (docs/security.md): set jail.accept_confined to use it all the same"
     return None

@@ -29,7 +29,7 @@ async def first_that_works(config: Config, python: str, inside: Inside, *, memfd
 
 async def tried(profile: str, config: Config, python: str, inside: Inside, *, memfds: bool) -> Keeper:
     """A zygote of this profile, after one guest of it was walled in and ended again."""
-    refusal = profiles.refusal(profile, config)
+    refusal = profiles.refusal(profile, config, inside.reads)
     if refusal is not None:
         raise JailUnavailable(refusal)
     try:

@@ -8,8 +8,9 @@ from __future__ import annotations
 import ctypes
 import os
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from paddock.jail.walls.libc import syscall
@@ -21,6 +22,7 @@ AT_EMPTY_PATH = 0x1000
 DEVICES = ("null", "zero", "full", "random", "urandom")
 LINKS = {"/dev/fd": "/proc/self/fd", "/dev/stdin": "/proc/self/fd/0", "/dev/stdout": "/proc/self/fd/1"}
 PRIVATE_PLACES = ("/tmp", "/files", "/dev/shm")  # noqa: S108  paths inside
+KEPT = "/.kept"
 BOX = "/run"
 """Where a guest's own file system is mounted; its places are shown from there."""
 TEXTS = {
@@ -56,16 +58,29 @@ class Source:
             self.fd = None
 
 
-def build_root(place: str, sources: Iterable[Source]) -> bool:
-    """Make the root at `place` and enter it; the old one is gone afterwards. False where /proc may not be mounted.
+@dataclass(frozen=True, slots=True)
+class Root:
+    """What there is to know of a root that was built."""
+
+    has_proc: bool
+    kept: Mapping[str, str]
+    """Where else a path is that every guest's own /tmp would hide: an environment may lie there."""
+
+
+def build_root(place: str, sources: Iterable[Source]) -> Root:
+    """Make the root at `place` and enter it; the old one is gone afterwards.
 
     The caller is the first process of a pid namespace, in mount and user namespaces of its own.
     """
+    kept: dict[str, str] = {}
     mount("none", "/", None, REC | PRIVATE)
     mount("paddock", place, "tmpfs", NO_SUID | NO_DEV, "mode=755,size=4m,nr_inodes=4096")
     for source in sorted(sources, key=lambda source: source.path):
         if source.found:
             _show(source, place)
+            if source.link is None and source.path.startswith(tuple(f"{private}/" for private in PRIVATE_PLACES)):
+                kept[source.path] = f"{KEPT}/{len(kept)}"
+                _show(source, place, at=kept[source.path])
     for name in DEVICES:
         _show(Source(f"/dev/{name}"), place, devices=True)
     for path, target in LINKS.items():
@@ -80,11 +95,11 @@ def build_root(place: str, sources: Iterable[Source]) -> bool:
     syscall("umount2", b".", DETACH)
     os.chdir("/")
     mount("none", "/", None, REMOUNT | BIND | READ_ONLY | NO_SUID | NO_DEV)
-    return has_proc
+    return Root(has_proc, kept)
 
 
-def _show(source: Source, place: str, *, devices: bool = False) -> None:
-    target = Path(place) / source.path.lstrip("/")
+def _show(source: Source, place: str, *, at: str | None = None, devices: bool = False) -> None:
+    target = Path(place) / (at or source.path).lstrip("/")
     target.parent.mkdir(parents=True, exist_ok=True)
     if source.link is not None:
         target.symlink_to(source.link)
@@ -115,7 +130,7 @@ def _mount_proc(target: str) -> bool:
     return True
 
 
-def make_private(owner: int, size_bytes: int, inodes: int, *, proc: bool) -> None:
+def make_private(owner: int, size_bytes: int, inodes: int, root: Root) -> None:
     """Give the calling guest a file system of its own under /tmp, /files and /dev/shm, and its own /proc.
 
     The caller has mount and pid namespaces of its own, and loses the right to mount afterwards.
@@ -127,6 +142,9 @@ def make_private(owner: int, size_bytes: int, inodes: int, *, proc: bool) -> Non
         os.makedirs(inner, exist_ok=True)  # noqa: PTH103  on the path of every guest
         os.chown(inner, owner, owner)
         mount(inner, path, None, BIND)
-    if proc:
+    for path, elsewhere in root.kept.items():
+        os.makedirs(path, exist_ok=True)  # noqa: PTH103
+        mount(elsewhere, path, None, BIND | REC)  # as read-only as it is there
+    if root.has_proc:
         # Read-only: oom_score_adj, mem and others of /proc/self are to be written by their owner otherwise.
         mount("proc", "/proc", "proc", READ_ONLY | NO_SUID | NO_DEV | NO_EXEC, "subset=pid")
