@@ -110,7 +110,7 @@ async def test_numbers_in_an_attached_file_count_too() -> None:
 
 async def test_an_answer_is_looked_through_where_its_fields_are_known_and_expected_elsewhere_if_not() -> None:
     async def fetch(key: bool | int | str) -> list[Any]:
-        return rows(1, key)["rows"]
+        return [*rows(1, key)["rows"]]
 
     by_field = "rows = (await fetch({'key': KEY}))['result']\n" + TOTALS
     by_item = "rows = [row['k'] for row in (await fetch({'key': KEY}))['result']]\n" + COUNTER
@@ -127,7 +127,7 @@ async def test_an_answer_is_looked_through_where_its_fields_are_known_and_expect
 
 async def test_numbers_are_compared_over_all_that_a_run_is_given() -> None:
     async def fetch() -> list[Any]:
-        return rows(True)["rows"]
+        return [*rows(True)["rows"]]
 
     async with Paddock(tools=[fetch]) as paddock:
         result = await paddock.run(

@@ -66,6 +66,7 @@ class Analysis:
         self.divisions: dict[int, set[tuple[str, str]]] = {}
         self.keys_read: dict[int, set[Kind]] = {}
         self.lost_keys: set[Kind] = set()  # of dicts that were put into values of unknown kind
+        self.key_sources: dict[tuple[str, int], frozenset[str]] = {}  # of names, in a scope; forgotten at each pass
         self.lost_numbers: dict[str, set[str]] = {}  # the kinds of number that were, by the name of their field
         self.doubts: set[str] = set()  # what is looked at of keys that may have been stored again: see `keys`
         self.doubted: ast.AST | None = None
@@ -79,6 +80,7 @@ class Analysis:
         declare(self.module, self.tree.body)
         for _ in range(PASSES):
             self.changed = False
+            self.key_sources.clear()
             self.block(self.tree.body)
             done = 0
             while done < len(self.reached):

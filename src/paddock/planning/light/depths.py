@@ -21,10 +21,6 @@ CALLED_BACK = 60
 NESTED = 200
 WIDE = 300
 """The least number in a script from which on a depth may matter: of callbacks, of values, of comprehensions."""
-CONDITIONS = (
-    ast.If, ast.IfExp, ast.For, ast.While, ast.Try, ast.BoolOp, ast.Match, ast.comprehension, ast.Raise, ast.Assert,
-    ast.Subscript,
-)  # fmt: skip
 LIMIT = frozenset(range(900, 1100))
 """Depths of plain calls that one side may reach and the other not."""
 
@@ -84,8 +80,6 @@ def check_recursion(a: Analysis) -> None:
         far = a.facts.farthest
         if ("back" in ways and far >= CALLED_BACK) or ("wide" in ways and far >= WIDE) or a.facts.counted & LIMIT:
             raise Refused("has a recursion that may be too deep for one side", node)
-        if _never_ends(node) and any(_leaves_a_trace(inner) for inner in walk(node)[0]):
-            raise Refused("has a recursion without end that can be seen at work", node)
         _check_caught(a, node)
 
 
@@ -120,15 +114,6 @@ def _check_caught(a: Analysis, node: ast.AST) -> None:
         raise Refused("looks at the text of an error that may be the end of a recursion", node)
     if any(_leaves_a_trace(inner) for inner in walk(node)[0]) and not (a.facts.farthest < WIDE and _descends(node)):
         raise Refused("catches the end of a recursion that can be seen at work", node)
-
-
-def _never_ends(node: ast.AST) -> bool:
-    """Whether a function calls itself come what may: nothing in it is done on a condition."""
-    nodes = walk(node)[0]
-    name = getattr(node, "name", "")
-    if any(isinstance(inner, CONDITIONS) for inner in nodes):
-        return False
-    return any(isinstance(inner, ast.Call) and name and _name(inner.func) == name for inner in nodes)
 
 
 def _descends(node: ast.AST) -> bool:

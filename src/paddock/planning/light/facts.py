@@ -82,6 +82,7 @@ class Facts:
         self.tree = tree
         self.nodes, self.depths = walk(tree)
         self.bits: dict[str, float] = {}  # of the numbers that names stand for; worked out by `ranges`
+        self.unread: set[str] = set()  # names of numbers that are not read from text, by the same
 
     @cached_property
     def odd_text(self) -> Mapping[str, str]:

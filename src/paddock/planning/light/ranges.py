@@ -24,21 +24,21 @@ def make(a: Analysis, node: ast.Call) -> Kinds:
         read = not isinstance(argument, ast.Constant) and not kinds <= WHOLE
         if bits(a, argument) > MOST_BITS or (read and _has_long_number(a)):
             raise Refused("counts beyond 64 bits", node)
-        a.counts = a.counts or read or _reads(a, argument, set())
+        a.counts = a.counts or read or _reads(a, argument)
         if not kinds <= WHOLE:
             a.diverges(node, "TypeError", "range()")
     return a.holding(node, "range", {"int"})
 
 
-def _reads(a: Analysis, node: ast.expr, seen: set[str]) -> bool:
+def _reads(a: Analysis, node: ast.expr) -> bool:
     """Whether a number may be read from text."""
     for inner in ast.walk(node):
         if isinstance(inner, ast.Name):
             if inner.id == "int":
                 return True
-            if inner.id not in seen:
-                seen.add(inner.id)
-                if any(_reads(a, value, seen) for value in a.facts.given_to(inner.id)):
+            if inner.id not in a.facts.unread:
+                a.facts.unread.add(inner.id)
+                if any(_reads(a, value) for value in a.facts.given_to(inner.id)):
                     return True
     return False
 

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from paddock.planning.light.facts import Facts
+from paddock.planning.light.refusal import Refused
 from paddock.planning.light.things import Kind, Thing
 from paddock.planning.light.unlike import ANYWHERE
 
@@ -17,17 +18,28 @@ NONE: frozenset[str] = frozenset()
 HOLDERS = frozenset({"dict", "list", "module", "tool"})
 PAIRED = frozenset({"items", "most_common"})
 """Methods that give keys, each with its value."""
-JOINS = frozenset({"replace", "join", "format", "dumps", "sub", "b64decode", "decode", "translate", "chr", "hex"})
+JOINS = frozenset({
+    "replace", "join", "format", "dumps", "sub", "b64decode", "decode", "translate", "chr", "hex", "lower", "upper",
+    "casefold", "title", "capitalize", "swapcase", "zfill", "ljust", "rjust", "center",
+})  # fmt: skip
 """Functions that make text which is not a part of what they are given."""
 
 
 def of_key(a: Analysis, node: ast.expr | None) -> frozenset[str]:
     """The fields that the value of `node` may come from, if it is of unknown kind; `*` where that cannot be told."""
-    return _of(a, node, frozenset())
+    if not isinstance(node, ast.Name):
+        return _of(a, node, set())
+    where = (node.id, id(a.scope))
+    if where not in a.key_sources:
+        a.key_sources[where] = _of(a, node, set())
+    return a.key_sources[where]
 
 
-def _of(a: Analysis, node: ast.expr | None, seen: frozenset[str]) -> frozenset[str]:
-    """`seen`: the fields and names that are being followed."""
+def _of(a: Analysis, node: ast.expr | None, seen: set[str]) -> frozenset[str]:
+    """`seen`: the fields and names that were followed already."""
+    a.steps += 1
+    if a.steps > a.most_steps:
+        raise Refused("is too tangled to be understood", node)
     if isinstance(node, ast.Constant):
         return UNKNOWN if isinstance(node.value, int | float) else NONE
     if isinstance(node, ast.Subscript):
@@ -45,26 +57,27 @@ def _of(a: Analysis, node: ast.expr | None, seen: frozenset[str]) -> frozenset[s
     return _of_name(a, node.id, seen) if isinstance(node, ast.Name) else UNKNOWN
 
 
-def _joined(a: Analysis, nodes: list[ast.expr], seen: frozenset[str]) -> frozenset[str]:
+def _joined(a: Analysis, nodes: list[ast.expr], seen: set[str]) -> frozenset[str]:
     # A number that stands for itself is of known kind, and marked as such where it meets one that is not.
     parts = [node for node in nodes if not isinstance(node, ast.Constant)]
     return frozenset().union(*(_of(a, node, seen) for node in parts))
 
 
-def _of_item(a: Analysis, node: ast.Subscript, seen: frozenset[str]) -> frozenset[str]:
+def _of_item(a: Analysis, node: ast.Subscript, seen: set[str]) -> frozenset[str]:
     at = node.slice.value if isinstance(node.slice, ast.Constant) else None
     if isinstance(at, str):
         return _of_field(a, node.value, at, seen)
     return _of(a, node.value, seen) if isinstance(at, int) and isinstance(node.value, ast.Subscript) else UNKNOWN
 
 
-def _of_field(a: Analysis, owner: ast.expr, name: str, seen: frozenset[str]) -> frozenset[str]:
+def _of_field(a: Analysis, owner: ast.expr, name: str, seen: set[str]) -> frozenset[str]:
     """What `owner[name]` comes from: JSON has it under that name, or the script put it there."""
     if not _is_plain(a, owner):
         return UNKNOWN
     if f"[{name}]" in seen:
         return NONE
-    return frozenset({name}) | _joined(a, a.facts.written.get(name, []), seen | {f"[{name}]"})
+    seen.add(f"[{name}]")
+    return frozenset({name}) | _joined(a, a.facts.written.get(name, []), seen)
 
 
 def _is_plain(a: Analysis, owner: ast.expr) -> bool:
@@ -87,7 +100,7 @@ def _has_unknown(kinds: set[Kind]) -> bool:
     return any(kind == "any" or isinstance(kind, Thing) for kind in kinds)
 
 
-def _of_call(a: Analysis, node: ast.Call, seen: frozenset[str]) -> frozenset[str]:
+def _of_call(a: Analysis, node: ast.Call, seen: set[str]) -> frozenset[str]:
     if isinstance(node.func, ast.Name) and node.func.id == "str" and a.scope.find("str") is None:
         return NONE
     if not isinstance(node.func, ast.Attribute) or not node.args or node.keywords:
@@ -98,15 +111,16 @@ def _of_call(a: Analysis, node: ast.Call, seen: frozenset[str]) -> frozenset[str
     return _of_field(a, node.func.value, name, seen) | _joined(a, node.args[1:], seen)
 
 
-def _of_name(a: Analysis, name: str, seen: frozenset[str]) -> frozenset[str]:
+def _of_name(a: Analysis, name: str, seen: set[str]) -> frozenset[str]:
     found: frozenset[str] = NONE
     bound = a.facts.bound_by.get(name)
     if name in seen:
         return NONE
     if not bound:
         return UNKNOWN
+    seen.add(name)
     for value, looped in bound:
-        found |= _of(a, value, seen | {name}) if not looped else _of_keys(a, value, pairs=looped == "first")
+        found |= _of(a, value, seen) if not looped else _of_keys(a, value, pairs=looped == "first")
     return found
 
 
@@ -135,24 +149,34 @@ def _of_keys(a: Analysis, node: ast.expr | None, *, pairs: bool) -> frozenset[st
 
 def is_composed(facts: Facts) -> bool:
     """Whether JSON that the script reads may be text that it put together itself."""
+    seen: set[str] = set()
     for node in facts.nodes:
         if isinstance(node, ast.Call) and node.args:
-            name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
-            if name == "loads" and _joins(facts, node.args[0], set()):
+            name = _called(node)
+            if name == "loads" and _joins(facts, node.args[0], seen):
                 return True
-            if name == "map" and "loads" in ast.dump(node.args[0]) and len(node.args) > 1:
-                return _joins(facts, node.args[1], set())
+            mapped = name == "map" and any(_named_loads(inner) for inner in ast.walk(node.args[0]))
+            if mapped and any(_joins(facts, argument, seen) for argument in node.args[1:]):
+                return True
     return False
+
+
+def _called(node: ast.Call) -> str:
+    return node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+
+
+def _named_loads(node: ast.AST) -> bool:
+    return getattr(node, "id", "") == "loads" or getattr(node, "attr", "") == "loads"
 
 
 def _joins(facts: Facts, node: ast.expr, seen: set[str]) -> bool:
     for inner in ast.walk(node):
-        if isinstance(inner, ast.JoinedStr):
+        if isinstance(inner, ast.JoinedStr | ast.Slice):
             return True
         if isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Add | ast.Mod | ast.Mult):
             return True
         if isinstance(inner, ast.Call):
-            name = inner.func.id if isinstance(inner.func, ast.Name) else getattr(inner.func, "attr", "")
+            name = _called(inner)
             if name in JOINS or (name in facts.returned and _any_joins(facts, name, facts.returned[name], seen)):
                 return True
         if isinstance(inner, ast.Name) and _any_joins(facts, inner.id, facts.values_of(inner.id), seen):
