@@ -70,10 +70,23 @@ def temporary(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     tempfile.tempdir = before
 
 
+@pytest.fixture(scope="session")
+def visible_data() -> Iterator[str]:
+    """A data directory that the profile `chroot` can show to guests: the usual one, unless that is below /tmp."""
+    usual = Config().data_directory
+    if not usual.startswith("/tmp/"):  # noqa: S108
+        yield usual
+        return
+    with tempfile.TemporaryDirectory(dir="/var/tmp", ignore_cleanup_errors=True) as folder:  # noqa: S108
+        yield folder
+
+
 @pytest_asyncio.fixture(scope="session", loop_scope="session", params=PROFILES)
-async def rig(request: pytest.FixtureRequest, sockets: list[str], temporary: None) -> AsyncIterator[Rig]:
+async def rig(
+    request: pytest.FixtureRequest, sockets: list[str], visible_data: str, temporary: None
+) -> AsyncIterator[Rig]:
     jail = JailConfig(profile=request.param, uid_base=UID_BASE, accept_confined=request.param == "confined")
-    config = Config(cpython=CPythonConfig(min_waiting=2, max_waiting=2), jail=jail)
+    config = Config(data_directory=visible_data, cpython=CPythonConfig(min_waiting=2, max_waiting=2), jail=jail)
     os.environ["PADDOCK_SECRET_OF_THE_HOST"] = SECRET
     inputs = {
         "SYSCALLS": NUMBERS[MACHINE],
