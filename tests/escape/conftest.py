@@ -77,7 +77,7 @@ def visible_data() -> Iterator[str]:
     if not usual.startswith("/tmp/"):  # noqa: S108
         yield usual
         return
-    with tempfile.TemporaryDirectory(dir="/var/tmp", ignore_cleanup_errors=True) as folder:  # noqa: S108
+    with tempfile.TemporaryDirectory(dir="/var/tmp", ignore_cleanup_errors=True) as folder:
         yield folder
 
 
