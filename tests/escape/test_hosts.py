@@ -39,7 +39,7 @@ async def spin(paddock):
         print(event.text, end="", flush=True)
 
 async def main():
-    config = Config(jail=JailConfig(profile=PROFILE, uid_base=UID_BASE))
+    config = Config(data_directory=DATA, jail=JailConfig(profile=PROFILE, uid_base=UID_BASE))
     async with Paddock(config) as paddock:
         await asyncio.gather(spin(paddock), spin(paddock))
 
@@ -58,7 +58,8 @@ async def until(condition: Any, patience_seconds: float = 30) -> None:
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 async def test_guests_do_not_outlive_a_host_that_was_killed(rig: Rig, number: signal.Signals) -> None:
     base, count = UID_BASE + (1 << 28), 1 << 17
-    host = start(HOST.replace("UID_BASE", str(base)).replace("=PROFILE", f"={rig.profile!r}"))
+    program = HOST.replace("UID_BASE", str(base)).replace("=PROFILE", f"={rig.profile!r}")
+    host = start(program.replace("=DATA", f"={rig.paddock._config.data_directory!r}"))
     try:
         assert host.stdout is not None
         begun = [await asyncio.to_thread(host.stdout.readline) for _ in range(4)]

@@ -86,6 +86,7 @@ def _traces(pool: Pool) -> Traces:
     descriptors = Counter(_descriptors())
     for kind, count in OPEN_PER_GUEST.items():
         descriptors[kind] -= waiting * count
+    descriptors["anon_inode:[pidfd]"] -= sum(guest._pidfd is not None for guest in pool._waiting)
     groups = members = 0
     if isinstance(slots, Slots):
         for parent in dict.fromkeys(slots._parents.values()):

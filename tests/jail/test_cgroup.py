@@ -212,13 +212,14 @@ def test_a_child_enters_by_itself_through_the_doors(slots: Slots) -> None:
 
 
 def test_closing_kills_what_is_left_and_removes_every_group(controllers: Controllers) -> None:
+    others = ours(controllers)
     slots = Slots(controllers)
     process = waiting()
     slots.take().enter(process.pid)
     slots.close()
     process.communicate()
     assert process.returncode == -signal.SIGKILL
-    assert ours(controllers) == []
+    assert set(ours(controllers)) <= set(others)
 
 
 def test_the_groups_of_a_killed_host_are_swept_and_those_of_a_living_one_are_not(controllers: Controllers) -> None:

@@ -10,6 +10,7 @@ import importlib
 import json
 import os
 import select
+import signal
 import socket
 import traceback
 from typing import Protocol
@@ -57,6 +58,8 @@ def main(control_fd: int) -> None:
     spec = Spec.from_bytes(host.recv(MESSAGE_BYTES))
     with open("/proc/self/oom_score_adj", "w") as score:  # noqa: PTH123
         score.write("500")  # where memory runs out, guests go before the host; one at -1000 would never go
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)  # a shell starts background jobs with some of them ignored
     try:
         module, _, name = spec.runtime.partition(":")
         loaded = importlib.import_module(module)  # our own files are not there any more when the root is built

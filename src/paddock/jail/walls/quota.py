@@ -18,6 +18,7 @@ RESERVE_SHARE = 20
 """Of the disk, one part in so many stays free, or RESERVE_BYTES if that is less."""
 LEAST_MAPPED_BYTES = 1 << 20
 LONG_PATH = 2000
+HIDDEN_LOOKS = 10
 _GONE = (FileNotFoundError, ProcessLookupError, NotADirectoryError)
 
 
@@ -28,7 +29,7 @@ class Quota:
         self._folders = folders
         self._size_bytes, self._inodes = size_bytes, inodes
         self._prefixes = tuple(f"{folder}/".encode() for folder in folders)
-        self._hidden: set[int] = set()
+        self._hidden: dict[int, int] = {}
         self._disk = os.path.dirname(folders[0])  # noqa: PTH120
         self._free_before = _free(self._disk)[0]
 
@@ -78,14 +79,14 @@ class Quota:
 
     def _nameless(self, pids: Iterable[int], proc: int) -> dict[tuple[int, int], int]:
         held: dict[tuple[int, int], int] = {}
-        hidden = set()
+        hidden: dict[int, int] = {}
         for pid in pids:
             try:
                 held |= _nameless(pid, proc, self._prefixes)
             except PermissionError:
-                # One that is just ending shows nothing for a moment; one that still does next time hides something.
-                hidden.add(pid)
-        if hidden & self._hidden:
+                # One that is just ending shows nothing for a while; one that never does hides something.
+                hidden[pid] = self._hidden.get(pid, 0) + 1
+        if any(looks > HIDDEN_LOOKS for looks in hidden.values()):
             raise _TooMany
         self._hidden = hidden
         return held
