@@ -27,7 +27,7 @@ PROFILES = ("namespaces", "chroot") if os.geteuid() == 0 else ("namespaces", "co
 UID_BASE = (1 << 24) + (os.getpid() % 1024 << 16)
 """A range of its own: guests of another suite on this machine are not ours to count."""
 _PLACES = ("/etc/shadow", "/etc/hostname", "/home", "/var", "/work", "/sys", "/boot", "/root/.bashrc", "/root/.ssh")
-"""Of the host; a data directory below one of them makes its name visible."""
+"""Of the host; data or a Python below one of them make its name visible."""
 SECRET = "".join(reversed("terces-kcoddap"))  # nowhere in any text but the host's environment
 
 
@@ -95,7 +95,11 @@ async def rig(
         "HOST_PID": os.getpid(),
         "HOST_SOCKETS": sockets,
         "HOST_PATHS": [
-            *(path for path in _PLACES if not visible_data.startswith(f"{path}/")),
+            *(
+                path
+                for path in _PLACES
+                if not any(seen.startswith(f"{path}/") for seen in (visible_data, sys.base_prefix))
+            ),
             *(str(Path(paddock.__file__).parent), str(Path.cwd()), sys.prefix),
             *(f"{config.data_directory}/environments/{name}" for name in ("default.json", "records.lock")),
         ],

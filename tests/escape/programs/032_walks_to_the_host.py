@@ -14,7 +14,7 @@ for way in ways:
         continue
     if not there <= here:
         print("HOLE", way, sorted(there - here))
-for mark in ("/home", "/var", "/boot", "/opt", "/srv", "/work"):
+for mark in HOST_PATHS:
     if os.path.lexists(mark):
         print("HOLE", mark)
 print("nothing")
