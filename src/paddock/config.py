@@ -61,7 +61,7 @@ class CPythonConfig:
     """The full Python engine."""
 
     environment: str = "default"
-    min_waiting: int = 1
+    min_waiting: int = 2
     max_waiting: int = 8
     max_guests: int = field(default_factory=lambda: max(32, 4 * (os.cpu_count() or 1)))
     idle_seconds: float = 60.0
