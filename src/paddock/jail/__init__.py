@@ -22,5 +22,7 @@ If the host dies, the warden's socket closes and the warden ends; as the first p
 everything with it. If the warden or the zygote dies, the host sees its socket close, gives the runs that it lost the
 verdict `lost` (or begins them anew, if nothing had left the sandbox), and starts another.
 
-`walls/` has one file for each mechanism of the kernel; `namespaced` and its siblings put them together into profiles.
+`walls/` has one file for each mechanism of the kernel; `namespaced`, `chrooted` and `confined` put them together into
+profiles. This is the first of them; in the other two there is no pid namespace, and a reaper is a process of its own
+(`reaper`) that ends what the guest has started.
 """

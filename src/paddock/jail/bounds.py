@@ -70,7 +70,7 @@ class Bounds:
     def ahead(self, bound: Bound) -> None:
         """The guest is there and waits: limit it as most runs will, so that little is left to do when one comes."""
         if isinstance(bound, InSlot):
-            bound.ahead(self._usual)
+            bound.set(self._usual)
 
     def give_back(self, bound: Bound) -> None:
         """The guest is gone."""
@@ -95,11 +95,11 @@ class InSlot:
     def doors(self) -> list[int]:
         return self.slot.doors()
 
-    def ahead(self, limits: Limits) -> None:
+    def set(self, limits: Limits) -> None:
         self.slot.limit(limits.memory_bytes, max(1, limits.processes))
 
     def limit(self, limits: Limits, roots: Callable[[], Sequence[int]], kill: Callable[[], None]) -> None:
-        self.slot.limit(limits.memory_bytes, max(1, limits.processes))
+        self.set(limits)
 
     def was_out_of_memory(self) -> bool:
         return self.slot.was_out_of_memory()

@@ -1,4 +1,4 @@
-"""The host's end of one zygote: starts it, orders guests from it, notices its death."""
+"""The host's end of one warden and its zygote: starts them, orders guests, notices their death."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import json
 import os
 import socket
 import subprocess
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -50,17 +49,15 @@ class Keeper:
         self._loop.add_reader(control.fileno(), self._hear)
 
     @classmethod
-    async def start(
-        cls, python: str, spec: Spec, identities: Identities | None, environment: Mapping[str, str] | None = None
-    ) -> Keeper:
+    async def start(cls, python: str, spec: Spec, identities: Identities | None) -> Keeper:
         """A zygote that serves, with everything preloaded. JailUnavailable says why it could not come to be."""
         ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         command = [python, "-s", "-P", "-B", "-X", "utf8", str(START), "warden", str(its.fileno())]
-        # From this thread: the kernel ends the zygote when the thread that made it ends.
+        # From this thread: the kernel ends the warden when the thread that made it ends.
         process = subprocess.Popen(  # noqa: ASYNC220
             command,
             pass_fds=[its.fileno()],
-            env={**ENVIRONMENT, **(environment or {})},
+            env=ENVIRONMENT,
             stdin=subprocess.DEVNULL,
             start_new_session=True,
         )

@@ -40,13 +40,15 @@ class Spec:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """One guest, as the host orders it. What must be known before it is walled in; the rest comes with the script."""
+    """One guest, as the host orders it. What must be known before it is walled in; the rest comes with the script.
+
+    Descriptors that come with the order are the doors of its control group.
+    """
 
     number: int
     uid: int  # of the guest, inside; used where guests have ids of their own
     processes: bool = True  # whether it may start further ones
     hurry: bool = False  # somebody waits for it: nothing that would only make it quicker later
-    """Descriptors that come with the order are the doors of its control group."""
 
     def to_bytes(self) -> bytes:
         return json.dumps(asdict(self)).encode()

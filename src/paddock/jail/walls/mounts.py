@@ -18,7 +18,6 @@ from paddock.jail.walls.libc import syscall
 READ_ONLY, NO_SUID, NO_DEV, NO_EXEC, REMOUNT, BIND, REC, PRIVATE = 1, 2, 4, 8, 32, 4096, 16384, 1 << 18
 DETACH = 2
 AT_RECURSIVE = 0x8000
-AT_EMPTY_PATH = 0x1000
 DEVICES = ("null", "zero", "full", "random", "urandom")
 LINKS = {"/dev/fd": "/proc/self/fd", "/dev/stdin": "/proc/self/fd/0", "/dev/stdout": "/proc/self/fd/1"}
 PRIVATE_PLACES = ("/tmp", "/files", "/dev/shm")  # noqa: S108  paths inside
