@@ -60,6 +60,11 @@ def descendants(pid: int) -> set[int]:
     return found.union(*map(descendants, found))
 
 
+def has_zygote(paddock: Paddock) -> bool:
+    keeper = paddock._engines["cpython"]._jail._pool._keeper  # type: ignore[attr-defined]
+    return keeper is not None and not keeper.died.done() and any(map(children, children(keeper._process.pid)))
+
+
 def zygote_of(paddock: Paddock) -> int:
     """The first process that the warden started; the warden is the only child of the process that the host started."""
     started = paddock._engines["cpython"]._jail._pool._keeper._process.pid  # type: ignore[attr-defined]
@@ -112,6 +117,7 @@ async def test_a_run_that_has_called_a_tool_is_lost_with_its_zygote(paddock: Pad
 async def test_the_death_of_everything_while_nothing_runs_is_not_noticed(paddock: Paddock) -> None:
     await paddock.run("1", engine="cpython")
     for _ in range(3):
+        await until(lambda: has_zygote(paddock))  # one that died may be being replaced
         zygote = zygote_of(paddock)
         os.kill(zygote, signal.SIGKILL)
         assert (await paddock.run("1 + 1", engine="cpython")).output == 2

@@ -55,6 +55,7 @@ class Guest:
         for fd in heard:
             os.set_blocking(fd, False)
         self.pid = 0
+        self.is_lost = False  # with its zygote
         self._loop = asyncio.get_running_loop()
         self.made_at = self._loop.time()
         # Edge-triggered, in an epoll of its own: what nobody reads yet must not wake the loop again and again.
@@ -152,6 +153,7 @@ class Guest:
         except ConnectionError:
             said = b""
         if len(said) != REPORT.size:
+            self.is_lost = True
             raise LookupError("the zygote is gone")
         status, user, system, size = REPORT.unpack(said)
         return Report(status, user + system, size)

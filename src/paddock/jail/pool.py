@@ -89,6 +89,8 @@ class Pool:
         """The run is over: its guest ends, in the background."""
         self._room.release()
         self._in_background(self._end(guest))
+        while guest.is_lost and self._waiting:  # those who waited with it are dying too, though it does not show yet
+            self._in_background(self._end(self._waiting.popleft()))
 
     def _fill_soon(self) -> None:
         """Making a guest takes a processor from the one that has just begun: where others wait, it has a moment."""
