@@ -6,9 +6,9 @@ import asyncio
 import shutil
 import sys
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 
-from bench.runner import Act, Pair, Row, Target, process
+from bench.runner import Act, Open, Pair, Row, Target, process
 from paddock import Config, Paddock
 from paddock.config import CPythonConfig
 from paddock.jail.environment import configured
@@ -23,8 +23,6 @@ frame.groupby("city")["amount"].sum().to_dict()
 IN_FLIGHT = 4
 RUNS = 40
 CALLS = 100
-
-Open = Callable[[], AbstractAsyncContextManager[Pair]]
 
 
 def bare() -> Config:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from bench.jail_rows import JAIL_ROWS
-from bench.runner import Act, Pair, Row, Target, process
+from bench.runner import Act, Open, Pair, Row, Target, process
 from paddock import Paddock
 
 MB = 1024 * 1024
@@ -92,21 +94,23 @@ async def _at_once() -> AsyncIterator[Pair]:
         yield Pair(at_once, in_sequence)
 
 
-@asynccontextmanager
-async def _importing() -> AsyncIterator[Pair]:
-    yield Pair(process(sys.executable, "-c", "import paddock"), process(sys.executable, "-c", "import asyncio"))
+def _starting(ours: tuple[str, ...], baseline: tuple[str, ...]) -> Open:
+    """Two programs of Python, with their bytecode written, as pip leaves it, whatever the environment says of it."""
+
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[Pair]:
+        with TemporaryDirectory() as bytecode:
+            environ = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+            environ["PYTHONPYCACHEPREFIX"] = bytecode
+            yield Pair(process(*ours, environ=environ), process(*baseline, environ=environ))
+
+    return opened
 
 
-@asynccontextmanager
-async def _importing_all() -> AsyncIterator[Pair]:
-    code = "from paddock import Paddock, Config, Limits, Verdict"
-    yield Pair(process(sys.executable, "-c", code), process(sys.executable, "-c", "import asyncio"))
-
-
-@asynccontextmanager
-async def _help() -> AsyncIterator[Pair]:
-    command = str(Path(sys.executable).parent / "paddock")
-    yield Pair(process(command, "--help"), process(sys.executable, "-c", ""))
+ASYNCIO = (sys.executable, "-c", "import asyncio")
+_importing = _starting((sys.executable, "-c", "import paddock"), ASYNCIO)
+_importing_all = _starting((sys.executable, "-c", "from paddock import Paddock, Config, Limits, Verdict"), ASYNCIO)
+_help = _starting((str(Path(sys.executable).parent / "paddock"), "--help"), (sys.executable, "-c", ""))
 
 
 def _planning(*, cached: bool) -> Act:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 import subprocess
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -19,6 +19,9 @@ class Pair:
 
     ours: Act
     baseline: Act
+
+
+Open = Callable[[], AbstractAsyncContextManager[Pair]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +56,7 @@ class Row:
     what: str
     baseline: str
     target: Target
-    open: Callable[[], AbstractAsyncContextManager[Pair]]
+    open: Open
     rounds: int
     calls: int = 1
     """How often ours is called in one round, each call timed. Beside a process that takes much longer, one call alone
@@ -81,11 +84,11 @@ class Measured:
         return asdict(self)
 
 
-def process(*argv: str) -> Act:
+def process(*argv: str, environ: Mapping[str, str] | None = None) -> Act:
     """A program, from its start to its end."""
 
     async def run() -> None:
-        subprocess.run(argv, check=True, capture_output=True)
+        subprocess.run(argv, check=True, capture_output=True, env=environ)
 
     return run
 

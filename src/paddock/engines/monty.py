@@ -227,6 +227,7 @@ class MontyExecution:
             self._end_for(misfit)
             return
         self._given.answers.append(answer.json)
+        self._floats.given_more(answer.json)
         if answer.failed:
             waiting.set_exception(RuntimeError(answer.json))
         else:

@@ -7,16 +7,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 DEFAULT_ENVIRONMENT = "default"
-_NAME = re.compile(r"[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?")
+# Patterns are compiled where they are first used: the import has no time for it.
+_NAME = r"[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?"
 _VERSION = r"(?:===|==|~=|!=|<=|>=|<|>)\s*[A-Za-z0-9_.*+!-]+"
 _VERSIONS = rf"{_VERSION}(?:\s*,\s*{_VERSION})*"
-_REQUIREMENT = re.compile(
+_REQUIREMENT = (
     rf"(?P<name>[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*"
     rf"(?:\[\s*[A-Za-z0-9._-]+(?:\s*,\s*[A-Za-z0-9._-]+)*\s*\]\s*)?"
     rf"(?:{_VERSIONS}|\(\s*{_VERSIONS}\s*\))?\s*"
     r"(?:;[^\x00-\x1f]+)?"
 )
-_MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
+_MODULE = r"[^\W\d]\w*(\.[^\W\d]\w*)*"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +38,13 @@ BUILT_IN: Mapping[str, EnvironmentConfig] = {
 
 def requirement_name(requirement: str) -> str:
     """The package that a valid requirement asks for, in the one spelling that stands for all."""
-    match = _REQUIREMENT.match(requirement)
+    match = re.match(_REQUIREMENT, requirement)
     return re.sub(r"[-_.]+", "-", match["name"]).lower() if match else requirement
 
 
 def name_problem(name: str) -> str | None:
     """Why `name` cannot name an environment, if it cannot: it becomes the name of a file."""
-    if _NAME.fullmatch(name):
+    if re.fullmatch(_NAME, name):
         return None
     return f"{name!r} cannot name an environment: use lower-case letters, digits, - and _, at most 64"
 
@@ -55,14 +56,14 @@ def problem(environment: EnvironmentConfig) -> str | None:
         if found:
             return f"packages: {found}"
     for module in environment.preload:
-        if not _MODULE.fullmatch(module):
+        if not re.fullmatch(_MODULE, module):
             return f"preload: {module!r} is not the name of a module, such as 'numpy' or 'xml.etree.ElementTree'"
     return None
 
 
 def _requirement_problem(requirement: str) -> str | None:
     is_archive = requirement.endswith((".whl", ".tar.gz", ".zip"))
-    if _REQUIREMENT.fullmatch(requirement) and not is_archive:
+    if re.fullmatch(_REQUIREMENT, requirement) and not is_archive:
         return None
     # An address or a path is no content: what lies there changes while the environment's key stays.
     if "@" in requirement or "://" in requirement:

@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-_PART = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]|[^\s,:\[\]{}"]+')
+_PART = r'"(?:[^"\\]|\\.)*"|[\[\]{}]|[^\s,:\[\]{}"]+'
 
 
 def is_deeper(value: object, limit: int) -> bool:
@@ -37,7 +37,7 @@ def _loads_iteratively(text: str) -> Any:
     """Decode JSON that is known to be well formed: an encoder of the guest's interpreter wrote it."""
     done: list[Any] = []
     stack: list[tuple[bool, list[Any]]] = []
-    for part in _PART.findall(text):
+    for part in re.findall(_PART, text):
         if part in "[{":
             stack.append((part == "{", []))
             continue

@@ -19,7 +19,7 @@ LONG_PARSE_BYTES = 20_000
 # CPython 3.11 looks for the place of each expression of an f-string from the start of that string: braces times
 # length steps, with the interpreter locked. 150 KB of `{1}` take 5 s, 1 MB three minutes.
 _FSTRING_STEPS = 300_000_000
-_FSTRING_START = re.compile(r"""[fF][rR]?['"]""")
+_FSTRING_START = r"""[fF][rR]?['"]"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def _read(code: str) -> Source | SourceProblem:
 def _fstring_steps(code: str) -> int:
     """What the f-strings of `code` cost to parse. Slow but linear, and other threads run meanwhile."""
     steps = 0
-    if not _FSTRING_START.search(code):
+    if not re.search(_FSTRING_START, code):
         return steps
     import io
     import tokenize
