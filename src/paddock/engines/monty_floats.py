@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator
 from paddock.model.events import Stream
 from paddock.planning.light.arithmetic import is_tie
 
-# From the point on. The exact value has one digit more, a 5, and as many binary digits: it ends in 25 (in 75 both take
-# the even one), and so does what is written in 3; with three decimals in one of four endings, which leaves few to look at.
-# Half of its 16 digits or more are on one side of the point.
+# From the point on. The exact value has one digit more and as many binary digits, so it ends in 25 (or in 75, where both
+# take the even one) and Monty's text in 3; with three decimals in one of four endings, which leaves few to look at. Of
+# its 16 digits, half or more are on one side of the point.
 _FRACTION = re.compile(
     r"\.(?:(?<=[0-9]{8}\.)|(?=[0-9]{8}))[0-9]*+(?<=063|313|563|813|\.13|\.63|[0-9]\.3)"
     r"(?:e-[0-9]{1,3}+)?(?!e[+-]?[0-9]|[0-9])"
