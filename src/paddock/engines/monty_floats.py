@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from paddock.model.events import Stream
 from paddock.planning.light.arithmetic import is_tie
 
-# From the point on. The exact value has one digit more and as many binary digits, so it ends in 25 (or in 75, where both
+# From the point on. The exact value has one digit more and as many binary digits: it ends in 25 (or in 75, where both
 # take the even one) and Monty's text in 3; with three decimals in one of four endings, which leaves few to look at. Of
 # its 16 digits, half or more are on one side of the point.
 _FRACTION = re.compile(
