@@ -19,7 +19,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn
 
 from paddock.jail.spec import Order
-from paddock.jail.walls.libc import fork
+from paddock.jail.walls.libc import fork, name_process
 
 if TYPE_CHECKING:
     from paddock.jail.warden import Enclosure
@@ -41,6 +41,7 @@ def serve(
     warm_up: WarmUp | None,
 ) -> None:
     """Load, say so, and fork a guest for each order, until the warden closes its end."""
+    name_process("paddock-zygote")
     try:
         _load(preload, warm_up)
     except BaseException as problem:
@@ -89,6 +90,7 @@ def _fork(order: Order, fds: list[int], enclosure: Enclosure, runtime: Runtime) 
     pid = fork()
     if pid == 0:
         try:
+            name_process("paddock-guest")
             for door in doors:
                 os.write(door, b"0")  # into its control group, before it allocates anything
             signal.set_wakeup_fd(-1)
