@@ -12,15 +12,14 @@ import signal
 import socket
 import sys
 
-from paddock.guest.python.main import serve
-from paddock.guest.python.rehearsal import warm_up
+from paddock.guest.python.main import serve, warm_up
 
 
 def main() -> None:
     requests = socket.socket(fileno=int(sys.argv[1]))
     warm_up()
     while True:
-        message, descriptors, _, _ = socket.recv_fds(requests, 65536, 3)
+        message, descriptors, _, _ = socket.recv_fds(requests, 65536, 3, socket.MSG_CMSG_CLOEXEC)
         if not message:
             return
         pid = os.fork()

@@ -53,6 +53,7 @@ class Namespaced:
         for source in sources:
             source.close()
         # What guests inherit need not be done by each.
+        socket.sethostname("paddock")
         capabilities.drop_bounding()
         rlimits.apply(rlimits.DEFAULTS)
         if landlock.abi():
@@ -73,7 +74,6 @@ class Namespaced:
         own = order.uid if spec.own_uids else os.getuid()
         namespaces.unshare(namespaces.GUEST)
         mounts.make_private(own, spec.tmp_bytes, spec.tmp_inodes, self._root)
-        socket.sethostname("paddock")
         os.chdir("/tmp")  # noqa: S108
         if spec.own_uids:
             os.setresgid(own, own, own)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import struct
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 MB = 1024 * 1024
 
@@ -38,8 +39,10 @@ class Spec:
         return cls(**(values | lists))
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
+_ORDER = struct.Struct("!QI??")
+
+
+class Order(NamedTuple):
     """One guest, as the host orders it. What must be known before it is walled in; the rest comes with the script.
 
     Descriptors that come with the order are the doors of its control group.
@@ -51,8 +54,8 @@ class Order:
     hurry: bool = False  # somebody waits for it: nothing that would only make it quicker later
 
     def to_bytes(self) -> bytes:
-        return json.dumps(asdict(self)).encode()
+        return _ORDER.pack(*self)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Order:
-        return cls(**json.loads(data))
+        return cls(*_ORDER.unpack(data))

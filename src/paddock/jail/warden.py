@@ -17,7 +17,7 @@ from typing import Protocol
 
 from paddock.jail import zygote
 from paddock.jail.spec import Order, Spec
-from paddock.jail.walls.libc import name_process
+from paddock.jail.walls.libc import ProcessName
 
 MESSAGE_BYTES = 64 * 1024
 MOST_DOORS = 8
@@ -55,7 +55,7 @@ class Enclosure(Protocol):
 
 def main(control_fd: int) -> None:
     """Serve until the host closes the socket."""
-    name_process("paddock-warden")
+    ProcessName("paddock-warden").take()
     host = socket.socket(fileno=control_fd)
     spec = Spec.from_bytes(host.recv(MESSAGE_BYTES))
     with open("/proc/self/oom_score_adj", "w") as score:  # noqa: PTH123

@@ -6,6 +6,7 @@ through here. When a guest ends, the zygote, its parent, tells the host how.
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found] # what `signal` wraps in enums
 import gc
 import importlib
 import json
@@ -14,12 +15,12 @@ import select
 import signal
 import socket
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn
 
 from paddock.jail.spec import Order
-from paddock.jail.walls.libc import fork, name_process
+from paddock.jail.walls.libc import ProcessName, fork
 
 if TYPE_CHECKING:
     from paddock.jail.warden import Enclosure
@@ -28,7 +29,10 @@ Runtime = Callable[[socket.socket, bool], NoReturn]
 """Gets the guest's socket, and whether somebody waits for the guest already."""
 WarmUp = Callable[[], None]
 MESSAGE_BYTES = 64 * 1024
-MOST_FDS = 16
+FDS_BYTES = socket.CMSG_SPACE(16 * 4)
+UNIX, STREAM = int(socket.AF_UNIX), int(socket.SOCK_STREAM)
+CLOSE_ON_EXEC = int(getattr(socket, "MSG_CMSG_CLOEXEC", 0))  # Linux; elsewhere this module can at least be imported
+GUEST_NAME = ProcessName("paddock-guest")
 REPORT = struct.Struct("!iddq")
 """How a guest ended: wait status, seconds of CPU in user mode and in the kernel, largest resident size in bytes."""
 
@@ -41,7 +45,7 @@ def serve(
     warm_up: WarmUp | None,
 ) -> None:
     """Load, say so, and fork a guest for each order, until the warden closes its end."""
-    name_process("paddock-zygote")
+    ProcessName("paddock-zygote").take()
     try:
         _load(preload, warm_up)
     except BaseException as problem:
@@ -55,18 +59,23 @@ def serve(
     poll.register(orders, select.POLLIN)
     poll.register(woken, select.POLLIN)
     orders.send(b"{}")
-    reports: dict[int, socket.socket] = {}
+    _serve(orders, woken, poll, enclosure, runtime)
+
+
+def _serve(orders: socket.socket, woken: int, poll: select.poll, enclosure: Enclosure, runtime: Runtime) -> None:
+    """What is written to after a fork is copied first, page by page: few objects, and none of Python's conveniences."""
+    reports: dict[int, int] = {}  # descriptors by the number of the guest whose end they tell
     while True:
-        ready = {fd for fd, _ in poll.poll()}
-        if woken in ready:
-            os.read(woken, 4096)
-            _report(reports)
-        if orders.fileno() in ready:
-            order, fds, _, _ = socket.recv_fds(orders, MESSAGE_BYTES, MOST_FDS)
+        for fd, _ in poll.poll():
+            if fd == woken:
+                os.read(woken, 4096)
+                _report(reports)
+                continue
+            order, more, _, _ = orders.recvmsg(MESSAGE_BYTES, FDS_BYTES, CLOSE_ON_EXEC)
             if not order:
                 return
-            pid, report = _fork(Order.from_bytes(order), fds, enclosure, runtime)
-            reports[pid] = report
+            with memoryview(more[0][2]) as fds:
+                _fork(Order.from_bytes(order), fds.cast("i"), reports, enclosure, runtime)
 
 
 def _load(preload: tuple[str, ...], warm_up: WarmUp | None) -> None:
@@ -84,33 +93,34 @@ def _load(preload: tuple[str, ...], warm_up: WarmUp | None) -> None:
     gc.enable()
 
 
-def _fork(order: Order, fds: list[int], enclosure: Enclosure, runtime: Runtime) -> tuple[int, socket.socket]:
+def _fork(order: Order, fds: Sequence[int], reports: dict[int, int], enclosure: Enclosure, runtime: Runtime) -> None:
     reaper_pidfd, control, report, out, error, *doors = fds
     enclosure.join(reaper_pidfd)
     pid = fork()
     if pid == 0:
         try:
-            name_process("paddock-guest")
+            GUEST_NAME.take()
             for door in doors:
                 os.write(door, b"0")  # into its control group, before it allocates anything
-            signal.set_wakeup_fd(-1)
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            _signal.set_wakeup_fd(-1)
+            _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)  # which would be 40 pages to copy
             os.setsid()
             os.dup2(os.open("/dev/null", os.O_RDONLY), 0)
             os.dup2(out, 1)
             os.dup2(error, 2)
             enclosure.wall_in(order, control)
-            runtime(socket.socket(fileno=control), order.hurry)
+            runtime(socket.socket(UNIX, STREAM, 0, control), order.hurry)
         except BaseException as problem:  # noqa: BLE001  the host reads it there, and sees the sockets close
             os.write(2, f"{type(problem).__name__}: {problem}\n".encode())
         finally:
             os._exit(70)
-    for fd in (reaper_pidfd, control, out, error, *doors):
-        os.close(fd)
-    return pid, socket.socket(fileno=report)
+    reports[pid] = report
+    for fd in fds:
+        if fd != report:
+            os.close(fd)
 
 
-def _report(reports: dict[int, socket.socket]) -> None:
+def _report(reports: dict[int, int]) -> None:
     """Tell the host of every guest that has ended."""
     while True:
         try:
@@ -119,7 +129,9 @@ def _report(reports: dict[int, socket.socket]) -> None:
             return
         if pid == 0:
             return
-        if pid not in reports:
+        report = reports.pop(pid, None)
+        if report is None:
             continue  # a guest's orphan
-        with reports.pop(pid) as report, suppress(OSError):  # the host may have let go of it
-            report.send(REPORT.pack(status, usage.ru_utime, usage.ru_stime, usage.ru_maxrss * 1024))
+        with suppress(OSError):  # the host may have let go of it
+            os.write(report, REPORT.pack(status, usage.ru_utime, usage.ru_stime, usage.ru_maxrss * 1024))
+        os.close(report)

@@ -30,14 +30,20 @@ _pack_prefix, _prefix_bytes = wire.PREFIX.pack, wire.PREFIX.size
 class Channel:
     """The control socket while a script runs."""
 
-    def __init__(self, control: socket.socket) -> None:
-        self._socket = control
-        self._owner = getpid()
+    _socket: socket.socket
+    _owner = 0
+
+    def __init__(self) -> None:
         self._requests = 0
         self._waiting: dict[int, asyncio.Future[Frame]] = {}
         self._received = bytearray()
         self._loops: WeakSet[asyncio.AbstractEventLoop] = WeakSet()
         self._sending, self._reading = threading.Lock(), threading.Lock()
+
+    def attach(self, control: socket.socket) -> None:
+        """Belong to this process, and to this socket of its."""
+        self._socket = control
+        self._owner = getpid()
 
     def open(self) -> None:
         """From here on no read and no send waits for the host alone."""

@@ -38,47 +38,50 @@ def serve(control: socket.socket, hurry: bool = False) -> NoReturn:
 
 def warm_up() -> None:
     """For a zygote, before it forks: what is the same in every guest, and every kind of end, rehearsed."""
-    rehearsal.warm_up()
+    rehearsal.warm_up(_channel, _calls)
     _prepare()
 
 
 def _prepare() -> None:
-    global _prepared  # noqa: PLW0603
-    _prepared = True
+    global _names  # noqa: PLW0603
+    _names = space.main_module()
     streams.install()
     limits.prepare()
     sys.excepthook = ending.show_uncaught
     threading.excepthook = ending.show_uncaught_in_thread
 
 
-_prepared = False
+# What a zygote has made, no guest has to make: each new object is on a page that a forked process must copy first.
+_channel = Channel()
+_calls = functions.functions(_channel)
+_names: dict[str, Any] | None = None
+_READY = wire.pack(Kind.READY)
 
 
 def _serve(control: socket.socket, hurry: bool) -> NoReturn:
-    if not _prepared:
+    if _names is None:
         _prepare()
+    names = _names or {}
     space.seed(None)
-    channel = Channel(control)
-    calls = functions.functions(channel)
     own = _pid()
     if not hurry:
-        rehearsal.rehearse()
-    names = space.main_module()
+        rehearsal.rehearse(_channel, _calls)
+    _channel.attach(control)
+    space.settle(names)
     data_bytes = limits.data_bytes()
-    control.set_inheritable(False)
     control.setblocking(True)
-    control.sendall(wire.pack(Kind.READY))
+    control.sendall(_READY)
     received = job.receive(control)
     if received is None:
         _exit(0)
-    channel.open()
-    space.fill(names, received, calls)
+    _channel.open()
+    space.fill(names, received, _calls)
     outcome = _run(received, names, data_bytes)
     if _pid() != own and outcome.status == "raised" and not received.is_script:
         streams.say(outcome.error["traceback"])  # a process that the script forked and let run on ends like any other
     ending.wind_up()
     if _pid() == own:
-        ending.tell(channel, outcome)
+        ending.tell(_channel, outcome)
     ending.leave(outcome)
 
 

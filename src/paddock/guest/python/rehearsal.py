@@ -12,8 +12,9 @@ import socket
 import sys
 import warnings
 
-from paddock.guest.python import functions, job, running, script, space
+from paddock.guest.python import job, running, script, space
 from paddock.guest.python.channel import Channel
+from paddock.guest.python.functions import Functions
 from paddock.jail import wire
 from paddock.jail.wire import Kind
 
@@ -43,7 +44,7 @@ TIMES = 20
 """CPython rewrites code that has run a few times; where it is shared, that should be over."""
 
 
-def rehearse(source: str = PLAIN) -> None:
+def rehearse(channel: Channel, calls: Functions, source: str = PLAIN) -> None:
     """Receive a job, run it and send its result, within this process."""
     host, guest = socket.socketpair()
     with host, guest:
@@ -52,20 +53,20 @@ def rehearse(source: str = PLAIN) -> None:
         received = job.receive(guest)
         if received is None:
             return
-        channel = Channel(guest)
+        channel.attach(guest)
         names = {"__name__": "rehearsal", "__builtins__": builtins}
-        space.fill(names, received, functions.functions(channel))
+        space.fill(names, received, calls)
         outcome = running.run(script.compiled(received.code, is_expression=True), names, None, is_script=False)
         channel.send(Kind.RESULT, 0, {"status": outcome.status}, outcome.text.encode())
 
 
-def warm_up() -> None:
+def warm_up(channel: Channel, calls: Functions) -> None:
     """For a zygote: rehearse every kind of end, and what is preloaded."""
     for source in (PLAIN, FAILING, AWAITING) * TIMES:
-        rehearse(source)
+        rehearse(channel, calls, source)
     for name, source in EXERCISES.items():
         if name in sys.modules:
-            rehearse(source)
+            rehearse(channel, calls, source)
     # A thread that has once had an event loop gets no other from `get_event_loop`; guests should find it new.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)

@@ -21,17 +21,21 @@ _decode = json.JSONDecoder().decode
 
 
 def main_module() -> dict[str, Any]:
-    """The names of a new, empty `__main__`, whose directory is the first place where modules are looked for."""
+    """The names of a new, empty `__main__`."""
     module = ModuleType("__main__")
     sys.modules["__main__"] = module
     names = module.__dict__
-    here = os.getcwd()  # noqa: PTH109
-    names["__file__"] = f"{here.rstrip('/')}/{FILE_NAME}"
     names["__builtins__"] = builtins
     if sys.version_info < (3, 14):
         names["__annotations__"] = {}
-    sys.path[:] = [here, *(entry for entry in sys.path if entry not in ("", here))]
     return names
+
+
+def settle(names: dict[str, Any]) -> None:
+    """Place `__main__` in the directory where this process is, the first one where modules are looked for."""
+    here = os.getcwd()  # noqa: PTH109
+    names["__file__"] = f"{here.rstrip('/')}/{FILE_NAME}"
+    sys.path[:] = [here, *[entry for entry in sys.path if entry not in ("", here)]]
 
 
 def fill(names: dict[str, Any], job: Job, functions: Functions) -> None:

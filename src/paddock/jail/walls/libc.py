@@ -11,6 +11,9 @@ from paddock.jail.walls.syscalls import MACHINE
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
+# As wide as a register, all of them: what is not passed would be whatever was there. Converting them here, and not by
+# code of ours, spares a guest that has just been forked the copies of a hundred pages.
+_libc.syscall.argtypes = [ctypes.c_long, *[ctypes.c_void_p] * 6]
 _PAUSE = ctypes.cast(_libc.pause, ctypes.c_void_p)
 _with_interpreter = ctypes.PyDLL(None, use_errno=True)
 if hasattr(_libc, "prctl"):  # Linux; elsewhere this module can at least be imported
@@ -19,13 +22,14 @@ if hasattr(_libc, "prctl"):  # Linux; elsewhere this module can at least be impo
 Argument = int | bytes | ctypes.Array[ctypes.c_char] | None
 
 NUMBERS = syscalls.NUMBERS.get(MACHINE, {})
+_ABSENT = [(None,) * (6 - count) for count in range(7)]
 
 
 def syscall(name: str, *arguments: Argument) -> int:
     """Make the call; its result, or OSError."""
     if name not in NUMBERS:
         raise OSError(errno.ENOSYS, f"{name}: unknown on {MACHINE}")
-    result: int = _libc.syscall(ctypes.c_long(NUMBERS[name]), *map(_passed, arguments))
+    result: int = _libc.syscall(NUMBERS[name], *arguments, *_ABSENT[len(arguments)])
     if result < 0:
         number = ctypes.get_errno()
         raise OSError(number, f"{name}: {os.strerror(number)}")
@@ -41,16 +45,16 @@ def prctl(option: int, *arguments: int) -> int:
     return result
 
 
-def name_process(name: str) -> None:
-    """What `ps` and `top` show of this process; at most 15 bytes."""
-    set_name = 15
-    buffer = ctypes.create_string_buffer(name.encode())
-    prctl(set_name, ctypes.addressof(buffer))
+class ProcessName:
+    """What `ps` and `top` show of a process; at most 15 bytes."""
 
+    def __init__(self, name: str) -> None:
+        self._held = ctypes.create_string_buffer(name.encode())
+        self._address = ctypes.addressof(self._held)
 
-def _passed(argument: Argument) -> object:
-    # An int must be passed as wide as a register, or its upper half is whatever was there.
-    return ctypes.c_ulong(argument & (2**64 - 1)) if isinstance(argument, int) else argument
+    def take(self) -> None:
+        set_name = 15
+        prctl(set_name, self._address)
 
 
 def fork() -> int:

@@ -24,6 +24,7 @@ PRIVATE_PLACES = ("/tmp", "/files", "/dev/shm")  # noqa: S108  paths inside
 KEPT = "/.kept"
 BOX = "/run"
 """Where a guest's own file system is mounted; its places are shown from there."""
+INNER_PLACES = tuple((path, f"{BOX}/{number}") for number, path in enumerate(PRIVATE_PLACES))
 TEXTS = {
     "/etc/passwd": "root:x:0:0:root:/:/bin/false\nguest:x:1000:1000:guest:/tmp:/bin/sh\n"
     "nobody:x:65534:65534:guest:/tmp:/bin/sh\n",
@@ -136,9 +137,8 @@ def make_private(owner: int, size_bytes: int, inodes: int, root: Root) -> None:
     """
     options = f"size={size_bytes},nr_inodes={inodes},mode=755,uid={owner},gid={owner}"
     mount("paddock", BOX, "tmpfs", NO_SUID | NO_DEV, options)
-    for path in PRIVATE_PLACES:
-        inner = BOX + path
-        os.makedirs(inner, exist_ok=True)  # noqa: PTH103  on the path of every guest
+    for path, inner in INNER_PLACES:
+        os.mkdir(inner)  # noqa: PTH102  on the path of every guest
         os.chown(inner, owner, owner)
         mount(inner, path, None, BIND)
     for path, elsewhere in root.kept.items():

@@ -1,8 +1,8 @@
 """Namespaces: what a process can see and name of the machine.
 
 A zygote owns a user namespace, so that nothing in it has a privilege outside, and pid, mount, network, IPC and UTS
-namespaces in that. Each guest gets pid, mount, IPC and UTS namespaces of its own; the network one is the zygote's,
-with no interface up.
+namespaces in that. Each guest gets pid, mount and IPC namespaces of its own; the network one, with no interface up,
+and the UTS one, whose name no guest may change, are the zygote's.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ NEW_PID = 0x20000000
 NEW_NET = 0x40000000
 
 ZYGOTE = NEW_USER | NEW_MOUNT | NEW_PID | NEW_NET | NEW_IPC | NEW_UTS
-GUEST = NEW_MOUNT | NEW_IPC | NEW_UTS
+GUEST = NEW_MOUNT | NEW_IPC
 
 
 @dataclass(frozen=True, slots=True)
