@@ -23,6 +23,7 @@ frame.groupby("city")["amount"].sum().to_dict()
 IN_FLIGHT = 4
 RUNS = 40
 CALLS = 100
+REFILL_SECONDS = 0.03
 
 
 def bare() -> Config:
@@ -115,6 +116,7 @@ JAIL_ROWS = (
         Target.faster_by(8),
         _against(Config, "1+1", lambda: process(sys.executable, "-I", "-c", "1")),
         100,
+        pause_seconds=REFILL_SECONDS,
     ),
     *(
         [
@@ -125,6 +127,7 @@ JAIL_ROWS = (
                 Target.faster_by(15),
                 _against(Config, "1+1", _bwrap),
                 50,
+                pause_seconds=REFILL_SECONDS,
             )
         ]
         if shutil.which("bwrap")
@@ -132,12 +135,13 @@ JAIL_ROWS = (
     ),
     Row(
         "pandas",
-        "import pandas, a groupby",
+        "import pandas, a groupby, a guest waiting",
         "a fresh interpreter",
         Target.faster_by(60),
         _against(Config, PANDAS, lambda: process(_environment_python(), "-I", "-c", PANDAS)),
         20,
         calls=3,
+        pause_seconds=REFILL_SECONDS,
     ),
     Row(
         "sustained",

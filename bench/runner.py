@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import statistics
 import subprocess
 import time
@@ -61,6 +62,8 @@ class Row:
     calls: int = 1
     """How often ours is called in one round, each call timed. Beside a process that takes much longer, one call alone
     would be measured with cold caches."""
+    pause_seconds: float = 0.0
+    """Before each call of either side, untimed: where a row says that something waits, it needs the time to come."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +103,10 @@ async def measure(row: Row) -> Measured:
     async with row.open() as pair:
         for number in range(-max(1, row.rounds // 10), row.rounds):
             first, second = (pair.ours, pair.baseline) if number % 2 else (pair.baseline, pair.ours)
-            times = {side: await _timed_calls(side, row.calls if side is pair.ours else 1) for side in (first, second)}
+            times = {
+                side: [await _timed(side, row.pause_seconds) for _ in range(row.calls if side is pair.ours else 1)]
+                for side in (first, second)
+            }
             if number >= 0:
                 ours += times[pair.ours]
                 baseline += times[pair.baseline]
@@ -123,11 +129,8 @@ async def measure(row: Row) -> Measured:
     )
 
 
-async def _timed_calls(act: Act, calls: int) -> list[float]:
-    return [await _timed(act) for _ in range(calls)]
-
-
-async def _timed(act: Act) -> float:
+async def _timed(act: Act, pause_seconds: float) -> float:
+    await asyncio.sleep(pause_seconds)
     started = time.perf_counter()
     await act()
     return (time.perf_counter() - started) * 1000
