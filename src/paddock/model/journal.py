@@ -1,0 +1,53 @@
+"""The journal: the ordered record of a run's tool calls, written before and after each one.
+
+A call that may change something is made only when its intent is kept: after a crash there is no effect that nobody
+knows of. Secrets are taken out before anything gets here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+Status = Literal["ok", "error", "cancelled"]
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """A call that is about to be made."""
+
+    run_id: str
+    number: int  # in the order of the program
+    tool: str  # by its full name
+    arguments_json: str
+    is_read_only: bool
+    at: float  # seconds since 1970
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a call came to."""
+
+    run_id: str
+    number: int
+    status: Status
+    milliseconds: float
+    answer_json: str  # what the script got: a value, or an envelope
+
+
+class Journal(Protocol):
+    """Where calls are written down."""
+
+    async def intend(self, intent: Intent) -> None:
+        """Keep `intent`; when this returns it is as safe as the journal makes it."""
+        ...
+
+    async def conclude(self, outcome: Outcome) -> None: ...
+
+    async def calls(self, run_id: str) -> list[tuple[Intent, Outcome | None]]:
+        """The calls of a run, in the order of its program; without an outcome where none is known."""
+        ...
+
+    async def answers(self, tool: str, limit: int) -> list[str]:
+        """The newest answers of a tool that did not fail, the newest first."""
+        ...
