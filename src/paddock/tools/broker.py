@@ -1,56 +1,60 @@
-"""Answers a script's tool calls. Every failure of a call is an error envelope; nothing else reaches the script."""
+"""Answers a script's tool calls: policy, validation, journal, tool. Every failure of a call is an error envelope."""
 
 from __future__ import annotations
 
 import asyncio
-import builtins
-import inspect
 import json
 import time
-from collections.abc import Callable, Iterable, Mapping
-from keyword import iskeyword
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from paddock.model.envelope import envelope
-from paddock.model.errors import UnknownTool
-from paddock.model.events import Answer, ToolCall
+from paddock.model.events import Answer, Progress, ToolCall
+from paddock.model.journal import Intent, Journal, Outcome, Status
 from paddock.model.nesting import is_deeper
 from paddock.model.result import Call
-from paddock.tools.threads import in_thread
+from paddock.model.tools import Tool
+from paddock.tools.functions import Left
+from paddock.tools.policy import Policy
+from paddock.tools.redaction import redacted
+from paddock.tools.toolbox import Keep, Scope, Toolbox
+from paddock.tools.upstream_errors import CallFailed
 
-Function = Callable[..., Any]
 ARGUMENT_BYTES = 4 * 1024 * 1024
 """Of JSON, over all calls of a run: they are kept in the host's memory until it ends."""
 ARGUMENT_DEPTH = 100
 
 
-RESERVED = frozenset({"call_tool", "report_progress", "create_artifact", "read_artifact", "files"})
-"""Names that every script finds defined."""
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What holds for the calls of every run."""
 
-
-def by_name(functions: Iterable[Function]) -> dict[str, Function]:
-    """The tools that `functions` are, each under its own name, by which a script calls it."""
-    tools: dict[str, Function] = {}
-    if not isinstance(functions, Iterable):
-        raise UnknownTool(f"tools must be a list of functions, not {functions!r}")
-    for function in functions:
-        name = getattr(function, "__name__", "")
-        if not callable(function) or not name.isidentifier() or iskeyword(name) or name.startswith("__paddock"):
-            raise UnknownTool(f"{function!r} has no name that a script could call it by; give it one with `def`")
-        if name in RESERVED or hasattr(builtins, name):
-            raise UnknownTool(f"a tool named {name!r} would hide what a script has under that name; rename it")
-        if name in tools:
-            raise UnknownTool(f"two tools are named {name!r}; rename one")
-        tools[name] = function
-    return tools
+    policy: Policy = Policy()
+    repairs: bool = False  # arguments that are nearly right are put right, and the answer's envelope says so
+    call_seconds: float = 60.0
 
 
 class Broker:
     """Answers the calls of one run, in whatever order they finish, and remembers each."""
 
-    def __init__(self, tools: Mapping[str, Function], call_limit: int) -> None:
-        self._tools = tools
+    def __init__(
+        self,
+        toolbox: Toolbox,
+        scope: Scope,
+        call_limit: int,
+        *,
+        run_id: str,
+        journal: Journal,
+        keep: Keep,
+        rules: Rules = Rules(),  # noqa: B008  frozen
+        progress: Callable[[Progress], None] = lambda progress: None,
+    ) -> None:
+        self._toolbox, self._scope = toolbox, scope
         self._call_limit = call_limit
+        self._run_id, self._journal = run_id, journal
+        self._keep, self._progress = keep, progress
+        self._rules = rules
         self._bytes_left = ARGUMENT_BYTES
         self._calls: dict[int, Call] = {}
 
@@ -60,10 +64,11 @@ class Broker:
             return self._over_limit(call)
         arguments = self._arguments(call)
         started = time.perf_counter()
-        answer = _unusable(call.tool) if arguments is None else await self._answer(call.tool, arguments)
+        name = self._scope.links.get(call.tool, call.tool)
+        answer = _unusable(name) if arguments is None else await self._answer(call.id, name, arguments)
         milliseconds = (time.perf_counter() - started) * 1000
         status = "error" if answer.failed else "ok"
-        self._calls[call.id] = Call(call.id, call.tool, arguments or {}, status, round(milliseconds, 3))
+        self._calls[call.id] = Call(call.id, name, arguments or {}, status, round(milliseconds, 3))
         return answer
 
     def calls(self) -> tuple[Call, ...]:
@@ -81,13 +86,49 @@ class Broker:
             return None
         return None if is_deeper(arguments, ARGUMENT_DEPTH) else arguments
 
-    async def _answer(self, tool: str, arguments: dict[str, Any]) -> Answer:
-        function = self._tools.get(tool)
-        if function is None:
-            return self._not_found(tool)
+    async def _answer(self, number: int, name: str, arguments: dict[str, Any]) -> Answer:
+        tool = await self._scope.find(name)
+        if tool is None:
+            return await self._not_found(name)
+        decision = self._rules.policy.decide(tool)
+        if decision.action != "allow":
+            return _failure(decision.refusal(tool))
+        notes: list[dict[str, Any]] = []
+        validator = self._toolbox.validator(tool)
+        if self._rules.repairs:
+            arguments, notes = validator.repaired(arguments)
+        problem = validator.problem(arguments, tool.full_name)
+        if problem is not None:
+            return _failure(problem | ({"_meta": {"normalized": notes}} if notes else {}))
+        return await self._journalled(number, tool, arguments)
+
+    async def _journalled(self, number: int, tool: Tool, arguments: dict[str, Any]) -> Answer:
+        secrets = self._toolbox.secrets
+        text = json.dumps(redacted(arguments, secrets))
+        intent = Intent(self._run_id, number, tool.full_name, text, bool(tool.hints.read_only), time.time())
+        await self._journal.intend(intent)
+        started = time.perf_counter()
+        answer: Answer | None = None
         try:
-            value = await _called(function, arguments)
-            return Answer(json.dumps(value if isinstance(value, dict) else {"result": value}, allow_nan=False))
+            answer = await self._called(tool, arguments)
+        finally:
+            milliseconds = (time.perf_counter() - started) * 1000
+            status: Status = "cancelled" if answer is None else "error" if answer.failed else "ok"
+            said = "" if answer is None else redacted(answer.json, secrets)
+            await self._journal.conclude(Outcome(self._run_id, number, status, milliseconds, said))
+        return answer
+
+    async def _called(self, tool: Tool, arguments: dict[str, Any]) -> Answer:
+        seconds = self._rules.call_seconds
+        try:
+            return await self._toolbox.call(
+                tool, arguments, timeout_seconds=seconds, progress=self._progress, keep=self._keep
+            )
+        except CallFailed as problem:
+            return _failure(problem.envelope(tool.full_name))
+        except TimeoutError:
+            summary = f"The tool did not answer within {seconds:g} seconds."
+            return _failed("upstream_http", tool.full_name, summary, "UPSTREAM_TIMEOUT", retryable=True)
         except asyncio.CancelledError as problem:
             if _is_cancelled():
                 raise
@@ -101,31 +142,12 @@ class Broker:
         hints = ["Ask for more in one call, or raise limits.calls."]
         return _failed("sandbox_runtime", call.tool, summary, "CALL_LIMIT_EXCEEDED", hints)
 
-    def _not_found(self, name: str) -> Answer:
-        from difflib import get_close_matches
-
-        hints = [f"Did you mean '{near}'?" for near in get_close_matches(name, self._tools, 3)]
+    async def _not_found(self, name: str) -> Answer:
+        unreachable = self._toolbox.unreachable(name)
+        if unreachable is not None:
+            return _failure(unreachable.envelope(name))
+        hints = await self._scope.hints(name)
         return _failed("tool_not_found", name, f"There is no tool '{name}'.", "TOOL_NOT_FOUND", hints)
-
-
-async def _called(function: Function, arguments: dict[str, Any]) -> Any:
-    if inspect.iscoroutinefunction(function):
-        return await function(**arguments)
-    value, problem = await in_thread(lambda: _kept(function, arguments))  # it may block; the event loop may not
-    if problem is not None:
-        raise problem if isinstance(problem, Exception) and not isinstance(problem, StopIteration) else _Left(problem)
-    return await value if inspect.isawaitable(value) else value
-
-
-class _Left(Exception):
-    """Stands for what cannot be raised through a future: StopIteration, SystemExit, KeyboardInterrupt."""
-
-
-def _kept(function: Function, arguments: dict[str, Any]) -> tuple[Any, BaseException | None]:
-    try:
-        return function(**arguments), None
-    except BaseException as problem:  # noqa: BLE001
-        return None, problem
 
 
 def _is_cancelled() -> bool:
@@ -133,15 +155,15 @@ def _is_cancelled() -> bool:
     return task is not None and task.cancelling() > 0
 
 
-def _internal(tool: str, problem: BaseException) -> Answer:
-    if isinstance(problem, _Left):
+def _internal(tool: Tool, problem: BaseException) -> Answer:
+    if isinstance(problem, Left):
         problem = problem.args[0]
     try:
         text = str(problem)
     except Exception:  # noqa: BLE001  a foreign __str__ may fail as well
         text = ""
     name = type(problem).__name__
-    return _failed("internal_error", tool, f"{name}: {text}" if text else name, "INTERNAL_ERROR")
+    return _failed("internal_error", tool.full_name, f"{name}: {text}" if text else name, "INTERNAL_ERROR")
 
 
 def _unusable(tool: str) -> Answer:
@@ -150,5 +172,11 @@ def _unusable(tool: str) -> Answer:
     return _failed("sandbox_runtime", tool, summary, "ARGUMENTS_TOO_LARGE", ["Pass less, and flatter, at once."])
 
 
-def _failed(kind: str, tool: str, summary: str, code: str, hints: list[str] | None = None) -> Answer:
-    return Answer(json.dumps(envelope(kind, tool, summary, code, hints=hints or [])), failed=True)
+def _failed(
+    kind: str, tool: str, summary: str, code: str, hints: list[str] | None = None, *, retryable: bool = False
+) -> Answer:
+    return _failure(envelope(kind, tool, summary, code, hints=hints or [], retryable=retryable))
+
+
+def _failure(said: dict[str, Any]) -> Answer:
+    return Answer(json.dumps(said), failed=True)
