@@ -16,6 +16,7 @@ from paddock.model.artifacts import (
 from paddock.model.events import ArtifactAnswer, ArtifactCall
 
 MB = 1024 * 1024
+AFTER_ALL = 1 << 32  # numbers that no script counts to: what its tools gave is listed after what it made itself
 
 
 class Keeping:
@@ -44,6 +45,12 @@ class Keeping:
         artifact = self._made[call.id] = await self._store.create(call.name, kind, call.content)
         shown = {"id": artifact.id, "url": artifact.url, **_described(artifact)}
         return ArtifactAnswer({"success": True, **shown}), artifact
+
+    async def keep(self, filename: str, file_type: str, content: bytes) -> Artifact | str:
+        """Keep what a tool gave in answer: the artifact, or why it could not be kept."""
+        call = ArtifactCall(AFTER_ALL + len(self._made), "create", filename, file_type, content)
+        answer, made = await self.answer(call)
+        return made or str(answer.values["error"])
 
     async def _read(self, ref: str) -> ArtifactAnswer:
         found = await self._store.read(ref)

@@ -18,6 +18,7 @@ class Record:
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
+        self.run_id = f"r_{urlsafe_b64encode(os.urandom(12)).decode()}"
         self._started: float | None = None
         self._wall_seconds = 0.0
         self._streams: dict[str, list[str]] = {"stdout": [], "stderr": []}
@@ -57,7 +58,7 @@ class Record:
         plan = self._plan
         finished = self._finished or Finished(Verdict.REJECTED if plan.refusal else Verdict.LOST)
         return RunResult(
-            run_id=f"r_{urlsafe_b64encode(os.urandom(12)).decode()}",
+            run_id=self.run_id,
             verdict=finished.verdict,
             language=plan.language,
             engine=plan.engine,

@@ -22,12 +22,16 @@ from paddock.model.result import RunResult, Verdict
 from paddock.planning.plan import Plan, elsewhere, make_plan, may_move
 from paddock.planning.python_source import LONG_PARSE_BYTES
 from paddock.record import Record
+from paddock.store.journal import MemoryJournal
 from paddock.store.memory import MemoryArtifacts
-from paddock.tools.broker import Broker, by_name
+from paddock.tools.broker import Broker
+from paddock.tools.functions import by_name
+from paddock.tools.toolbox import Scope, Toolbox
 
 if TYPE_CHECKING:
     from paddock.engines.base import Engine, Execution
     from paddock.model.artifacts import Artifacts
+    from paddock.model.journal import Journal
     from paddock.sync import Background
 
 
@@ -41,13 +45,16 @@ class Paddock:
         tools: Iterable[Callable[..., Any]] = (),
         engines: Mapping[str, registry.Factory] | None = None,
         artifacts: Artifacts | None = None,
+        journal: Journal | None = None,
     ) -> None:
         if not isinstance(config, Config | None):
             raise ConfigError(
                 f"config must be a paddock.Config, not {type(config).__name__}; Config.load() reads a file"
             )
         self._config = config or Config()
-        self._tools = by_name(tools)
+        self._functions = tuple(tools)
+        self._toolbox = Toolbox.made(self._config, by_name(self._functions))
+        self._journal: Journal = MemoryJournal() if journal is None else journal
         self._factories = registry.available() if engines is None else engines
         self._artifacts: Artifacts = MemoryArtifacts() if artifacts is None else artifacts
         self._engines: dict[str, Engine] = {}
@@ -80,9 +87,14 @@ class Paddock:
             if self._background is None:
                 from paddock.sync import Background
 
-                tools, engines, artifacts = self._tools.values(), self._factories, self._artifacts
                 self._background = Background(
-                    lambda: Paddock(self._config, tools=tools, engines=engines, artifacts=artifacts)
+                    lambda: Paddock(
+                        self._config,
+                        tools=self._functions,
+                        engines=self._factories,
+                        artifacts=self._artifacts,
+                        journal=self._journal,
+                    )
                 )
             background = self._background
         return background.run(code, options)
@@ -96,11 +108,12 @@ class Paddock:
 
     async def _run(self, request: Request, watch: Watch | None) -> RunResult:
         self._stay_in_one_loop()
-        plan = await self._plan(request)
+        scope = await self._toolbox.scope(request.tools, request.code)
+        plan = await self._plan(request, scope)
         held = Held(watch)
         held.late = may_move(plan, engines=self._factories)
         for attempt in range(1, _ATTEMPTS + 1):
-            record = await self._attempt(plan, held)
+            record = await self._attempt(plan, scope, held)
             again = elsewhere(plan, record.finished, engines=self._factories)
             if again is None or held.has_left or attempt == _ATTEMPTS:
                 break
@@ -112,13 +125,21 @@ class Paddock:
         held.release()
         return result
 
-    async def _attempt(self, plan: Plan, held: Held) -> Record:
+    async def _attempt(self, plan: Plan, scope: Scope, held: Held) -> Record:
         record = Record(plan)
         if plan.engine is not None and plan.type_check and (problem := await self._type_problem(plan)) is not None:
             record.add(problem)
         elif plan.engine is not None:
-            broker = Broker({name: self._tools[name] for name in plan.tools}, plan.limits.calls)
             keeping = Keeping(self._artifacts)
+            broker = Broker(
+                self._toolbox,
+                scope,
+                plan.limits.calls,
+                run_id=record.run_id,
+                journal=self._journal,
+                keep=keeping.keep,
+                progress=held,
+            )
             async with self._engine(plan.engine).open(plan) as execution:
                 record.start()
                 try:
@@ -129,9 +150,9 @@ class Paddock:
             record.calls, record.artifacts = broker.calls(), keeping.artifacts()
         return record
 
-    async def _plan(self, request: Request) -> Plan:
+    async def _plan(self, request: Request, scope: Scope) -> Plan:
         def plan() -> Plan:
-            return make_plan(request, self._config, engines=self._factories, tools=self._tools)
+            return make_plan(request, self._config, engines=self._factories, tools=scope.links)
 
         long = isinstance(request.code, str) and len(request.code) > LONG_PARSE_BYTES
         # Attached files are looked through, which takes long where they are large.
@@ -189,6 +210,7 @@ class Paddock:
         engines, self._engines = self._engines, {}
         for engine in engines.values():
             await engine.close()
+        await self._toolbox.close()
 
     def close(self) -> None:
         """End what `run_sync` started."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
 
 from paddock.model import limits as limits_of
-from paddock.model.errors import BadInput, CodeTooLarge, RequestError, UnknownEngine, UnknownLanguage, UnknownTool
+from paddock.model.errors import BadInput, CodeTooLarge, RequestError, UnknownEngine, UnknownLanguage
 from paddock.model.events import Finished
 from paddock.model.files import PlacedFile, place
 from paddock.model.limits import Limits
@@ -53,7 +53,10 @@ class Plan:
 
 
 def make_plan(request: Request, config: Config, *, engines: Collection[str], tools: Collection[str]) -> Plan:
-    """Resolve `request`, given the engines and tools that are there. A `RequestError` says what to change."""
+    """Resolve `request`, given the engines that are there, and the names under which the script finds its tools.
+
+    A `RequestError` says what to change.
+    """
     _check_code(request, config)
     language, engine = _language(request.language), _engine(request.engine or config.engine)
     if engine != "auto" and (ENGINE_LANGUAGE[engine] == "python") != (language == "python"):
@@ -70,7 +73,7 @@ def make_plan(request: Request, config: Config, *, engines: Collection[str], too
         limits=limits_of.resolve(request.limits, config.limits, config.caps),
         inputs_json=inputs_json,
         files=files,
-        tools=_tools(request.tools, tools),
+        tools=tuple(tools),
         type_check=request.type_check,
         mode=_mode(request, engine),
         argv=_argv(request),
@@ -241,18 +244,6 @@ def _suggest(word: object, known: Iterable[str]) -> str:
     known = list(known)
     near = nearest(word, known)
     return f"; did you mean {near!r}?" if near else f"; expected one of {', '.join(known)}"
-
-
-def _tools(asked: Iterable[str] | None, known: Collection[str]) -> tuple[str, ...]:
-    if asked is None:
-        return tuple(known)
-    if isinstance(asked, str) or not isinstance(asked, Iterable):
-        raise UnknownTool(f"tools must be a list of names, not {asked!r}")
-    chosen = tuple(asked)
-    for name in chosen:
-        if name not in known:
-            raise UnknownTool(f"unknown tool {name!r}{_suggest(name, known) if known else '; there are no tools here'}")
-    return chosen
 
 
 def _encode_inputs(inputs: Mapping[str, Any] | None, tools: Collection[str]) -> dict[str, str]:
