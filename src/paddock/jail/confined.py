@@ -19,6 +19,9 @@ from paddock.jail import reaper
 from paddock.jail.spec import Order, Spec
 from paddock.jail.walls import capabilities, landlock, quota, rlimits, roots, seccomp, tracing
 
+OPEN_FILES = 256
+"""Nobody counts what waits in the pipes and sockets of a guest: so it has not many of them."""
+TASKS = "PADDOCK_TASKS"
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 
 
@@ -36,7 +39,7 @@ class Confined:
             raise OSError(f"Landlock is version {landlock.abi()} here, and 3 is needed")
         capabilities.die_with_parent(os.getppid())
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-        rlimits.apply(rlimits.DEFAULTS)
+        rlimits.apply({**rlimits.DEFAULTS, "open_files": OPEN_FILES})
         self._home = _home(self._spec.memory_folders)
         self._readable = [path for path in (*self._spec.reads, *DEVICES) if os.path.exists(path)]  # noqa: PTH110
 
@@ -56,6 +59,7 @@ class Confined:
     def wall_in(self, order: Order, keep: int) -> None:
         folder = self._folder(order)
         os.environ.pop("HOME", None)
+        os.environ[TASKS] = str(_tasks_of(os.getuid()))
         writable = ["/dev/null"]
         if folder is not None:
             tmp, files = str(folder / "tmp"), str(folder / "files")
@@ -103,6 +107,17 @@ def _home(candidates: Sequence[str]) -> str | None:
                 Path(home).rmdir()
                 return home
     return None
+
+
+def _tasks_of(uid: int) -> int:
+    """How many threads this user has now: RLIMIT_NPROC counts a guest's together with them."""
+    found = 0
+    for entry in os.scandir("/proc"):
+        with suppress(OSError):
+            if entry.name.isdigit() and entry.stat().st_uid == uid:
+                with open(f"{entry.path}/stat", encoding="utf-8", errors="replace") as stat:  # noqa: PTH123
+                    found += int(stat.read().rpartition(")")[2].split()[17])
+    return found
 
 
 def _is_tmpfs(folder: str) -> bool:
