@@ -103,7 +103,7 @@ def started(tests: list[str]) -> Iterator[Ordinary]:
 
 
 def _build_environment(place: Place, data_directory: Path) -> None:
-    """With our own index and cache. Afterwards it is the user's own, and only the jail keeps guests from changing it."""
+    """With our own index and cache. Afterwards it is the user's own, and only the jail keeps it from guests."""
     variables = {**os.environ, **place.variables}
     subprocess.run([place.python, "-s", "-P", "-c", BUILD, str(data_directory)], env=variables, check=True)
     for folder, _, names in os.walk(data_directory.parents[1]):
