@@ -22,6 +22,8 @@ from paddock.jail.walls import capabilities, landlock, quota, rlimits, roots, se
 OPEN_FILES = 256
 """Nobody counts what waits in the pipes and sockets of a guest: so it has not many of them."""
 TASKS = "PADDOCK_TASKS"
+PID = "pid"
+THREADS, STARTED = 17, 19  # in what `_stat` gives
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 
 
@@ -58,8 +60,11 @@ class Confined:
 
     def wall_in(self, order: Order, keep: int) -> None:
         folder = self._folder(order)
+        if folder is not None:
+            # For the reaper, which is there before the guest. A number alone may be another's by then.
+            (folder / PID).write_text(f"{os.getpid()} {_stat(os.getpid())[STARTED]}")
         os.environ.pop("HOME", None)
-        os.environ[TASKS] = str(_tasks_of(os.getuid()))
+        os.environ[TASKS] = str(_tasks_of(os.getuid()) - 1)
         writable = ["/dev/null"]
         if folder is not None:
             tmp, files = str(folder / "tmp"), str(folder / "files")
@@ -80,21 +85,38 @@ class Confined:
 
 
 class Removal:
-    """What is left to a reaper: the host ends the one process, this one removes its files."""
+    """What is left to a reaper: to look at the files of the one process, and to remove them when it ends."""
 
     def __init__(self, folder: Path | None, spec: Spec) -> None:
         self._folder = folder
-        self._quota = None if folder is None else quota.Quota([str(folder)], spec.tmp_bytes, spec.tmp_inodes)
+        self._guest: tuple[int, int] | None = None  # its number, and what stays its own when that is another's
+        self._proc = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        # Memory is not like a disk of which the last part is kept: a file that hides its size counts as a full one.
+        size, inodes = spec.tmp_bytes, spec.tmp_inodes
+        self._quota = None if folder is None else quota.Quota([str(folder)], size, inodes, mapped_bytes=size)
 
     def exceeds(self) -> bool:
-        return self._quota is not None and self._quota.exceeded()
+        if self._folder is None or self._quota is None:
+            return False
+        self._guest = self._guest or _found((self._folder / PID).read_text())
+        pids = [] if self._guest is None else [self._guest[0]]
+        exceeded = self._quota.exceeded(pids, self._proc)
+        if exceeded:
+            self._signal(signal.SIGSTOP)  # it does nothing more, and is not dead before the host was told why
+        return exceeded
 
     def bury(self) -> None:
+        self._signal(signal.SIGKILL)
         # The guest may still be making a file: once its folder is gone, it cannot any more.
         while self._folder is not None and self._folder.exists():
             with suppress(OSError):
                 roots.empty(str(self._folder))
                 self._folder.rmdir()
+
+    def _signal(self, what: signal.Signals) -> None:
+        if self._guest is not None:
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._guest[1], what)
 
 
 def _home(candidates: Sequence[str]) -> str | None:
@@ -115,9 +137,25 @@ def _tasks_of(uid: int) -> int:
     for entry in os.scandir("/proc"):
         with suppress(OSError):
             if entry.name.isdigit() and entry.stat().st_uid == uid:
-                with open(f"{entry.path}/stat", encoding="utf-8", errors="replace") as stat:  # noqa: PTH123
-                    found += int(stat.read().rpartition(")")[2].split()[17])
+                found += int(_stat(entry.name)[THREADS])
     return found
+
+
+def _found(written: str) -> tuple[int, int] | None:
+    """The guest that wrote this, by number and by descriptor; None where it is gone."""
+    pid, started = written.split()
+    with suppress(OSError):
+        fd = os.pidfd_open(int(pid))
+        if _stat(pid)[STARTED] == started:
+            return int(pid), fd
+        os.close(fd)
+    return None
+
+
+def _stat(pid: int | str) -> list[str]:
+    """What /proc tells of a process, from the third field on: the second is its name, and may hold anything."""
+    with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:  # noqa: PTH123
+        return stat.read().rpartition(")")[2].split()
 
 
 def _is_tmpfs(folder: str) -> bool:

@@ -150,12 +150,13 @@ def _sockets(policy: Policy) -> dict[str, Rule]:
     levels = {SOL_SOCKET: one_of(2, *options), IPPROTO_TCP: one_of(2, *TCP_OPTIONS)}
     if policy.sockets == "inet":
         levels |= dict.fromkeys((IPPROTO_IP, IPPROTO_IPV6), one_of(2, *IP_OPTIONS))
+    # A descriptor that waits in a socket holds a file that nobody sees. The listener of a trace has to go that way.
+    messages = {"sendmsg": none_of_bits(2, MSG_FASTOPEN), "sendmmsg": none_of_bits(3, MSG_FASTOPEN)}
     return {
         "socketpair": every(equals(0, AF_UNIX), pair if policy.sockets == "none" else any_unix),
         "setsockopt": case(1, levels),
         "sendto": none_of_bits(3, MSG_FASTOPEN),
-        "sendmsg": none_of_bits(2, MSG_FASTOPEN),
-        "sendmmsg": none_of_bits(3, MSG_FASTOPEN),
+        **({} if policy.confined and not policy.trace else messages),
         **({"socket": case(0, families)} if families else {}),
         **(dict.fromkeys(ADDRESSES, allowed) if families else {}),
     }
