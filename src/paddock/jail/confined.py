@@ -49,9 +49,12 @@ class Confined:
         folder = self._folder(order)
         pid = reaper.start(lambda: Removal(folder, self._spec), report)
         # After it: whenever this process is killed, somebody is there to remove what it made.
-        if folder is not None:
-            for part in (folder, folder / "tmp", folder / "files"):
+        try:
+            for part in () if folder is None else (folder, folder / "tmp", folder / "files"):
                 part.mkdir(mode=0o700)
+        except OSError:
+            os.kill(pid, reaper.END)
+            raise
         return pid
 
     def reaper_ended(self, pid: int) -> None: ...
