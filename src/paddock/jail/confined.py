@@ -59,6 +59,9 @@ class Confined:
 
     def reaper_ended(self, pid: int) -> None: ...
 
+    def give_up(self, pid: int) -> None:
+        os.kill(pid, reaper.END)
+
     def join(self, reaper_pidfd: int) -> None: ...
 
     def wall_in(self, order: Order, keep: int) -> None:

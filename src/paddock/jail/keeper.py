@@ -18,6 +18,7 @@ from paddock.model.errors import EngineCrashed, JailUnavailable
 
 START = Path(__file__).with_name("start.py")
 MESSAGE_BYTES = 64 * 1024
+GUEST_FDS = 5
 ENVIRONMENT = {
     "PATH": "/usr/bin:/bin",
     "HOME": "/tmp",  # noqa: S108  inside
@@ -97,13 +98,17 @@ class Keeper:
         order = Order(self._numbers, uid, processes, hurry)
         forked: asyncio.Future[Guest] = self._loop.create_future()
         self._ordered[order.number] = (order, bound, forked)
-        doors = bound.doors()
+        doors: list[int] = []
         try:
+            doors = bound.doors()
             socket.send_fds(self._control, [order.to_bytes()], doors)
         except ConnectionError:
             self._ordered.pop(order.number, None)
             self._die()
             raise EngineCrashed("the zygote has died") from None
+        except OSError as problem:
+            self._ordered.pop(order.number, None)
+            raise JailUnavailable(f"a guest could not be ordered: {problem}") from None
         finally:
             for door in doors:
                 os.close(door)
@@ -126,7 +131,14 @@ class Keeper:
             self._die()
             return
         told = message if message == b"map" else json.loads(message)
-        if isinstance(told, dict) and "forked" in told:
+        if isinstance(told, dict) and ("unmade" in told or ("forked" in told and len(fds) < GUEST_FDS)):
+            for fd in fds:
+                os.close(fd)
+            order, bound, forked = self._ordered.pop(told.get("unmade") or told["forked"])
+            if not forked.done():
+                why = told.get("why", "this process has too many files open")
+                forked.set_exception(JailUnavailable(f"a guest could not be made: {why}"))
+        elif isinstance(told, dict) and "forked" in told:
             order, bound, forked = self._ordered.pop(told["forked"])
             guest = Guest(order.uid, fds, bound, has_namespaces=self.profile == "namespaces", traced=self._traced)
             if forked.done():

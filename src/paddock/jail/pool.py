@@ -14,7 +14,7 @@ from typing import Any
 from paddock.jail.bounds import Bounds
 from paddock.jail.guest import Guest
 from paddock.jail.keeper import Keeper
-from paddock.model.errors import EngineCrashed, PaddockError
+from paddock.model.errors import EngineCrashed, JailUnavailable, PaddockError
 
 FIRST_UID = 1000
 AT_ONCE = 4
@@ -115,6 +115,9 @@ class Pool:
         except BaseException as problem:
             self._uids.appendleft(uid)
             self._making -= 1
+            if isinstance(problem, OSError):  # of the host's own: no descriptor, no control group
+                self._fail(JailUnavailable(f"a guest could not be made: {problem}"))
+                return
             if isinstance(problem, PaddockError):
                 self._fail(problem)
                 return
@@ -157,11 +160,16 @@ class Pool:
             return self._keeper
 
     def _fail(self, problem: PaddockError) -> None:
-        """Nobody who waits now would get a guest; who comes later tries again."""
+        """Tell one who waits, where a zygote serves: it was that guest alone. Else all: nobody would get one."""
+        serves = not self._closed and self._keeper is not None and not self._keeper.died.done()
         while self._asking:
             asked = self._asking.popleft()
             if not asked.done():
                 asked.set_exception(problem)
+                if serves:
+                    break
+        if self._asking:
+            self._fill()
 
     async def _end(self, guest: Guest) -> None:
         try:
@@ -208,4 +216,6 @@ class Pool:
             while self._waiting:
                 self._in_background(self._end(self._waiting.popleft()))
             await asyncio.wait(list(self._tasks))
+        if self._keeper is not None:
+            await self._keeper.close()  # one that was still being started
         await self._bounds.close()
