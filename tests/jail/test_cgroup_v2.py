@@ -25,14 +25,14 @@ FILES = {
     "cgroup.procs": "",
     "memory.oom.group": "0",
     "memory.swap.max": "max",
-    "memory.max": "max",
+    "memory.max": "",
     "memory.current": "4096",
     "memory.peak": "8192",
     "memory.events": "low 0\nhigh 0\nmax 7\noom 1\noom_kill 2\noom_group_kill 1",
     "memory.reclaim": "",
-    "pids.max": "max",
+    "pids.max": "",
     "pids.current": "2",
-    "cpu.weight": "100",
+    "cpu.weight": "",
     "cpu.stat": "usage_usec 1000\nuser_usec 600\nsystem_usec 400",
     "cgroup.kill": "",
 }
@@ -158,7 +158,7 @@ def test_imitated_v2_usage_and_kills_are_differences(tmp_path: Path) -> None:
     (tmp_path / "slot/memory.events").write_text("oom 2\noom_kill 5\n")
     (tmp_path / "slot/cpu.stat").write_text("usage_usec 2501000\n")
     (tmp_path / "slot/memory.peak").write_text("5004096\n")
-    assert slot.usage() == Usage(5_000_000, 2.5, 3, 2)
+    assert slot.usage() == Usage(5_000_000, 2.5)
     assert slot.was_out_of_memory()
     (tmp_path / "slot/memory.current").write_text("5004096\n")
     slot.reset()
@@ -192,7 +192,7 @@ def test_a_fork_bomb_in_a_real_v2_group_is_killed_to_the_last_process() -> None:
     group = unified[0] / own_name()
     group.mkdir()
     slot = object.__new__(SlotV2)
-    slot._group, slot._peak_fd = group, None
+    slot._group, slot._files, slot._peak_fd = group, cgroup_files.Files(group, kept=False), None
     process = waiting("import resource; resource.setrlimit(resource.RLIMIT_CPU, (5, 5))")
     try:
         slot.enter(process.pid)

@@ -26,7 +26,7 @@ class Bound(Protocol):
     oom_fd: int | None  # readable when memory may have run out: then `was_out_of_memory` knows
 
     def doors(self) -> list[int]:
-        """Descriptors through which the guest enters by itself."""
+        """Descriptors through which the guest enters by itself; they stay the bound's."""
         ...
 
     def limit(self, limits: Limits, roots: Callable[[], Sequence[int]], kill: Callable[[], None]) -> None:
@@ -53,7 +53,7 @@ class Bounds:
         if controllers is None and (reason := watcher_probe()) is not None:
             raise JailUnavailable(f"nothing bounds the memory of guests here. {cgroup_probe()}; or: {reason}")
         self._usual = usual
-        # Emptying a slot can take milliseconds, and nobody waits for it: a thread of its own, not one for each.
+        # Emptying a slot that was left full can take milliseconds, and nobody waits for it: a thread of its own.
         self._emptying = ThreadPoolExecutor(1, "paddock-slots")
 
     @property
@@ -74,7 +74,7 @@ class Bounds:
 
     def give_back(self, bound: Bound) -> None:
         """The guest is gone."""
-        if isinstance(bound, InSlot) and isinstance(self._source, Slots):
+        if isinstance(bound, InSlot) and isinstance(self._source, Slots) and not self._source.settle(bound.slot):
             self._emptying.submit(self._source.give_back, bound.slot)
 
     async def close(self) -> None:

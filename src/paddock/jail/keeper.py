@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import socket
 import subprocess
 from contextlib import suppress
@@ -97,16 +96,12 @@ class Keeper:
         order = Order(self._numbers, uid, processes, hurry)
         forked: asyncio.Future[Guest] = self._loop.create_future()
         self._ordered[order.number] = (order, bound, forked)
-        doors = bound.doors()
         try:
-            socket.send_fds(self._control, [order.to_bytes()], doors)
+            socket.send_fds(self._control, [order.to_bytes()], bound.doors())
         except ConnectionError:
             self._ordered.pop(order.number, None)
             self._die()
             raise EngineCrashed("the zygote has died") from None
-        finally:
-            for door in doors:
-                os.close(door)
         guest = await forked
         try:
             await guest.walled_in()
