@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import select
 import signal
 import socket
 import struct
@@ -14,6 +13,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from paddock.jail.bounds import Bound
+from paddock.jail.edges import Edges
 from paddock.jail.reaper import BEGIN, END
 from paddock.jail.walls import tracing
 from paddock.jail.wire import PREFIX, Kind
@@ -39,40 +39,38 @@ class Guest:
     """A walled-in process that waits for a script, gets one, and is thrown away."""
 
     def __init__(
-        self, uid: int, fds: list[int], bound: Bound, *, has_namespaces: bool = True, traced: bool = False
+        self, uid: int, fds: list[int], bound: Bound, edges: Edges, *, has_namespaces: bool = True, traced: bool = False
     ) -> None:
-        control, report, out, error, self._reaper = fds
+        control, self._report, out, error, self._reaper = fds
         self.uid = uid
         self._has_namespaces = has_namespaces
         self._traced = traced
         self._trace: tracing.Trace | None = None
         self._pidfd: int | None = None  # of the guest itself, where its reaper's death is not its own
         self.bound = bound
-        self.control = socket.socket(fileno=control)
-        self._report = socket.socket(fileno=report)
+        self.control = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, fileno=control)
         self._pipes = {"stdout": out, "stderr": error}
-        heard = [control, report, out, error]
-        for fd in heard:
+        self._heard = [control, self._report, out, error]
+        for fd in self._heard:
             os.set_blocking(fd, False)
         self.pid = 0
         self.is_lost = False  # with its zygote
         self._loop = asyncio.get_running_loop()
         self.made_at = self._loop.time()
-        # Edge-triggered, in an epoll of its own: what nobody reads yet must not wake the loop again and again.
-        self._edges = select.epoll()
-        for fd in heard if bound.oom_fd is None else [*heard, bound.oom_fd]:
-            self._edges.register(fd, select.EPOLLIN | select.EPOLLET)
         self._awake = False
         self.out_of_memory = False  # perhaps: the slot knows
         self._waiter: asyncio.Future[None] | None = None
-        self._loop.add_reader(self._edges.fileno(), self._wake)
         self._unsent: deque[memoryview] = deque()
         self._unsent_bytes = 0
+        self._edges = edges
+        for fd in self._heard:
+            edges.hear(fd, self.rouse)
+        if bound.oom_fd is not None:
+            edges.hear(bound.oom_fd, self._run_out)
+            self._heard.append(bound.oom_fd)
 
-    def _wake(self) -> None:
-        for fd, _ in self._edges.poll(0):
-            if fd == self.bound.oom_fd:
-                self.out_of_memory = True
+    def _run_out(self) -> None:
+        self.out_of_memory = True
         self.rouse()
 
     def rouse(self) -> None:
@@ -95,11 +93,11 @@ class Guest:
         """Wait until the guest says, from inside, that it is ready; only then it may be given a script."""
         if self._traced:
             await self._follow()
-        while not (pid := self._speaker()):
+        while not self.pid:
             await self.something()
-        self.pid = pid
+            self.pid = self._speaker()
         if not self._has_namespaces:
-            self._pidfd = os.pidfd_open(pid)
+            self._pidfd = os.pidfd_open(self.pid)
 
     async def _follow(self) -> None:
         """Take over what its filter refuses, which waits for us from the moment that the filter is there."""
@@ -126,7 +124,8 @@ class Guest:
 
     def is_waiting(self) -> bool:
         """Whether nothing has come from it since it was walled in: not even its end."""
-        return not self._awake and not self._edges.poll(0)
+        self._edges.look()
+        return not self._awake
 
     def read(self, stream: str) -> bytes:
         """What was written to `stdout` or `stderr`; no bytes where there is nothing."""
@@ -147,7 +146,7 @@ class Guest:
     def report(self) -> Report | None:
         """How the guest ended, as the zygote saw it; None while it has not ended. LookupError: nobody will tell."""
         try:
-            said = self._report.recv(REPORT.size)
+            said = os.read(self._report, REPORT.size)
         except BlockingIOError:
             return None
         except ConnectionError:
@@ -226,25 +225,18 @@ class Guest:
     async def end(self) -> None:
         """Kill, and return when the last process of the jail is gone."""
         self.kill()
-        self._loop.remove_reader(self._edges.fileno())
-        self._loop.remove_writer(self.control.fileno())
+        self._edges.forget(self._heard)
+        if self._unsent:
+            self._loop.remove_writer(self.control.fileno())
         try:
             for pidfd in (self._reaper, self._pidfd):
                 if pidfd is not None:
-                    await self._gone(pidfd)
+                    await self._edges.something(pidfd)
             if self._trace is not None:
                 await asyncio.to_thread(self._trace.finish)
         finally:
             self.bound.stop()  # before numbers of descriptors that it may use mean something else
             self._close()
-
-    async def _gone(self, pidfd: int) -> None:
-        gone: asyncio.Future[None] = self._loop.create_future()
-        self._loop.add_reader(pidfd, _settle, gone)
-        try:
-            await gone
-        finally:
-            self._loop.remove_reader(pidfd)
 
     def _reaper_pid(self) -> int:
         """Its number on this side."""
@@ -252,10 +244,8 @@ class Guest:
             return next(int(line.split()[1]) for line in described if line.startswith("Pid:"))
 
     def _close(self) -> None:
-        self._edges.close()
         self.control.close()
-        self._report.close()
-        for fd in (*self._pipes.values(), self._reaper, self._pidfd):
+        for fd in (self._report, *self._pipes.values(), self._reaper, self._pidfd):
             if fd is not None:
                 os.close(fd)
         self._pidfd = None

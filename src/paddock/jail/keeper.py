@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from paddock.jail.bounds import Bound
+from paddock.jail.edges import Edges
 from paddock.jail.guest import Guest
 from paddock.jail.spec import Order, Spec
 from paddock.jail.walls.namespaces import Identities, give_identities
@@ -42,6 +43,7 @@ class Keeper:
         self._loop = asyncio.get_running_loop()
         self._ordered: dict[int, tuple[Order, Bound, asyncio.Future[Guest]]] = {}
         self._numbers = 0
+        self._edges = Edges()
         self._ending: set[asyncio.Task[None]] = set()
         self.died = self._loop.create_future()
         self._told: asyncio.Queue[dict[str, object] | bytes] = asyncio.Queue()
@@ -123,7 +125,8 @@ class Keeper:
         told = message if message == b"map" else json.loads(message)
         if isinstance(told, dict) and "forked" in told:
             order, bound, forked = self._ordered.pop(told["forked"])
-            guest = Guest(order.uid, fds, bound, has_namespaces=self.profile == "namespaces", traced=self._traced)
+            has_namespaces = self.profile == "namespaces"
+            guest = Guest(order.uid, fds, bound, self._edges, has_namespaces=has_namespaces, traced=self._traced)
             if forked.done():
                 ending = self._loop.create_task(guest.end())
                 self._ending.add(ending)
@@ -153,3 +156,4 @@ class Keeper:
             self._process.kill()
         await asyncio.to_thread(self._process.wait)
         self._control.close()
+        self._edges.close()
