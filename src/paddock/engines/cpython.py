@@ -79,15 +79,22 @@ class CPythonExecution:
         self._called = 0
         self._calls: dict[int, int] = {}  # the guest's number of a call, by ours
         self._progressed = 0
+        self._report: Report | None = None  # of an end that the zygote saw
 
     async def feed(self) -> AsyncGenerator[EngineEvent, None]:
         self._guest.limit(self._plan.limits)
         self._send_script()
         look = LOOK_SECONDS + time.monotonic()
-        death: Finished | None = None
+        more = has_ended = False
         while True:
+            await (asyncio.sleep(0) if more else self._guest.something(LOOK_SECONDS))
+            if time.monotonic() > look:
+                look = LOOK_SECONDS + time.monotonic()
+                if (self._guest.usage()[0] or 0) > self._plan.limits.cpu_seconds:
+                    yield self._used(Finished(Verdict.TIMEOUT, limit="cpu_seconds"))
+                    return
             # Asked first: what it said before it died has then come. A child of it may hold the socket open for ever.
-            death = death or self._death()
+            has_ended = has_ended or self._has_ended()
             # In this order: what was printed before a frame was sent is in the pipe when the frame has arrived.
             more = self._receive()
             for output in self._printed():
@@ -107,17 +114,11 @@ class CPythonExecution:
             if self._guest.out_of_memory and self._guest.bound.was_out_of_memory():
                 yield self._used(Finished(Verdict.OUT_OF_MEMORY))
                 return
-            if death is not None and not more:
+            if has_ended and not more:
                 for output in self._printed():
                     yield output
-                yield death
+                yield self._death()
                 return
-            await (asyncio.sleep(0) if more else self._guest.something(LOOK_SECONDS))
-            if time.monotonic() > look:
-                look = LOOK_SECONDS + time.monotonic()
-                if (self._guest.usage()[0] or 0) > self._plan.limits.cpu_seconds:
-                    yield self._used(Finished(Verdict.TIMEOUT, limit="cpu_seconds"))
-                    return
 
     def answer(self, call_id: int, answer: Answer) -> None:
         if self._is_ahead():
@@ -223,15 +224,19 @@ class CPythonExecution:
             memory_bytes=memory_bytes,
         )
 
-    def _death(self) -> Finished | None:
-        """How the guest ended, where it did not say; None while it has not ended."""
+    def _has_ended(self) -> bool:
         try:
-            report = self._guest.report()
+            self._report = self._guest.report()
         except LookupError:
+            return True
+        return self._report is not None
+
+    def _death(self) -> Finished:
+        """How the guest ended, where it did not say."""
+        report = self._report
+        if report is None:
             lost = "the process that runs scripts died with this one in it"
             return Finished(Verdict.LOST, error_type="EngineCrashed", error_message=lost)
-        if report is None:
-            return None
         code = os.waitstatus_to_exitcode(report.status)
         if self._guest.bound.was_out_of_memory():
             return self._used(Finished(Verdict.OUT_OF_MEMORY), report)

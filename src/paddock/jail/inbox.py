@@ -72,6 +72,9 @@ class TooLarge(msgspec.Struct):
     size: int
 
 
+_CALLED, _PROGRESSED = msgspec.json.Decoder(Called), msgspec.json.Decoder(Progressed)
+_ASKED, _ENDED, _TEXTS = msgspec.json.Decoder(Asked), msgspec.json.Decoder(Ended), msgspec.json.Decoder(Texts)
+
 Message = Called | Progressed | Asked | Ended | TooLarge
 
 
@@ -115,23 +118,23 @@ class Inbox:
 
 def _message(kind: Kind, frame_id: int, header: bytes, body: bytes) -> Message:
     if kind is Kind.CALL:
-        called = msgspec.json.decode(header, type=Called)
+        called = _CALLED.decode(header)
         if len(called.tool) > TOOL_NAME_CHARACTERS or called.id or called.arguments_json:
             raise ValueError("not a call")
         return Called(called.tool, frame_id, body.decode())
     if kind is Kind.PROGRESS:
-        progress = msgspec.json.decode(header, type=Progressed)
+        progress = _PROGRESSED.decode(header)
         return Progressed(progress.done, progress.total, progress.message[:PROGRESS_CHARACTERS])
     if kind is Kind.RESULT:
-        ended = msgspec.json.decode(header, type=Ended)
+        ended = _ENDED.decode(header)
         if ended.status == "ok":
             check(body)
             ended.output_json = body.decode()
         elif body:
-            texts = msgspec.json.decode(body, type=Texts)
+            texts = _TEXTS.decode(body)
             ended.message, ended.traceback = texts.message, texts.traceback
         return ended
-    asked = msgspec.json.decode(header, type=Asked)
+    asked = _ASKED.decode(header)
     if asked.id or asked.content:
         raise ValueError("not a request for an artifact")
     asked.id, asked.content = frame_id, body

@@ -9,6 +9,8 @@ import subprocess
 from contextlib import suppress
 from pathlib import Path
 
+import msgspec
+
 from paddock.jail.bounds import Bound
 from paddock.jail.edges import Edges
 from paddock.jail.guest import Guest
@@ -99,7 +101,7 @@ class Keeper:
         forked: asyncio.Future[Guest] = self._loop.create_future()
         self._ordered[order.number] = (order, bound, forked)
         try:
-            socket.send_fds(self._control, [order.to_bytes()], bound.doors())
+            socket.send_fds(self._control, [msgspec.json.encode(order)], bound.doors())
         except ConnectionError:
             self._ordered.pop(order.number, None)
             self._die()

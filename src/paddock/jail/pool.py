@@ -54,6 +54,8 @@ class Pool:
         self._starting = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
         self._tidying: asyncio.TimerHandle | None = None
+        self._is_tidy = True
+        self._came_at = 0.0
         self._filling: asyncio.TimerHandle | None = None
         self._closed = False
 
@@ -146,6 +148,8 @@ class Pool:
             raise
 
     async def _running(self) -> Keeper:
+        if self._keeper is not None and not self._keeper.died.done():
+            return self._keeper
         async with self._starting:
             if self._keeper is not None and self._keeper.died.done():
                 dead, self._keeper = self._keeper, None
@@ -171,16 +175,25 @@ class Pool:
             self._bounds.give_back(guest.bound)
 
     def _tidy_later(self) -> None:
-        if self._tidying is not None:
-            self._tidying.cancel()
-        self._tidying = asyncio.get_running_loop().call_later(self._idle_seconds, self._tidy)
+        loop = asyncio.get_running_loop()
+        self._came_at = loop.time()
+        if self._is_tidy:
+            if self._tidying is not None:
+                self._tidying.cancel()
+            self._tidying = loop.call_later(self._idle_seconds, self._tidy)
+            self._is_tidy = False
 
     def _tidy(self) -> None:
         """Nobody has come for a while: fewer wait, and those who waited longest go."""
+        loop = asyncio.get_running_loop()
+        if (idle_at := self._came_at + self._idle_seconds) > loop.time():
+            self._tidying = loop.call_at(idle_at, self._tidy)
+            return
+        self._is_tidy = True
         self._wanted = self._floor
         while len(self._waiting) > self._floor:
             self._in_background(self._end(self._waiting.popleft()))
-        self._tidying = asyncio.get_running_loop().call_later(self._recycle_seconds, self._recycle)
+        self._tidying = loop.call_later(self._recycle_seconds, self._recycle)
 
     def _recycle(self) -> None:
         """Those who have waited for long make room for new ones."""
