@@ -16,11 +16,22 @@ class Edges:
         self._loop = asyncio.get_running_loop()
         self._epoll = select.epoll()
         self._told: dict[int, Told] = {}
-        self._closing = False
+        self._users = 1
         self._loop.add_reader(self._epoll.fileno(), self.look)
 
+    def share(self) -> Edges:
+        """For one more user, who says when it does not need it any more; with the last one it is gone."""
+        self._users += 1
+        return self
+
+    def release(self) -> None:
+        self._users -= 1
+        if not self._users:
+            self._loop.remove_reader(self._epoll.fileno())
+            self._epoll.close()
+
     def hear(self, fd: int, told: Told) -> None:
-        """Call `told`, which does no more than take note, when something has come; what is there already counts."""
+        """Call `told` when something has come; what is there already counts."""
         self._told[fd] = told
         self._epoll.register(fd, select.EPOLLIN | select.EPOLLET)
 
@@ -29,29 +40,9 @@ class Edges:
         for fd in fds:
             del self._told[fd]
             self._epoll.unregister(fd)
-        if self._closing and not self._told:
-            self._end()
 
     def look(self) -> None:
         """Tell now of what has come, not only when it is the loop's turn."""
         for fd, _ in self._epoll.poll(0):
-            self._told[fd]()
-
-    async def something(self, fd: int) -> None:
-        """Wait until something has come, once."""
-        came: asyncio.Future[None] = self._loop.create_future()
-        self.hear(fd, lambda: None if came.done() else came.set_result(None))
-        try:
-            await came
-        finally:
-            self.forget([fd])
-
-    def close(self) -> None:
-        """As soon as the last descriptor is forgotten."""
-        self._closing = True
-        if not self._told:
-            self._end()
-
-    def _end(self) -> None:
-        self._loop.remove_reader(self._epoll.fileno())
-        self._epoll.close()
+            if fd in self._told:  # nobody else has forgotten it meanwhile
+                self._told[fd]()

@@ -39,7 +39,15 @@ class Guest:
     """A walled-in process that waits for a script, gets one, and is thrown away."""
 
     def __init__(
-        self, uid: int, fds: list[int], bound: Bound, edges: Edges, *, has_namespaces: bool = True, traced: bool = False
+        self,
+        uid: int,
+        fds: list[int],
+        bound: Bound,
+        edges: Edges,
+        came: asyncio.Future[None],
+        *,
+        has_namespaces: bool = True,
+        traced: bool = False,
     ) -> None:
         control, self._report, out, error, self._reaper = fds
         self.uid = uid
@@ -59,10 +67,11 @@ class Guest:
         self.made_at = self._loop.time()
         self._awake = False
         self.out_of_memory = False  # perhaps: the slot knows
-        self._waiter: asyncio.Future[None] | None = None
+        self._waiter = came  # of what comes first
         self._unsent: deque[memoryview] = deque()
         self._unsent_bytes = 0
-        self._edges = edges
+        self._edges = edges.share()
+        self._ended: asyncio.Future[None] = self._loop.create_future()
         for fd in self._heard:
             edges.hear(fd, self.rouse)
         if bound.oom_fd is not None:
@@ -76,8 +85,7 @@ class Guest:
     def rouse(self) -> None:
         """Let who waits for something look again."""
         self._awake = True
-        if self._waiter is not None:
-            _settle(self._waiter)
+        _settle(self._waiter)
 
     async def something(self, within_seconds: float | None = None) -> None:
         """Wait until anything has come from the guest since the last time, or so many seconds have passed."""
@@ -222,20 +230,30 @@ class Guest:
         with suppress(ProcessLookupError, OSError):
             signal.pidfd_send_signal(self._reaper, what)
 
-    async def end(self) -> None:
-        """Kill, and return when the last process of the jail is gone."""
+    def end(self) -> asyncio.Future[None]:
+        """Kill, when the caller has gone on; done when the last process of the jail is gone. To be called once."""
+        self._loop.call_soon(self._begin_to_end)
+        return self._ended
+
+    def _begin_to_end(self) -> None:
         self.kill()
         self._edges.forget(self._heard)
         if self._unsent:
             self._loop.remove_writer(self.control.fileno())
-        try:
-            for pidfd in (self._reaper, self._pidfd):
-                if pidfd is not None:
-                    await self._edges.something(pidfd)
-            if self._trace is not None:
-                await asyncio.to_thread(self._trace.finish)
-        finally:
-            self.bound.stop()  # before numbers of descriptors that it may use mean something else
+        self._await_end([pidfd for pidfd in (self._pidfd, self._reaper) if pidfd is not None])
+
+    def _await_end(self, pidfds: list[int]) -> None:
+        """Of the last one, then of the others."""
+
+        def gone() -> None:
+            self._edges.forget([pidfds.pop()])
+            self._await_end(pidfds)
+
+        if pidfds:
+            self._edges.hear(pidfds[-1], gone)
+        elif self._trace is not None:
+            self._loop.run_in_executor(None, self._trace.finish).add_done_callback(lambda _: self._close())
+        else:
             self._close()
 
     def _reaper_pid(self) -> int:
@@ -244,11 +262,14 @@ class Guest:
             return next(int(line.split()[1]) for line in described if line.startswith("Pid:"))
 
     def _close(self) -> None:
+        self.bound.stop()  # before numbers of descriptors that it may use mean something else
         self.control.close()
         for fd in (self._report, *self._pipes.values(), self._reaper, self._pidfd):
             if fd is not None:
                 os.close(fd)
         self._pidfd = None
+        self._edges.release()
+        _settle(self._ended)
 
 
 def _settle(future: asyncio.Future[None]) -> None:

@@ -7,7 +7,9 @@ import json
 import socket
 import subprocess
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import msgspec
 
@@ -34,6 +36,16 @@ ENVIRONMENT = {
 }
 
 
+@dataclass(slots=True)
+class Ordered:
+    """A guest that was ordered; `came` is settled when it is there and has something to say."""
+
+    uid: int
+    bound: Bound
+    came: asyncio.Future[None]
+    guest: Guest | None = None
+
+
 class Keeper:
     """One zygote, from its start to its end."""
 
@@ -43,10 +55,9 @@ class Keeper:
         self._process = process
         self._control = control
         self._loop = asyncio.get_running_loop()
-        self._ordered: dict[int, tuple[Order, Bound, asyncio.Future[Guest]]] = {}
+        self._ordered: dict[int, Ordered] = {}
         self._numbers = 0
         self._edges = Edges()
-        self._ending: set[asyncio.Task[None]] = set()
         self.died = self._loop.create_future()
         self._told: asyncio.Queue[dict[str, object] | bytes] = asyncio.Queue()
         self._loop.add_reader(control.fileno(), self._hear)
@@ -98,19 +109,20 @@ class Keeper:
             raise EngineCrashed("the zygote has died")
         self._numbers += 1
         order = Order(self._numbers, uid, processes, hurry)
-        forked: asyncio.Future[Guest] = self._loop.create_future()
-        self._ordered[order.number] = (order, bound, forked)
+        ordered = self._ordered[order.number] = Ordered(uid, bound, self._loop.create_future())
         try:
             socket.send_fds(self._control, [msgspec.json.encode(order)], bound.doors())
         except ConnectionError:
             self._ordered.pop(order.number, None)
             self._die()
             raise EngineCrashed("the zygote has died") from None
-        guest = await forked
         try:
+            await ordered.came
+            guest = cast("Guest", ordered.guest)
             await guest.walled_in()
         except BaseException:
-            await guest.end()
+            if ordered.guest is not None:
+                await ordered.guest.end()
             raise
         return guest
 
@@ -126,15 +138,18 @@ class Keeper:
             return
         told = message if message == b"map" else json.loads(message)
         if isinstance(told, dict) and "forked" in told:
-            order, bound, forked = self._ordered.pop(told["forked"])
-            has_namespaces = self.profile == "namespaces"
-            guest = Guest(order.uid, fds, bound, self._edges, has_namespaces=has_namespaces, traced=self._traced)
-            if forked.done():
-                ending = self._loop.create_task(guest.end())
-                self._ending.add(ending)
-                ending.add_done_callback(self._ending.discard)
-            else:
-                forked.set_result(guest)
+            ordered = self._ordered.pop(told["forked"])
+            ordered.guest = Guest(
+                ordered.uid,
+                fds,
+                ordered.bound,
+                self._edges,
+                ordered.came,
+                has_namespaces=self.profile == "namespaces",
+                traced=self._traced,
+            )
+            if ordered.came.done():  # who ordered it is gone
+                ordered.guest.end()
         else:
             self._told.put_nowait(told)
 
@@ -142,9 +157,9 @@ class Keeper:
         """No guest will come any more: whoever waits for one is told."""
         self._loop.remove_reader(self._control.fileno())
         self._told.put_nowait(b"")
-        for _, _, forked in self._ordered.values():
-            if not forked.done():
-                forked.set_exception(EngineCrashed("the zygote has died"))
+        for ordered in self._ordered.values():
+            if not ordered.came.done():
+                ordered.came.set_exception(EngineCrashed("the zygote has died"))
         self._ordered.clear()
         if not self.died.done():
             self.died.set_result(None)
@@ -157,5 +172,6 @@ class Keeper:
         with suppress(ProcessLookupError):
             self._process.kill()
         await asyncio.to_thread(self._process.wait)
-        self._control.close()
-        self._edges.close()
+        if self._control.fileno() >= 0:  # nobody else has closed it meanwhile
+            self._control.close()
+            self._edges.release()

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any
+from collections.abc import Awaitable, Callable
 
 from paddock.jail.bounds import Bounds
 from paddock.jail.guest import Guest
@@ -52,7 +51,7 @@ class Pool:
         self._uids = deque(range(FIRST_UID, FIRST_UID + most + ceiling + AT_ONCE))
         self._keeper: Keeper | None = None
         self._starting = asyncio.Lock()
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Future[None]] = set()
         self._tidying: asyncio.TimerHandle | None = None
         self._is_tidy = True
         self._came_at = 0.0
@@ -72,7 +71,7 @@ class Pool:
                 if guest.is_waiting():
                     self._fill_soon()
                     return guest
-                self._in_background(self._end(guest))
+                self._end(guest)
             self._wanted = min(self._ceiling, max(1, self._wanted) * 2)
             asked: asyncio.Future[Guest] = asyncio.get_running_loop().create_future()
             self._asking.append(asked)
@@ -81,7 +80,7 @@ class Pool:
                 return await asked
             except asyncio.CancelledError:
                 if asked.done() and not asked.cancelled() and asked.exception() is None:
-                    self._in_background(self._end(asked.result()))
+                    self._end(asked.result())
                 raise
         except BaseException:
             self._room.release()
@@ -90,9 +89,9 @@ class Pool:
     def give_back(self, guest: Guest) -> None:
         """The run is over: its guest ends, in the background."""
         self._room.release()
-        self._in_background(self._end(guest))
+        self._end(guest)
         while guest.is_lost and self._waiting:  # those who waited with it are dying too, though it does not show yet
-            self._in_background(self._end(self._waiting.popleft()))
+            self._end(self._waiting.popleft())
 
     def _fill_soon(self) -> None:
         """Making a guest takes a processor from the one that has just begun: where others wait, it has a moment."""
@@ -108,7 +107,7 @@ class Pool:
         missing = self._wanted + len(self._asking) - len(self._waiting) - self._making
         for _ in range(min(missing, AT_ONCE - self._making)):
             self._making += 1
-            self._in_background(self._make())
+            self._in_background(asyncio.create_task(self._make()))
 
     async def _make(self) -> None:
         uid = self._uids.popleft()
@@ -167,12 +166,14 @@ class Pool:
             if not asked.done():
                 asked.set_exception(problem)
 
-    async def _end(self, guest: Guest) -> None:
-        try:
-            await guest.end()
-        finally:
+    def _end(self, guest: Guest) -> None:
+        def ended(_: object) -> None:
             self._uids.appendleft(guest.uid)  # some profiles keep something for each
             self._bounds.give_back(guest.bound)
+
+        ending = guest.end()
+        ending.add_done_callback(ended)
+        self._in_background(ending)
 
     def _tidy_later(self) -> None:
         loop = asyncio.get_running_loop()
@@ -192,21 +193,20 @@ class Pool:
         self._is_tidy = True
         self._wanted = self._floor
         while len(self._waiting) > self._floor:
-            self._in_background(self._end(self._waiting.popleft()))
+            self._end(self._waiting.popleft())
         self._tidying = loop.call_later(self._recycle_seconds, self._recycle)
 
     def _recycle(self) -> None:
         """Those who have waited for long make room for new ones."""
         loop = asyncio.get_running_loop()
         while self._waiting and loop.time() - self._waiting[0].made_at >= self._recycle_seconds:
-            self._in_background(self._end(self._waiting.popleft()))
+            self._end(self._waiting.popleft())
         self._fill()
         self._tidying = loop.call_later(self._recycle_seconds, self._recycle)
 
-    def _in_background(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+    def _in_background(self, work: asyncio.Future[None]) -> None:
+        self._tasks.add(work)
+        work.add_done_callback(self._tasks.discard)
 
     async def close(self) -> None:
         """End every guest and the zygote."""
@@ -219,6 +219,6 @@ class Pool:
             await self._keeper.close()  # and with it, every guest that there is
         while self._waiting or self._tasks:  # one that is being made may still come
             while self._waiting:
-                self._in_background(self._end(self._waiting.popleft()))
+                self._end(self._waiting.popleft())
             await asyncio.wait(list(self._tasks))
         await self._bounds.close()
