@@ -72,6 +72,7 @@ class TooLarge(msgspec.Struct):
     size: int
 
 
+_MOST: dict[int, int] = {Kind.CALL: CALL_BYTES, Kind.PROGRESS: 0, Kind.ARTIFACT: ARTIFACT_BYTES}
 _CALLED, _PROGRESSED = msgspec.json.Decoder(Called), msgspec.json.Decoder(Progressed)
 _ASKED, _ENDED, _TEXTS = msgspec.json.Decoder(Asked), msgspec.json.Decoder(Ended), msgspec.json.Decoder(Texts)
 
@@ -82,12 +83,7 @@ class Inbox:
     """Puts frames together from bytes as they come. Holds at most one frame that is not complete."""
 
     def __init__(self, result_bytes: int) -> None:
-        self._most = {
-            Kind.CALL: CALL_BYTES,
-            Kind.PROGRESS: 0,
-            Kind.ARTIFACT: ARTIFACT_BYTES,
-            Kind.RESULT: max(result_bytes, ERROR_BYTES),
-        }
+        self._most_of_result = max(result_bytes, ERROR_BYTES)
         self._data = bytearray()
 
     def add(self, data: bytes) -> None:
@@ -97,9 +93,10 @@ class Inbox:
         """The complete ones, in order. WireError: what came is not a frame; the rest is of no use."""
         while len(self._data) >= PREFIX.size:
             kind, frame_id, header_bytes, body_bytes = prefix(self._data, body_bytes=2**32)
-            if kind not in self._most:
+            most = self._most_of_result if kind == Kind.RESULT else _MOST.get(kind)
+            if most is None:
                 raise WireError(f"a frame of kind {kind}, which a guest does not send")
-            if body_bytes > self._most[Kind(kind)]:
+            if body_bytes > most:
                 if kind != Kind.RESULT:
                     raise WireError(f"a frame of kind {kind} announces {body_bytes} bytes")
                 yield TooLarge(body_bytes)
@@ -111,21 +108,21 @@ class Inbox:
             body = bytes(self._data[PREFIX.size + header_bytes : end])
             del self._data[:end]
             try:
-                yield _message(Kind(kind), frame_id, header, body)
+                yield _message(kind, frame_id, header, body)
             except (msgspec.MsgspecError, UnicodeDecodeError, ValueError) as problem:
                 raise WireError(f"a frame of kind {kind}: {problem}") from None
 
 
-def _message(kind: Kind, frame_id: int, header: bytes, body: bytes) -> Message:
-    if kind is Kind.CALL:
+def _message(kind: int, frame_id: int, header: bytes, body: bytes) -> Message:
+    if kind == Kind.CALL:
         called = _CALLED.decode(header)
         if len(called.tool) > TOOL_NAME_CHARACTERS or called.id or called.arguments_json:
             raise ValueError("not a call")
         return Called(called.tool, frame_id, body.decode())
-    if kind is Kind.PROGRESS:
+    if kind == Kind.PROGRESS:
         progress = _PROGRESSED.decode(header)
         return Progressed(progress.done, progress.total, progress.message[:PROGRESS_CHARACTERS])
-    if kind is Kind.RESULT:
+    if kind == Kind.RESULT:
         ended = _ENDED.decode(header)
         if ended.status == "ok":
             check(body)
