@@ -101,11 +101,12 @@ class Guest:
         """Wait until the guest says, from inside, that it is ready; only then it may be given a script."""
         if self._traced:
             await self._follow()
-        while not self.pid:
+        self._awake = False  # what has come so far is read now
+        while not (pid := self._speaker()):
             await self.something()
-            self.pid = self._speaker()
+        self.pid = pid
         if not self._has_namespaces:
-            self._pidfd = os.pidfd_open(self.pid)
+            self._pidfd = os.pidfd_open(pid)
 
     async def _follow(self) -> None:
         """Take over what its filter refuses, which waits for us from the moment that the filter is there."""
