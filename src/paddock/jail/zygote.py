@@ -30,7 +30,7 @@ Runtime = Callable[[socket.socket, bool], NoReturn]
 WarmUp = Callable[[], None]
 MESSAGE_BYTES = 64 * 1024
 FDS_BYTES = socket.CMSG_SPACE(16 * 4)
-UNIX, STREAM = int(socket.AF_UNIX), int(socket.SOCK_STREAM)
+UNIX, STREAM, TRUNCATED = int(socket.AF_UNIX), int(socket.SOCK_STREAM), int(socket.MSG_CTRUNC)
 CLOSE_ON_EXEC = int(getattr(socket, "MSG_CMSG_CLOEXEC", 0))  # Linux; elsewhere this module can at least be imported
 GUEST_NAME = ProcessName("paddock-guest")
 REPORT = struct.Struct("!iddq")
@@ -74,7 +74,7 @@ def _serve(orders: socket.socket, woken: int, poll: select.poll, enclosure: Encl
             order, more, flags, _ = orders.recvmsg(MESSAGE_BYTES, FDS_BYTES, CLOSE_ON_EXEC)
             if not order:
                 return
-            if flags & socket.MSG_CTRUNC:  # no descriptor is free here; the host sees those close that did not come
+            if flags & TRUNCATED:  # no descriptor is free here; the host sees those close that did not come
                 for _, _, data in more:
                     for came in memoryview(data[: len(data) & ~3]).cast("i"):
                         os.close(came)
