@@ -4,6 +4,7 @@
     # limits: wall_seconds=1 memory_bytes=67108864
     # stdout: a line that is printed; one such line for each, and none more
     # stdout confined: the same in one profile, instead of what holds for the others
+    # why confined: the reason for it, in words; where anything differs there, one is needed
     # output: the result, as JSON
     # error: the type of the error
     # says: a part of the error's message
@@ -13,7 +14,7 @@
 Where the kernel decides between two safe endings, the verdicts are joined: `ok|out_of_memory`. A value in quotes is
 a Python literal. Without `stdout` or `output` anything may be printed or returned, but `HOLE`: a program prints that
 when it has done what it must not be able to do. Every name that it gives to a thing contains `paddock-escape`. As
-variables it finds SYSCALLS (numbers by name), HOST_PID, HOST_PATHS and HOST_SOCKETS.
+variables it finds PROFILE, SYSCALLS (numbers by name), HOST_PID, HOST_PATHS and HOST_SOCKETS.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PROGRAMS = Path(__file__).with_name("programs")
-FIELDS = frozenset({"expect", "limits", "stdout", "output", "error", "says", "signal", "machine"})
+FIELDS = frozenset({"expect", "limits", "stdout", "output", "error", "says", "signal", "machine", "why"})
 _LINE = re.compile(r"# (?P<name>\w+)(?: (?P<profile>\w+))?:(?: (?P<value>.*))?")
 
 
@@ -42,6 +43,7 @@ class Case:
     says: str
     signal: int | None
     machine: str | None
+    why: str | None
 
 
 def names() -> list[str]:
@@ -65,6 +67,7 @@ def read(name: str, profile: str) -> Case:
         _first(said.get("says")) or "",
         None if signal is None else int(signal[0]),
         _first(said.get("machine")),
+        _first(said.get("why")),
     )
 
 

@@ -9,6 +9,7 @@ import tempfile
 from asyncio import Event
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
+from inspect import iscoroutinefunction
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +21,11 @@ from paddock.config import Config, CPythonConfig, JailConfig
 from paddock.jail.walls.syscalls import MACHINE, NUMBERS
 from paddock.model.result import RunResult
 from paddock.run import Paddock
+from tests.escape import ordinary
+from tests.escape.ordinary import Ordinary
 from tests.escape.traces import MARK
 
-PROFILES = ("namespaces", "chroot") if os.geteuid() == 0 else ("namespaces", "confined")
-"""Those that are for whoever runs this suite: run it as root and as an ordinary user for all of them."""
+PROFILES = ("namespaces", "chroot", "confined")
 UID_BASE = (1 << 24) + (os.getpid() % 1024 << 16)
 """A range of its own: guests of another suite on this machine are not ours to count."""
 _PLACES = ("/etc/shadow", "/etc/hostname", "/home", "/var", "/work", "/sys", "/boot", "/root/.bashrc", "/root/.ssh")
@@ -86,11 +88,18 @@ def visible_data() -> Iterator[str]:
 @pytest_asyncio.fixture(scope="session", loop_scope="session", params=PROFILES)
 async def rig(
     request: pytest.FixtureRequest, sockets: list[str], visible_data: str, temporary: None
-) -> AsyncIterator[Rig]:
+) -> AsyncIterator[Rig | Ordinary]:
+    if request.param == "chroot" and os.geteuid() != 0:
+        pytest.skip("only root can change the root directory: this profile is not for an ordinary user")
+    if request.param == "confined" and os.geteuid() == 0:
+        with ordinary.started([item.nodeid for item in request.session.items if _profile(item) == "confined"]) as other:
+            yield other
+        return
     jail = JailConfig(profile=request.param, uid_base=UID_BASE, accept_confined=request.param == "confined")
     config = Config(data_directory=visible_data, cpython=CPythonConfig(min_waiting=2, max_waiting=2), jail=jail)
     os.environ["PADDOCK_SECRET_OF_THE_HOST"] = SECRET
     inputs = {
+        "PROFILE": request.param,
         "SYSCALLS": NUMBERS[MACHINE],
         "HOST_PID": os.getpid(),
         "HOST_SOCKETS": sockets,
@@ -109,7 +118,29 @@ async def rig(
     del os.environ["PADDOCK_SECRET_OF_THE_HOST"]
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """A test that an ordinary user has run is not run again."""
+    other = pyfuncitem.funcargs.get("rig")
+    if not isinstance(other, Ordinary):
+        return None
+    outcome = other.outcome_of(pyfuncitem.nodeid)
+    if outcome["outcome"] == "skipped":
+        pytest.skip(outcome["text"])
+    if outcome["outcome"] == "failed":
+        pytest.fail(outcome["text"], pytrace=False)
+    return True
+
+
+def _profile(item: pytest.Item) -> object:
+    return item.callspec.params.get("rig") if hasattr(item, "callspec") else None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if item.path.parent == Path(__file__).parent and isinstance(item, pytest.Function):
+        if (
+            item.path.parent == Path(__file__).parent
+            and isinstance(item, pytest.Function)
+            and iscoroutinefunction(item.obj)
+        ):
             item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
+from dataclasses import replace
 
 import pytest
 
@@ -14,6 +15,13 @@ from tests.escape.conftest import SECRET, Rig
 
 HOST_BYTES = 64 * 1024 * 1024
 """By how much the host may grow, at its largest, during one run."""
+
+
+@pytest.mark.parametrize("name", names())
+def test_what_comes_to_another_outcome_in_confined_says_why(name: str) -> None:
+    usual, confined = read(name, "namespaces"), read(name, "confined")
+    differs = replace(usual, why=None) != replace(confined, why=None)
+    assert not differs or confined.why
 
 
 @pytest.mark.parametrize("name", names())

@@ -35,6 +35,7 @@ class Traces:
     mounts: frozenset[str]
     marked: frozenset[str]
     temporary: frozenset[str]
+    folders: int  # of guests, in memory, without those of guests that wait
     groups: int  # that are there, without the slots that the pool knows
     members: int  # processes in them, without those that wait
     threads: int
@@ -74,6 +75,7 @@ def _excess(before: Traces, now: Traces) -> dict[str, object]:
         "mounts": now.mounts - before.mounts,
         "marked": now.marked,
         "temporary": now.temporary - before.temporary,
+        "folders": max(0, now.folders),
         "groups": now.groups,
         "members": max(0, now.members),
         "threads": max(0, now.threads - before.threads),
@@ -101,6 +103,7 @@ def _traces(pool: Pool) -> Traces:
         mounts=frozenset(re.sub(r"^\d+ \d+ ", "", line) for line in _lines("/proc/self/mountinfo")),
         marked=frozenset(_marked()),
         temporary=frozenset(path.name for path in Path(tempfile.gettempdir()).iterdir()),
+        folders=len(memory_folders()) - waiting,
         groups=groups,
         members=members,
         threads=sum(not thread.name.startswith("asyncio_") for thread in threading.enumerate()),
@@ -116,6 +119,15 @@ def _descriptors() -> Iterator[str]:
     for fd in Path("/proc/self/fd").iterdir():
         with suppress(FileNotFoundError):
             yield re.sub(r"\[?\d+\]?", "", str(fd.readlink()))
+
+
+def memory_folders() -> list[Path]:
+    """Those of this user's guests in the profile `confined`."""
+    found = []
+    for path in Path("/dev/shm").glob("paddock-*"):  # noqa: S108
+        with suppress(FileNotFoundError):
+            found += [path] if path.stat().st_uid == os.geteuid() else []
+    return found
 
 
 def _marked() -> Iterator[str]:

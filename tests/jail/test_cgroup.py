@@ -61,7 +61,7 @@ def test_a_program_within_its_limit_ends_well_and_its_peak_is_what_it_took(slots
     with guest(slot) as process:
         assert told(process, grabs(32)) == b"grabbed\n"
         usage = slot.usage()
-    assert (process.returncode, slot.was_out_of_memory(), usage.oom_kills) == (0, False, 0)
+    assert (process.returncode, slot.was_out_of_memory()) == (0, False)
     assert 31 * MEGABYTE < usage.memory_peak_bytes < 40 * MEGABYTE
     assert usage.cpu_seconds is None or 0 < usage.cpu_seconds < 5
 
@@ -72,7 +72,7 @@ def test_one_process_above_the_limit_is_out_of_memory(slots: Slots, program: str
     with guest(slot) as process:
         assert told(process, program) == b""
         usage = slot.usage()
-    assert (process.returncode, slot.was_out_of_memory(), usage.oom_kills) == (-signal.SIGKILL, True, 1)
+    assert (process.returncode, slot.was_out_of_memory()) == (-signal.SIGKILL, True)
     assert usage.memory_peak_bytes <= 64 * MEGABYTE
 
 
@@ -122,7 +122,7 @@ def test_a_fork_bomb_is_killed_to_the_last_process(slots: Slots) -> None:
     slot = slots.take()
     with guest(slot, processes=50) as process:
         tell(process, BOMB)
-        while slot.usage().processes < 50:
+        while slot.processes() < 50:
             os.sched_yield()
         assert slot.kill()
         process.wait()
@@ -145,11 +145,45 @@ def test_a_reused_slot_counts_from_zero_and_has_its_whole_limit(slots: Slots) ->
     assert slots.take() is slot
     with guest(slot) as process:
         first = slot.usage()
+        assert slot.processes() == 1
         assert told(process, grabs(48)) == b"grabbed\n"
         assert not slot.was_out_of_memory()
         assert 47 * MEGABYTE < slot.usage().memory_peak_bytes < 60 * MEGABYTE
-    assert (first.memory_peak_bytes < MEGABYTE, first.oom_kills, first.processes) == (True, 0, 1)
+    assert first.memory_peak_bytes < MEGABYTE
     assert first.cpu_seconds is None or first.cpu_seconds < 0.1
+
+
+def test_a_slot_that_has_emptied_by_itself_is_taken_back_at_once_and_no_other(slots: Slots) -> None:
+    slot = slots.take()
+    assert not slots.settle(slot)  # a guest may still be on its way into it
+    if not slot.reusable:
+        pytest.skip("this kernel resets no peak: a slot is used once")
+    with guest(slot) as process:
+        assert not slots.settle(slot)
+        assert told(process, grabs(48)) == b"grabbed\n"
+        process.wait()
+        assert slots.settle(slot)
+    assert slots.take() is slot
+    with guest(slot) as process:
+        assert told(process, grabs(128)) == b""
+        assert slot.was_out_of_memory()
+
+
+def test_slots_beyond_those_that_may_keep_files_open_keep_none_and_bound_as_well(
+    slots: Slots, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cgroup, "KEPT_FILES", 2**40)
+    slot = slots.take()
+    for _ in range(2):
+        before = set(Path("/proc/self/fd").iterdir())
+        slot.doors()
+        with guest(slot) as process:
+            assert told(process, grabs(128)) == b""
+            assert slot.was_out_of_memory()
+        slots.give_back(slot)
+        assert set(Path("/proc/self/fd").iterdir()) == before
+        if slots.take() is not slot:
+            pytest.skip("this kernel resets no peak: a slot is used once")
 
 
 def test_a_waiting_guests_limits_can_be_raised_and_lowered(slots: Slots) -> None:
@@ -200,12 +234,8 @@ def test_memory_from_before_the_move_does_not_count(slots: Slots) -> None:
 def test_a_child_enters_by_itself_through_the_doors(slots: Slots) -> None:
     slot = slots.take()
     doors = slot.doors()
-    if not doors:
-        pytest.skip("cgroup v2 has no doors: a child is born inside")
     enters = f"import os\nfor door in {doors}:\n    os.write(door, b'0')\n    os.close(door)"
     process = waiting(enters, doors)
-    for door in doors:
-        os.close(door)
     slot.limit(64 * MEGABYTE, 4)
     assert told(process, grabs(128)) == b""
     assert slot.was_out_of_memory()

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from paddock.jail.walls import cgroup_files, cgroup_tree
+from paddock.jail.walls import cgroup_files, cgroup_tree, namespaces
 from paddock.jail.walls.cgroup import Slots, Usage, own_name
 from paddock.jail.walls.cgroup_tree import Controllers, candidates
 from paddock.jail.walls.cgroup_v2 import SlotV2
@@ -25,14 +25,14 @@ FILES = {
     "cgroup.procs": "",
     "memory.oom.group": "0",
     "memory.swap.max": "max",
-    "memory.max": "max",
+    "memory.max": "",
     "memory.current": "4096",
     "memory.peak": "8192",
     "memory.events": "low 0\nhigh 0\nmax 7\noom 1\noom_kill 2\noom_group_kill 1",
     "memory.reclaim": "",
-    "pids.max": "max",
+    "pids.max": "",
     "pids.current": "2",
-    "cpu.weight": "100",
+    "cpu.weight": "",
     "cpu.stat": "usage_usec 1000\nuser_usec 600\nsystem_usec 400",
     "cgroup.kill": "",
 }
@@ -158,7 +158,7 @@ def test_imitated_v2_usage_and_kills_are_differences(tmp_path: Path) -> None:
     (tmp_path / "slot/memory.events").write_text("oom 2\noom_kill 5\n")
     (tmp_path / "slot/cpu.stat").write_text("usage_usec 2501000\n")
     (tmp_path / "slot/memory.peak").write_text("5004096\n")
-    assert slot.usage() == Usage(5_000_000, 2.5, 3, 2)
+    assert slot.usage() == Usage(5_000_000, 2.5)
     assert slot.was_out_of_memory()
     (tmp_path / "slot/memory.current").write_text("5004096\n")
     slot.reset()
@@ -186,13 +186,10 @@ def test_imitated_v2_a_slot_whose_peak_cannot_be_reset_is_used_once(
 
 
 def test_a_fork_bomb_in_a_real_v2_group_is_killed_to_the_last_process() -> None:
-    unified = [mount.point for mount in cgroup_tree.mounts() if mount.version == 2]
-    if not unified or not os.access(unified[0], os.W_OK):
-        pytest.skip("no cgroup v2 is mounted writable")
-    group = unified[0] / own_name()
+    group = _mounted() / own_name()
     group.mkdir()
     slot = object.__new__(SlotV2)
-    slot._group, slot._peak_fd = group, None
+    slot._group, slot._files, slot._peak_fd = group, cgroup_files.Files(group, kept=False), None
     process = waiting("import resource; resource.setrlimit(resource.RLIMIT_CPU, (5, 5))")
     try:
         slot.enter(process.pid)
@@ -206,3 +203,38 @@ def test_a_fork_bomb_in_a_real_v2_group_is_killed_to_the_last_process() -> None:
         process.communicate()
         slot.remove()
     assert not group.exists()
+
+
+def _mounted() -> Path:
+    unified = [mount.point for mount in cgroup_tree.mounts() if mount.version == 2]
+    if not unified or not os.access(unified[0], os.W_OK):
+        pytest.skip("no cgroup v2 is mounted writable")
+    return unified[0]
+
+
+@pytest.mark.usefixtures("imitated")
+def test_a_guest_enters_through_a_descriptor_of_the_list_of_processes(tmp_path: Path) -> None:
+    slot = SlotV2(tmp_path / "slot")
+    (door,) = slot.doors()
+    os.write(door, b"0")
+    assert (tmp_path / "slot" / "cgroup.procs").read_text() == "0"
+
+
+def test_a_child_of_another_user_namespace_enters_through_a_descriptor_that_we_opened() -> None:
+    group = _mounted() / f"{own_name()}-door"
+    group.mkdir()
+    try:
+        with (group / "cgroup.procs").open("wb", buffering=0) as door:
+            inside, outside = os.pipe()
+            pid = os.fork()
+            if pid == 0:
+                namespaces.unshare(namespaces.NEW_USER)
+                os.write(door.fileno(), b"0")
+                os.write(outside, b"1")
+                signal.pause()
+            assert os.read(inside, 1) == b"1"
+            assert (group / "cgroup.procs").read_text().split() == [str(pid)]
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+    finally:
+        cgroup_files.remove(group)

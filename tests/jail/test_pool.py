@@ -5,8 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
+import pytest
+
 from paddock.config import Config, CPythonConfig
+from paddock.jail.bounds import Bounds
 from paddock.model.environments import EnvironmentConfig
+from paddock.model.errors import JailUnavailable
+from paddock.model.limits import Limits
 from paddock.run import Paddock
 
 
@@ -55,3 +60,14 @@ async def test_no_two_runs_share_a_guest() -> None:
     async with Paddock(config()) as paddock:
         results = [await paddock.run(code, engine="cpython") for _ in range(4)]
     assert [result.output for result in results] == [False] * 4
+
+
+async def test_a_guest_that_is_not_in_its_control_group_is_not_handed_out() -> None:
+    bounds = Bounds(Limits())
+    if not bounds.counts_unmapped:
+        pytest.skip("a watcher bounds guests here, and nobody has to come into anything")
+    bound = await bounds.take()
+    with pytest.raises(JailUnavailable, match="did not come into its control group"):
+        bounds.ahead(bound)
+    bounds.give_back(bound)
+    await bounds.close()

@@ -15,7 +15,8 @@ import time
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from paddock.jail.guest import Guest, Report
 from paddock.jail.inbox import Asked, Called, Ended, Inbox, Message, Progressed, TooLarge
@@ -32,6 +33,7 @@ from paddock.model.events import (
     Stream,
     ToolCall,
 )
+from paddock.model.limits import Limits
 from paddock.model.result import Verdict
 from paddock.planning.plan import Plan
 
@@ -75,19 +77,26 @@ class CPythonExecution:
         self._guest = guest
         self._plan = plan
         self._inbox = Inbox(plan.limits.output_bytes)
-        self._decoders = {stream: _DECODER("replace") for stream in STREAMS}
+        self._decoders: dict[Stream, codecs.IncrementalDecoder] = {}
         self._called = 0
         self._calls: dict[int, int] = {}  # the guest's number of a call, by ours
         self._progressed = 0
+        self._report: Report | None = None  # of an end that the zygote saw
 
     async def feed(self) -> AsyncGenerator[EngineEvent, None]:
         self._guest.limit(self._plan.limits)
         self._send_script()
         look = LOOK_SECONDS + time.monotonic()
-        death: Finished | None = None
+        more = has_ended = False
         while True:
+            await (asyncio.sleep(0) if more else self._guest.something(LOOK_SECONDS))
+            if time.monotonic() > look:
+                look = LOOK_SECONDS + time.monotonic()
+                if (self._guest.usage()[0] or 0) > self._plan.limits.cpu_seconds:
+                    yield self._used(Finished(Verdict.TIMEOUT, limit="cpu_seconds"))
+                    return
             # Asked first: what it said before it died has then come. A child of it may hold the socket open for ever.
-            death = death or self._death()
+            has_ended = has_ended or self._has_ended()
             # In this order: what was printed before a frame was sent is in the pipe when the frame has arrived.
             more = self._receive()
             for output in self._printed():
@@ -107,17 +116,11 @@ class CPythonExecution:
             if self._guest.out_of_memory and self._guest.bound.was_out_of_memory():
                 yield self._used(Finished(Verdict.OUT_OF_MEMORY))
                 return
-            if death is not None and not more:
+            if has_ended and not more:
                 for output in self._printed():
                     yield output
-                yield death
+                yield self._death()
                 return
-            await (asyncio.sleep(0) if more else self._guest.something(LOOK_SECONDS))
-            if time.monotonic() > look:
-                look = LOOK_SECONDS + time.monotonic()
-                if (self._guest.usage()[0] or 0) > self._plan.limits.cpu_seconds:
-                    yield self._used(Finished(Verdict.TIMEOUT, limit="cpu_seconds"))
-                    return
 
     def answer(self, call_id: int, answer: Answer) -> None:
         if self._is_ahead():
@@ -134,7 +137,8 @@ class CPythonExecution:
 
     def _send_script(self) -> None:
         plan = self._plan
-        frames = [pack(Kind.START, body=json.dumps(self._start()).encode())]  # a header has no room for many files
+        entries = json.dumps([placed.entry() for placed in plan.files]) if plan.files else "[]"
+        frames = [_start(plan.mode, plan.argv, plan.limits, plan.tools, entries)]
         for name, text in plan.inputs_json.items():
             frames.append(pack(Kind.INPUT, header={"name": name}, body=text.encode()))
         for placed in plan.files:
@@ -143,21 +147,6 @@ class CPythonExecution:
             frames += [pack(Kind.FILE, header={"path": placed.path}, body=part) for part in parts]
         frames.append(pack(Kind.CODE, body=plan.code.encode()))
         self._guest.send(b"".join(frames))
-
-    def _start(self) -> dict[str, Any]:
-        limits = self._plan.limits
-        return {
-            "mode": self._plan.mode,
-            "argv": self._plan.argv,
-            "limits": {
-                "memory_bytes": limits.memory_bytes,
-                "cpu_seconds": limits.cpu_seconds,
-                "processes": max(1, limits.processes),
-                "recursion": limits.recursion,
-            },
-            "tools": list(self._plan.tools),
-            "files": [placed.entry() for placed in self._plan.files],
-        }
 
     def _receive(self) -> bool:
         """Take what has come; whether there is more than was taken at once."""
@@ -179,6 +168,8 @@ class CPythonExecution:
                 data = self._guest.read(stream)
                 if not data:
                     break
+                if stream not in self._decoders:
+                    self._decoders[stream] = _DECODER("replace")
                 text = self._decoders[stream].decode(data)
                 if text:
                     yield Output(stream, text)
@@ -223,15 +214,19 @@ class CPythonExecution:
             memory_bytes=memory_bytes,
         )
 
-    def _death(self) -> Finished | None:
-        """How the guest ended, where it did not say; None while it has not ended."""
+    def _has_ended(self) -> bool:
         try:
-            report = self._guest.report()
+            self._report = self._guest.report()
         except LookupError:
+            return True
+        return self._report is not None
+
+    def _death(self) -> Finished:
+        """How the guest ended, where it did not say."""
+        report = self._report
+        if report is None:
             lost = "the process that runs scripts died with this one in it"
             return Finished(Verdict.LOST, error_type="EngineCrashed", error_message=lost)
-        if report is None:
-            return None
         code = os.waitstatus_to_exitcode(report.status)
         if self._guest.bound.was_out_of_memory():
             return self._used(Finished(Verdict.OUT_OF_MEMORY), report)
@@ -252,3 +247,20 @@ class CPythonExecution:
         if cpu_seconds is None and report is not None:
             cpu_seconds = report.cpu_seconds
         return replace(finished, cpu_seconds=cpu_seconds, memory_bytes=memory_bytes)
+
+
+@lru_cache(maxsize=16)
+def _start(mode: str, argv: tuple[str, ...], limits: Limits, tools: tuple[str, ...], files_json: str) -> bytes:
+    """The first frame, which is the same for most runs. Its body says it all: a header has no room for many files."""
+    values = {
+        "mode": mode,
+        "argv": argv,
+        "limits": {
+            "memory_bytes": limits.memory_bytes,
+            "cpu_seconds": limits.cpu_seconds,
+            "processes": max(1, limits.processes),
+            "recursion": limits.recursion,
+        },
+        "tools": tools,
+    }
+    return pack(Kind.START, body=f'{json.dumps(values)[:-1]}, "files": {files_json}}}'.encode())

@@ -26,7 +26,7 @@ class Bound(Protocol):
     oom_fd: int | None  # readable when memory may have run out: then `was_out_of_memory` knows
 
     def doors(self) -> list[int]:
-        """Descriptors through which the guest enters by itself."""
+        """Descriptors through which the guest enters by itself; they stay the bound's."""
         ...
 
     def limit(self, limits: Limits, roots: Callable[[], Sequence[int]], kill: Callable[[], None]) -> None:
@@ -53,7 +53,7 @@ class Bounds:
         if controllers is None and (reason := watcher_probe()) is not None:
             raise JailUnavailable(f"nothing bounds the memory of guests here. {cgroup_probe()}; or: {reason}")
         self._usual = usual
-        # Emptying a slot can take milliseconds, and nobody waits for it: a thread of its own, not one for each.
+        # Emptying a slot that was left full can take milliseconds, and nobody waits for it: a thread of its own.
         self._emptying = ThreadPoolExecutor(1, "paddock-slots")
 
     @property
@@ -68,13 +68,18 @@ class Bounds:
         return InSlot(await asyncio.to_thread(self._source.take) if free is None else free)
 
     def ahead(self, bound: Bound) -> None:
-        """The guest is there and waits: limit it as most runs will, so that little is left to do when one comes."""
+        """The guest is there and waits: limit it as most runs will, so that little is left to do when one comes.
+
+        JailUnavailable where it is not in its control group: then nothing would be limited.
+        """
         if isinstance(bound, InSlot):
+            if bound.slot.processes() == 0:
+                raise JailUnavailable("a guest did not come into its control group, so nothing would bound its memory")
             bound.set(self._usual)
 
     def give_back(self, bound: Bound) -> None:
         """The guest is gone."""
-        if isinstance(bound, InSlot) and isinstance(self._source, Slots):
+        if isinstance(bound, InSlot) and isinstance(self._source, Slots) and not self._source.settle(bound.slot):
             self._emptying.submit(self._source.give_back, bound.slot)
 
     async def close(self) -> None:

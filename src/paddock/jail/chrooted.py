@@ -57,6 +57,9 @@ class Chrooted:
 
     def reaper_ended(self, pid: int) -> None: ...
 
+    def give_up(self, pid: int) -> None:
+        os.kill(pid, reaper.END)
+
     def join(self, reaper_pidfd: int) -> None: ...
 
     def _wall_in_reaper(self, order: Order) -> Burial:

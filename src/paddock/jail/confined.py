@@ -19,6 +19,11 @@ from paddock.jail import reaper
 from paddock.jail.spec import Order, Spec
 from paddock.jail.walls import capabilities, landlock, quota, rlimits, roots, seccomp, tracing
 
+OPEN_FILES = 256
+"""Nobody counts what waits in the pipes and sockets of a guest: so it has not many of them."""
+TASKS = "PADDOCK_TASKS"
+PID = "pid"
+THREADS, STARTED = 17, 19  # in what `_stat` gives
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 
 
@@ -36,7 +41,7 @@ class Confined:
             raise OSError(f"Landlock is version {landlock.abi()} here, and 3 is needed")
         capabilities.die_with_parent(os.getppid())
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-        rlimits.apply(rlimits.DEFAULTS)
+        rlimits.apply({**rlimits.DEFAULTS, "open_files": OPEN_FILES})
         self._home = _home(self._spec.memory_folders)
         self._readable = [path for path in (*self._spec.reads, *DEVICES) if os.path.exists(path)]  # noqa: PTH110
 
@@ -44,18 +49,28 @@ class Confined:
         folder = self._folder(order)
         pid = reaper.start(lambda: Removal(folder, self._spec), report)
         # After it: whenever this process is killed, somebody is there to remove what it made.
-        if folder is not None:
-            for part in (folder, folder / "tmp", folder / "files"):
+        try:
+            for part in () if folder is None else (folder, folder / "tmp", folder / "files"):
                 part.mkdir(mode=0o700)
+        except OSError:
+            os.kill(pid, reaper.END)
+            raise
         return pid
 
     def reaper_ended(self, pid: int) -> None: ...
+
+    def give_up(self, pid: int) -> None:
+        os.kill(pid, reaper.END)
 
     def join(self, reaper_pidfd: int) -> None: ...
 
     def wall_in(self, order: Order, keep: int) -> None:
         folder = self._folder(order)
+        if folder is not None:
+            # For the reaper, which is there before the guest. A number alone may be another's by then.
+            (folder / PID).write_text(f"{os.getpid()} {_stat(os.getpid())[STARTED]}")
         os.environ.pop("HOME", None)
+        os.environ[TASKS] = str(_tasks_of(os.getuid()) - 1)
         writable = ["/dev/null"]
         if folder is not None:
             tmp, files = str(folder / "tmp"), str(folder / "files")
@@ -76,21 +91,38 @@ class Confined:
 
 
 class Removal:
-    """What is left to a reaper: the host ends the one process, this one removes its files."""
+    """What is left to a reaper: to look at the files of the one process, and to remove them when it ends."""
 
     def __init__(self, folder: Path | None, spec: Spec) -> None:
         self._folder = folder
-        self._quota = None if folder is None else quota.Quota([str(folder)], spec.tmp_bytes, spec.tmp_inodes)
+        self._guest: tuple[int, int] | None = None  # its number, and what stays its own when that is another's
+        self._proc = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        # Memory is not like a disk of which the last part is kept: a file that hides its size counts as a full one.
+        size, inodes = spec.tmp_bytes, spec.tmp_inodes
+        self._quota = None if folder is None else quota.Quota([str(folder)], size, inodes, mapped_bytes=size)
 
     def exceeds(self) -> bool:
-        return self._quota is not None and self._quota.exceeded()
+        if self._folder is None or self._quota is None:
+            return False
+        self._guest = self._guest or _found((self._folder / PID).read_text())
+        pids = [] if self._guest is None else [self._guest[0]]
+        exceeded = self._quota.exceeded(pids, self._proc)
+        if exceeded:
+            self._signal(signal.SIGSTOP)  # it does nothing more, and is not dead before the host was told why
+        return exceeded
 
     def bury(self) -> None:
+        self._signal(signal.SIGKILL)
         # The guest may still be making a file: once its folder is gone, it cannot any more.
         while self._folder is not None and self._folder.exists():
             with suppress(OSError):
                 roots.empty(str(self._folder))
                 self._folder.rmdir()
+
+    def _signal(self, what: signal.Signals) -> None:
+        if self._guest is not None:
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._guest[1], what)
 
 
 def _home(candidates: Sequence[str]) -> str | None:
@@ -103,6 +135,33 @@ def _home(candidates: Sequence[str]) -> str | None:
                 Path(home).rmdir()
                 return home
     return None
+
+
+def _tasks_of(uid: int) -> int:
+    """How many threads this user has now: RLIMIT_NPROC counts a guest's together with them."""
+    found = 0
+    for entry in os.scandir("/proc"):
+        with suppress(OSError):
+            if entry.name.isdigit() and entry.stat().st_uid == uid:
+                found += int(_stat(entry.name)[THREADS])
+    return found
+
+
+def _found(written: str) -> tuple[int, int] | None:
+    """The guest that wrote this, by number and by descriptor; None where it is gone."""
+    pid, started = written.split()
+    with suppress(OSError):
+        fd = os.pidfd_open(int(pid))
+        if _stat(pid)[STARTED] == started:
+            return int(pid), fd
+        os.close(fd)
+    return None
+
+
+def _stat(pid: int | str) -> list[str]:
+    """What /proc tells of a process, from the third field on: the second is its name, and may hold anything."""
+    with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:  # noqa: PTH123
+        return stat.read().rpartition(")")[2].split()
 
 
 def _is_tmpfs(folder: str) -> bool:

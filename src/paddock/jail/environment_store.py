@@ -19,6 +19,7 @@ from pathlib import Path
 
 from paddock.jail.environment import Built, Environment, builds
 from paddock.jail.file_lock import FileLock
+from paddock.jail.walls import roots
 from paddock.model.environments import name_problem
 from paddock.model.errors import EnvironmentFailed
 
@@ -121,7 +122,10 @@ def record(name: str, key: str, data_directory: str | Path) -> None:
 
 
 def remove(name: str, data_directory: str | Path, *, keys: Iterable[str] = ()) -> Removal:
-    """Remove every build of `name` (and `keys`) that no running Paddock uses and no other name stands for."""
+    """Remove every build of `name` (and `keys`) that no running Paddock uses and no other name stands for.
+
+    With a build go the root directories that the profile `chroot` has made of it.
+    """
     removal = Removal()
     if not builds(data_directory).is_dir():
         return removal
@@ -144,7 +148,13 @@ def remove(name: str, data_directory: str | Path, *, keys: Iterable[str] = ()) -
             _write_record(name, Record(newest, left), data_directory)
         else:
             _record_path(name, data_directory).unlink(missing_ok=True)
+        roots.forget(roots_of(data_directory), builds(data_directory))
     return removal
+
+
+def roots_of(data_directory: str | Path) -> Path:
+    """Where the profile `chroot` keeps root directories made of builds."""
+    return builds(data_directory).parents[1] / "roots"
 
 
 def _remove_build(data_directory: str | Path, key: str) -> bool:

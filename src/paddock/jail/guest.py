@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import select
 import signal
 import socket
 import struct
@@ -14,6 +13,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from paddock.jail.bounds import Bound
+from paddock.jail.edges import Edges
 from paddock.jail.reaper import BEGIN, END
 from paddock.jail.walls import tracing
 from paddock.jail.wire import PREFIX, Kind
@@ -39,47 +39,53 @@ class Guest:
     """A walled-in process that waits for a script, gets one, and is thrown away."""
 
     def __init__(
-        self, uid: int, fds: list[int], bound: Bound, *, has_namespaces: bool = True, traced: bool = False
+        self,
+        uid: int,
+        fds: list[int],
+        bound: Bound,
+        edges: Edges,
+        came: asyncio.Future[None],
+        *,
+        has_namespaces: bool = True,
+        traced: bool = False,
     ) -> None:
-        control, report, out, error, self._reaper = fds
+        control, self._report, out, error, self._reaper = fds
         self.uid = uid
         self._has_namespaces = has_namespaces
         self._traced = traced
         self._trace: tracing.Trace | None = None
         self._pidfd: int | None = None  # of the guest itself, where its reaper's death is not its own
         self.bound = bound
-        self.control = socket.socket(fileno=control)
-        self._report = socket.socket(fileno=report)
+        self.control = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, fileno=control)
         self._pipes = {"stdout": out, "stderr": error}
-        heard = [control, report, out, error]
-        for fd in heard:
+        self._heard = [control, self._report, out, error]
+        for fd in self._heard:
             os.set_blocking(fd, False)
         self.pid = 0
         self.is_lost = False  # with its zygote
         self._loop = asyncio.get_running_loop()
         self.made_at = self._loop.time()
-        # Edge-triggered, in an epoll of its own: what nobody reads yet must not wake the loop again and again.
-        self._edges = select.epoll()
-        for fd in heard if bound.oom_fd is None else [*heard, bound.oom_fd]:
-            self._edges.register(fd, select.EPOLLIN | select.EPOLLET)
         self._awake = False
         self.out_of_memory = False  # perhaps: the slot knows
-        self._waiter: asyncio.Future[None] | None = None
-        self._loop.add_reader(self._edges.fileno(), self._wake)
+        self._waiter = came  # of what comes first
         self._unsent: deque[memoryview] = deque()
         self._unsent_bytes = 0
+        self._edges = edges.share()
+        self._ended: asyncio.Future[None] = self._loop.create_future()
+        for fd in self._heard:
+            edges.hear(fd, self.rouse)
+        if bound.oom_fd is not None:
+            edges.hear(bound.oom_fd, self._run_out)
+            self._heard.append(bound.oom_fd)
 
-    def _wake(self) -> None:
-        for fd, _ in self._edges.poll(0):
-            if fd == self.bound.oom_fd:
-                self.out_of_memory = True
+    def _run_out(self) -> None:
+        self.out_of_memory = True
         self.rouse()
 
     def rouse(self) -> None:
         """Let who waits for something look again."""
         self._awake = True
-        if self._waiter is not None:
-            _settle(self._waiter)
+        _settle(self._waiter)
 
     async def something(self, within_seconds: float | None = None) -> None:
         """Wait until anything has come from the guest since the last time, or so many seconds have passed."""
@@ -95,6 +101,7 @@ class Guest:
         """Wait until the guest says, from inside, that it is ready; only then it may be given a script."""
         if self._traced:
             await self._follow()
+        self._awake = False  # what has come so far is read now
         while not (pid := self._speaker()):
             await self.something()
         self.pid = pid
@@ -126,7 +133,8 @@ class Guest:
 
     def is_waiting(self) -> bool:
         """Whether nothing has come from it since it was walled in: not even its end."""
-        return not self._awake and not self._edges.poll(0)
+        self._edges.look()
+        return not self._awake
 
     def read(self, stream: str) -> bytes:
         """What was written to `stdout` or `stderr`; no bytes where there is nothing."""
@@ -147,7 +155,7 @@ class Guest:
     def report(self) -> Report | None:
         """How the guest ended, as the zygote saw it; None while it has not ended. LookupError: nobody will tell."""
         try:
-            said = self._report.recv(REPORT.size)
+            said = os.read(self._report, REPORT.size)
         except BlockingIOError:
             return None
         except ConnectionError:
@@ -223,28 +231,31 @@ class Guest:
         with suppress(ProcessLookupError, OSError):
             signal.pidfd_send_signal(self._reaper, what)
 
-    async def end(self) -> None:
-        """Kill, and return when the last process of the jail is gone."""
-        self.kill()
-        self._loop.remove_reader(self._edges.fileno())
-        self._loop.remove_writer(self.control.fileno())
-        try:
-            for pidfd in (self._reaper, self._pidfd):
-                if pidfd is not None:
-                    await self._gone(pidfd)
-            if self._trace is not None:
-                await asyncio.to_thread(self._trace.finish)
-        finally:
-            self.bound.stop()  # before numbers of descriptors that it may use mean something else
-            self._close()
+    def end(self) -> asyncio.Future[None]:
+        """Kill, when the caller has gone on; done when the last process of the jail is gone. To be called once."""
+        self._loop.call_soon(self._begin_to_end)
+        return self._ended
 
-    async def _gone(self, pidfd: int) -> None:
-        gone: asyncio.Future[None] = self._loop.create_future()
-        self._loop.add_reader(pidfd, _settle, gone)
-        try:
-            await gone
-        finally:
-            self._loop.remove_reader(pidfd)
+    def _begin_to_end(self) -> None:
+        self.kill()
+        self._edges.forget(self._heard)
+        if self._unsent:
+            self._loop.remove_writer(self.control.fileno())
+        self._await_end([pidfd for pidfd in (self._pidfd, self._reaper) if pidfd is not None])
+
+    def _await_end(self, pidfds: list[int]) -> None:
+        """Of the last one, then of the others."""
+
+        def gone() -> None:
+            self._edges.forget([pidfds.pop()])
+            self._await_end(pidfds)
+
+        if pidfds:
+            self._edges.hear(pidfds[-1], gone)
+        elif self._trace is not None:
+            self._loop.run_in_executor(None, self._trace.finish).add_done_callback(lambda _: self._close())
+        else:
+            self._close()
 
     def _reaper_pid(self) -> int:
         """Its number on this side."""
@@ -252,13 +263,14 @@ class Guest:
             return next(int(line.split()[1]) for line in described if line.startswith("Pid:"))
 
     def _close(self) -> None:
-        self._edges.close()
+        self.bound.stop()  # before numbers of descriptors that it may use mean something else
         self.control.close()
-        self._report.close()
-        for fd in (*self._pipes.values(), self._reaper, self._pidfd):
+        for fd in (self._report, *self._pipes.values(), self._reaper, self._pidfd):
             if fd is not None:
                 os.close(fd)
         self._pidfd = None
+        self._edges.release()
+        _settle(self._ended)
 
 
 def _settle(future: asyncio.Future[None]) -> None:

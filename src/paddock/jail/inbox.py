@@ -72,6 +72,10 @@ class TooLarge(msgspec.Struct):
     size: int
 
 
+_MOST: dict[int, int] = {Kind.CALL: CALL_BYTES, Kind.PROGRESS: 0, Kind.ARTIFACT: ARTIFACT_BYTES}
+_CALLED, _PROGRESSED = msgspec.json.Decoder(Called), msgspec.json.Decoder(Progressed)
+_ASKED, _ENDED, _TEXTS = msgspec.json.Decoder(Asked), msgspec.json.Decoder(Ended), msgspec.json.Decoder(Texts)
+
 Message = Called | Progressed | Asked | Ended | TooLarge
 
 
@@ -79,12 +83,7 @@ class Inbox:
     """Puts frames together from bytes as they come. Holds at most one frame that is not complete."""
 
     def __init__(self, result_bytes: int) -> None:
-        self._most = {
-            Kind.CALL: CALL_BYTES,
-            Kind.PROGRESS: 0,
-            Kind.ARTIFACT: ARTIFACT_BYTES,
-            Kind.RESULT: max(result_bytes, ERROR_BYTES),
-        }
+        self._most_of_result = max(result_bytes, ERROR_BYTES)
         self._data = bytearray()
 
     def add(self, data: bytes) -> None:
@@ -94,9 +93,10 @@ class Inbox:
         """The complete ones, in order. WireError: what came is not a frame; the rest is of no use."""
         while len(self._data) >= PREFIX.size:
             kind, frame_id, header_bytes, body_bytes = prefix(self._data, body_bytes=2**32)
-            if kind not in self._most:
+            most = self._most_of_result if kind == Kind.RESULT else _MOST.get(kind)
+            if most is None:
                 raise WireError(f"a frame of kind {kind}, which a guest does not send")
-            if body_bytes > self._most[Kind(kind)]:
+            if body_bytes > most:
                 if kind != Kind.RESULT:
                     raise WireError(f"a frame of kind {kind} announces {body_bytes} bytes")
                 yield TooLarge(body_bytes)
@@ -108,30 +108,30 @@ class Inbox:
             body = bytes(self._data[PREFIX.size + header_bytes : end])
             del self._data[:end]
             try:
-                yield _message(Kind(kind), frame_id, header, body)
+                yield _message(kind, frame_id, header, body)
             except (msgspec.MsgspecError, UnicodeDecodeError, ValueError) as problem:
                 raise WireError(f"a frame of kind {kind}: {problem}") from None
 
 
-def _message(kind: Kind, frame_id: int, header: bytes, body: bytes) -> Message:
-    if kind is Kind.CALL:
-        called = msgspec.json.decode(header, type=Called)
+def _message(kind: int, frame_id: int, header: bytes, body: bytes) -> Message:
+    if kind == Kind.CALL:
+        called = _CALLED.decode(header)
         if len(called.tool) > TOOL_NAME_CHARACTERS or called.id or called.arguments_json:
             raise ValueError("not a call")
         return Called(called.tool, frame_id, body.decode())
-    if kind is Kind.PROGRESS:
-        progress = msgspec.json.decode(header, type=Progressed)
+    if kind == Kind.PROGRESS:
+        progress = _PROGRESSED.decode(header)
         return Progressed(progress.done, progress.total, progress.message[:PROGRESS_CHARACTERS])
-    if kind is Kind.RESULT:
-        ended = msgspec.json.decode(header, type=Ended)
+    if kind == Kind.RESULT:
+        ended = _ENDED.decode(header)
         if ended.status == "ok":
             check(body)
             ended.output_json = body.decode()
         elif body:
-            texts = msgspec.json.decode(body, type=Texts)
+            texts = _TEXTS.decode(body)
             ended.message, ended.traceback = texts.message, texts.traceback
         return ended
-    asked = msgspec.json.decode(header, type=Asked)
+    asked = _ASKED.decode(header)
     if asked.id or asked.content:
         raise ValueError("not a request for an artifact")
     asked.id, asked.content = frame_id, body

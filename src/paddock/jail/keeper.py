@@ -8,9 +8,12 @@ import os
 import socket
 import subprocess
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 from paddock.jail.bounds import Bound
+from paddock.jail.edges import Edges
 from paddock.jail.guest import Guest
 from paddock.jail.spec import Order, Spec
 from paddock.jail.walls.namespaces import Identities, give_identities
@@ -18,6 +21,7 @@ from paddock.model.errors import EngineCrashed, JailUnavailable
 
 START = Path(__file__).with_name("start.py")
 MESSAGE_BYTES = 64 * 1024
+GUEST_FDS = 5
 ENVIRONMENT = {
     "PATH": "/usr/bin:/bin",
     "HOME": "/tmp",  # noqa: S108  inside
@@ -32,6 +36,16 @@ ENVIRONMENT = {
 }
 
 
+@dataclass(slots=True)
+class Ordered:
+    """A guest that was ordered; `came` is settled when it is there and has something to say."""
+
+    uid: int
+    bound: Bound
+    came: asyncio.Future[None]
+    guest: Guest | None = None
+
+
 class Keeper:
     """One zygote, from its start to its end."""
 
@@ -41,9 +55,9 @@ class Keeper:
         self._process = process
         self._control = control
         self._loop = asyncio.get_running_loop()
-        self._ordered: dict[int, tuple[Order, Bound, asyncio.Future[Guest]]] = {}
+        self._ordered: dict[int, Ordered] = {}
         self._numbers = 0
-        self._ending: set[asyncio.Task[None]] = set()
+        self._edges = Edges()
         self.died = self._loop.create_future()
         self._told: asyncio.Queue[dict[str, object] | bytes] = asyncio.Queue()
         self._loop.add_reader(control.fileno(), self._hear)
@@ -95,23 +109,23 @@ class Keeper:
             raise EngineCrashed("the zygote has died")
         self._numbers += 1
         order = Order(self._numbers, uid, processes, hurry)
-        forked: asyncio.Future[Guest] = self._loop.create_future()
-        self._ordered[order.number] = (order, bound, forked)
-        doors = bound.doors()
+        ordered = self._ordered[order.number] = Ordered(uid, bound, self._loop.create_future())
         try:
-            socket.send_fds(self._control, [order.to_bytes()], doors)
+            socket.send_fds(self._control, [order.to_bytes()], bound.doors())
         except ConnectionError:
             self._ordered.pop(order.number, None)
             self._die()
             raise EngineCrashed("the zygote has died") from None
-        finally:
-            for door in doors:
-                os.close(door)
-        guest = await forked
+        except OSError as problem:
+            self._ordered.pop(order.number, None)
+            raise JailUnavailable(f"a guest could not be ordered: {problem}") from None
         try:
+            await ordered.came
+            guest = cast("Guest", ordered.guest)
             await guest.walled_in()
         except BaseException:
-            await guest.end()
+            if ordered.guest is not None:
+                await ordered.guest.end()
             raise
         return guest
 
@@ -126,25 +140,40 @@ class Keeper:
             self._die()
             return
         told = message if message == b"map" else json.loads(message)
-        if isinstance(told, dict) and "forked" in told:
-            order, bound, forked = self._ordered.pop(told["forked"])
-            guest = Guest(order.uid, fds, bound, has_namespaces=self.profile == "namespaces", traced=self._traced)
-            if forked.done():
-                ending = self._loop.create_task(guest.end())
-                self._ending.add(ending)
-                ending.add_done_callback(self._ending.discard)
-            else:
-                forked.set_result(guest)
-        else:
+        number = None if isinstance(told, bytes) else told.get("forked") or told.get("unmade")
+        if isinstance(told, bytes) or number is None:
             self._told.put_nowait(told)
+        elif "unmade" in told or len(fds) < GUEST_FDS:
+            self._refuse(self._ordered.pop(number), told.get("why", "this process has too many files open"), fds)
+        else:
+            self._give(self._ordered.pop(number), fds)
+
+    def _give(self, ordered: Ordered, fds: list[int]) -> None:
+        ordered.guest = Guest(
+            ordered.uid,
+            fds,
+            ordered.bound,
+            self._edges,
+            ordered.came,
+            has_namespaces=self.profile == "namespaces",
+            traced=self._traced,
+        )
+        if ordered.came.done():  # who ordered it is gone
+            ordered.guest.end()
+
+    def _refuse(self, ordered: Ordered, why: str, fds: list[int]) -> None:
+        for fd in fds:
+            os.close(fd)
+        if not ordered.came.done():
+            ordered.came.set_exception(JailUnavailable(f"a guest could not be made: {why}"))
 
     def _die(self) -> None:
         """No guest will come any more: whoever waits for one is told."""
         self._loop.remove_reader(self._control.fileno())
         self._told.put_nowait(b"")
-        for _, _, forked in self._ordered.values():
-            if not forked.done():
-                forked.set_exception(EngineCrashed("the zygote has died"))
+        for ordered in self._ordered.values():
+            if not ordered.came.done():
+                ordered.came.set_exception(EngineCrashed("the zygote has died"))
         self._ordered.clear()
         if not self.died.done():
             self.died.set_result(None)
@@ -157,4 +186,6 @@ class Keeper:
         with suppress(ProcessLookupError):
             self._process.kill()
         await asyncio.to_thread(self._process.wait)
-        self._control.close()
+        if self._control.fileno() >= 0:  # nobody else has closed it meanwhile
+            self._control.close()
+            self._edges.release()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 from typing import Literal
 
@@ -65,6 +66,9 @@ class Namespaced:
 
     def reaper_ended(self, pid: int) -> None:
         self._pid_namespaces.ended(pid)
+
+    def give_up(self, pid: int) -> None:
+        os.kill(pid, signal.SIGKILL)
 
     def join(self, reaper_pidfd: int) -> None:
         namespaces.join_pids(reaper_pidfd)

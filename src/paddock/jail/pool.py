@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any
+from collections.abc import Awaitable, Callable
 
 from paddock.jail.bounds import Bounds
 from paddock.jail.guest import Guest
 from paddock.jail.keeper import Keeper
-from paddock.model.errors import EngineCrashed, PaddockError
+from paddock.model.errors import EngineCrashed, JailUnavailable, PaddockError
 
 FIRST_UID = 1000
 AT_ONCE = 4
@@ -51,9 +50,13 @@ class Pool:
         self._room = asyncio.Semaphore(most)
         self._uids = deque(range(FIRST_UID, FIRST_UID + most + ceiling + AT_ONCE))
         self._keeper: Keeper | None = None
+        self._blamed: Keeper | None = None
+        self._failures = 0
         self._starting = asyncio.Lock()
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Future[None]] = set()
         self._tidying: asyncio.TimerHandle | None = None
+        self._is_tidy = True
+        self._came_at = 0.0
         self._filling: asyncio.TimerHandle | None = None
         self._closed = False
 
@@ -70,7 +73,7 @@ class Pool:
                 if guest.is_waiting():
                     self._fill_soon()
                     return guest
-                self._in_background(self._end(guest))
+                self._end(guest)
             self._wanted = min(self._ceiling, max(1, self._wanted) * 2)
             asked: asyncio.Future[Guest] = asyncio.get_running_loop().create_future()
             self._asking.append(asked)
@@ -79,7 +82,7 @@ class Pool:
                 return await asked
             except asyncio.CancelledError:
                 if asked.done() and not asked.cancelled() and asked.exception() is None:
-                    self._in_background(self._end(asked.result()))
+                    self._end(asked.result())
                 raise
         except BaseException:
             self._room.release()
@@ -88,9 +91,9 @@ class Pool:
     def give_back(self, guest: Guest) -> None:
         """The run is over: its guest ends, in the background."""
         self._room.release()
-        self._in_background(self._end(guest))
+        self._end(guest)
         while guest.is_lost and self._waiting:  # those who waited with it are dying too, though it does not show yet
-            self._in_background(self._end(self._waiting.popleft()))
+            self._end(self._waiting.popleft())
 
     def _fill_soon(self) -> None:
         """Making a guest takes a processor from the one that has just begun: where others wait, it has a moment."""
@@ -106,7 +109,7 @@ class Pool:
         missing = self._wanted + len(self._asking) - len(self._waiting) - self._making
         for _ in range(min(missing, AT_ONCE - self._making)):
             self._making += 1
-            self._in_background(self._make())
+            self._in_background(asyncio.create_task(self._make()))
 
     async def _make(self) -> None:
         uid = self._uids.popleft()
@@ -115,12 +118,14 @@ class Pool:
         except BaseException as problem:
             self._uids.appendleft(uid)
             self._making -= 1
+            if isinstance(problem, OSError):  # of the host's own: no descriptor, no control group
+                self._fail(JailUnavailable(f"a guest could not be made: {problem}"))
+                return
             if isinstance(problem, PaddockError):
                 self._fail(problem)
                 return
             raise
         self._making -= 1
-        self._bounds.ahead(guest.bound)
         while self._asking:
             asked = self._asking.popleft()
             if not asked.done():
@@ -134,18 +139,40 @@ class Pool:
         """A guest, from a new zygote where the old one died meanwhile."""
         bound, hurry = await self._bounds.take(), bool(self._asking)
         try:
-            for _ in range(ATTEMPTS - 1):
+            while True:
                 keeper = await self._running()
                 try:
-                    return await keeper.guest(uid=uid, processes=self._processes, bound=bound, hurry=hurry)
+                    guest = await keeper.guest(uid=uid, processes=self._processes, bound=bound, hurry=hurry)
                 except EngineCrashed:
                     await asyncio.wait([keeper.died], timeout=DEATH_SECONDS)  # its guests are seen to die first
-            return await (await self._running()).guest(uid=uid, processes=self._processes, bound=bound, hurry=hurry)
+                    self._blame(keeper)
+                    if self._failures >= ATTEMPTS:
+                        raise
+                else:
+                    self._failures = 0
+                    return self._bounded(guest)
         except BaseException:
             self._bounds.give_back(bound)
             raise
 
+    def _bounded(self, guest: Guest) -> Guest:
+        try:
+            self._bounds.ahead(guest.bound)
+        except JailUnavailable:
+            if guest.is_waiting():  # it is alive, and somewhere else
+                guest.end()
+                raise
+        return guest
+
+    def _blame(self, keeper: Keeper) -> None:
+        """Count what failed since a guest was last made: a zygote's death once, however many it was making."""
+        if keeper is not self._blamed or not keeper.died.done():
+            self._failures += 1
+        self._blamed = keeper
+
     async def _running(self) -> Keeper:
+        if self._keeper is not None and not self._keeper.died.done():
+            return self._keeper
         async with self._starting:
             if self._keeper is not None and self._keeper.died.done():
                 dead, self._keeper = self._keeper, None
@@ -157,43 +184,58 @@ class Pool:
             return self._keeper
 
     def _fail(self, problem: PaddockError) -> None:
-        """Nobody who waits now would get a guest; who comes later tries again."""
+        """Tell one who waits, where a zygote serves: it was that guest alone. Else all: nobody would get one."""
+        serves = not self._closed and self._keeper is not None and not self._keeper.died.done()
         while self._asking:
             asked = self._asking.popleft()
             if not asked.done():
                 asked.set_exception(problem)
+                if serves:
+                    break
+        if self._asking:
+            self._fill()
 
-    async def _end(self, guest: Guest) -> None:
-        try:
-            await guest.end()
-        finally:
+    def _end(self, guest: Guest) -> None:
+        def ended(_: object) -> None:
             self._uids.appendleft(guest.uid)  # some profiles keep something for each
             self._bounds.give_back(guest.bound)
 
+        ending = guest.end()
+        ending.add_done_callback(ended)
+        self._in_background(ending)
+
     def _tidy_later(self) -> None:
-        if self._tidying is not None:
-            self._tidying.cancel()
-        self._tidying = asyncio.get_running_loop().call_later(self._idle_seconds, self._tidy)
+        loop = asyncio.get_running_loop()
+        self._came_at = loop.time()
+        if self._is_tidy:
+            if self._tidying is not None:
+                self._tidying.cancel()
+            self._tidying = loop.call_later(self._idle_seconds, self._tidy)
+            self._is_tidy = False
 
     def _tidy(self) -> None:
         """Nobody has come for a while: fewer wait, and those who waited longest go."""
+        loop = asyncio.get_running_loop()
+        if (idle_at := self._came_at + self._idle_seconds) > loop.time():
+            self._tidying = loop.call_at(idle_at, self._tidy)
+            return
+        self._is_tidy = True
         self._wanted = self._floor
         while len(self._waiting) > self._floor:
-            self._in_background(self._end(self._waiting.popleft()))
-        self._tidying = asyncio.get_running_loop().call_later(self._recycle_seconds, self._recycle)
+            self._end(self._waiting.popleft())
+        self._tidying = loop.call_later(self._recycle_seconds, self._recycle)
 
     def _recycle(self) -> None:
         """Those who have waited for long make room for new ones."""
         loop = asyncio.get_running_loop()
         while self._waiting and loop.time() - self._waiting[0].made_at >= self._recycle_seconds:
-            self._in_background(self._end(self._waiting.popleft()))
+            self._end(self._waiting.popleft())
         self._fill()
         self._tidying = loop.call_later(self._recycle_seconds, self._recycle)
 
-    def _in_background(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+    def _in_background(self, work: asyncio.Future[None]) -> None:
+        self._tasks.add(work)
+        work.add_done_callback(self._tasks.discard)
 
     async def close(self) -> None:
         """End every guest and the zygote."""
@@ -206,6 +248,8 @@ class Pool:
             await self._keeper.close()  # and with it, every guest that there is
         while self._waiting or self._tasks:  # one that is being made may still come
             while self._waiting:
-                self._in_background(self._end(self._waiting.popleft()))
+                self._end(self._waiting.popleft())
             await asyncio.wait(list(self._tasks))
+        if self._keeper is not None:
+            await self._keeper.close()  # one that was still being started
         await self._bounds.close()

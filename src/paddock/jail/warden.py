@@ -6,6 +6,7 @@ which has everything preloaded. The zygote joins the namespace of a reaper and f
 
 from __future__ import annotations
 
+import errno
 import importlib
 import json
 import os
@@ -13,6 +14,7 @@ import select
 import signal
 import socket
 import traceback
+from contextlib import suppress
 from typing import Protocol
 
 from paddock.jail import zygote
@@ -43,6 +45,10 @@ class Enclosure(Protocol):
         ...
 
     def reaper_ended(self, pid: int) -> None: ...
+
+    def give_up(self, pid: int) -> None:
+        """Called in the warden: end a reaper that got no guest, and that nobody will hear of."""
+        ...
 
     def join(self, reaper_pidfd: int) -> None:
         """Called in the zygote: the next process that it forks is in that jail."""
@@ -88,10 +94,16 @@ def _serve(host: socket.socket, orders: socket.socket, enclosure: Enclosure) -> 
             if fd == orders.fileno():
                 os._exit(1)  # the zygote is gone, and with this process everything else goes
             if fd == host.fileno():
-                order, doors, _, _ = socket.recv_fds(host, MESSAGE_BYTES, MOST_DOORS)
+                order, doors, flags, _ = socket.recv_fds(host, MESSAGE_BYTES, MOST_DOORS)
                 if not order:
                     os._exit(0)
-                pid, pidfd = _make(Order.from_bytes(order), doors, host, orders, enclosure)
+                asked = Order.from_bytes(order)
+                try:
+                    _require_all(doors, flags)
+                    pid, pidfd = _make(asked, doors, host, orders, enclosure)
+                except OSError as problem:  # this guest's alone: no descriptor, no process, no room on the disk
+                    host.send(json.dumps({"unmade": asked.number, "why": str(problem)}).encode())
+                    continue
                 poll.register(pidfd, select.POLLIN)
                 reapers[pidfd] = pid
             else:
@@ -144,20 +156,41 @@ def _start_zygote(
 def _make(
     order: Order, doors: list[int], host: socket.socket, orders: socket.socket, enclosure: Enclosure
 ) -> tuple[int, int]:
-    host_control, guest_control = socket.socketpair()
-    host_report, report = socket.socketpair()
-    # The kernel tells the host who is speaking.
-    host_control.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
-    host_out, guest_out = os.pipe()
-    host_error, guest_error = os.pipe()
-    pid = enclosure.start_reaper(order, report.fileno())
-    pidfd = os.pidfd_open(pid)
-    inside = [pidfd, guest_control.fileno(), report.fileno(), guest_out, guest_error]
-    socket.send_fds(orders, [order.to_bytes()], [*inside, *doors])
-    outside = [host_control.fileno(), host_report.fileno(), host_out, host_error, pidfd]
-    socket.send_fds(host, [json.dumps({"forked": order.number}).encode()], outside)
-    for end in (host_control, guest_control, host_report, report):
-        end.close()
-    for fd in (host_out, guest_out, host_error, guest_error, *doors):
-        os.close(fd)
+    """A reaper, and a guest that the zygote is told to fork for it. OSError where a part cannot be had: then none."""
+    opened = list(doors)
+    try:
+        for _ in range(2):
+            opened += (end.detach() for end in _pair())
+            opened += os.pipe()
+        host_control, guest_control, host_out, guest_out, host_report, report, host_error, guest_error = opened[-8:]
+        pid, pidfd = enclosure.start_reaper(order, report), -1
+        try:
+            pidfd = os.pidfd_open(pid)
+            # To the host first: what the zygote does not get, the host sees close.
+            outside = [host_control, host_report, host_out, host_error, pidfd]
+            socket.send_fds(host, [json.dumps({"forked": order.number}).encode()], outside)
+        except OSError:
+            opened += [pidfd] if pidfd >= 0 else []
+            enclosure.give_up(pid)
+            raise
+        with suppress(OSError):
+            inside = [pidfd, guest_control, report, guest_out, guest_error]
+            socket.send_fds(orders, [order.to_bytes()], [*inside, *doors])
+    finally:
+        for fd in opened:
+            os.close(fd)
     return pid, pidfd
+
+
+def _pair() -> tuple[socket.socket, socket.socket]:
+    ours, its = socket.socketpair()
+    ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)  # the kernel tells the host who is speaking
+    return ours, its
+
+
+def _require_all(doors: list[int], flags: int) -> None:
+    """A guest without all its doors would have no bound."""
+    if flags & socket.MSG_CTRUNC:
+        for door in doors:
+            os.close(door)
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))

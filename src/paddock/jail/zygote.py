@@ -30,7 +30,7 @@ Runtime = Callable[[socket.socket, bool], NoReturn]
 WarmUp = Callable[[], None]
 MESSAGE_BYTES = 64 * 1024
 FDS_BYTES = socket.CMSG_SPACE(16 * 4)
-UNIX, STREAM = int(socket.AF_UNIX), int(socket.SOCK_STREAM)
+UNIX, STREAM, TRUNCATED = int(socket.AF_UNIX), int(socket.SOCK_STREAM), int(socket.MSG_CTRUNC)
 CLOSE_ON_EXEC = int(getattr(socket, "MSG_CMSG_CLOEXEC", 0))  # Linux; elsewhere this module can at least be imported
 GUEST_NAME = ProcessName("paddock-guest")
 REPORT = struct.Struct("!iddq")
@@ -71,9 +71,14 @@ def _serve(orders: socket.socket, woken: int, poll: select.poll, enclosure: Encl
                 os.read(woken, 4096)
                 _report(reports)
                 continue
-            order, more, _, _ = orders.recvmsg(MESSAGE_BYTES, FDS_BYTES, CLOSE_ON_EXEC)
+            order, more, flags, _ = orders.recvmsg(MESSAGE_BYTES, FDS_BYTES, CLOSE_ON_EXEC)
             if not order:
                 return
+            if flags & TRUNCATED:  # no descriptor is free here; the host sees those close that did not come
+                for _, _, data in more:
+                    for came in memoryview(data[: len(data) & ~3]).cast("i"):
+                        os.close(came)
+                continue
             with memoryview(more[0][2]) as fds:
                 _fork(Order.from_bytes(order), fds.cast("i"), reports, enclosure, runtime)
 
@@ -95,8 +100,14 @@ def _load(preload: tuple[str, ...], warm_up: WarmUp | None) -> None:
 
 def _fork(order: Order, fds: Sequence[int], reports: dict[int, int], enclosure: Enclosure, runtime: Runtime) -> None:
     reaper_pidfd, control, report, out, error, *doors = fds
-    enclosure.join(reaper_pidfd)
-    pid = fork()
+    try:
+        enclosure.join(reaper_pidfd)
+        pid = fork()
+    except OSError as problem:  # this guest's alone; the host reads it there, and sees the sockets close
+        os.write(error, f"{problem}\n".encode())
+        for fd in fds:
+            os.close(fd)
+        return
     if pid == 0:
         try:
             GUEST_NAME.take()

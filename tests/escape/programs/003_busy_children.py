@@ -1,5 +1,6 @@
 # expect: namespaces=timeout; chroot=timeout; confined=raised
 # limits: wall_seconds=20 cpu_seconds=1
+# why confined: a guest is one process, and fork is refused
 import os
 import time
 

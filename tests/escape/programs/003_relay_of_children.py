@@ -1,6 +1,8 @@
 # expect: namespaces=timeout; chroot=timeout; confined=raised
 # limits: wall_seconds=20 cpu_seconds=1
 # says: cpu_seconds
+# says confined: not permitted
+# why confined: a guest is one process, and fork is refused
 # Each child spends little, and then hands over to the next: no single process ever has used much.
 import os
 import time

@@ -1,6 +1,7 @@
 # expect: namespaces=ok; chroot=ok; confined=raised
 # stdout: left
 # stdout confined: ""
+# why confined: a guest is one process, and fork is refused
 import os
 import signal
 

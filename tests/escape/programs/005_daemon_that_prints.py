@@ -1,5 +1,7 @@
 # expect: namespaces=ok; chroot=ok; confined=raised
 # output: "left"
+# output confined: null
+# why confined: a guest is one process, and fork is refused
 import os
 
 if os.fork() == 0:

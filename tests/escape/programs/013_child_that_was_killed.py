@@ -1,5 +1,6 @@
 # expect: namespaces=out_of_memory; chroot=out_of_memory; confined=raised
 # limits: memory_bytes=67108864
+# why confined: a guest is one process, and fork is refused
 # One child goes over the limit of all; the first process is small, and goes on.
 import mmap
 import os

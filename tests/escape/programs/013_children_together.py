@@ -1,5 +1,6 @@
 # expect: namespaces=out_of_memory; chroot=out_of_memory; confined=raised
 # limits: memory_bytes=67108864
+# why confined: a guest is one process, and fork is refused
 import os
 
 for _ in range(6):

@@ -1,5 +1,6 @@
 # expect: namespaces=out_of_memory; chroot=crashed|out_of_memory; confined=raised
 # limits: memory_bytes=33554432
+# why confined: /dev/shm is the host's, and closed
 from multiprocessing.shared_memory import SharedMemory
 
 kept = []

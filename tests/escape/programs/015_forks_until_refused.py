@@ -2,6 +2,7 @@
 # limits: processes=16
 # stdout: EAGAIN 15
 # stdout confined: EPERM 0
+# why confined: a guest is one process, and fork is refused
 import errno
 import os
 import time

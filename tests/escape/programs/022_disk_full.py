@@ -5,10 +5,15 @@
 # stdout chroot: EFBIG
 # stdout chroot: EFBIG
 # stdout chroot: EFBIG
+# stdout confined: EFBIG
+# stdout confined: EFBIG
+# stdout confined: EACCES
+# why confined: a folder in memory is shared: the kernel bounds each file; /dev/shm is the host's, and closed
 import errno
 import os
 
-for place in ("/tmp", "/files", "/dev/shm"):
+places = [os.environ.get("TMPDIR", "/tmp"), os.environ.get("PADDOCK_FILES", "/files")]
+for place in [*places, "/dev/shm"]:
     written = 0
     path = f"{place}/paddock-escape"
     try:
@@ -18,4 +23,5 @@ for place in ("/tmp", "/files", "/dev/shm"):
         print("HOLE")
     except OSError as error:
         print(errno.errorcode[error.errno])
-    os.unlink(path)
+    if os.path.exists(path):
+        os.unlink(path)

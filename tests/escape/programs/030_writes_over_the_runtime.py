@@ -2,6 +2,7 @@
 # stdout: EACCES EROFS EROFS
 # stdout chroot: EACCES EACCES EACCES
 # stdout confined: EACCES EACCES EACCES
+# why confined: the runtime is the user's own, and closed to writing
 import errno
 import os
 import sys

@@ -28,13 +28,14 @@ def call(name, *arguments):
         raise OSError(ctypes.get_errno(), name)
 
 
-path = "/tmp/paddock-escape"
+place = os.environ.get("TMPDIR", "/tmp")
+path = f"{place}/paddock-escape"
 fd = os.open(path, os.O_CREAT | os.O_RDWR)
 attempt("chmod", lambda: os.chmod(path, 0o4755))
 attempt("fchmod", lambda: os.fchmod(fd, 0o4755))
 attempt("fchmodat2", lambda: call("fchmodat2", -100, path.encode(), 0o4755, 0))
 attempt("open", lambda: os.open(path + "2", os.O_CREAT | os.O_WRONLY, 0o4755))
 attempt("setgid", lambda: os.chmod(path, 0o2755))
-attempt("mknod", lambda: os.mknod("/tmp/paddock-escape-device", stat.S_IFCHR | 0o600, os.makedev(1, 1)))
-attempt("fifo", lambda: os.mkfifo("/tmp/paddock-escape-fifo"))
+attempt("mknod", lambda: os.mknod(f"{place}/paddock-escape-device", stat.S_IFCHR | 0o600, os.makedev(1, 1)))
+attempt("fifo", lambda: os.mkfifo(f"{place}/paddock-escape-fifo"))
 attempt("xattr", lambda: os.setxattr(path, "user.x", b"1"))

@@ -1,5 +1,7 @@
 # expect: namespaces=crashed; chroot=crashed; confined=raised
 # says: exit code 0
+# says confined: not permitted
+# why confined: a guest is one process, and fork is refused
 # The child keeps the socket open, and says nothing; the first process is gone without a word.
 import os
 import time

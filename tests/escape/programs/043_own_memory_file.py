@@ -2,6 +2,7 @@
 # stdout: EROFS
 # stdout chroot: ENOENT
 # stdout confined: EACCES
+# why confined: /proc is the host's, and closed
 # Writing it is a way around read-only pages, and around seccomp's view of arguments.
 import errno
 import os

@@ -5,6 +5,7 @@
 # stdout chroot: AF_UNIX EPERM
 # stdout confined: ['EPERM']
 # stdout confined: AF_UNIX EPERM
+# why confined: there is no socket but a connected pair
 import errno
 import socket
 

@@ -5,6 +5,7 @@
 # stdout chroot: EPERM EPERM
 # stdout confined: EPERM EPERM
 # stdout confined: EPERM EPERM
+# why confined: there is no socket but a connected pair
 import errno
 import socket
 

@@ -2,6 +2,7 @@
 # stdout: [2]
 # stdout chroot: 1
 # stdout confined: 1
+# why confined: it can signal itself, whatever its number, and the filter answers for all others
 import os
 
 reached = []

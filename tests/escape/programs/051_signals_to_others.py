@@ -9,6 +9,12 @@
 # stdout chroot: group ESRCH
 # stdout chroot: pidfd EPERM
 # stdout chroot: queue EPERM
+# stdout confined: reaper EPERM
+# stdout confined: host EPERM
+# stdout confined: group EPERM
+# stdout confined: pidfd EPERM
+# stdout confined: queue EPERM
+# why confined: the others are there, and the filter lets it name none of them
 import ctypes
 import errno
 import os

@@ -1,9 +1,10 @@
 # expect: namespaces=ok; chroot=ok; confined=ok
 # stdout: nothing
-import os
 import sys
 
-if not os.path.exists("/proc"):
+try:
+    open("/proc/self/mem", "rb").close()
+except OSError:  # not there, or closed
     print("nothing")
     sys.exit()
 wanted = bytes(reversed(b"terces-kcoddap"))

@@ -1,6 +1,7 @@
 # expect: namespaces=ok; chroot=ok; confined=ok
 # stdout: ENOENT
 # stdout confined: EACCES
+# why confined: /proc is the host's, and closed
 import errno
 import os
 

@@ -2,6 +2,7 @@
 # stdout: ['EROFS'] ['EROFS'] ['EROFS'] ['ENOTSUP']
 # stdout chroot: ['EPERM'] ['EPERM'] ['EPERM'] ['ENOTSUP']
 # stdout confined: ['EPERM'] ['EPERM'] ['EPERM'] ['ENOTSUP']
+# why confined: the filter refuses every change of attributes
 import errno
 import os
 import sys

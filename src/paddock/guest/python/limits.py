@@ -18,6 +18,8 @@ from typing import Any
 RESERVE_BYTES = 1024 * 1024
 """Kept back while the script runs, and given up when it runs out of memory: its error has to be told."""
 OWN_RECURSION = sys.getrecursionlimit()
+TASKS = "PADDOCK_TASKS"
+"""How many threads others have that the kernel counts together with ours, where this process shares their uid."""
 ROOM = 10_000
 """How deep our own parsing of inputs and source may go; CPython's default is too little for what the host accepts."""
 
@@ -50,9 +52,10 @@ def apply(limits: Mapping[str, Any], before_bytes: int | None) -> None:
         _set(resource.RLIMIT_CPU, int(whole), more=1)
     if (file_bytes := limits.get("file_bytes")) is not None:
         _set(resource.RLIMIT_FSIZE, file_bytes)
-    for kind, name in ((resource.RLIMIT_NPROC, "processes"), (resource.RLIMIT_NOFILE, "open_files")):
-        if (count := limits.get(name)) is not None:
-            _set(kind, count)
+    if (processes := limits.get("processes")) is not None:
+        _set(resource.RLIMIT_NPROC, processes + int(os.environ.get(TASKS, "0")))
+    if (open_files := limits.get("open_files")) is not None:
+        _set(resource.RLIMIT_NOFILE, open_files)
 
 
 def _set(kind: int, amount: int, *, more: int = 0) -> None:

@@ -68,6 +68,7 @@ SOL_SOCKET, IPPROTO_IP, IPPROTO_TCP, IPPROTO_IPV6 = 1, 0, 6, 41
 # Not ATTACH_FILTER (26), ATTACH_BPF (50), ATTACH_REUSEPORT_* (51, 52): a guest's own programs would run in the
 # kernel. Not ZEROCOPY (60), TXTIME (61). What needs privilege asks for it itself.
 SOCKET_OPTIONS = (*range(1, 26), *range(28, 50), *range(53, 60), *range(62, 80))
+BUFFERS = (7, 8)  # SNDBUF, RCVBUF: what waits there is counted by nobody where there is no control group
 TCP_OPTIONS = (*range(1, 14), 18, 25)  # NODELAY to CONGESTION, USER_TIMEOUT, NOTSENT_LOWAT. Not ULP (31), REPAIR (19)
 IP_OPTIONS = tuple(range(64))  # the tables of the packet filter begin at 64
 
@@ -145,15 +146,17 @@ def _sockets(policy: Policy) -> dict[str, Rule]:
         "unix": {AF_UNIX: any_unix},
         "inet": {AF_UNIX: any_unix, AF_INET: internet, AF_INET6: internet},
     }[policy.sockets]
-    levels = {SOL_SOCKET: one_of(2, *SOCKET_OPTIONS), IPPROTO_TCP: one_of(2, *TCP_OPTIONS)}
+    options = [number for number in SOCKET_OPTIONS if not (policy.confined and number in BUFFERS)]
+    levels = {SOL_SOCKET: one_of(2, *options), IPPROTO_TCP: one_of(2, *TCP_OPTIONS)}
     if policy.sockets == "inet":
         levels |= dict.fromkeys((IPPROTO_IP, IPPROTO_IPV6), one_of(2, *IP_OPTIONS))
+    # A descriptor that waits in a socket holds a file that nobody sees. The listener of a trace has to go that way.
+    messages = {"sendmsg": none_of_bits(2, MSG_FASTOPEN), "sendmmsg": none_of_bits(3, MSG_FASTOPEN)}
     return {
         "socketpair": every(equals(0, AF_UNIX), pair if policy.sockets == "none" else any_unix),
         "setsockopt": case(1, levels),
         "sendto": none_of_bits(3, MSG_FASTOPEN),
-        "sendmsg": none_of_bits(2, MSG_FASTOPEN),
-        "sendmmsg": none_of_bits(3, MSG_FASTOPEN),
+        **({} if policy.confined and not policy.trace else messages),
         **({"socket": case(0, families)} if families else {}),
         **(dict.fromkeys(ADDRESSES, allowed) if families else {}),
     }

@@ -5,7 +5,7 @@ the guest waits in the pool (or the child enters by itself, see `doors`); `limit
 the baseline; `limit` with the run's own at hand-off (25 µs, nothing if the same); `usage` and `was_out_of_memory` after
 the run; `give_back`. Groups are reused because a removed one lives on in the kernel until its last page is freed.
 
-Everything here is plain blocking reads and writes of cgroupfs. `limit`, `usage` and `was_out_of_memory` take
+Everything here is plain blocking reads and writes of cgroupfs. `limit`, `usage`, `was_out_of_memory` and `settle` take
 microseconds; `take`, `enter`, `give_back` and `close` may take milliseconds and belong in a thread.
 
 What is charged is what is first touched after `enter`: preloaded pages stay with the group of the zygote that
@@ -18,6 +18,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import resource
 import secrets
 import subprocess
 import sys
@@ -34,6 +35,9 @@ __all__ = ["Controllers", "Slot", "Slots", "Usage", "available", "probe", "sweep
 
 NAME = re.compile(r"paddock-(?P<pid>\d+)-(?P<start>\d+)-(?P<namespace>\d+)-[0-9a-f]{8}")
 
+KEPT_FILES = 14
+"""That a slot keeps open, at most. All slots together keep a quarter of what this process may open, and no more."""
+
 
 class Slot(Protocol):
     """A group for one guest at a time. `oom_fd`: readable when it ran out of memory and the host must end the tree;
@@ -46,6 +50,8 @@ class Slot(Protocol):
     def doors(self) -> list[int]: ...
     def limit(self, memory_bytes: int, processes: int, cpu_weight: int = 100) -> None: ...
     def usage(self) -> Usage: ...
+    def processes(self) -> int: ...
+    def is_settled(self) -> bool: ...
     def was_out_of_memory(self) -> bool: ...
     def kill(self) -> bool: ...
     def reset(self) -> None: ...
@@ -98,12 +104,24 @@ class Slots:
             return free
         with self._lock:
             self._made += 1
-            name = f"slot-{self._made}"
-        groups = {controller: parent / name for controller, parent in self._parents.items()}
-        slot: Slot = SlotV1(groups) if self._controllers.version == 1 else SlotV2(groups["memory"])
+            number = self._made
+        groups = {controller: parent / f"slot-{number}" for controller, parent in self._parents.items()}
+        kept = number * KEPT_FILES <= resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 4
+        slot: Slot = (
+            SlotV1(groups, kept=kept) if self._controllers.version == 1 else SlotV2(groups["memory"], kept=kept)
+        )
         with self._lock:
             self._all.append(slot)
         return slot
+
+    def settle(self, slot: Slot) -> bool:
+        """`give_back` of a slot that has emptied by itself, in 50 µs. Whether it has: else that has to be called."""
+        if not (slot.reusable and slot.is_settled()):
+            return False
+        slot.reset()
+        with self._lock:
+            self._free.append(slot)
+        return True
 
     def give_back(self, slot: Slot) -> None:
         """Kill what is left in it and make it ready for the next. One that does not empty is left for `close()`."""
@@ -166,7 +184,7 @@ def _try(controllers: Controllers) -> str | None:
             slot = slots.take()
             slot.enter(child.pid)
             slot.limit(16 * 2**20, 8)
-            if slot.usage().processes < 1:
+            if slot.processes() < 1:
                 return f"a process that was moved into {controllers.parents['pids']} is not counted there"
             child.communicate(timeout=10)
             if child.returncode == 0 or not slot.was_out_of_memory():

@@ -7,9 +7,10 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from paddock.jail.walls.cgroup_files import Usage, end_members, field, number, read, remove, write
+from paddock.jail.walls.cgroup_files import Files, Usage, end_members, remove, write
 
 UNLIMITED = "-1"
+USUAL_WEIGHT = 100
 SETTLED_BYTES = 4 * 1024 * 1024
 """What may be left of one guest in the baseline of the next: dropping it takes half a millisecond."""
 
@@ -23,32 +24,30 @@ class SlotV1:
 
     reusable = True
 
-    def __init__(self, groups: Mapping[str, Path]) -> None:
-        self._memory, self._pids = groups["memory"], groups["pids"]
-        self._cpu, self._cpuacct = groups.get("cpu"), groups.get("cpuacct")
+    def __init__(self, groups: Mapping[str, Path], *, kept: bool = True) -> None:
         # Controllers may be mounted together: one directory is then made, and entered, once.
-        self._groups = tuple(dict.fromkeys(groups.values()))
+        self._groups = {group: Files(group, kept=kept) for group in groups.values()}
         for group in self._groups:
             group.mkdir()
-        self._swap_counts = (self._memory / "memory.memsw.limit_in_bytes").exists()
+        self._memory, self._pids = self._groups[groups["memory"]], self._groups[groups["pids"]]
+        self._cpu, self._cpuacct = (self._groups.get(groups.get(name, Path())) for name in ("cpu", "cpuacct"))
+        self._swap_counts = (groups["memory"] / "memory.memsw.limit_in_bytes").exists()
         if not self._swap_counts:
-            write(f"{self._memory}/memory.swappiness", "0")
-        if field(f"{self._memory}/memory.oom_control", "oom_kill_disable"):
-            write(f"{self._memory}/memory.oom_control", "0")
+            write(f"{groups['memory']}/memory.swappiness", "0")
+        if self._memory.field("memory.oom_control", "oom_kill_disable"):
+            write(f"{groups['memory']}/memory.oom_control", "0")
         self._limits: tuple[int, int, int] | None = None
-        self.oom_fd: int | None = self._notified()
+        self.oom_fd: int | None = self._notified(groups["memory"])
+        self._take_baseline()
         self._count_from_here()
 
-    def _notified(self) -> int:
+    def _notified(self, group: Path) -> int:
         fd = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
-        control = os.open(self._memory / "memory.oom_control", os.O_RDONLY | os.O_CLOEXEC)
         try:
-            write(f"{self._memory}/cgroup.event_control", f"{fd} {control}")
+            write(f"{group}/cgroup.event_control", f"{fd} {self._memory.fd('memory.oom_control', os.O_RDONLY)}")
         except OSError:
             os.close(fd)
             raise
-        finally:
-            os.close(control)
         return fd
 
     def enter(self, pid: int) -> None:
@@ -60,13 +59,13 @@ class SlotV1:
             write(f"{group}/cgroup.procs", str(pid))
 
     def doors(self) -> list[int]:
-        """Descriptors to which a single-threaded child writes b"0" to enter by itself, in 0.1 ms; close them in both.
+        """Descriptors to which a single-threaded child writes b"0" to enter by itself, in 0.1 ms; they stay ours.
 
         The kernel takes no system-wide lock for a thread that moves itself. Never left open in a guest.
         """
-        return [os.open(group / "tasks", os.O_WRONLY | os.O_CLOEXEC) for group in self._groups]
+        return [files.fd("tasks", os.O_WRONLY) for files in self._groups.values()]
 
-    def limit(self, memory_bytes: int, processes: int, cpu_weight: int = 100) -> None:
+    def limit(self, memory_bytes: int, processes: int, cpu_weight: int = USUAL_WEIGHT) -> None:
         """Allow this much above the baseline, which is what is charged now, and so many tasks; those of now are one.
 
         The first call after `reset()` takes the baseline (0.2 ms); a later one only changes the numbers, at no cost
@@ -75,33 +74,38 @@ class SlotV1:
         if self._limits is None:
             self._take_baseline()
         wanted = (memory_bytes, processes, cpu_weight)
-        memory_now, processes_now, weight_now = self._limits or (None, None, 100)
+        memory_now, processes_now, weight_now = self._limits or (None, None, USUAL_WEIGHT)
         if memory_bytes != memory_now:
             files = ["memory.limit_in_bytes"] + ["memory.memsw.limit_in_bytes"] * self._swap_counts
             # Memory alone may never be above memory and swap together, not even between two writes.
             for file in reversed(files) if memory_now is not None and memory_bytes > memory_now else files:
-                write(f"{self._memory}/{file}", str(self._baseline + memory_bytes))
+                self._memory.write(file, str(self._baseline + memory_bytes))
         if processes != processes_now:
-            write(f"{self._pids}/pids.max", str(self._others + processes))
+            self._pids.write("pids.max", str(self._others + processes))
         if self._cpu and cpu_weight != weight_now:
-            write(f"{self._cpu}/cpu.shares", str(shares(cpu_weight)))
+            self._cpu.write("cpu.shares", str(shares(cpu_weight)))
         self._limits = wanted
+        self._rest()
 
     def _take_baseline(self) -> None:
-        self._baseline = number(f"{self._memory}/memory.usage_in_bytes")
-        write(f"{self._memory}/memory.max_usage_in_bytes", "0")
-        self._others = max(number(f"{self._pids}/pids.current") - 1, 0)
+        self._baseline = self._memory.number("memory.usage_in_bytes")
+        self._memory.write("memory.max_usage_in_bytes", "0")
+        self._others = max(self._pids.number("pids.current") - 1, 0)
         self._cpu_before = self._cpu_nanoseconds()
 
     def usage(self) -> Usage:
         """What was used since `limit()`."""
         spent = self._cpu_nanoseconds()
-        return Usage(
-            max(number(f"{self._memory}/memory.max_usage_in_bytes") - self._baseline, 0),
+        used = Usage(
+            max(self._memory.number("memory.max_usage_in_bytes") - self._baseline, 0),
             None if spent is None or self._cpu_before is None else (spent - self._cpu_before) / 1e9,
-            self._oom_kills() - self._kills_before,
-            number(f"{self._pids}/pids.current"),
         )
+        self._rest()
+        return used
+
+    def processes(self) -> int:
+        """How many are in it now, threads counted."""
+        return self._pids.number("pids.current")
 
     def was_out_of_memory(self) -> bool:
         """Whether the group's own limit, or the kernel for want of memory, ended a process of it since `reset()`."""
@@ -114,21 +118,30 @@ class SlotV1:
         # The host may have killed the tree on the notice, before the kernel chose, and counted, a victim of its own.
         return self._noticed and self._reached_limit()
 
+    def is_settled(self) -> bool:
+        """Whether a guest that came all the way in is gone with all of its own: `kill` and `reset` are then quick."""
+        # Nobody leaves a group alive, and whoever was born in the one of pids is in the others too.
+        return (
+            self._limits is not None
+            and self.processes() == 0
+            and self._memory.number("memory.usage_in_bytes") <= SETTLED_BYTES
+        )
+
     def kill(self) -> bool:
         """Kill everything in the group; whether it is empty now. Takes as long as its memory takes to free."""
-        write(f"{self._pids}/pids.max", "0")
+        self._pids.write("pids.max", "0")
         return not [group for group in self._groups if not end_members(group)]
 
     def reset(self) -> None:
         """Make an empty group as new: unlimited, without cached pages, counting from here. Milliseconds if full."""
         if self._swap_counts:
-            write(f"{self._memory}/memory.memsw.limit_in_bytes", UNLIMITED)
-        write(f"{self._memory}/memory.limit_in_bytes", UNLIMITED)
-        if number(f"{self._memory}/memory.usage_in_bytes") > SETTLED_BYTES:
-            write(f"{self._memory}/memory.force_empty", "0")
-        write(f"{self._pids}/pids.max", "max")
-        if self._cpu:
-            write(f"{self._cpu}/cpu.shares", str(shares(100)))
+            self._memory.write("memory.memsw.limit_in_bytes", UNLIMITED)
+        self._memory.write("memory.limit_in_bytes", UNLIMITED)
+        if self._memory.number("memory.usage_in_bytes") > SETTLED_BYTES:
+            self._memory.write("memory.force_empty", "0")
+        self._pids.write("pids.max", "max")
+        if self._cpu and self._limits and self._limits[2] != USUAL_WEIGHT:
+            self._cpu.write("cpu.shares", str(shares(USUAL_WEIGHT)))
         self._count_from_here()
 
     def remove(self) -> None:
@@ -136,22 +149,27 @@ class SlotV1:
         if self.oom_fd is not None:
             os.close(self.oom_fd)
             self.oom_fd = None
-        for group in self._groups:
+        for group, files in self._groups.items():
+            files.close()
             remove(group)
+
+    def _rest(self) -> None:
+        for files in self._groups.values():
+            files.rest()
 
     def _count_from_here(self) -> None:
         self._limits = None
-        self._take_baseline()
         self._noticed = False
         if self.oom_fd is not None:
             with contextlib.suppress(BlockingIOError):
                 os.eventfd_read(self.oom_fd)
         self._kills_before = self._oom_kills()
+        self._rest()
 
     def _oom_kills(self) -> int:
-        kills = field(f"{self._memory}/memory.oom_control", "oom_kill")
+        kills = self._memory.field("memory.oom_control", "oom_kill")
         if kills is None:
-            raise OSError(f"{self._memory}/memory.oom_control counts no oom_kill: it needs Linux 4.13 or newer")
+            raise OSError("memory.oom_control counts no oom_kill: it needs Linux 4.13 or newer")
         return kills
 
     def _reached_limit(self) -> bool:
@@ -160,10 +178,10 @@ class SlotV1:
             return False
         # Not memory.failcnt: recent kernels count nothing in it.
         ceiling = self._baseline + self._limits[0]
-        return number(f"{self._memory}/memory.max_usage_in_bytes") > ceiling - 2**20
+        return self._memory.number("memory.max_usage_in_bytes") > ceiling - 2**20
 
     def _cpu_nanoseconds(self) -> int | None:
-        return int(read(f"{self._cpuacct}/cpuacct.usage")) if self._cpuacct else None
+        return self._cpuacct.number("cpuacct.usage") if self._cpuacct else None
 
 
 def shares(cpu_weight: int) -> int:

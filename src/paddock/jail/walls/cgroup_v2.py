@@ -6,8 +6,8 @@ import contextlib
 import os
 from pathlib import Path
 
-from paddock.jail.walls.cgroup_files import Usage, end_members, field, number, remove, write
-from paddock.jail.walls.cgroup_v1 import SETTLED_BYTES
+from paddock.jail.walls.cgroup_files import Files, Usage, end_members, remove, write
+from paddock.jail.walls.cgroup_v1 import SETTLED_BYTES, USUAL_WEIGHT
 
 
 class SlotV2:
@@ -18,8 +18,9 @@ class SlotV2:
 
     oom_fd: int | None = None
 
-    def __init__(self, group: Path) -> None:
+    def __init__(self, group: Path, *, kept: bool = True) -> None:
         self._group = group
+        self._files = Files(group, kept=kept)
         group.mkdir()
         write(f"{group}/memory.oom.group", "1")
         if (group / "memory.swap.max").exists():
@@ -27,6 +28,7 @@ class SlotV2:
         self._weighted = (group / "cpu.weight").exists()
         self._limits: tuple[int, int, int] | None = None
         self._peak_fd, self.reusable = self._open_peak()
+        self._take_baseline()
         self._count_from_here()
 
     def _open_peak(self) -> tuple[int | None, bool]:
@@ -44,10 +46,13 @@ class SlotV2:
         write(f"{self._group}/cgroup.procs", str(pid))
 
     def doors(self) -> list[int]:
-        """None: on v2 a child is born inside instead, by clone3 with CLONE_INTO_CGROUP."""
-        return []
+        """A descriptor to which a child writes b"0" to enter by itself; it stays ours. Never left open in a guest.
 
-    def limit(self, memory_bytes: int, processes: int, cpu_weight: int = 100) -> None:
+        The kernel asks whether who opened it may move a process here, and not what the child may.
+        """
+        return [self._files.fd("cgroup.procs", os.O_WRONLY)]
+
+    def limit(self, memory_bytes: int, processes: int, cpu_weight: int = USUAL_WEIGHT) -> None:
         """Allow this much above the baseline, which is what is charged now, and so many tasks; those of now are one.
 
         The first call after `reset()` takes the baseline (0.2 ms); a later one only changes the numbers, at no cost
@@ -56,35 +61,46 @@ class SlotV2:
         if self._limits is None:
             self._take_baseline()
         wanted = (memory_bytes, processes, cpu_weight)
-        memory_now, processes_now, weight_now = self._limits or (None, None, 100)
+        memory_now, processes_now, weight_now = self._limits or (None, None, USUAL_WEIGHT)
         if memory_bytes != memory_now:
-            write(f"{self._group}/memory.max", str(self._baseline + memory_bytes))
+            self._files.write("memory.max", str(self._baseline + memory_bytes))
         if processes != processes_now:
-            write(f"{self._group}/pids.max", str(self._others + processes))
+            self._files.write("pids.max", str(self._others + processes))
         if self._weighted and cpu_weight != weight_now:
-            write(f"{self._group}/cpu.weight", str(cpu_weight))
+            self._files.write("cpu.weight", str(cpu_weight))
         self._limits = wanted
+        self._files.rest()
 
     def _take_baseline(self) -> None:
-        self._baseline = number(f"{self._group}/memory.current")
+        self._baseline = self._files.number("memory.current")
         if self._peak_fd is not None and self.reusable:
             os.pwrite(self._peak_fd, b"reset", 0)
-        self._others = max(number(f"{self._group}/pids.current") - 1, 0)
+        self._others = max(self._files.number("pids.current") - 1, 0)
         self._cpu_before = self._cpu_microseconds()
 
     def usage(self) -> Usage:
         """What was used since `limit()`. Before Linux 5.19 there is no peak: the memory is that of this moment."""
         spent = self._cpu_microseconds()
-        return Usage(
+        used = Usage(
             max(self._peak() - self._baseline, 0),
             None if spent is None or self._cpu_before is None else (spent - self._cpu_before) / 1e6,
-            self._oom_kills() - self._kills_before,
-            number(f"{self._group}/pids.current"),
         )
+        self._files.rest()
+        return used
+
+    def processes(self) -> int:
+        """How many are in it now, threads counted."""
+        return self._files.number("pids.current")
 
     def was_out_of_memory(self) -> bool:
         """Whether the group's own limit, or the kernel for want of memory, ended a process of it since `reset()`."""
         return self._oom_kills() > self._kills_before
+
+    def is_settled(self) -> bool:
+        """Whether a guest that came all the way in is gone with all of its own: `kill` and `reset` are then quick."""
+        return (
+            self._limits is not None and self.processes() == 0 and self._files.number("memory.current") <= SETTLED_BYTES
+        )
 
     def kill(self) -> bool:
         """Kill everything in the group; whether it is empty now. Takes as long as its memory takes to free."""
@@ -97,11 +113,11 @@ class SlotV2:
 
     def reset(self) -> None:
         """Make an empty group as new: unlimited, without cached pages, counting from here. Milliseconds if full."""
-        write(f"{self._group}/memory.max", "max")
-        write(f"{self._group}/pids.max", "max")
-        if self._weighted:
-            write(f"{self._group}/cpu.weight", "100")
-        left = number(f"{self._group}/memory.current")
+        self._files.write("memory.max", "max")
+        self._files.write("pids.max", "max")
+        if self._weighted and self._limits and self._limits[2] != USUAL_WEIGHT:
+            self._files.write("cpu.weight", str(USUAL_WEIGHT))
+        left = self._files.number("memory.current")
         if left > SETTLED_BYTES:
             # EAGAIN: not all of it could be dropped. What stays is in the baseline of the next guest.
             with contextlib.suppress(FileNotFoundError, BlockingIOError):
@@ -113,23 +129,24 @@ class SlotV2:
         if self._peak_fd is not None:
             os.close(self._peak_fd)
             self._peak_fd = None
+        self._files.close()
         remove(self._group)
 
     def _count_from_here(self) -> None:
         self._limits = None
-        self._take_baseline()
         self._kills_before = self._oom_kills()
+        self._files.rest()
 
     def _peak(self) -> int:
         if self._peak_fd is None:
-            return number(f"{self._group}/memory.current")
+            return self._files.number("memory.current")
         return int(os.pread(self._peak_fd, 64, 0))
 
     def _oom_kills(self) -> int:
-        kills = field(f"{self._group}/memory.events", "oom_kill")
+        kills = self._files.field("memory.events", "oom_kill")
         if kills is None:
             raise OSError(f"{self._group}/memory.events counts no oom_kill")
         return kills
 
     def _cpu_microseconds(self) -> int | None:
-        return field(f"{self._group}/cpu.stat", "usage_usec")
+        return self._files.field("cpu.stat", "usage_usec")

@@ -2,8 +2,8 @@
 can be mounted.
 
 RLIMIT_FSIZE bounds each file. Between two looks a guest can write as fast as the disk takes it. Files without a name
-count while a process holds them open; one that is only mapped counts with 1 MB, whatever it holds; one whose descriptor
-waits in a socket is not seen. For those, nobody may take the last of the disk's free space.
+count while a process holds them open; one that is only mapped counts with 1 MB or what the caller says, whatever it
+holds; one whose descriptor waits in a socket is not seen. For those, nobody may take the last of the disk's free space.
 """
 
 from __future__ import annotations
@@ -25,8 +25,11 @@ _GONE = (FileNotFoundError, ProcessLookupError, NotADirectoryError)
 class Quota:
     """The most that may lie in some folders. To be asked by a process that may read them, and the guest's /proc."""
 
-    def __init__(self, folders: Sequence[str], size_bytes: int, inodes: int) -> None:
+    def __init__(
+        self, folders: Sequence[str], size_bytes: int, inodes: int, *, mapped_bytes: int = LEAST_MAPPED_BYTES
+    ) -> None:
         self._folders = folders
+        self._mapped_bytes = mapped_bytes
         self._size_bytes, self._inodes = size_bytes, inodes
         self._prefixes = tuple(f"{folder}/".encode() for folder in folders)
         self._hidden: dict[int, int] = {}
@@ -82,7 +85,7 @@ class Quota:
         hidden: dict[int, int] = {}
         for pid in pids:
             try:
-                held |= _nameless(pid, proc, self._prefixes)
+                held |= _nameless(pid, proc, self._prefixes, self._mapped_bytes)
             except PermissionError:
                 # One that is just ending shows nothing for a while; one that never does hides something.
                 hidden[pid] = self._hidden.get(pid, 0) + 1
@@ -100,7 +103,7 @@ class _TooMany(Exception):
     """More entries than there may be."""
 
 
-def _nameless(pid: int, proc: int, folders: tuple[bytes, ...]) -> dict[tuple[int, int], int]:
+def _nameless(pid: int, proc: int, folders: tuple[bytes, ...], mapped_bytes: int) -> dict[tuple[int, int], int]:
     """The regular files that a process holds and nobody can open by name, with their sizes."""
     held: dict[tuple[int, int], int] = {}
     with suppress(*_GONE):
@@ -114,21 +117,20 @@ def _nameless(pid: int, proc: int, folders: tuple[bytes, ...]) -> dict[tuple[int
         finally:
             os.close(fds)
         opened = {inode for _, inode in held}
-        mapped = _mapped(pid, proc, folders)
-        held |= {(0, inode): size for inode, size in mapped.items() if inode not in opened}
+        held |= {(0, inode): mapped_bytes for inode in _mapped(pid, proc, folders) if inode not in opened}
     return held
 
 
-def _mapped(pid: int, proc: int, folders: tuple[bytes, ...]) -> dict[int, int]:
-    """Files in `folders` that are mapped and have no name, by inode. A mapping does not tell how large its file is."""
-    found: dict[int, int] = {}
+def _mapped(pid: int, proc: int, folders: tuple[bytes, ...]) -> set[int]:
+    """Inodes of files in `folders` that are mapped and have no name. A mapping does not tell how large its file is."""
+    found: set[int] = set()
     fd = os.open(f"{pid}/maps", os.O_RDONLY | os.O_CLOEXEC, dir_fd=proc)
     with os.fdopen(fd, "rb") as lines:
         for line in lines:
             if line.endswith(b" (deleted)\n"):
                 *_, inode, path = line.split(None, 5)
                 if path.startswith(folders):
-                    found[int(inode)] = LEAST_MAPPED_BYTES
+                    found.add(int(inode))
     return found
 
 

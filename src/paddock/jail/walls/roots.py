@@ -22,6 +22,7 @@ from paddock.jail.walls.mounts import DEVICES, TEXTS
 
 FORMAT = "4"
 SLOTS = "slots"
+PARTIAL = "partial"
 WRITABLE = ("tmp", "files", "dev/shm")
 LEFT_OUT = frozenset(
     {"site-packages", "dist-packages", "test", "idlelib", "tkinter", "ensurepip", "perl", "perl-base", "right"}
@@ -47,7 +48,7 @@ def built(place: str, reads: Iterable[str], complete: Iterable[str] = ()) -> tup
         fcntl.flock(held, fcntl.LOCK_SH)
         if not root.exists():
             _sweep(folder)
-            partial = folder / "partial"
+            partial = folder / PARTIAL
             shutil.rmtree(partial, ignore_errors=True)
             _build(partial, reads, tuple(complete))
             partial.rename(root)
@@ -155,19 +156,43 @@ def empty(folder: str) -> None:
             os.rmdir(here)  # noqa: PTH106
 
 
+def forget(place: str | Path, builds: str | Path) -> None:
+    """Remove the roots that were made for builds, in the folder `builds`, that are not there any more.
+
+    One that is in use stays: whoever makes the next root removes it.
+    """
+    folder, builds = Path(place), Path(builds)
+    if not folder.is_dir():
+        return
+    with _locked(folder / "lock"):
+        for used in folder.glob("*.used"):
+            inside = used.with_suffix("") / str(builds.resolve()).lstrip("/")
+            made_for = [path.name for path in inside.iterdir()] if inside.is_dir() else []
+            if made_for and not any((builds / name).exists() for name in made_for):
+                _remove_unless_used(used)
+
+
 def _sweep(folder: Path) -> None:
     """Remove the roots that nobody uses: the runtime that they were made of has changed since."""
     for used in folder.glob("*.used"):
-        fd = os.open(used, os.O_RDWR | os.O_CLOEXEC)
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            continue
-        else:
-            shutil.rmtree(used.with_suffix(""), ignore_errors=True)
-            used.unlink()
-        finally:
-            os.close(fd)
+        _remove_unless_used(used)
+
+
+def _remove_unless_used(used: Path) -> None:
+    root, partial = used.with_suffix(""), used.with_name(PARTIAL)
+    fd = os.open(used, os.O_RDWR | os.O_CLOEXEC)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return
+    else:
+        shutil.rmtree(partial, ignore_errors=True)
+        if root.exists():
+            root.rename(partial)  # at once: who is killed while removing it leaves no half of a root
+        shutil.rmtree(partial, ignore_errors=True)
+        used.unlink()
+    finally:
+        os.close(fd)
 
 
 def _key(reads: list[str]) -> str:

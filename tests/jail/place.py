@@ -1,0 +1,102 @@
+"""What a user who may read nothing of ours needs to run Paddock: copies of the interpreter, of Paddock, of packages."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import sysconfig
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import paddock
+from paddock.engines.monty import worker_binary
+from tests.jail import setting
+
+TESTS = Path(__file__).parents[1]
+ORDINARY = 2_000_000 + os.getpid()
+"""The ordinary user: nobody's number, and another in each run of these tests."""
+# As they are named where packages are installed; a pattern may match none.
+PACKAGES = ("msgspec", "typing_extensions.py", "pydantic_monty", "pydantic_monty_client", "pydantic_monty_runtime")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A folder that everyone may read, with an interpreter that everyone may start."""
+
+    folder: Path
+    python: str
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """With them the interpreter finds Paddock, the packages and uv."""
+        return {
+            "PATH": f"{self.folder}/bin:{os.environ['PATH']}",
+            "PYTHONPATH": f"{self.folder}/src:{self.folder}/packages",
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
+
+    def command(self, kind: str, *arguments: str) -> list[str]:
+        """The interpreter in the setting `kind`."""
+        outer = [sys.executable, "-P", setting.__file__, kind, str(ORDINARY)]
+        return [*outer, self.python, "-s", "-P", *arguments]
+
+    def variables_at(self, home: Path) -> dict[str, str]:
+        return {**self.variables, "SETTING_HOME": str(home), "HOME": str(home)}
+
+    def home(self, name: str, *, ordinary: bool) -> Path:
+        """A folder of the setting's user."""
+        home = self.folder / f"home-{name}"
+        home.mkdir(exist_ok=True)
+        if ordinary:
+            os.chown(home, ORDINARY, ORDINARY)
+        return home
+
+
+@contextmanager
+def made(purpose: str, tests: Iterable[str], packages: Iterable[str] = ()) -> Iterator[Place]:
+    """A place with these files of the tests, and these packages beside those that Paddock needs; gone afterwards."""
+    folder = Path("/var/tmp") / f"paddock-{purpose}-{os.getpid()}"  # noqa: S108  a test's own; pytest's is closed to others
+    folder.mkdir(mode=0o755)
+    try:
+        shutil.copytree(Path(paddock.__file__).parent, folder / "src" / "paddock")
+        for name in tests:
+            copy(TESTS / name, folder / "tests" / name)
+        installed = Path(sysconfig.get_paths()["purelib"])
+        for found in (found for pattern in (*PACKAGES, *packages) for found in installed.glob(pattern)):
+            copy(found, folder / "packages" / found.name)
+        uv = shutil.which("uv", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}") or "uv"
+        copy(Path(uv), folder / "bin" / "uv")
+        copy(Path(worker_binary()), folder / "bin" / "monty")
+        yield Place(folder, readable_python(folder))
+    finally:
+        shutil.rmtree(folder)
+
+
+def copy(source: Path, target: Path) -> None:
+    """A file or a folder."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if source.is_dir():
+        shutil.copytree(source, target)
+    else:
+        shutil.copy2(source, target)
+
+
+def readable_python(folder: Path) -> str:
+    """An interpreter of this version that everyone may start: ours, one of the system, or a copy of ours."""
+    version = f"python3.{sys.version_info.minor}"
+    base = Path(sys.base_prefix)
+    for candidate in (base / "bin" / version, Path("/usr/bin") / version, Path("/usr/local/bin") / version):
+        if candidate.exists() and all(parent.stat().st_mode & 0o5 == 0o5 for parent in candidate.resolve().parents):
+            return str(candidate)
+    if sysconfig.get_config_var("Py_ENABLE_SHARED"):
+        pytest.fail(f"{version} is not readable for others here, and a copy of it would not find its library")
+    left_out = shutil.ignore_patterns("site-packages", "test")
+    shutil.copytree(base / "lib" / version, folder / "python" / "lib" / version, ignore=left_out)
+    (folder / "python" / "bin").mkdir()
+    shutil.copy(base / "bin" / version, folder / "python" / "bin")
+    return str(folder / "python" / "bin" / version)
