@@ -27,6 +27,7 @@ class Cost:
         self._here = {key: _here(node, schema) for key, node in schema.nodes.items()}
         self._own = {key: _own(node, schema) for key, node in schema.nodes.items()}
         self.chain = _Chains(self._here).longest()
+        self.has_choices = any("anyOf" in node or "oneOf" in node for node in schema.nodes.values())
         self._weight = self._weigh()
 
     def visits(self, value: Any, budget: int) -> int:
