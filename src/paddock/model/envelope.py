@@ -28,7 +28,6 @@ TEXT_CHARACTERS = 256 * 1024
 """Of an envelope that someone else wrote; a longer text is not taken for one."""
 _DEPTH = 100
 _CODE = re.compile(r"[A-Z][A-Z0-9_]{0,99}")
-_TRANSIENT = frozenset({408, 425})
 
 
 def envelope(
@@ -127,7 +126,7 @@ def upstream_status(
     if status in (401, 403):
         return auth_error(tool, summary, is_known=status == 403, hints=hints)
     kind = "rate_limited" if status == 429 else "upstream_http"
-    retryable = status == 429 or status >= 500 or status in _TRANSIENT
+    retryable = status == 429 or status >= 500 or status == 408
     made = envelope(kind, tool, summary, f"UPSTREAM_HTTP_{status}", hints=hints, retryable=retryable)
     return with_meta(made, retry_after_seconds=retry_after_seconds)
 
