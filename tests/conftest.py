@@ -9,6 +9,7 @@ import pytest
 from paddock.config import Config
 from paddock.jail.environment import Built, configured
 from paddock.jail.environment_build import build
+from tests import envelopes
 
 
 @pytest.fixture(scope="session")
@@ -21,3 +22,14 @@ def shared_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def default_environment() -> Built:
     """The default environment, really built, once: where every Paddock of this user finds it."""
     return build(configured(Config(), "default"), Config().data_directory)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """An envelope that is not valid fails the whole session, whichever test made it."""
+    if envelopes.invalid:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    for problem in dict.fromkeys(envelopes.invalid):
+        terminalreporter.write_line(f"INVALID ENVELOPE {problem}", red=True)

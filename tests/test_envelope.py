@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import json
+import math
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from paddock.model.envelope import envelope, parse
+from paddock.model import envelope as module
+from paddock.model.envelope import KINDS, envelope, parse, recognised, with_meta
+from tests import envelopes
+from tests.tools.test_schema import CODES
 
 FULL = envelope(
     "upstream_http",
@@ -50,6 +56,11 @@ def test_an_envelope_comes_back_from_its_text_with_what_an_upstream_added() -> N
         "null",
         '{"error_kind": "x"}',
         json.dumps(FULL)[:-1],
+        f"Error: {json.dumps(FULL)}",
+        json.dumps([FULL]),
+        json.dumps({"error": FULL}),
+        json.dumps({**FULL, "summary": "x" * 300_000}),
+        json.dumps({**FULL, "examples": [math.nan]}),
         "{" * 100_000,
         '{"a":' * 100_000,
     ],
@@ -57,3 +68,129 @@ def test_an_envelope_comes_back_from_its_text_with_what_an_upstream_added() -> N
 )
 def test_anything_else_is_no_envelope(text: str) -> None:
     assert parse(text) is None
+
+
+@pytest.mark.parametrize("name", FULL)
+def test_an_envelope_that_lacks_a_field_is_none(name: str) -> None:
+    rest = {key: value for key, value in FULL.items() if key != name}
+    assert parse(json.dumps(rest)) is None
+    assert envelopes.problems(rest) != []
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"error_kind": "made_up"},
+        {"error_kind": []},
+        {"tool": None},
+        {"summary": {"html": "<b>"}},
+        {"details": {}},
+        {"details": ["x"]},
+        {"details": [{"path": 1, "issue": "x"}]},
+        {"details": [{"path": "x"}]},
+        {"details": [{"path": "x", "issue": "x", "received_type": 1}]},
+        {"hints": "x"},
+        {"hints": [1]},
+        {"examples": {}},
+        {"error_code": "lower"},
+        {"error_code": "X" * 101},
+        {"error_code": "A\n"},
+        {"retryable": "yes"},
+        {"retryable": 1},
+        {"_envelope_version": 2},
+        {"_envelope_version": "1"},
+        {"_envelope_version": True},
+        {"_meta": []},
+        {"_meta": {"warnings": [1]}},
+        {"_meta": {"normalized": ["x"]}},
+        {"_meta": {"rate_limit": 5}},
+        {"_meta": {"retry_after_seconds": "5"}},
+        {"_meta": {"retry_after_seconds": -1}},
+        {"_meta": {"retry_after_seconds": True}},
+    ],
+    ids=str,
+)
+def test_a_field_of_a_wrong_type_makes_it_none_for_us_and_for_the_schema(wrong: dict[str, Any]) -> None:
+    assert recognised({**FULL, **wrong}) is None
+    assert envelopes.problems({**FULL, **wrong}) != []
+
+
+def test_an_envelope_nested_too_deeply_is_none() -> None:
+    deep: Any = {}
+    for _ in range(200):
+        deep = {"a": deep}
+    assert recognised({**FULL, "examples": [deep]}) is None
+
+
+def test_what_is_known_besides_goes_into_meta() -> None:
+    note = {"kind": "renamed", "from": "a", "to": "b"}
+    made = with_meta(
+        FULL, normalized=[note], rate_limit={"limit": 5, "remaining": 0}, retry_after_seconds=1.5, warnings=["w"]
+    )
+    assert with_meta(made, warnings=["v"])["_meta"] == {
+        "normalized": [note],
+        "rate_limit": {"limit": 5, "remaining": 0},
+        "retry_after_seconds": 1.5,
+        "warnings": ["w", "v"],
+    }
+    assert recognised(made) == made
+    assert with_meta(FULL) == FULL
+
+
+ROWS: list[tuple[dict[str, Any], str, str, bool]] = [
+    (module.invalid_arguments("t", "s"), "mcp_input_validation", "INPUT_VALIDATION_FAILED", False),
+    (module.invalid_arguments("t", "s", "SCHEMA_REQUIRED"), "mcp_input_validation", "SCHEMA_REQUIRED", False),
+    (module.context_not_allowed("t", ["region"]), "mcp_input_validation", "CONTEXT_NOT_ALLOWED", False),
+    (module.tool_not_found("t", ["u"]), "tool_not_found", "TOOL_NOT_FOUND", False),
+    (module.precondition_failed("t", "active_identity"), "precondition_failed", "ACTIVE_IDENTITY_REQUIRED", False),
+    (module.precondition_failed("t", "Amazon-Region"), "precondition_failed", "AMAZON_REGION_REQUIRED", False),
+    (module.precondition_failed("t", "5"), "precondition_failed", "CONTEXT_REQUIRED", False),
+    (module.upstream_status("t", 404, "s"), "upstream_http", "UPSTREAM_HTTP_404", False),
+    (module.upstream_status("t", 408, "s"), "upstream_http", "UPSTREAM_HTTP_408", True),
+    (module.upstream_status("t", 503, "s"), "upstream_http", "UPSTREAM_HTTP_503", True),
+    (module.upstream_status("t", 429, "s", retry_after_seconds=3), "rate_limited", "UPSTREAM_HTTP_429", True),
+    (module.upstream_status("t", 401, "s"), "auth_error", "AUTH_AUTHENTICATION", False),
+    (module.upstream_status("t", 403, "s"), "auth_error", "AUTH_PERMISSION", False),
+    (module.upstream_timeout("t", 1.5), "upstream_http", "UPSTREAM_TIMEOUT", True),
+    (module.upstream_unreachable("t", "s"), "upstream_http", "UPSTREAM_NETWORK", True),
+    (module.rate_limited("t", "s", 2), "rate_limited", "RATE_LIMITED", True),
+    (module.denied("t", "s", needs_approval=False), "policy_denied", "POLICY_DENIED", False),
+    (module.denied("t", "s", needs_approval=True), "policy_denied", "APPROVAL_REQUIRED", False),
+    (module.script_failed("t", "ModuleNotFoundError", "m"), "sandbox_runtime", "SANDBOX_MODULE_BLOCKED", False),
+    (module.script_failed("t", "ValueError", "m", 3), "sandbox_runtime", "SANDBOX_RUNTIME_ERROR", False),
+    (module.call_limit_exceeded("t", 5), "sandbox_runtime", "CALL_LIMIT_EXCEEDED", False),
+    (module.arguments_too_large("t", "s"), "sandbox_runtime", "ARGUMENTS_TOO_LARGE", False),
+    (module.internal_error("t", "s"), "internal_error", "INTERNAL_ERROR", False),
+]
+
+
+@pytest.mark.parametrize(("made", "kind", "code", "retryable"), ROWS, ids=[row[2] for row in ROWS])
+def test_each_failure_has_its_kind_its_code_and_whether_to_try_again(
+    made: dict[str, Any], kind: str, code: str, retryable: bool
+) -> None:
+    assert (made["error_kind"], made["error_code"], made["retryable"]) == (kind, code, retryable)
+    assert (recognised(made), envelopes.problems(made)) == (made, [])
+
+
+def test_every_kind_is_made_by_some_function_and_known_to_the_schema() -> None:
+    assert {row[1] for row in ROWS} == set(KINDS) == set(envelopes.SCHEMA["properties"]["error_kind"]["enum"])
+
+
+def test_a_script_failure_names_the_exception_and_its_line() -> None:
+    assert module.script_failed("execute", "ValueError", "x", 3)["details"] == [
+        {"path": "line 3", "issue": "x", "received_type": "ValueError"}
+    ]
+
+
+def test_every_envelope_that_tests_make_is_watched() -> None:
+    before = envelopes.made[0]
+    module.tool_not_found("t")
+    envelope("internal_error", "t", "s", "X")
+    assert envelopes.made[0] == before + 2
+
+
+def test_every_kind_and_code_is_documented() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "envelope.md").read_text(encoding="utf-8")
+    special = {"UPSTREAM_HTTP_404", "UPSTREAM_HTTP_408", "UPSTREAM_HTTP_503", "AMAZON_REGION_REQUIRED"}
+    codes = {row[2] for row in ROWS if row[2] not in special} | {case[0] for case in CODES}
+    assert [word for word in (*KINDS, *sorted(codes)) if f"`{word}`" not in page] == []

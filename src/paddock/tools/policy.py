@@ -1,0 +1,144 @@
+"""Whether a script may call a tool: a list of rules, of which the first that matches decides.
+
+A rule names tools by a glob over `server.tool`, and may ask in addition for a hint of the tool. Where none matches, a
+tool is allowed: whoever configured the upstream chose to offer it; end the list with `{match = "*", action = "deny"}`
+for the opposite.
+
+Hints come from the upstream, which may lie. What makes a tool look dangerous is always believed, and a tool that does
+not say counts for rules that restrict as MCP has it: not read-only, destructive, not idempotent, open world. What makes
+it look harmless opens nothing by itself: a rule with a hint that **allows** must name the server that is trusted with
+it (`match = "shop.*"`). It does pass over a rule that restricts by hint; so restrict a server that is not trusted by
+its name alone (`match = "other.*"`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import translate
+from typing import Any
+
+from paddock.model.envelope import denied
+from paddock.model.errors import ConfigError
+from paddock.model.tools import Hints, Tool
+from paddock.model.words import nearest
+
+ACTIONS = ("allow", "ask", "deny")
+HINTS: Mapping[str, tuple[str, bool]] = {
+    "read_only": ("read_only", True),
+    "writes": ("read_only", False),
+    "destructive": ("destructive", True),
+    "additive": ("destructive", False),
+    "idempotent": ("idempotent", True),
+    "open_world": ("open_world", True),
+}
+"""A hint as a rule writes it: the field of Hints, and the value that it must have."""
+_UNSAID = Hints(read_only=False, destructive=True, idempotent=False, open_world=True)
+_KEYS = ("match", "hint", "action")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One line of the policy."""
+
+    match: str
+    action: str
+    hint: str = ""
+
+    def __str__(self) -> str:
+        hint = f", hint = '{self.hint}'" if self.hint else ""
+        return f"match = '{self.match}'{hint}, action = '{self.action}'"
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What may be done, and by which rule; None: no rule matched."""
+
+    action: str
+    rule: Rule | None = None
+
+
+class Policy:
+    """Decides by the first rule that matches."""
+
+    def __init__(self, rules: Sequence[Rule] = (), default: str = "allow") -> None:
+        self.rules = tuple(rules)
+        self.default = default
+        self._matches = [re.compile(translate(rule.match)) for rule in self.rules]
+
+    def decide(self, tool: Tool) -> Decision:
+        """What the policy says of `tool`."""
+        name = tool.full_name
+        for rule, pattern in zip(self.rules, self._matches, strict=True):
+            if pattern.match(name) and (not rule.hint or _says(tool.hints, rule)):
+                return Decision(rule.action, rule)
+        return Decision(self.default)
+
+
+def parse(values: object) -> Policy:
+    """The policy that a list of tables from TOML describes; a ConfigError says what is wrong with which of them."""
+    if not isinstance(values, (list, tuple)):
+        raise ConfigError(
+            f'tools.policy must be a list of rules, such as [{{match = "shop.*", action = "ask"}}], not {values!r}'
+        )
+    return Policy([_rule(value, f"tools.policy[{number}]") for number, value in enumerate(values)])
+
+
+def refusal(decision: Decision, tool: Tool) -> dict[str, Any]:
+    """The envelope for a call that `decision` does not allow."""
+    name = tool.full_name
+    said = f"the rule {decision.rule}" if decision.rule else "the policy's default"
+    rule = f'{{match = "{name}", action = "allow"}}'
+    how = f"Only the operator of this server can allow it, with {rule} before that rule in [tools] policy."
+    if decision.action == "ask":
+        summary = f"'{name}' needs the approval of a person ({said}), and approvals cannot be asked for yet."
+        return denied(name, summary, needs_approval=True, hints=["Tell the user what you would call and why.", how])
+    return denied(name, f"'{name}' is denied by {said}.", needs_approval=False, hints=["Do without this tool.", how])
+
+
+def _says(hints: Hints, rule: Rule) -> bool:
+    """Whether the tool is what the rule asks for: said by itself, or, for a rule that restricts, not denied."""
+    name, wanted = HINTS[rule.hint]
+    said = getattr(hints, name)
+    if name == "destructive" and hints.read_only and said is None:
+        said = False  # what only reads destroys nothing
+    if said is None and rule.action != "allow":
+        said = getattr(_UNSAID, name)
+    return said is wanted
+
+
+def _rule(value: object, where: str) -> Rule:
+    if not isinstance(value, Mapping):
+        raise ConfigError(f'{where} must be a table, such as {{match = "shop.*", action = "ask"}}, not {value!r}')
+    for name, text in value.items():
+        if name not in _KEYS:
+            raise ConfigError(f"{where}: unknown key {name!r}; {_known(name, _KEYS)}")
+        if not isinstance(text, str):
+            raise ConfigError(f"{where}: {name} must be text, not {text!r}")
+    if not value.get("match"):
+        raise ConfigError(f'{where}: match is missing: which tools, as a glob over their full names, such as "shop.*"')
+    action, hint = value.get("action", ""), value.get("hint", "")
+    if action not in ACTIONS:
+        raise ConfigError(
+            f"{where}: action must be one of {', '.join(ACTIONS)}, not {action!r}{_near(action, ACTIONS)}"
+        )
+    if "hint" in value and hint not in HINTS:
+        raise ConfigError(f"{where}: hint must be one of {', '.join(HINTS)}, not {hint!r}{_near(hint, HINTS)}")
+    server = value["match"].partition(".")[0]
+    if hint and action == "allow" and ("." not in value["match"] or re.search(r"[*?\[]", server)):
+        raise ConfigError(
+            f"{where}: a rule that allows by hint must name the server that is trusted to tell the truth, "
+            f'such as match = "shop.*", not {value["match"]!r}: any server may claim to be {hint}'
+        )
+    return Rule(value["match"], action, hint)
+
+
+def _known(word: object, known: Sequence[str]) -> str:
+    near = nearest(word, known)
+    return f"did you mean {near!r}?" if near else f"known here: {', '.join(known)}"
+
+
+def _near(word: object, known: Any) -> str:
+    near = nearest(word, known)
+    return f"; did you mean {near!r}?" if near else ""

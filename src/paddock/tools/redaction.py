@@ -1,0 +1,100 @@
+"""Takes secrets out of what is kept or shown: arguments in the journal, texts of errors.
+
+Two ways, neither complete without the other: secrets that are known are found wherever they stand, also percent-encoded
+and in base64; ones that are not are found by the name of the field they are in, and by the few forms in which texts
+carry them. A secret that a tool has changed in another way stays.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Collection
+from functools import lru_cache
+from typing import Any
+from urllib.parse import quote, quote_plus
+
+REDACTED = "[redacted]"
+_SHORTEST = 4
+"""A shorter secret is found only where it is the whole text: it would stand in many words."""
+_DEEPEST = 200
+_ENDINGS = (
+    *("password", "passwd", "passphrase", "pwd", "secret", "token", "apikey", "accesskey", "secretkey", "privatekey"),
+    *("signingkey", "authorization", "cookie", "credential", "credentials", "bearer"),
+)
+_HARMLESS = ("pagetoken", "nexttoken", "continuationtoken", "synctoken")
+_CARRIED = re.compile(
+    r"(?i)(?P<before>\b(?:bearer|basic)[ ]+)[\w.~+/=-]{8,}"
+    r"|(?P<name>\b(?:password|passwd|secret|token|api[_-]?key|access[_-]?key)[\"']?[ ]?[=:][ ]?[\"']?)[^\s&\"',;]{4,}"
+    r"|(?P<scheme>://)[^\s/@:]{1,256}:[^\s/@]{1,256}(?=@)"
+)
+
+
+def redacted(value: Any, secrets: Collection[str] = ()) -> Any:
+    """A copy of `value` with "[redacted]" in the place of secrets. Linear in its size; other objects stay as is."""
+    return _Redaction(secrets).of(value, 0)
+
+
+class _Redaction:
+    def __init__(self, secrets: Collection[str]) -> None:
+        self._whole = frozenset(secret for secret in secrets if secret)
+        self._forms = _compiled(self._whole)
+
+    def of(self, value: Any, depth: int) -> Any:
+        if isinstance(value, str):
+            return self._text(value)
+        if depth >= _DEEPEST and isinstance(value, (dict, list, tuple)):
+            return REDACTED
+        if isinstance(value, dict):
+            return {
+                self._text(name) if isinstance(name, str) else name: REDACTED
+                if _is_secret(name, inner)
+                else self.of(inner, depth + 1)
+                for name, inner in value.items()
+            }
+        if isinstance(value, (list, tuple)):
+            return [self.of(inner, depth + 1) for inner in value]
+        return value
+
+    def _text(self, text: str) -> str:
+        if text in self._whole:
+            return REDACTED
+        if self._forms is not None:
+            text = self._forms.sub(REDACTED, text)
+        return _CARRIED.sub(_without, text) if ":" in text or "=" in text or " " in text else text
+
+
+def _without(found: re.Match[str]) -> str:
+    return f"{found['before'] or found['name'] or found['scheme']}{REDACTED}"
+
+
+def _is_secret(name: object, value: object) -> bool:
+    """Whether a field's name says that its value is a secret. A flag or nothing is none, whatever its name."""
+    if not isinstance(name, str) or value is None or isinstance(value, bool) or value in ("", [], {}):
+        return False
+    plain = re.sub(r"[^a-z0-9]", "", name[-64:].lower())
+    return plain.endswith(_ENDINGS) and not plain.endswith(_HARMLESS)
+
+
+@lru_cache(maxsize=32)
+def _compiled(secrets: frozenset[str]) -> re.Pattern[str] | None:
+    forms = {form for secret in secrets if len(secret) >= _SHORTEST for form in _forms(secret)}
+    if not forms:
+        return None
+    return re.compile("|".join(re.escape(form) for form in sorted(forms, key=len, reverse=True)))
+
+
+def _forms(secret: str) -> set[str]:
+    """How a secret may be written inside a text."""
+    raw = secret.encode(errors="surrogatepass")
+    escaped = {quote(raw, safe=""), quote(raw), quote_plus(raw)}
+    lower = {re.sub(r"%[0-9A-F]{2}", lambda found: found[0].lower(), form) for form in escaped}
+    written = {json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1], repr(secret)[1:-1]}
+    encoded: set[str] = set()
+    for before in range(3):  # what stands before it shifts its letters
+        for encode in (base64.b64encode, base64.urlsafe_b64encode):
+            text = encode(bytes(before) + raw).decode().rstrip("=")
+            inner = text[(before * 8 + 5) // 6 :]
+            encoded.add(inner if (before + len(raw)) % 3 == 0 else inner[:-1])
+    return {secret, *escaped, *lower, *written, *(form for form in encoded if len(form) >= 6)}

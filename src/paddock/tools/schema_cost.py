@@ -1,0 +1,183 @@
+"""What it can cost at most to check a value against a schema, known before it is checked.
+
+A schema of 2 KB can make a validator visit 2^40 schemas: each of forty definitions refers twice to the next. Other
+schemas overflow its stack, and that ends the host. A visit is one schema looked at for one value, about 50 ns.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from paddock.tools.safe_schema import HERE_LIST, HERE_NAMED, HERE_ONE, INSIDE_ITEMS, INSIDE_NAMED, SafeSchema
+
+TOO_MUCH = 10**12
+CHARACTERS_PER_UNIT = 16
+FRAMES = 2000
+"""Schemas inside each other on the validator's stack. In a thread of 512 KB it has room for some 3,000."""
+_STEPS = 50_000
+_MATCH = (0, 64 * CHARACTERS_PER_UNIT, 1000 * CHARACTERS_PER_UNIT)  # visits for a unit of text, by size of automaton
+_UNEVALUATED = 3  # measured: the validator goes through what is below once more, and a half
+
+
+class Cost:
+    """Bounds for one schema."""
+
+    def __init__(self, schema: SafeSchema) -> None:
+        self._schema = schema
+        self._here = {key: _here(node, schema) for key, node in schema.nodes.items()}
+        self._own = {key: _own(node, schema) for key, node in schema.nodes.items()}
+        self.chain = _Chains(self._here).longest()
+        self.has_choices = any("anyOf" in node or "oneOf" in node for node in schema.nodes.values())
+        self._weight = self._weigh()
+
+    def visits(self, value: Any, budget: int) -> int:
+        """At most so many visits; TOO_MUCH where it is more than `budget`, or deeper than the stack."""
+        units, depth = measure(value, budget)
+        if depth * self.chain > FRAMES or units > budget:
+            return TOO_MUCH
+        bound = units * self._weight
+        return bound if bound <= budget else self.exact(value)
+
+    def exact(self, value: Any) -> int:
+        """The visits that a validator makes which never stops early. Slow: 2 µs for each pair of schema and value."""
+        try:
+            return _Count(self._schema, self._here, self._own).of(self._schema.root, value)
+        except (RecursionError, OverflowError):
+            return TOO_MUCH
+
+    def _weigh(self) -> int:
+        """Schemas in the whole tree that references unfold into; TOO_MUCH where it has no end."""
+        known: dict[int, int] = {}
+        try:
+            return self._weight_of(self._schema.root, known)
+        except RecursionError:
+            return TOO_MUCH
+
+    def _weight_of(self, node: dict[str, Any], known: dict[int, int]) -> int:
+        key = id(node)
+        if key not in known:
+            known[key] = TOO_MUCH  # met again below itself: recursive
+            below = sum(self._weight_of(child, known) for child in (*self._here[key], *_inside(node)))
+            known[key] = min(TOO_MUCH, (1 + self._own[key] + below) * _factor(node))
+        return known[key]
+
+
+def measure(value: Any, limit: int) -> tuple[int, int]:
+    """How many values `value` is made of, long texts counted more, and how deep they are; gives up above `limit`."""
+    units, depth, level = 0, 0, [value]
+    while level and units <= limit and depth <= FRAMES:
+        depth += 1
+        units += len(level)
+        inner: list[Any] = []
+        for one in level:
+            if isinstance(one, str):
+                units += len(one) // CHARACTERS_PER_UNIT
+            elif isinstance(one, dict):
+                inner.extend(one.values())
+                inner.extend(one)  # names are matched against patterns too
+            elif isinstance(one, list):
+                inner.extend(one)
+        level = inner
+    return units, depth
+
+
+class _Count:
+    """Counts visits of pairs of a schema and a value, each pair once."""
+
+    def __init__(self, schema: SafeSchema, here: dict[int, list[dict[str, Any]]], own: dict[int, int]) -> None:
+        self._schema, self._here, self._own = schema, here, own
+        self._known: dict[tuple[int, int], int] = {}
+        self._kept: list[Any] = []
+
+    def of(self, node: dict[str, Any], value: Any) -> int:
+        key = (id(node), id(value))
+        if key in self._known:
+            return self._known[key]
+        if len(self._known) >= _STEPS:
+            raise OverflowError
+        self._known[key] = 0  # met again for the same value: the validator stops there
+        self._kept.append(value)  # or another value could get its id
+        total = 1 + self._own[id(node)] * (1 + _text_units(value))
+        total += sum(self.of(child, value) for child in self._here[id(node)])
+        if isinstance(value, dict):
+            total += sum(self._property(node, name, inner) for name, inner in value.items())
+        elif isinstance(value, list):
+            children = _items(node)
+            total += sum(self.of(child, inner) for inner in value for child in children) if children else 0
+        self._known[key] = min(TOO_MUCH, total * _factor(node))
+        return self._known[key]
+
+    def _property(self, node: dict[str, Any], name: str, value: Any) -> int:
+        own = _table(node, "properties").get(name)
+        more = [node.get("additionalProperties"), node.get("unevaluatedProperties")]
+        children = [own, *more, *_table(node, "patternProperties").values()]
+        total = self._own[id(node)] * (1 + _text_units(name))
+        total += sum(self.of(child, value) for child in children if isinstance(child, dict))
+        names = node.get("propertyNames")
+        return total + (self.of(names, name) if isinstance(names, dict) else 0)
+
+
+class _Chains:
+    """How many schemas follow each other for one and the same value; TOO_MUCH where one follows itself."""
+
+    def __init__(self, here: dict[int, list[dict[str, Any]]]) -> None:
+        self._here = here
+        self._known: dict[int, int] = {}
+
+    def longest(self) -> int:
+        try:
+            return max((self._of(key) for key in self._here), default=1)
+        except RecursionError:
+            return TOO_MUCH
+
+    def _of(self, key: int) -> int:
+        if key not in self._known:
+            self._known[key] = TOO_MUCH  # what it is as long as it is not known: met again below itself
+            below = max((self._of(id(child)) for child in self._here[key]), default=0)
+            self._known[key] = min(TOO_MUCH, 1 + below)
+        return self._known[key]
+
+
+def _own(node: dict[str, Any], schema: SafeSchema) -> int:
+    """What matching its patterns costs for one unit of text."""
+    patterns = [node["pattern"]] if isinstance(node.get("pattern"), str) else []
+    return sum(_MATCH[schema.patterns.get(pattern, 0)] for pattern in (*patterns, *_table(node, "patternProperties")))
+
+
+def _here(node: dict[str, Any], schema: SafeSchema) -> list[dict[str, Any]]:
+    """Schemas that apply to the same value as `node`."""
+    found = [node.get(name) for name in HERE_ONE]
+    for name in HERE_LIST:
+        found += node[name] if isinstance(node.get(name), list) else []
+    for name in HERE_NAMED:
+        found += _table(node, name).values()
+    found.append(schema.target(node.get("$ref")))
+    return [child for child in found if isinstance(child, dict)]
+
+
+def _inside(node: dict[str, Any]) -> list[dict[str, Any]]:
+    """Schemas that apply to values inside."""
+    found = [node.get(name) for name in ("additionalProperties", "unevaluatedProperties", "propertyNames")]
+    for name in INSIDE_NAMED:
+        found += _table(node, name).values()
+    return [*(child for child in found if isinstance(child, dict)), *_items(node)]
+
+
+def _items(node: dict[str, Any]) -> list[dict[str, Any]]:
+    found = [node.get(name) for name in INSIDE_ITEMS]
+    for name in ("prefixItems", "items"):
+        found += node[name] if isinstance(node.get(name), list) else []
+    return [child for child in found if isinstance(child, dict)]
+
+
+def _factor(node: dict[str, Any]) -> int:
+    return _UNEVALUATED if "unevaluatedProperties" in node or "unevaluatedItems" in node else 1
+
+
+def _table(node: dict[str, Any], name: str) -> dict[str, Any]:
+    value = node.get(name)
+    return value if isinstance(value, dict) else {}
+
+
+def _text_units(value: Any) -> int:
+    return len(value) // CHARACTERS_PER_UNIT if isinstance(value, str) else 0

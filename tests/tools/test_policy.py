@@ -1,0 +1,138 @@
+"""The first rule that matches decides; a hint of an upstream opens nothing by itself."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import Any
+
+import pytest
+
+from paddock.model.errors import ConfigError
+from paddock.model.tools import Hints, Tool
+from paddock.tools.policy import Decision, Policy, Rule, parse, refusal
+
+READS = Tool("shop", "orders", hints=Hints(read_only=True))
+WRITES = Tool("shop", "refund", hints=Hints(read_only=False, destructive=True))
+ADDS = Tool("shop", "note", hints=Hints(read_only=False, destructive=False))
+SILENT = Tool("other", "thing")
+
+
+def decided(tool: Tool, *rules: dict[str, str]) -> str:
+    return parse(list(rules)).decide(tool).action
+
+
+def test_the_first_rule_that_matches_decides_and_is_named() -> None:
+    policy = Policy([Rule("shop.orders", "deny"), Rule("shop.*", "ask"), Rule("*", "allow")])
+    assert [policy.decide(tool) for tool in (READS, WRITES, SILENT)] == [
+        Decision("deny", policy.rules[0]),
+        Decision("ask", policy.rules[1]),
+        Decision("allow", policy.rules[2]),
+    ]
+
+
+def test_what_no_rule_names_is_allowed() -> None:
+    assert Policy().decide(SILENT) == Decision("allow", None)
+    assert Policy(default="deny").decide(SILENT) == Decision("deny", None)
+
+
+@pytest.mark.parametrize(
+    ("match", "expected"),
+    [
+        ("shop.orders", True),
+        ("shop.*", True),
+        ("*.orders", True),
+        ("*", True),
+        ("shop.order?", True),
+        ("*order*", True),
+        ("shop", False),
+        ("orders", False),
+        ("Shop.*", False),
+        ("sho.*", False),
+        ("shop.orders.*", False),
+    ],
+)
+def test_a_glob_is_over_the_whole_name(match: str, expected: bool) -> None:
+    assert (decided(READS, {"match": match, "action": "deny"}) == "deny") is expected
+
+
+@pytest.mark.parametrize(
+    ("hint", "restricted"),
+    [
+        ("destructive", [WRITES, SILENT]),
+        ("writes", [WRITES, ADDS, SILENT]),
+        ("read_only", [READS]),
+        ("additive", [READS, ADDS]),
+        ("open_world", [READS, WRITES, ADDS, SILENT]),
+    ],
+)
+def test_a_rule_that_restricts_takes_a_tool_that_does_not_say_for_the_worst(hint: str, restricted: list[Tool]) -> None:
+    rule = {"match": "*", "hint": hint, "action": "ask"}
+    assert [tool for tool in (READS, WRITES, ADDS, SILENT) if decided(tool, rule) == "ask"] == restricted
+
+
+def test_a_rule_that_allows_takes_only_what_the_trusted_server_says() -> None:
+    rules = [{"match": "shop.*", "hint": "read_only", "action": "allow"}, {"match": "*", "action": "deny"}]
+    liar = Tool("evil", "shop.orders", hints=Hints(read_only=True))
+    assert [decided(tool, *rules) for tool in (READS, WRITES, liar, SILENT)] == ["allow", "deny", "deny", "deny"]
+
+
+def test_a_policy_is_read_from_toml() -> None:
+    text = """
+        [tools]
+        policy = [
+            {match = "shop.*", hint = "read_only", action = "allow"},
+            {match = "*", hint = "destructive", action = "ask"},
+        ]
+    """
+    policy = parse(tomllib.loads(text)["tools"]["policy"])
+    assert policy.rules == (Rule("shop.*", "allow", "read_only"), Rule("*", "ask", "destructive"))
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ("x", "tools.policy must be a list of rules"),
+        (["x"], "tools.policy[0] must be a table"),
+        (
+            [{"match": "*", "action": "allow"}, {"mach": "*"}],
+            "tools.policy[1]: unknown key 'mach'; did you mean 'match'?",
+        ),
+        ([{"zzz": "*"}], "tools.policy[0]: unknown key 'zzz'; known here: match, hint, action"),
+        ([{"match": 5}], "tools.policy[0]: match must be text, not 5"),
+        ([{"action": "ask"}], "tools.policy[0]: match is missing"),
+        ([{"match": "*"}], "action must be one of allow, ask, deny, not ''"),
+        ([{"match": "*", "action": "alow"}], "not 'alow'; did you mean 'allow'?"),
+        ([{"match": "*", "action": "ask", "hint": "destructiv"}], "not 'destructiv'; did you mean 'destructive'?"),
+        ([{"match": "*", "action": "ask", "hint": ""}], "hint must be one of read_only, "),
+        ([{"match": "*", "hint": "read_only", "action": "allow"}], "must name the server that is trusted"),
+        ([{"match": "*.get", "hint": "read_only", "action": "allow"}], "must name the server that is trusted"),
+        ([{"match": "shop", "hint": "read_only", "action": "allow"}], "must name the server that is trusted"),
+    ],
+)
+def test_a_mistake_is_named_with_its_place(values: Any, message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        parse(values)
+    assert message in str(caught.value)
+
+
+def test_a_refusal_says_which_rule_and_who_can_change_it() -> None:
+    policy = parse([{"match": "shop.refund", "action": "deny"}, {"match": "*", "hint": "destructive", "action": "ask"}])
+    assert refusal(policy.decide(WRITES), WRITES) == {
+        "error_kind": "policy_denied",
+        "tool": "shop.refund",
+        "summary": "'shop.refund' is denied by the rule match = 'shop.refund', action = 'deny'.",
+        "details": [],
+        "hints": [
+            "Do without this tool.",
+            'Only the operator of this server can allow it, with {match = "shop.refund", action = "allow"} '
+            "before that rule in [tools] policy.",
+        ],
+        "examples": [],
+        "error_code": "POLICY_DENIED",
+        "retryable": False,
+        "_envelope_version": 1,
+    }
+    asked = refusal(policy.decide(SILENT), SILENT)
+    assert (asked["error_kind"], asked["error_code"]) == ("policy_denied", "APPROVAL_REQUIRED")
+    assert asked["hints"][0] == "Tell the user what you would call and why."
+    assert "the policy's default" in refusal(Policy(default="deny").decide(SILENT), SILENT)["summary"]

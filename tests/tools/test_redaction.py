@@ -1,0 +1,128 @@
+"""Secrets do not stay in what is kept or shown, in whichever usual form they are written."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import time
+from typing import Any
+from urllib.parse import quote, quote_plus
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paddock.tools.redaction import REDACTED, redacted
+
+SECRET = "s3cr3t/+ value&ü"  # noqa: S105
+FORMS = {
+    "plain": SECRET,
+    "percent": quote(SECRET, safe=""),
+    "percent, lower": re.sub("%..", lambda found: found[0].lower(), quote(SECRET, safe="")),
+    "plus": quote_plus(SECRET),
+    "json": json.dumps(SECRET)[1:-1],
+    "base64": base64.b64encode(SECRET.encode()).decode(),
+    "base64, urlsafe": base64.urlsafe_b64encode(SECRET.encode()).decode(),
+    **{f"basic {n}": base64.b64encode(("u" * n + ":" + SECRET + "!").encode()).decode() for n in range(4)},
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_known_secret_is_found_in_every_form(form: str) -> None:
+    text = redacted({"error": [f"failed<{FORMS[form]}>here"]}, [SECRET])["error"][0]
+    assert REDACTED in text
+    assert text.startswith("failed<")
+    assert text.endswith(">here")
+    assert FORMS[form][4:12] not in text
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "password",
+        "Password",
+        "db_password",
+        "api_key",
+        "apiKey",
+        "X-API-Key",
+        "access_token",
+        "Authorization",
+        "Cookie",
+        "Set-Cookie",
+        "client_secret",
+        "private-key",
+        "credentials",
+        "aws_secret_access_key",
+    ],
+)
+def test_the_value_of_a_field_that_is_named_like_a_secret_goes(name: str) -> None:
+    assert redacted({name: "x", "deep": [{name: {"a": 1}}]}) == {name: REDACTED, "deep": [{name: REDACTED}]}
+
+
+def test_what_is_no_secret_stays() -> None:
+    value = {
+        "max_tokens": 5,
+        "next_page_token": "abc",
+        "password": None,
+        "has_password": True,
+        "token": "",
+        "key": "k",
+        "text": "a token of thanks: basic things",
+        "url": "https://example.com/a:b?x=1",
+        "n": [1, 2.5, None],
+    }
+    assert redacted(value, ["", "zz"]) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("Authorization: Bearer abc.def-123456", "Authorization: Bearer [redacted]"),
+        ("GET /x?api_key=abcdef&y=1 failed", "GET /x?api_key=[redacted]&y=1 failed"),
+        ("password: 'hunter22'", "password: '[redacted]'"),
+        ('{"token": "abcdef"}', '{"token": "[redacted]"}'),
+        ("postgres://user:pass@host/db", "postgres://[redacted]@host/db"),
+    ],
+)
+def test_texts_lose_what_looks_like_a_secret(text: str, left: str) -> None:
+    assert redacted(text) == left
+
+
+def test_a_secret_that_is_part_of_another_leaves_nothing_of_it() -> None:
+    assert redacted("x abcdefgh y", ["abcd", "abcdefgh"]) == "x [redacted] y"
+
+
+def test_a_short_secret_goes_only_where_it_is_the_whole_text() -> None:
+    assert redacted(["abc", "abcd"], ["abc"]) == [REDACTED, "abcd"]
+
+
+def test_the_value_itself_is_not_changed() -> None:
+    value = {"a": ["secret-1"]}
+    redacted(value, ["secret-1"])
+    assert value == {"a": ["secret-1"]}
+
+
+def test_no_depth_raises() -> None:
+    deep: Any = []
+    for _ in range(50_000):
+        deep = [deep]
+    assert REDACTED in json.dumps(redacted(deep))
+
+
+@pytest.mark.parametrize(
+    "text", ["password=" * 100_000, "a:" * 500_000, "://" * 300_000, "bearer " * 100_000, "x" * 10**6]
+)
+def test_time_is_linear(text: str) -> None:
+    started = time.process_time()
+    redacted(text, ["secret-1", "secret-2"])
+    assert time.process_time() - started < 3
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.floats() | st.text(), lambda v: st.lists(v) | st.dictionaries(st.text(), v)
+    )
+)
+def test_it_is_total_and_leaves_no_known_secret(value: Any) -> None:
+    assert "secret-1" not in json.dumps(redacted({"a": value, "b": ["=secret-1="]}, ["secret-1"]))

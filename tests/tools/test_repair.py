@@ -1,0 +1,191 @@
+"""Repair touches only what is certainly wrong, loses nothing, and raises for nothing."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import jsonschema  # type: ignore[import-untyped]
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from paddock.tools.repair import repaired
+from tests.tools.test_schema import SCHEMAS, VALUES
+
+CLOSED = {"properties": {"order_id": {"type": "integer"}, "status": {}}, "additionalProperties": False}
+OPEN = {"properties": {"order_id": {"type": "integer"}, "status": {}}, "required": ["order_id"]}
+
+
+def typed(kind: Any, **more: Any) -> dict[str, Any]:
+    return {"properties": {"a": {"type": kind, **more}}}
+
+
+def coerced(start: str, end: str) -> list[dict[str, Any]]:
+    return [{"kind": "coerced", "field": "a", "from_type": start, "to_type": end}]
+
+
+@pytest.mark.parametrize(
+    ("schema", "given_name", "note"),
+    [
+        (CLOSED, "orderId", {"kind": "renamed", "from": "orderId", "to": "order_id"}),
+        (CLOSED, "ORDER-ID", {"kind": "renamed", "from": "ORDER-ID", "to": "order_id"}),
+        (CLOSED, "ordr_id", {"kind": "renamed", "from": "ordr_id", "to": "order_id"}),
+        (OPEN, "orderId", {"kind": "renamed", "from": "orderId", "to": "order_id"}),
+    ],
+)
+def test_a_misspelt_field_is_renamed(schema: dict[str, Any], given_name: str, note: dict[str, Any]) -> None:
+    assert repaired({given_name: 1}, schema) == ({"order_id": 1}, [note])
+
+
+@pytest.mark.parametrize(
+    ("schema", "arguments", "made", "notes"),
+    [
+        (
+            CLOSED,
+            {"order_id": 1, "orderId": 1},
+            {"order_id": 1},
+            [{"kind": "dropped_alias", "from": "orderId", "canonical": "order_id"}],
+        ),
+        (
+            CLOSED,
+            {"order_id": 1, "orderId": 2},
+            {"order_id": 1, "orderId": 2},
+            [{"kind": "unknown_field_rejected", "field": "orderId"}],
+        ),
+        (CLOSED, {"zzz": 1}, {"zzz": 1}, [{"kind": "unknown_field_rejected", "field": "zzz"}]),
+        (OPEN, {"zzz": 1}, {"zzz": 1}, [{"kind": "unknown_field_passed_through", "field": "zzz"}]),
+        # The field is optional and others are allowed: as it stands it may be what is meant.
+        (OPEN, {"Status": 1}, {"Status": 1}, [{"kind": "unknown_field_passed_through", "field": "Status"}]),
+        (
+            CLOSED,
+            {"orderId": 1, "OrderID": 2},
+            {"orderId": 1, "OrderID": 2},
+            [
+                {"kind": "unknown_field_rejected", "field": "orderId"},
+                {"kind": "unknown_field_rejected", "field": "OrderID"},
+            ],
+        ),
+        (
+            {"properties": {"abcde": {}, "abcdx": {}}, "additionalProperties": False},
+            {"abcdy": 1},
+            {"abcdy": 1},
+            [{"kind": "unknown_field_rejected", "field": "abcdy"}],
+        ),
+        (
+            CLOSED,
+            {"OrderId": "5"},
+            {"order_id": 5},
+            [
+                {"kind": "renamed", "from": "OrderId", "to": "order_id"},
+                {"kind": "coerced", "field": "order_id", "from_type": "string", "to_type": "integer"},
+            ],
+        ),
+    ],
+)
+def test_what_becomes_of_fields(
+    schema: dict[str, Any], arguments: dict[str, Any], made: dict[str, Any], notes: list[dict[str, Any]]
+) -> None:
+    assert repaired(arguments, schema) == (made, notes)
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "made", "notes"),
+    [
+        (typed("integer"), "5", 5, coerced("string", "integer")),
+        (typed("integer"), 5.0, 5, coerced("number", "integer")),
+        (typed("number"), "2.5", 2.5, coerced("string", "number")),
+        (typed("boolean"), "True", True, coerced("string", "boolean")),
+        (typed("string"), 5, "5", coerced("integer", "string")),
+        (typed("array"), "x", ["x"], coerced("string", "array")),
+        (typed("array", items={"type": "integer"}), "5", [5], coerced("string", "array")),
+        (typed("array"), '["x", 1]', ["x", 1], coerced("string", "array")),
+        (typed("object"), '{"x": 1}', {"x": 1}, coerced("string", "object")),
+        (typed(["integer", "null"]), "5", 5, coerced("string", "integer")),
+        (
+            {
+                "properties": {"a": {"anyOf": [{"$ref": "#/$defs/n"}, {"type": "null"}]}},
+                "$defs": {"n": typed("x") | {"type": "integer"}},
+            },
+            "5",
+            5,
+            coerced("string", "integer"),
+        ),
+        # Nothing that would lose or guess.
+        (typed("integer"), "05", "05", []),
+        (typed("integer"), "5.5", "5.5", []),
+        (typed("integer"), 5.5, 5.5, []),
+        (typed("integer"), "1e3", "1e3", []),
+        (typed("integer"), True, True, []),
+        (typed("integer"), "9" * 30, "9" * 30, []),
+        (typed("boolean"), "yes", "yes", []),
+        (typed("boolean"), 1, 1, []),
+        (typed("string"), None, None, []),
+        (typed("string"), math.inf, math.inf, []),
+        (typed("array", items={"type": "integer"}), "x", "x", []),
+        (typed("nonsense"), "5", "5", []),
+        (typed("number"), 5, 5, []),
+    ],
+)
+def test_a_value_becomes_what_is_wanted_only_without_loss(
+    schema: dict[str, Any], value: Any, made: Any, notes: list[dict[str, Any]]
+) -> None:
+    arguments, told = repaired({"a": value}, schema)
+    assert (arguments, type(arguments["a"]), told) == ({"a": made}, type(made), notes)
+
+
+def test_repair_goes_inside() -> None:
+    schema = {"properties": {"rows": {"items": CLOSED}}}
+    assert repaired({"rows": [{"orderId": "5"}]}, schema) == (
+        {"rows": [{"order_id": 5}]},
+        [
+            {"kind": "renamed", "from": "rows[0].orderId", "to": "rows[0].order_id"},
+            {"kind": "coerced", "field": "rows[0].order_id", "from_type": "string", "to_type": "integer"},
+        ],
+    )
+
+
+@settings(max_examples=400, deadline=None)
+@given(schema=SCHEMAS, arguments=st.dictionaries(st.sampled_from(["a", "b", "c", "A", "aa"]), VALUES, max_size=3))
+def test_arguments_that_fit_still_fit(schema: dict[str, Any], arguments: dict[str, Any]) -> None:
+    made, notes = repaired(arguments, schema)
+    reference = jsonschema.Draft202012Validator(schema)
+    assert reference.is_valid(made) or not reference.is_valid(arguments)
+    assert json.dumps(notes)
+
+
+HOSTILE = st.recursive(
+    st.one_of(
+        st.none(),
+        st.booleans(),
+        st.integers(),
+        st.floats(),
+        st.text(max_size=3),
+        st.sampled_from(["#", "#/a", "object"]),
+    ),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                ["type", "properties", "items", "$ref", "required", "anyOf", "additionalProperties", "a", "A"]
+            ),
+            inner,
+        )
+    ),
+    max_leaves=20,
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(schema=HOSTILE, arguments=st.dictionaries(st.sampled_from(["a", "A", "b"]), HOSTILE))
+def test_no_schema_and_no_arguments_raise(schema: Any, arguments: dict[str, Any]) -> None:
+    repaired(arguments, schema)
+
+
+def test_neither_depth_nor_a_cycle_of_references_raises() -> None:
+    deep: Any = {}
+    for _ in range(50_000):
+        deep = {"a": deep}
+    schema = {"properties": {"a": {"$ref": "#/properties/a"}, "b": {"$ref": "#"}}}
+    assert repaired({"a": deep, "b": deep}, schema)[0]["a"] is deep

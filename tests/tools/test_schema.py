@@ -1,0 +1,469 @@
+"""Arguments that do not fit are told with the right code, and no schema hangs, reads or ends the host."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import jsonschema  # type: ignore[import-untyped]
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from paddock.tools.schema import compiled
+
+
+def of(field: Any, **more: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": {"a": field}, **more}
+
+
+def problem(schema: dict[str, Any], arguments: dict[str, Any]) -> dict[str, Any]:
+    found = compiled(schema).problems(arguments, "shop.orders")
+    assert found is not None
+    return found
+
+
+CODES: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
+    (
+        "SCHEMA_TYPE_MISMATCH",
+        of({"type": "integer"}),
+        {"a": "x"},
+        {"path": "a", "issue": "must be an integer, not 'x'", "received_type": "string", "expected_type": "integer"},
+    ),
+    ("SCHEMA_REQUIRED", of({}, required=["a"]), {}, {"path": "a", "issue": "is required", "received_type": "missing"}),
+    (
+        "SCHEMA_MAX_ITEMS",
+        of({"maxItems": 1}),
+        {"a": [1, 2]},
+        {"path": "a", "issue": "must have at most 1 items and has 2", "received_type": "array", "limit": 1},
+    ),
+    (
+        "SCHEMA_MIN_ITEMS",
+        of({"minItems": 1}),
+        {"a": []},
+        {"path": "a", "issue": "must have at least 1 items and has 0", "received_type": "array", "limit": 1},
+    ),
+    (
+        "SCHEMA_MAX_LENGTH",
+        of({"maxLength": 2}),
+        {"a": "abc"},
+        {"path": "a", "issue": "must have at most 2 characters and has 3", "received_type": "string", "limit": 2},
+    ),
+    (
+        "SCHEMA_MIN_LENGTH",
+        of({"minLength": 2}),
+        {"a": "x"},
+        {"path": "a", "issue": "must have at least 2 characters and has 1", "received_type": "string", "limit": 2},
+    ),
+    (
+        "SCHEMA_MAXIMUM",
+        of({"maximum": 5}),
+        {"a": 6},
+        {"path": "a", "issue": "must be at most 5, not 6", "received_type": "integer", "limit": 5},
+    ),
+    (
+        "SCHEMA_MINIMUM",
+        of({"minimum": 0.5}),
+        {"a": 0.25},
+        {"path": "a", "issue": "must be at least 0.5, not 0.25", "received_type": "number", "limit": 0.5},
+    ),
+    (
+        "SCHEMA_MAXIMUM",
+        of({"exclusiveMaximum": 5}),
+        {"a": 5},
+        {"path": "a", "issue": "must be less than 5, not 5", "received_type": "integer", "limit": 5},
+    ),
+    (
+        "SCHEMA_MINIMUM",
+        of({"exclusiveMinimum": 0}),
+        {"a": 0},
+        {"path": "a", "issue": "must be more than 0, not 0", "received_type": "integer", "limit": 0},
+    ),
+    (
+        "SCHEMA_ENUM_MISMATCH",
+        of({"enum": ["x", 1, None]}),
+        {"a": "z"},
+        {
+            "path": "a",
+            "issue": "must be one of 'x', 1, null, not 'z'",
+            "received_type": "string",
+            "allowed": ["x", 1, None],
+        },
+    ),
+    (
+        "SCHEMA_PATTERN_MISMATCH",
+        of({"pattern": "^[A-Z]{2}$"}),
+        {"a": "x"},
+        {
+            "path": "a",
+            "issue": "must match the pattern ^[A-Z]{2}$, not 'x'",
+            "received_type": "string",
+            "pattern": "^[A-Z]{2}$",
+        },
+    ),
+    (
+        "SCHEMA_FORMAT_INVALID",
+        of({"format": "date-time"}),
+        {"a": "soon"},
+        {
+            "path": "a",
+            "issue": "must be a valid date-time, not 'soon'",
+            "received_type": "string",
+            "format": "date-time",
+        },
+    ),
+    (
+        "SCHEMA_ADDITIONAL_PROPERTIES",
+        of({}, additionalProperties=False),
+        {"zzz": 1},
+        {"path": "zzz", "issue": "is not a field of this tool", "received_type": "integer"},
+    ),
+    (
+        "SCHEMA_ADDITIONAL_PROPERTIES",
+        of({}, unevaluatedProperties=False),
+        {"zzz": 1},
+        {"path": "zzz", "issue": "is not a field of this tool", "received_type": "integer"},
+    ),
+    (
+        "SCHEMA_ONE_OF_FAILED",
+        of({"oneOf": [{"type": "integer"}, {"minimum": 0}]}),
+        {"a": 1},
+        {
+            "path": "a",
+            "issue": "fits several alternatives of the schema and must fit exactly one",
+            "received_type": "integer",
+        },
+    ),
+    (
+        "SCHEMA_ANY_OF_FAILED",
+        of({"anyOf": [{"type": "integer"}, {"type": "null"}]}),
+        {"a": "x"},
+        {
+            "path": "a",
+            "issue": "fits no alternative: must be an integer; or must be null",
+            "received_type": "string",
+            "alternatives": ["must be an integer", "must be null"],
+        },
+    ),
+    (
+        "SCHEMA_ALL_OF_FAILED",
+        of({"allOf": [{"type": "integer"}, {"minLength": 3}]}),
+        {"a": "x"},
+        {"path": "a", "issue": "must be an integer, not 'x'", "received_type": "string", "expected_type": "integer"},
+    ),
+    (
+        "SCHEMA_UNIQUE_ITEMS",
+        of({"uniqueItems": True}),
+        {"a": [1, 1]},
+        {"path": "a", "issue": "must not have the same item twice", "received_type": "array"},
+    ),
+    (
+        "SCHEMA_CONST_MISMATCH",
+        of({"const": 5}),
+        {"a": 6},
+        {"path": "a", "issue": "must be 5, not 6", "received_type": "integer", "allowed": [5]},
+    ),
+    (
+        "SCHEMA_MULTIPLE_OF",
+        of({"multipleOf": 5}),
+        {"a": 6},
+        {"path": "a", "issue": "must be a multiple of 5, not 6", "received_type": "integer", "limit": 5},
+    ),
+    (
+        "SCHEMA_VALIDATION_FAILED",
+        of({"not": {"type": "string"}}),
+        {"a": "x"},
+        {"path": "a", "issue": "is what the schema rules out", "received_type": "string"},
+    ),
+]
+
+
+@pytest.mark.parametrize(("code", "schema", "arguments", "detail"), CODES, ids=[case[0] for case in CODES])
+def test_each_way_of_being_wrong_has_its_code(
+    code: str, schema: dict[str, Any], arguments: dict[str, Any], detail: dict[str, Any]
+) -> None:
+    found = problem(schema, arguments)
+    assert (found["error_kind"], found["error_code"], found["details"][0]) == ("mcp_input_validation", code, detail)
+    assert not found["retryable"]
+
+
+def test_different_problems_share_the_general_code_and_each_is_told() -> None:
+    schema = of({"type": "string"}, required=["a"], additionalProperties=False)
+    assert problem(schema, {"aa": 1, "b": 2}) == {
+        "error_kind": "mcp_input_validation",
+        "tool": "shop.orders",
+        "summary": "Wrong arguments for 'shop.orders': 'aa' is not a field of this tool (3 problems in all).",
+        "details": [
+            {"path": "aa", "issue": "is not a field of this tool", "received_type": "integer"},
+            {"path": "b", "issue": "is not a field of this tool", "received_type": "integer"},
+            {"path": "a", "issue": "is required", "received_type": "missing"},
+        ],
+        "hints": [
+            "Required field missing: 'a'.",
+            "Unknown field 'aa'.",
+            "Unknown field 'b'.",
+            "Known fields: 'a'.",
+        ],
+        "examples": [{"a": "…"}],
+        "error_code": "INPUT_VALIDATION_FAILED",
+        "retryable": False,
+        "_envelope_version": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("schema", "arguments", "hint"),
+    [
+        (of({}, additionalProperties=False) | {"properties": {"status": {}}}, {"sttaus": 1}, "'status'"),
+        ({"properties": {"customer": {}}, "required": ["customer"]}, {"custmer": 1}, "'customer'"),
+        (of({"enum": ["pending", "closed"]}), {"a": "pendng"}, "'pending'"),
+        (of({"enum": ["OPEN", "closed"]}), {"a": "open"}, "'OPEN'"),
+    ],
+)
+def test_a_near_name_or_value_is_offered(schema: dict[str, Any], arguments: dict[str, Any], hint: str) -> None:
+    assert any(text.startswith(f"Did you mean {hint} instead of '") for text in problem(schema, arguments)["hints"])
+
+
+def test_a_place_is_written_as_in_a_program() -> None:
+    schema = of({"type": "array", "items": {"type": "object", "required": ["id"]}})
+    found = problem(schema, {"a": [{"id": 1}, {}]})
+    assert found["details"][0]["path"] == "a[1].id"
+    assert found["hints"] == ["Required field missing: 'a[1].id'."]
+
+
+def test_long_values_are_cut() -> None:
+    found = problem(of({"enum": [f"{n}{5000 * chr(120)}" for n in range(40)]}), {"a": "y" * 100_000})
+    assert len(json.dumps(found)) < 10_000
+
+
+def test_an_example_has_the_required_fields_and_fits() -> None:
+    schema = {
+        "type": "object",
+        "properties": {
+            "id": {"type": "integer", "minimum": 10},
+            "when": {"type": "string", "format": "date"},
+            "kind": {"enum": ["a", "b"]},
+            "who": {"$ref": "#/$defs/person"},
+            "rows": {"type": "array", "items": {"type": "number"}, "minItems": 2},
+            "other": {"type": "string"},
+        },
+        "required": ["id", "when", "kind", "who", "rows"],
+        "$defs": {"person": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}},
+    }
+    assert problem(schema, {})["examples"] == [
+        {"id": 10, "when": "2026-01-31", "kind": "a", "who": {"name": "…"}, "rows": [1, 1]}
+    ]
+
+
+def test_a_moment_may_lack_its_offset() -> None:
+    validator = compiled(of({"format": "date-time"}))
+    texts = ["2026-01-31T12:00:00", "2026-01-31T12:00:00Z", "2026-01-31t12:00:60.123z", "2026-01-31T12:00:00+02:00"]
+    assert [validator.problems({"a": text}, "t") for text in texts] == [None] * 4
+
+
+def test_text_that_is_not_unicode_is_refused_and_said_so() -> None:
+    found = problem(of({"enum": ["x"]}), {"a": "\ud800"})
+    assert found["error_code"] == "INPUT_VALIDATION_FAILED"
+    assert "surrogate" in found["summary"]
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        {"pattern": "(?=x)x"},
+        {"pattern": "(x)\\1"},
+        {"pattern": "(((a{100}){100}){100}){100}"},
+        {"pattern": 5},
+        {"patternProperties": {"(": {"type": "string"}}},
+        {"required": True},
+        {"type": "text"},
+        {"items": 5},
+        {"allOf": [5]},
+        {"$ref": 5},
+        {"$ref": "#/$defs/none"},
+        {"$ref": "#/properties/a/enum/0", "enum": [{"type": "string"}, {}, "1", 1]},
+        {"$ref": "other.json"},
+        {"$dynamicRef": "#x"},
+    ],
+    ids=str,
+)
+def test_what_cannot_be_used_is_ignored_and_the_rest_still_checked(field: dict[str, Any]) -> None:
+    schema = {"properties": {"a": field, "b": {"type": "string"}}}
+    validator = compiled(schema)
+    assert (validator.warnings != ()) is (field != {"pattern": 5})
+    assert validator.problems({"a": 1, "b": "x"}, "t") is None
+    found = validator.problems({"b": 1}, "t")
+    assert found is not None
+    assert found.get("_meta", {}).get("warnings", []) == list(validator.warnings)
+
+
+@pytest.mark.parametrize("schema", [None, [], "x", 5, {"enum": 5}, {"type": {}}, {"properties": []}, {1: 2}], ids=str)
+def test_no_schema_makes_a_tool_unusable(schema: Any) -> None:
+    assert compiled(schema).problems({"a": 1}, "t") is None
+
+
+def test_a_reference_out_of_the_schema_is_neither_read_nor_fetched(tmp_path: Path) -> None:
+    secret = tmp_path / "secret.json"
+    secret.write_text('{"type": "string"}')
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(0.2)
+        address = f"http://127.0.0.1:{server.getsockname()[1]}/schema"
+        for uri in (address, secret.as_uri(), str(secret)):
+            hostile: list[dict[str, Any]] = [
+                of({"$ref": uri}),
+                {"$ref": uri},
+                {"$schema": uri, "type": "object"},
+                {"$id": uri, "properties": {"a": {"$ref": "other"}}},
+                {"$defs": {"x": {"$ref": uri}}},
+                {"x-more": {"$ref": uri}, "properties": {"a": {"$ref": "#/x-more"}}},
+                of({"$dynamicRef": uri}),
+                of({"$recursiveRef": uri}),
+                of({"const": {"$ref": uri}}) | {"$ref": "#/properties/a/const"},
+            ]
+            for schema in hostile:
+                validator = compiled(schema)
+                assert validator.problems({"b": 1}, "t") is None  # a string is not asked for: the file was not read
+        with pytest.raises(TimeoutError):
+            server.accept()
+
+
+def doubling(keyword: str, levels: int = 40) -> dict[str, Any]:
+    """A small schema that unfolds into 2^levels."""
+    defs: dict[str, Any] = {f"d{n}": {keyword: [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(levels)}
+    return {"$ref": "#/$defs/d0", "$defs": {**defs, f"d{levels}": {"type": "string"}}}
+
+
+def nested(levels: int) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": "string"}
+    for _ in range(levels):
+        schema = {"properties": {"a": schema}}
+    return schema
+
+
+def chained(links: int) -> dict[str, Any]:
+    """A long way from each level of the arguments to the next: it would overflow the validator's stack."""
+    defs: dict[str, Any] = {f"d{n}": {"allOf": [{"$ref": f"#/$defs/d{n + 1}"}]} for n in range(links)}
+    return {"$ref": "#/$defs/d0", "$defs": {**defs, f"d{links}": {"properties": {"a": {"$ref": "#"}}}}}
+
+
+def unevaluated(levels: int) -> dict[str, Any]:
+    schema: dict[str, Any] = {"properties": {"a": {}}}
+    for _ in range(levels):
+        schema = {"allOf": [schema], "unevaluatedProperties": False}
+    return schema
+
+
+DEEP: dict[str, Any] = {}
+for _ in range(90):
+    DEEP = {"a": DEEP}
+SPLIT = {"type": "object", "properties": {"a": {"anyOf": [{"$ref": "#"}] * 3}}, "required": ["z"]}
+HOSTILE: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "allOf doubled": (doubling("allOf"), {}),
+    "anyOf doubled": (doubling("anyOf"), {}),
+    "oneOf doubled": (doubling("oneOf"), {}),
+    "anyOf doubled, 14 levels": (doubling("anyOf", 14), {}),
+    "doubled at each level": (SPLIT, DEEP),
+    "unevaluated": (unevaluated(40), {"a": 1}),
+    "refers to itself": ({"$ref": "#"}, {}),
+    "cycle": ({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}}, {}),
+    "cycle of choices": ({"anyOf": [{"$ref": "#"}, {"not": {"$ref": "#"}}]}, {}),
+    "100 levels": (nested(49), DEEP),
+    "100,000 levels": (nested(100_000), {}),
+    "chain": (chained(50), DEEP),
+    "long chain": (chained(4000), DEEP),
+    "10 MB enum": (of({"enum": [f"value {number}" for number in range(700_000)]}), {"a": 1}),
+    "catastrophic pattern": (of({"pattern": "^(a+)+$"}), {"a": "a" * 200_000 + "b"}),
+    "large automaton": (of({"pattern": "[01]*1[01]{6000}x"}), {"a": "0110100" * 30_000}),
+    "many patterns": (of({"allOf": [{"pattern": f"[01]*1[01]{{{n}}}x"} for n in range(900)]}), {"a": "0110100" * 99}),
+    "wide and long": (of({"items": {"allOf": [{"type": "string"}] * 4000}}), {"a": [1] * 100_000}),
+    "copies": ({"allOf": [{"type": "string"}] * 5000}, {"a": "x" * 1_000_000}),
+    "copies of choices": (of({"anyOf": [{"type": "integer"}] * 5000}), {"a": "x" * 1_000_000}),
+    "deep enum": (of({"enum": [json.loads("[" * 95 + "]" * 95)]}), {"a": 1}),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_no_schema_takes_long_or_ends_the_host(name: str) -> None:
+    schema, arguments = HOSTILE[name]
+    started = time.process_time()
+    found: list[Any] = []
+    # A thread, because its stack is the smaller one wherever tools run in threads.
+    before = threading.stack_size(512 * 1024)
+    thread = threading.Thread(target=lambda: found.append(compiled(schema).problems(arguments, "t")))
+    thread.start()
+    threading.stack_size(before)
+    thread.join()
+    assert len(found) == 1
+    assert time.process_time() - started < 5  # unguarded: minutes to years
+
+
+def test_a_recursive_schema_is_checked_as_deep_as_it_goes() -> None:
+    node = {"type": "object", "properties": {"and": {"$ref": "#/$defs/list"}, "or": {"$ref": "#/$defs/list"}}}
+    schema = {
+        "properties": {"filter": {"$ref": "#/$defs/filter"}},
+        "$defs": {
+            "list": {"type": "array", "items": {"$ref": "#/$defs/filter"}},
+            "filter": {"anyOf": [{"type": "string"}, node]},
+        },
+    }
+    validator = compiled(schema)
+    fits: Any = "x"
+    for _ in range(10):
+        fits = {"and": [fits, {"or": ["y"]}]}
+    assert validator.accepts({"filter": fits}) is True
+    assert validator.accepts({"filter": {"and": [{"or": [5]}]}}) is False
+
+
+SCALARS = st.one_of(st.none(), st.booleans(), st.integers(-5, 5), st.floats(-5, 5), st.text("ab1", max_size=4))
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3),
+    max_leaves=8,
+)
+TYPES = st.sampled_from(["null", "boolean", "integer", "number", "string", "array", "object"])
+LEAVES = st.one_of(
+    st.fixed_dictionaries(
+        {}, optional={"type": TYPES, "minimum": st.integers(-5, 5), "exclusiveMaximum": st.integers(-5, 5)}
+    ),
+    st.fixed_dictionaries({}, optional={"type": TYPES, "minLength": st.integers(0, 3), "maxLength": st.integers(0, 3)}),
+    st.builds(lambda values: {"enum": values}, st.lists(SCALARS, min_size=1, max_size=3)),
+    st.builds(lambda value: {"const": value}, VALUES),
+)
+
+
+def composed(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    named = st.dictionaries(st.sampled_from("abc"), inner, max_size=3)
+    objects = {
+        "properties": named,
+        "required": st.lists(st.sampled_from("abc"), max_size=2, unique=True),
+        "additionalProperties": st.booleans() | inner,
+    }
+    arrays = {
+        "items": inner,
+        "minItems": st.integers(0, 2),
+        "maxItems": st.integers(0, 2),
+        "uniqueItems": st.booleans(),
+    }
+    choices = st.sampled_from(["anyOf", "oneOf", "allOf"])
+    return st.one_of(
+        st.fixed_dictionaries({}, optional=objects),
+        st.fixed_dictionaries({}, optional=arrays),
+        st.builds(lambda name, parts: {name: parts}, choices, st.lists(inner, min_size=1, max_size=3)),
+    )
+
+
+SCHEMAS = st.recursive(LEAVES, composed, max_leaves=8)
+
+
+@settings(max_examples=300, deadline=None)
+@given(schema=SCHEMAS, arguments=st.dictionaries(st.sampled_from("abc"), VALUES, max_size=3))
+def test_problems_are_found_exactly_where_the_reference_implementation_finds_them(
+    schema: dict[str, Any], arguments: dict[str, Any]
+) -> None:
+    found = compiled(schema).problems(arguments, "t")
+    assert (found is None) is jsonschema.Draft202012Validator(schema).is_valid(arguments)
+    assert found is None or json.dumps(found, allow_nan=False)
