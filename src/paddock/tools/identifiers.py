@@ -16,13 +16,10 @@ from keyword import kwlist
 from paddock.model.tools import Tool
 
 NAME_CHARACTERS = 100
-OWN_NAMES = frozenset(
-    {
-        *("call_tool", "report_progress", "create_artifact", "read_artifact", "files"),
-        *("callTool", "reportProgress", "codeExec"),
-    }
-)
-"""What every script finds defined."""
+_OWN_NAMES = {
+    "python": ("files", "call_tool", "report_progress", "create_artifact", "read_artifact"),
+    "javascript": ("files", "callTool", "reportProgress", "codeExec"),
+}
 _PYTHON = {
     *kwlist,
     *dir(builtins),
@@ -46,8 +43,8 @@ queueMicrotask require self setImmediate setInterval setTimeout structuredClone 
 unescape valueOf window
 """
 _TAKEN = {
-    "python": frozenset(_PYTHON) | OWN_NAMES,
-    "javascript": frozenset(_JAVASCRIPT_WORDS.split()) | frozenset(_JAVASCRIPT_GLOBALS.split()) | OWN_NAMES,
+    "python": frozenset({*_PYTHON, *_OWN_NAMES["python"]}),
+    "javascript": frozenset({*_JAVASCRIPT_WORDS.split(), *_JAVASCRIPT_GLOBALS.split(), *_OWN_NAMES["javascript"]}),
 }
 _ASCII_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*|_[A-Za-z0-9][A-Za-z0-9_]*")
 _UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u3164\ufe00-\ufe0f\uffa0]")
@@ -63,7 +60,12 @@ def identifier(name: str, language: str = "python") -> str:
 
 def taken(language: str) -> frozenset[str]:
     """The names that mean something in every script of this language."""
-    return _TAKEN["python" if language == "python" else "javascript"]
+    return _TAKEN[_family(language)]
+
+
+def own_names(language: str) -> tuple[str, ...]:
+    """What Paddock itself defines in every script of this language."""
+    return _OWN_NAMES[_family(language)]
 
 
 def linked(tools: Iterable[Tool], language: str = "python") -> dict[str, Tool]:
@@ -84,6 +86,10 @@ def linked(tools: Iterable[Tool], language: str = "python") -> dict[str, Tool]:
         if tool.full_name in long:
             names[long[tool.full_name]] = tool
     return names
+
+
+def _family(language: str) -> str:
+    return "python" if language == "python" else "javascript"
 
 
 def _made(name: str) -> str:

@@ -1,0 +1,100 @@
+"""Typed stubs of the tools that a script may call: `.pyi` for Python, `.d.ts` for JavaScript and TypeScript.
+
+For models, editors, type checkers. Stubs declare and do nothing else, whatever a tool's server wrote: its texts stand
+only in comments, docstrings and string literals, its names only as identifiers. The same tools give the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+
+from paddock.model.tools import Tool
+from paddock.tools import stubs_python, stubs_typescript
+from paddock.tools.identifiers import linked, own_names, taken
+from paddock.tools.learning import LEARNED
+from paddock.tools.schema_reading import Reader
+from paddock.tools.shapes import ANY, Either, MapOf, Named, Names, Record, Shape, type_name
+from paddock.tools.signature import Signature
+
+TYPED_CALLS = 200
+"""With more tools than these, `call_tool` is not declared anew for each: the list would be longer than it is useful."""
+
+
+def stubs(tools: Iterable[Tool], language: str = "python") -> dict[str, str]:
+    """The declarations of each tool by the name that is its alone, without the ones that every script has."""
+    writer = _writer(language)
+    return {signature.names[-1]: writer.declared(signature) for signature in signatures(tools, language)}
+
+
+def module(tools: Iterable[Tool], language: str = "python", *, rebound: Collection[str] = ()) -> str:
+    """A whole file: what every script finds defined, and the tools.
+
+    `rebound` are names that a script assigns itself: a type checker would hold it to the type declared here.
+    """
+    found = signatures(tools, language)
+    known = [*own_names(language), *(name for signature in found for name in signature.names)]
+    return _writer(language).module(
+        [replace(one, names=tuple(name for name in one.names if name not in rebound)) for one in found],
+        typed_calls=len(found) <= TYPED_CALLS,
+        rebound=[name for name in known if name in rebound],
+    )
+
+
+def signatures(tools: Iterable[Tool], language: str = "python") -> list[Signature]:
+    """What a script of this language needs to know of each tool, in the order in which they are linked."""
+    writer = _writer(language)
+    names = linked(tools, language)
+    by_tool: dict[str, list[str]] = {}
+    for name, tool in names.items():
+        by_tool.setdefault(tool.full_name, []).append(name)
+    ours = {tool.full_name: tool for tool in names.values()}
+    types = Names({*names, *taken(language), *writer.TYPE_NAMES})
+    bare = _callable_bare(ours.values())
+    return [
+        _signature(tool, tuple(by_tool[full_name]), types, writer.ARGUMENTS, tool.name in bare)
+        for full_name, tool in ours.items()
+    ]
+
+
+def _signature(tool: Tool, names: tuple[str, ...], types: Names, suffix: str, is_bare: bool) -> Signature:
+    prefix = type_name(names[0])
+    prefix = prefix if prefix[:1].isalpha() else f"Tool{prefix}"
+    taking = Reader(tool.input_schema, types, f"{prefix}{suffix}")
+    arguments = taking.arguments()
+    records = taking.records
+    result: Shape = MapOf(ANY)
+    if tool.output_schema is not None:
+        giving = Reader(tool.output_schema, types, f"{prefix}Result")
+        result = giving.result()
+        records = [*records, *giving.records]
+    return Signature(
+        tool=tool,
+        names=names,
+        called=(tool.full_name, tool.name) if is_bare and tool.server else (tool.full_name,),
+        records=tuple(records),
+        arguments=arguments,
+        is_optional=_is_optional(arguments, taking.records),
+        result=result,
+        is_learned=bool((tool.output_schema or {}).get(LEARNED)),
+    )
+
+
+def _callable_bare(tools: Collection[Tool]) -> set[str]:
+    """Names that mean one tool of these without its server."""
+    times: dict[str, int] = {}
+    for tool in tools:
+        for name in {tool.name, tool.full_name}:
+            times[name] = times.get(name, 0) + 1
+    return {name for name, count in times.items() if count == 1}
+
+
+def _is_optional(arguments: Shape, records: list[Record]) -> bool:
+    """Whether a call may leave the arguments out: nothing in them is required."""
+    members = arguments.members if isinstance(arguments, Either) else (arguments,)
+    required = {record.name for record in records if any(field.is_required for field in record.fields)}
+    return any(not isinstance(member, Named) or member.name not in required for member in members)
+
+
+def _writer(language: str) -> stubs_python.Writer | stubs_typescript.Writer:
+    return stubs_python.Writer() if language == "python" else stubs_typescript.Writer()
