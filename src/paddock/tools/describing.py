@@ -8,6 +8,7 @@ from typing import Any
 
 from paddock.model.nesting import is_deeper
 from paddock.model.tools import Tool
+from paddock.tools.identifiers import once
 from paddock.tools.prose import fenced, first_sentence, inline, one_line
 from paddock.tools.stubs import stubs
 
@@ -23,19 +24,17 @@ def brief(tools: Iterable[Tool]) -> str:
     return "\n".join(_line(tool) for tool in tools)
 
 
-def detailed(tools: Iterable[Tool], language: str = "python") -> str:
-    """Typed stubs of the tools, in one block of code."""
-    declared = stubs(tools, language)
-    suffix = "python" if language == "python" else "typescript"
-    return fenced("\n\n".join(text.strip("\n") for text in declared.values()), suffix) if declared else ""
+def detailed(tools: Iterable[Tool], language: str = "python", *, among: Iterable[Tool] | None = None) -> str:
+    """Typed stubs of the tools, in one block of code. `among` are all that the script may call, where these are not."""
+    return _block(stubs(tools, language, among=among).values(), language)
 
 
-def full(tools: Iterable[Tool], language: str = "python") -> str:
+def full(tools: Iterable[Tool], language: str = "python", *, among: Iterable[Tool] | None = None) -> str:
     """For each tool its typed stub and its JSON Schemas, as its server declares them."""
-    ours = list(tools)
+    asked = once(tools)
     parts = []
-    for tool in ours:
-        parts.append(f"### {_name(tool)}\n\n{detailed([tool], language)}")
+    for tool, text in zip(asked, stubs(asked, language, among=among).values(), strict=True):
+        parts.append(f"### {_name(tool)}\n\n{_block([text], language)}")
         parts.append(f"Input schema:\n\n{_schema(tool.input_schema)}")
         if tool.output_schema is not None:
             parts.append(f"Output schema:\n\n{_schema(tool.output_schema)}")
@@ -60,6 +59,11 @@ def overview(tools: Iterable[Tool], *, with_names: bool = False) -> str:
 def _line(tool: Tool) -> str:
     said = first_sentence(tool.description) or one_line(tool.title)
     return f"- {_name(tool)}: {inline(said)}" if said else f"- {_name(tool)}"
+
+
+def _block(declarations: Iterable[str], language: str) -> str:
+    text = "\n\n".join(declared.strip("\n") for declared in declarations)
+    return fenced(text, "python" if language == "python" else "typescript") if text else ""
 
 
 def _name(tool: Tool) -> str:

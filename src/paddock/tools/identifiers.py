@@ -70,7 +70,7 @@ def own_names(language: str) -> tuple[str, ...]:
 
 def linked(tools: Iterable[Tool], language: str = "python") -> dict[str, Tool]:
     """Each name by which a script calls one of `tools`, in the order in which they are linked."""
-    unique = list({tool.full_name: tool for tool in reversed(list(tools))}.values())[::-1]
+    unique = once(tools)
     bare = {tool.full_name: identifier(tool.name, language) for tool in unique}
     shared = {name for name, times in Counter(bare.values()).items() if times > 1}
     long = _long_names([tool for tool in unique if bare[tool.full_name] in shared], bare)
@@ -88,6 +88,14 @@ def linked(tools: Iterable[Tool], language: str = "python") -> dict[str, Tool]:
     return names
 
 
+def once(tools: Iterable[Tool]) -> list[Tool]:
+    """`tools` without any that has come before."""
+    first: dict[str, Tool] = {}
+    for tool in tools:
+        first.setdefault(tool.full_name, tool)
+    return list(first.values())
+
+
 def _family(language: str) -> str:
     return "python" if language == "python" else "javascript"
 
@@ -96,6 +104,7 @@ def _made(name: str) -> str:
     """Letters and digits of any script that every engine knows, the rest underscores."""
     normal = unicodedata.normalize("NFKC", name)[:NAME_CHARACTERS]
     shown = "".join(character if _is_part(character) else "_" for character in normal)
+    shown = re.sub(r"(?<=_)[^\w]+|^[^\w]+", "", shown)  # marks with no letter to stand on
     shown = unicodedata.normalize("NFKC", shown).rstrip("_")
     shown = re.sub("_{2,}", "_", shown) if shown.strip("_") else ""
     if not shown:

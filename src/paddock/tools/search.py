@@ -24,6 +24,7 @@ FIELD_CHARACTERS = 2000
 PARAMETERS = 100
 PARAMETER_CHARACTERS = 200
 PARAMETER_DEPTH = 4
+TIMES = 2  # that a word counts for in one field, however often it is there
 QUERY_CHARACTERS = 500
 QUERY_WORDS = 16
 PREFIX_WORDS = 50
@@ -156,8 +157,8 @@ def _weighed(tool: Tool) -> dict[str, float]:
         *_parameters(tool.input_schema),
     ]
     for weight, text in fields:
-        for word in words(text[:FIELD_CHARACTERS]):
-            weights[word] += weight
+        for word, times in Counter(words(text[:FIELD_CHARACTERS])).items():
+            weights[word] += weight * min(times, TIMES)
     return weights
 
 

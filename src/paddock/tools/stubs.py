@@ -21,10 +21,13 @@ TYPED_CALLS = 200
 """With more tools than these, `call_tool` is not declared anew for each: the list would be longer than it is useful."""
 
 
-def stubs(tools: Iterable[Tool], language: str = "python") -> dict[str, str]:
-    """The declarations of each tool by the name that is its alone, without the ones that every script has."""
+def stubs(tools: Iterable[Tool], language: str = "python", *, among: Iterable[Tool] | None = None) -> dict[str, str]:
+    """The declarations of each tool by the name that is its alone, without the ones that every script has.
+
+    `among` are all the tools that the script may call, where these are not all: a name depends on the others.
+    """
     writer = _writer(language)
-    return {signature.names[-1]: writer.declared(signature) for signature in signatures(tools, language)}
+    return {one.names[-1]: writer.declared(one) for one in signatures(tools, language, among=among)}
 
 
 def module(tools: Iterable[Tool], language: str = "python", *, rebound: Collection[str] = ()) -> str:
@@ -41,19 +44,22 @@ def module(tools: Iterable[Tool], language: str = "python", *, rebound: Collecti
     )
 
 
-def signatures(tools: Iterable[Tool], language: str = "python") -> list[Signature]:
+def signatures(
+    tools: Iterable[Tool], language: str = "python", *, among: Iterable[Tool] | None = None
+) -> list[Signature]:
     """What a script of this language needs to know of each tool, in the order in which they are linked."""
-    writer = _writer(language)
-    names = linked(tools, language)
+    asked = list(tools)
+    names = linked(asked if among is None else [*among, *asked], language)
     by_tool: dict[str, list[str]] = {}
     for name, tool in names.items():
         by_tool.setdefault(tool.full_name, []).append(name)
-    ours = {tool.full_name: tool for tool in names.values()}
+    every = {tool.full_name: tool for tool in names.values()}
+    writer = _writer(language)
     types = Names({*names, *taken(language), *writer.TYPE_NAMES})
-    bare = _callable_bare(ours.values())
+    bare = _callable_bare(every.values())
     return [
-        _signature(tool, tuple(by_tool[full_name]), types, writer.ARGUMENTS, tool.name in bare)
-        for full_name, tool in ours.items()
+        _signature(every[full_name], tuple(by_tool[full_name]), types, writer.ARGUMENTS, every[full_name].name in bare)
+        for full_name in dict.fromkeys(tool.full_name for tool in asked)
     ]
 
 
