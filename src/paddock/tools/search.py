@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from heapq import nsmallest
 from math import log
 from typing import Any
 
@@ -51,7 +52,7 @@ class Found:
 
 
 class Index:
-    """The words of a list of tools. Building it takes some 0.1 ms a tool, a search some microseconds a match."""
+    """The words of a list of tools. Building it takes some 0.2 ms a tool, a search some 1 us a match."""
 
     def __init__(self, tools: Iterable[Tool]) -> None:
         self._tools = sorted(tools, key=lambda tool: tool.full_name)
@@ -77,35 +78,35 @@ class Index:
         if tags or servers:
             wanted, offered = {tag.casefold() for tag in tags}, set(servers)
             scores = {place: score for place, score in scores.items() if _passes(self._tools[place], wanted, offered)}
-        best = sorted(scores, key=lambda place: (-scores[place], place))
-        return [
-            Found(self._tools[place], scores[place]) for place in (best if limit is None else best[: max(limit, 0)])
-        ]
+        ranked = ((-score, place) for place, score in scores.items())
+        best = sorted(ranked) if limit is None else nsmallest(limit, ranked)
+        return [Found(self._tools[place], -score) for score, place in best]
 
     def _matches(self, asked: list[str]) -> dict[int, float]:
         totals: dict[int, float] = defaultdict(float)
         hits: Counter[int] = Counter()
         for word in asked:
-            found = self._matches_of_a_word(word)
+            found = self._matches_of_a_word(word, is_last=word == asked[-1])
             hits.update(found.keys())
             for place, score in found.items():
                 totals[place] += score
         # A tool that has all the words comes before one that has a rare one many times.
-        return {place: round(total * hits[place] / len(asked), 6) for place, total in totals.items()}
+        return {place: total * hits[place] for place, total in totals.items()} if len(asked) > 1 else totals
 
-    def _matches_of_a_word(self, word: str) -> dict[int, float]:
+    def _matches_of_a_word(self, word: str, *, is_last: bool) -> dict[int, float]:
         found = dict(self._scores.get(word, {}))
-        near = dict.fromkeys(self._beginning_with(word), PREFIX_MATCH)
+        near = dict.fromkeys(self._beginning_with(word, is_last=is_last), PREFIX_MATCH)
         if not found and not near:
             near = {other: TYPO_MATCH for less in _shortened(word) for other in self._near.get(less, ())}
         for other, worth in near.items():
             for place, score in self._scores[other].items():
-                found[place] = max(found.get(place, 0.0), score * worth)
+                if score * worth > found.get(place, 0.0):
+                    found[place] = score * worth
         return found
 
-    def _beginning_with(self, word: str) -> list[str]:
-        """Longer words. Two letters begin too many of them, so that only those of names count; one says nothing."""
-        known = self._words if len(word) > 2 else self._name_words if len(word) == 2 else []
+    def _beginning_with(self, word: str, *, is_last: bool) -> list[str]:
+        """Longer words. Two letters begin many, and count for names only, where someone may still be typing."""
+        known = self._words if len(word) > 2 else self._name_words if len(word) == 2 and is_last else []
         start = bisect_left(known, word)
         near = known[start : start + PREFIX_WORDS]
         return [longer for longer in near if longer.startswith(word) and longer != word]
