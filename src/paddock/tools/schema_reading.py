@@ -6,7 +6,7 @@ steps, and what lies beyond them, or makes no sense, is `any`. Nothing outside t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any, TypeAlias
 from urllib.parse import unquote
@@ -48,10 +48,14 @@ Json: TypeAlias = Mapping[str, Any]
 
 
 class Reader:
-    """Reads one document. `records` are the objects that it came upon, those that others are made of first."""
+    """Reads one document. `records` are the objects that it came upon, those that others are made of first.
 
-    def __init__(self, document: Json, names: Names, prefix: str) -> None:
+    An object that is equal to one of `known` is that one.
+    """
+
+    def __init__(self, document: Json, names: Names, prefix: str, known: Sequence[Record] = ()) -> None:
         self.records: list[Record] = []
+        self._known = known
         self._document = document
         self._names = names
         self._prefix = prefix
@@ -150,7 +154,7 @@ class Reader:
             tuple(
                 Field(
                     key,
-                    self.read(inner, _within(named.name, key), depth + 1),
+                    self.read(inner, _within(self._prefix, key), depth + 1),
                     key in required,
                     _note(inner, self._flat),
                 )
@@ -162,7 +166,7 @@ class Reader:
 
     def _kept(self, record: Record, place: str) -> Named:
         """The record, or an equal one that is there already, where nothing refers to this one."""
-        for other in [] if place else self.records:
+        for other in () if place else (*self._known, *self.records):
             if (other.fields, other.extra) == (record.fields, record.extra):
                 self._names.release(record.name)
                 return Named(other.name)
@@ -198,7 +202,7 @@ class Reader:
                 break
             if any(key in schema for key in _SHAPING if key != "$ref"):
                 break
-            place = schema["$ref"]
+            place = unquote(schema["$ref"])
             schema = self._target(schema["$ref"])
         return place
 

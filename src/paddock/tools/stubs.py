@@ -71,7 +71,7 @@ def _signature(tool: Tool, names: tuple[str, ...], types: Names, suffix: str, is
     records = taking.records
     result: Shape = MapOf(ANY)
     if tool.output_schema is not None:
-        giving = Reader(tool.output_schema, types, f"{prefix}Result")
+        giving = Reader(tool.output_schema, types, f"{prefix}Result", records)
         result = giving.result()
         records = [*records, *giving.records]
     return Signature(

@@ -20,7 +20,6 @@ class AttachedFile(TypedDict):
     file_type: str
     element_id: str
 
-
 class CreatedArtifact(TypedDict):
     success: bool  # False: only `error` is there
     id: NotRequired[str]
@@ -29,7 +28,6 @@ class CreatedArtifact(TypedDict):
     mimeType: NotRequired[str]
     size: NotRequired[int]
     error: NotRequired[str]
-
 
 class ArtifactContent(TypedDict):
     success: bool  # False: only `error` is there
@@ -77,7 +75,7 @@ class Writer:
         heads = [_head(name, signature) for name in signature.names]
         parts += [f'{head}:\n    """{_quoted(text)}\n    """\n' for head in heads[:1]]
         parts += [f"{head}: ...\n" for head in heads[1:]]
-        return "\n\n".join(parts)
+        return "\n".join(parts)
 
     def module(self, signatures: Sequence[Signature], *, typed_calls: bool, rebound: Collection[str]) -> str:
         """The whole file. A name that a script assigns itself may be anything."""
@@ -88,7 +86,7 @@ class Writer:
         parts += [self.declared(signature) for signature in signatures]
         parts.append("" if "call_tool" in rebound else _calls(signatures if typed_calls else ()))
         parts.append("\n".join(f"{name}: Any" for name in rebound))
-        return "\n\n\n".join(part.strip("\n") for part in parts if part.strip()) + "\n"
+        return "\n\n".join(part.strip("\n") for part in parts if part.strip()) + "\n"
 
 
 def _head(name: str, signature: Signature) -> str:
