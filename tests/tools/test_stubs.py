@@ -481,6 +481,15 @@ def test_a_huge_or_endless_schema_gives_a_stub_of_bounded_size(tmp_path: Path, s
     assert typescript.findings(tmp_path, "api.d.ts") == []
 
 
+def test_names_that_are_too_long_to_be_read_are_left_out(tmp_path: Path) -> None:
+    key = "k" * 1_000_000
+    schema = {"type": "object", "properties": {key: {}, "a": {"type": "string"}}, "required": [key, "a"]}
+    text = module([Tool("s", "t" * 1_000_000, "", schema)])
+    assert len(text) < 5000
+    assert "Arguments(TypedDict, extra_items=Any):\n    a: str\n" in text
+    assert python_types.complaints(tmp_path, text) == ""
+
+
 def test_with_very_many_tools_calls_by_name_are_not_typed() -> None:
     many = [Tool("s", f"t{number}") for number in range(201)]
     assert module(many).count("def call_tool(") == module(many, "typescript").count("function callTool(") == 1

@@ -87,7 +87,7 @@ def _count(number: int, word: str) -> str:
 def _schema(schema: Mapping[str, Any]) -> str:
     if is_deeper(schema, SCHEMA_DEPTH):
         return f"(nested more than {SCHEMA_DEPTH} deep; not shown)"
-    text = json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(dict(schema), ensure_ascii=False, separators=(",", ":"))
     if len(text) > SCHEMA_CHARACTERS:
         return f"({len(text)} characters; not shown)"
     return fenced("".join(letter if letter.isprintable() else _escaped(letter) for letter in text), "json")

@@ -36,6 +36,8 @@ STEPS = 5000
 FIELDS = 300
 """More than these make an object a mapping of anything: part of its fields would be a lie about the rest."""
 NOTE_CHARACTERS = 200
+KEY_CHARACTERS = 200
+"""A field with a longer name is not shown; its object is then one that may hold more."""
 _TYPES = ("string", "integer", "number", "boolean", "null", "array", "object")
 _SHAPING = frozenset(
     {"type", "$ref", "allOf", "anyOf", "oneOf", "enum", "const", "properties", "items", "additionalProperties"}
@@ -143,12 +145,14 @@ class Reader:
         extra = self._extra(schema, name, depth)
         if not isinstance(properties, Mapping) or not 0 < len(properties) <= FIELDS or len(required) > FIELDS:
             return MapOf(extra or ANY)
-        known = dict(properties)
+        known = {key: inner for key, inner in properties.items() if len(key) <= KEY_CHARACTERS}
+        extra = extra if len(known) == len(properties) else ANY
         named = Named(self._names.take(name[:NAME_CHARACTERS]))
         if place:
             self._declared[place] = named
         for missing in required:
-            known.setdefault(missing, {})
+            if len(missing) <= KEY_CHARACTERS:
+                known.setdefault(missing, {})
         record = Record(
             named.name,
             tuple(

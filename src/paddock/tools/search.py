@@ -10,7 +10,7 @@ import re
 import unicodedata
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from heapq import nsmallest
@@ -170,11 +170,11 @@ def _parameters(schema: Any) -> Iterator[tuple[float, str]]:
     for _ in range(PARAMETER_DEPTH):
         inner: list[Any] = []
         for outer in level:
-            properties = outer.get("properties") if isinstance(outer, dict) else None
-            for name, details in list(properties.items())[:left] if isinstance(properties, dict) else ():
+            properties = outer.get("properties") if isinstance(outer, Mapping) else None
+            for name, details in list(properties.items())[:left] if isinstance(properties, Mapping) else ():
                 left -= 1
                 yield PARAMETER, str(name)[:PARAMETER_CHARACTERS]
-                if isinstance(details, dict):
+                if isinstance(details, Mapping):
                     if isinstance(text := details.get("description"), str):
                         yield PARAMETER_TEXT, text[:PARAMETER_CHARACTERS]
                     inner += [details, details.get("items")]

@@ -6,7 +6,7 @@ only in comments, docstrings and string literals, its names only as identifiers.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from paddock.model.tools import Tool
@@ -19,6 +19,8 @@ from paddock.tools.signature import Signature
 
 TYPED_CALLS = 200
 """With more tools than these, `call_tool` is not declared anew for each: the list would be longer than it is useful."""
+CALLED_CHARACTERS = 200
+PREFIX_CHARACTERS = 50
 
 
 def stubs(tools: Iterable[Tool], language: str = "python", *, among: Iterable[Tool] | None = None) -> dict[str, str]:
@@ -64,7 +66,7 @@ def signatures(
 
 
 def _signature(tool: Tool, names: tuple[str, ...], types: Names, suffix: str, is_bare: bool) -> Signature:
-    prefix = type_name(names[0])
+    prefix = type_name(names[0])[:PREFIX_CHARACTERS]
     prefix = prefix if prefix[:1].isalpha() else f"Tool{prefix}"
     taking = Reader(tool.input_schema, types, f"{prefix}{suffix}")
     arguments = taking.arguments()
@@ -77,13 +79,20 @@ def _signature(tool: Tool, names: tuple[str, ...], types: Names, suffix: str, is
     return Signature(
         tool=tool,
         names=names,
-        called=(tool.full_name, tool.name) if is_bare and tool.server else (tool.full_name,),
+        called=_called(tool, is_bare),
         records=tuple(records),
         arguments=arguments,
         is_optional=_is_optional(arguments, taking.records),
         result=result,
-        is_learned=bool((tool.output_schema or {}).get(LEARNED)),
+        is_learned=isinstance(tool.output_schema, Mapping) and LEARNED in tool.output_schema,
     )
+
+
+def _called(tool: Tool, is_bare: bool) -> tuple[str, ...]:
+    """What `call_tool` is declared to take for this tool; nothing where its name is too long to be read."""
+    if len(tool.full_name) > CALLED_CHARACTERS:
+        return ()
+    return (tool.full_name, tool.name) if is_bare and tool.server else (tool.full_name,)
 
 
 def _callable_bare(tools: Collection[Tool]) -> set[str]:

@@ -96,7 +96,7 @@ def _head(name: str, signature: Signature) -> str:
 
 def _calls(signatures: Sequence[Signature]) -> str:
     overloads = []
-    for signature in signatures:
+    for signature in filter(lambda one: one.called, signatures):
         names = ", ".join(_literal(name) for name in signature.called)
         optional = " | None = None" if signature.is_optional else ""
         overloads.append(

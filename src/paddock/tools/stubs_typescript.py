@@ -85,8 +85,8 @@ class Writer:
         """The whole file. A name that a script declares itself cannot be declared here as well."""
         parts = [_HEADER, _TYPES, *(text for name, text in _OWN.items() if name not in rebound)]
         parts += [self.declared(signature) for signature in signatures]
-        calls = [_call(signature) for signature in signatures if signature.tool.server] if typed_calls else []
-        parts.append("\n".join([*calls, _ANY_CALL]) if "callTool" not in rebound else "")
+        called = [one for one in signatures if one.called and one.tool.server] if typed_calls else []
+        parts.append("\n".join([*map(_call, called), _ANY_CALL]) if "callTool" not in rebound else "")
         return "\n\n".join(part.strip("\n") for part in parts if part.strip()) + "\n"
 
 
