@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from paddock.model.tools import Tool
 from paddock.tools import stubs_python, stubs_typescript
-from paddock.tools.identifiers import linked, own_names, taken
+from paddock.tools.identifiers import linked, once, own_names, taken
 from paddock.tools.learning import LEARNED
 from paddock.tools.schema_reading import Reader
 from paddock.tools.shapes import ANY, Either, MapOf, Named, Names, Record, Shape, type_name
@@ -50,18 +50,16 @@ def signatures(
     tools: Iterable[Tool], language: str = "python", *, among: Iterable[Tool] | None = None
 ) -> list[Signature]:
     """What a script of this language needs to know of each tool, in the order in which they are linked."""
-    asked = list(tools)
+    asked = once(tools)
     names = linked(asked if among is None else [*among, *asked], language)
     by_tool: dict[str, list[str]] = {}
     for name, tool in names.items():
         by_tool.setdefault(tool.full_name, []).append(name)
-    every = {tool.full_name: tool for tool in names.values()}
     writer = _writer(language)
     types = Names({*names, *taken(language), *writer.TYPE_NAMES})
-    bare = _callable_bare(every.values())
+    bare = _callable_bare(once(names.values()))
     return [
-        _signature(every[full_name], tuple(by_tool[full_name]), types, writer.ARGUMENTS, every[full_name].name in bare)
-        for full_name in dict.fromkeys(tool.full_name for tool in asked)
+        _signature(tool, tuple(by_tool[tool.full_name]), types, writer.ARGUMENTS, tool.name in bare) for tool in asked
     ]
 
 
