@@ -72,9 +72,16 @@ def _growth() -> Amount:
     return growth()
 
 
+def _search() -> Amount:
+    from bench.tool_figures import search_time
+
+    return search_time()
+
+
 FIGURES: dict[str, Callable[[], Figure | Amount]] = {
     "kept": _kept,
     "waiting-memory": _waiting_memory,
     "growth": _growth,
+    "search": _search,
 }
 """By the name that `--only` takes; each is counted when it is asked for."""

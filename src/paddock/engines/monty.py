@@ -30,7 +30,7 @@ from paddock.engines.monty_code import DUMP, RESULT, Prepared, prepare
 from paddock.engines.monty_files import LazyFiles
 from paddock.engines.monty_floats import Floats
 from paddock.engines.monty_sessions import Sessions
-from paddock.engines.monty_types import check_types
+from paddock.engines.monty_types import Stubs, check_types
 from paddock.model.errors import EngineCrashed, EngineUnavailable
 from paddock.model.events import (
     Answer,
@@ -98,12 +98,15 @@ class MontyEngine:
                     self._open.discard(execution)
                 sessions.give_back(session, plan.limits)
 
-    async def check_types(self, plan: Plan) -> Finished | None:
-        """What is wrong with the script by its types, whatever Python engine it is for; None where nothing is."""
+    async def check_types(self, plan: Plan, stubs: Stubs | None = None) -> Finished | None:
+        """What is wrong with the script by its types, whatever Python engine it is for; None where nothing is.
+
+        `stubs` declares the tools. Without it they take and give anything.
+        """
         sessions = self._sessions or await self._start()
         try:
             async with sessions.beside() as pool:
-                return await check_types(pool, plan, _source(plan))
+                return await check_types(pool, plan, _source(plan), stubs)
         except (MontyError, RuntimeError) as error:
             raise EngineCrashed(f"the type checker's worker died: {error}") from None
 

@@ -6,32 +6,40 @@ import ast
 import builtins
 import json
 import re
-from typing import Any
+from collections.abc import Callable, Collection
+from typing import Any, TypeAlias
 
 from pydantic_monty import AsyncFunctionSnapshot, AsyncMonty, MontyRuntimeError, MontyTypingError
 
 from paddock.engines.monty_code import script_lines
+from paddock.engines.monty_findings import Finding, certain
 from paddock.model.events import Finished
 from paddock.model.result import Verdict
 from paddock.planning.plan import Plan
 from paddock.planning.python_source import Source
 
 GATE = "PADDOCK_GATE"  # a stub whose name begins with an underscore is not seen
-FINDING = re.compile(r"^main\.py:(\d+):(\d+): error\[([a-z-]+)\] (.*)$", re.MULTILINE)
+FINDING = re.compile(
+    r"^main\.py:(\d+):(\d+): (?:error|warning(?=\[unused-awaitable\]))\[([a-z-]+)\] (.*)$", re.MULTILINE
+)
+NOT_AWAITED = "unused-awaitable"  # a warning to the checker; of a tool's call it is an error, where tools are declared
 # A module that this checker does not know may still be there at run time, and a future import is no longer the first
 # statement once the gate stands before it.
 NOT_OURS = ("unresolved-import",)
 # Its own list of builtins is shorter than the interpreter's: `map`, `open`, `ImportError` and more are not on it.
 BUILTIN = re.compile(rf"Name `({'|'.join(dir(builtins))})` used when not defined")
 CHECK_SECONDS = 10.0
+Stubs: TypeAlias = Callable[[Collection[str]], str]
+"""Gives the declarations of the tools, for a script that assigns these names itself."""
 
 
-async def check_types(pool: AsyncMonty, plan: Plan, source: Source) -> Finished | None:
+async def check_types(pool: AsyncMonty, plan: Plan, source: Source, stubs: Stubs | None = None) -> Finished | None:
     """The first thing that is wrong by its types, with all of them in the message; None where nothing is."""
+    declared = _stubs(plan, source, stubs)
     async with pool.checkout(
         limits={"max_feed_duration_secs": CHECK_SECONDS, "max_memory": plan.limits.memory_bytes},
         type_check=True,
-        type_check_stubs=_stubs(plan, source),
+        type_check_stubs=declared,
         type_check_format="concise",
     ) as session:
         # The worker checks a whole feed before it runs the first line. That line calls the gate, which is never
@@ -41,7 +49,7 @@ async def check_types(pool: AsyncMonty, plan: Plan, source: Source) -> Finished 
             while isinstance(snapshot, AsyncFunctionSnapshot) and snapshot.function_name == "import_stubs":
                 snapshot = await snapshot.resume_auto()
         except MontyTypingError as error:
-            return _finding(error.display())
+            return _finding(error.display(), source, declared if stubs else "")
         except MontyRuntimeError as error:
             return _unchecked(error)
     return None
@@ -55,19 +63,23 @@ def _unchecked(error: MontyRuntimeError) -> Finished | None:
     return Finished(Verdict.REJECTED, error_type="TypingError", error_message=message)
 
 
-def _finding(report: str) -> Finished | None:
-    found = [match for match in FINDING.findall(report) if _counts(match[2], match[3])]
+def _finding(report: str, source: Source, stubs: str) -> Finished | None:
+    found = [
+        Finding(int(line) - 1, int(column), rule, text)
+        for line, column, rule, text in FINDING.findall(report)
+        if _counts(rule, text) and (stubs or rule != NOT_AWAITED)
+    ]
+    if stubs:
+        found = certain(found, source.tree, stubs)
     if not found:
         return None
-    lines = [f"line {int(line) - 1}, column {column}: {text} [{rule}]" for line, column, rule, text in found]
-    line, column, _, text = found[0]
-    message = text if len(lines) == 1 else "\n".join(lines)
+    lines = [f"line {one.line}, column {one.column}: {one.text} [{one.rule}]" for one in found]
     return Finished(
         Verdict.REJECTED,
         error_type="TypingError",
-        error_message=message,
-        line=int(line) - 1,
-        column=int(column),
+        error_message=found[0].text if len(lines) == 1 else "\n".join(lines),
+        line=found[0].line,
+        column=found[0].column,
     )
 
 
@@ -85,15 +97,21 @@ def _checkable(source: Source) -> str:
     return "\n".join(lines)
 
 
-def _stubs(plan: Plan, source: Source) -> str:
+def _stubs(plan: Plan, source: Source, stubs: Stubs | None) -> str:
     rebound = {
         node.id for node in ast.walk(source.tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     }
-    lines = ["from typing import Any", f"def {GATE}() -> None: ..."]
-    lines += ["files: list[dict[str, str]]"] if "files" not in plan.inputs_json and "files" not in rebound else []
-    lines += [
+    inputs = [
         f"{name}: {'Any' if name in rebound else _type(json.loads(text))}" for name, text in plan.inputs_json.items()
     ]
+    gate = f"def {GATE}() -> None: ..."
+    if stubs is not None:
+        # What the declarations list is all that a script sees of them.
+        listed = f"__all__ += {json.dumps([GATE, *plan.inputs_json])}"
+        return "\n".join([stubs(rebound | plan.inputs_json.keys()), listed, gate, *inputs])
+    lines = ["from typing import Any", gate]
+    lines += ["files: list[dict[str, str]]"] if "files" not in plan.inputs_json and "files" not in rebound else []
+    lines += inputs
     lines += [
         "async def call_tool(name: str, params: dict[str, Any] | None = None, "
         "arguments: dict[str, Any] | None = None) -> Any: ...",

@@ -1,0 +1,79 @@
+"""Which findings of the type checker are certain where the types of tools are concerned.
+
+Those types come from schemas, and a value of the right shape may have another type: a dict that a script puts together
+is no TypedDict, a field that may be null often is not, and a result may be changed. None of that is to stop a script.
+The wording is that of the checker in the pinned version of Monty.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+_UNKNOWN_KEY = re.compile(r'Unknown key "(?P<key>.*?)" for TypedDict `\w+`(?P<rest>.*)', re.DOTALL)
+_VALUE = re.compile(r"Invalid argument to key .* with declared type `(?P<declared>.*)` on .* type `(?P<found>.*)`")
+_EXPECTED = re.compile(r"Expected `(?P<expected>.*)`, found `(?P<found>.*)`")
+_ASSIGNED = re.compile(r"Object of type `(?P<found>.*)` is not assignable to `(?P<expected>.*)`")
+_RECORD = re.compile(r"^(?:class (\w+)\(TypedDict|(\w+) = TypedDict\()", re.MULTILINE)
+_DICT = re.compile(r"(?:dict|Mapping|MutableMapping)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that the checker has to say, with its place in the script."""
+
+    line: int
+    column: int
+    rule: str
+    text: str
+
+
+def certain(findings: Iterable[Finding], tree: ast.AST, stubs: str) -> list[Finding]:
+    """The findings that hold whatever the tools answer."""
+    records = {name for pair in _RECORD.findall(stubs) for name in pair if name}
+    stored = {key for node in ast.walk(tree) if (key := _stored_key(node)) is not None}
+    spread = {line for node in ast.walk(tree) for line in _spread_lines(node)}
+    return [
+        finding
+        for finding in findings
+        if not _is_doubtful(finding.text, records, stored)
+        and not (finding.rule == "missing-typed-dict-key" and finding.line in spread)
+    ]
+
+
+def _is_doubtful(text: str, records: set[str], stored: set[str]) -> bool:
+    if found := _UNKNOWN_KEY.fullmatch(text):
+        # Of one of several types, or put there by the script itself.
+        return "subscripted object" in found["rest"] or found["key"] in stored
+    if found := _VALUE.fullmatch(text):
+        return " | " in found["found"] or (
+            found["declared"].startswith("Literal[") and "Literal[" not in found["found"]
+        )
+    if found := _EXPECTED.search(text) or _ASSIGNED.search(text):
+        given, expected = found["found"], found["expected"]
+        if given in records:
+            return bool(_DICT.match(expected))
+        # What is wrong inside a literal dict is a finding of its own.
+        return bool(_DICT.match(given)) and any(part in records for part in expected.split(" | "))
+    return " | None`" in text or "on `None` in union" in text
+
+
+def _stored_key(node: ast.AST) -> str | None:
+    """The key of `x["key"] = …`, and of whatever else gives a dict a key."""
+    match node:
+        case ast.Subscript(slice=ast.Constant(str(key)), ctx=ast.Store() | ast.Del()):
+            return key
+        case ast.Call(ast.Attribute(attr="setdefault"), [ast.Constant(str(key)), *_]):
+            return key
+        case ast.keyword(str(key)):
+            return key
+    return None
+
+
+def _spread_lines(node: ast.AST) -> range:
+    """The lines of a literal dict that takes in another one, whose keys are not known."""
+    if isinstance(node, ast.Dict) and None in node.keys:
+        return range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    return range(0)

@@ -1,0 +1,113 @@
+"""Typed stubs of the tools that a script may call: `.pyi` for Python, `.d.ts` for JavaScript and TypeScript.
+
+For models, editors, type checkers. Stubs declare and do nothing else, whatever a tool's server wrote: its texts stand
+only in comments, docstrings and string literals, its names only as identifiers. The same tools give the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+
+from paddock.model.tools import Tool
+from paddock.tools import stubs_python, stubs_typescript
+from paddock.tools.identifiers import linked, once, own_names, taken
+from paddock.tools.learning import LEARNED
+from paddock.tools.schema_reading import Reader
+from paddock.tools.shapes import ANY, Either, MapOf, Named, Names, Record, Shape, type_name
+from paddock.tools.signature import Signature
+
+TYPED_CALLS = 200
+"""With more tools than these, `call_tool` is not declared anew for each: the list would be longer than it is useful."""
+CALLED_CHARACTERS = 200
+PREFIX_CHARACTERS = 50
+
+
+def stubs(tools: Iterable[Tool], language: str = "python", *, among: Iterable[Tool] | None = None) -> dict[str, str]:
+    """The declarations of each tool by the name that is its alone, without the ones that every script has.
+
+    `among` are all the tools that the script may call, where these are not all: a name depends on the others.
+    """
+    writer = _writer(language)
+    return {one.names[-1]: writer.declared(one) for one in signatures(tools, language, among=among)}
+
+
+def module(tools: Iterable[Tool], language: str = "python", *, rebound: Collection[str] = ()) -> str:
+    """A whole file: what every script finds defined, and the tools.
+
+    `rebound` are names that a script assigns itself: a type checker would hold it to the type declared here.
+    """
+    found = signatures(tools, language)
+    known = [*own_names(language), *(name for signature in found for name in signature.names)]
+    return _writer(language).module(
+        [replace(one, names=tuple(name for name in one.names if name not in rebound)) for one in found],
+        typed_calls=len(found) <= TYPED_CALLS,
+        rebound=[name for name in known if name in rebound],
+    )
+
+
+def signatures(
+    tools: Iterable[Tool], language: str = "python", *, among: Iterable[Tool] | None = None
+) -> list[Signature]:
+    """What a script of this language needs to know of each tool, in the order in which they are linked."""
+    asked = once(tools)
+    names = linked(asked if among is None else [*among, *asked], language)
+    by_tool: dict[str, list[str]] = {}
+    for name, tool in names.items():
+        by_tool.setdefault(tool.full_name, []).append(name)
+    writer = _writer(language)
+    types = Names({*names, *taken(language), *writer.TYPE_NAMES})
+    bare = _callable_bare(once(names.values()))
+    return [
+        _signature(tool, tuple(by_tool[tool.full_name]), types, writer.ARGUMENTS, tool.name in bare) for tool in asked
+    ]
+
+
+def _signature(tool: Tool, names: tuple[str, ...], types: Names, suffix: str, is_bare: bool) -> Signature:
+    prefix = type_name(names[0])[:PREFIX_CHARACTERS]
+    prefix = prefix if prefix[:1].isalpha() else f"Tool{prefix}"
+    taking = Reader(tool.input_schema, types, f"{prefix}{suffix}")
+    arguments = taking.arguments()
+    records = taking.records
+    result: Shape = MapOf(ANY)
+    if tool.output_schema is not None:
+        giving = Reader(tool.output_schema, types, f"{prefix}Result", records)
+        result = giving.result()
+        records = [*records, *giving.records]
+    return Signature(
+        tool=tool,
+        names=names,
+        called=_called(tool, is_bare),
+        records=tuple(records),
+        arguments=arguments,
+        is_optional=_is_optional(arguments, taking.records),
+        result=result,
+        is_learned=isinstance(tool.output_schema, Mapping) and LEARNED in tool.output_schema,
+    )
+
+
+def _called(tool: Tool, is_bare: bool) -> tuple[str, ...]:
+    """What `call_tool` is declared to take for this tool; nothing where its name is too long to be read."""
+    if len(tool.full_name) > CALLED_CHARACTERS:
+        return ()
+    return (tool.full_name, tool.name) if is_bare and tool.server else (tool.full_name,)
+
+
+def _callable_bare(tools: Collection[Tool]) -> set[str]:
+    """Names that mean one tool of these without its server."""
+    times: dict[str, int] = {}
+    for tool in tools:
+        for name in {tool.name, tool.full_name}:
+            times[name] = times.get(name, 0) + 1
+    return {name for name, count in times.items() if count == 1}
+
+
+def _is_optional(arguments: Shape, records: list[Record]) -> bool:
+    """Whether a call may leave the arguments out: nothing in them is required."""
+    members = arguments.members if isinstance(arguments, Either) else (arguments,)
+    required = {record.name for record in records if any(field.is_required for field in record.fields)}
+    return any(not isinstance(member, Named) or member.name not in required for member in members)
+
+
+def _writer(language: str) -> stubs_python.Writer | stubs_typescript.Writer:
+    return stubs_python.Writer() if language == "python" else stubs_typescript.Writer()

@@ -1,0 +1,167 @@
+"""Python stubs: TypedDicts and `async def`s, in what ty and the checker inside Monty both understand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from keyword import iskeyword
+
+from paddock.tools.shapes import Choice, Either, ListOf, MapOf, Named, Plain, Record, Shape
+from paddock.tools.signature import Signature
+
+_HEADER = '''"""What a script finds defined in Paddock. Declarations only; await every call."""
+
+from typing import Any, Literal, NotRequired, TypedDict, overload
+'''
+_TYPES = """
+class AttachedFile(TypedDict):
+    path: str  # what to open
+    file_name: str
+    file_type: str
+    element_id: str
+
+class CreatedArtifact(TypedDict):
+    success: bool  # False: only `error` is there
+    id: NotRequired[str]
+    url: NotRequired[str]
+    filename: NotRequired[str]
+    mimeType: NotRequired[str]
+    size: NotRequired[int]
+    error: NotRequired[str]
+
+class ArtifactContent(TypedDict):
+    success: bool  # False: only `error` is there
+    content: NotRequired[Any]  # text as str, the rest as bytes
+    filename: NotRequired[str]
+    mimeType: NotRequired[str]
+    size: NotRequired[int]
+    error: NotRequired[str]
+"""
+_OWN = {
+    "files": "files: list[AttachedFile]",
+    "report_progress": (
+        'async def report_progress(done: float, total: float | None = None, message: str = "") -> None: ...'
+    ),
+    "create_artifact": (
+        "async def create_artifact(filename: str, content: str | bytes, file_type: str | None = None)"
+        " -> CreatedArtifact: ..."
+    ),
+    "read_artifact": "async def read_artifact(ref: str) -> ArtifactContent: ...",
+}
+_ANY_CALL = (
+    "async def call_tool(name: str, params: dict[str, Any] | None = None, "
+    "arguments: dict[str, Any] | None = None) -> Any: ..."
+)
+_NOTHING = "    pass\n"
+_PLAIN = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None", "any": "Any"}
+_SAID = frozenset({*_PLAIN.values(), "list", "dict", "Literal", "NotRequired", "TypedDict"})
+# A checker takes such a comment as an order to look away.
+_PRAGMA = re.compile(
+    r"(?:^|#)[#\s]*(?=(?:type|ty|mypy|pyright|pyre|ruff|flake8|fmt|isort|pylint)\s*:|noqa\b)", re.IGNORECASE
+)
+
+
+class Writer:
+    """Writes `.pyi`."""
+
+    ARGUMENTS = "Arguments"
+    TYPE_NAMES = ("AttachedFile", "CreatedArtifact", "ArtifactContent")
+
+    def declared(self, signature: Signature) -> str:
+        """The types of a tool and its functions."""
+        names = {record.name for record in signature.records} | _SAID
+        parts = [_record(record, names) for record in signature.records]
+        text = "\n".join(f"    {line}".rstrip() for line in signature.documentation()).lstrip()
+        heads = [_head(name, signature) for name in signature.names]
+        parts += [f'{head}:\n    """{_quoted(text)}\n    """\n' for head in heads[:1]]
+        parts += [f"{head}: ...\n" for head in heads[1:]]
+        return "\n".join(parts)
+
+    def module(self, signatures: Sequence[Signature], *, typed_calls: bool, rebound: Collection[str]) -> str:
+        """The whole file. A name that a script assigns itself may be anything."""
+        names = [*_OWN, "call_tool", *(name for signature in signatures for name in signature.names)]
+        listed = "".join(f"    {_literal(name)},\n" for name in [*names, *rebound])
+        parts = [_HEADER, f"__all__ = [\n{listed}]", _TYPES]
+        parts += ["\n".join(text for name, text in _OWN.items() if name not in rebound)]
+        parts += [self.declared(signature) for signature in signatures]
+        parts.append("" if "call_tool" in rebound else _calls(signatures if typed_calls else ()))
+        parts.append("\n".join(f"{name}: Any" for name in rebound))
+        return "\n\n".join(part.strip("\n") for part in parts if part.strip()) + "\n"
+
+
+def _head(name: str, signature: Signature) -> str:
+    optional = " | None = None" if signature.is_optional else ""
+    return f"async def {name}(arguments: {_type(signature.arguments)}{optional}) -> {_type(signature.result)}"
+
+
+def _calls(signatures: Sequence[Signature]) -> str:
+    overloads = []
+    for signature in filter(lambda one: one.called, signatures):
+        names = ", ".join(_literal(name) for name in signature.called)
+        optional = " | None = None" if signature.is_optional else ""
+        overloads.append(
+            f"async def call_tool(name: Literal[{names}], params: {_type(signature.arguments)}{optional})"
+            f" -> {_type(signature.result)}: ..."
+        )
+    return "\n".join(f"@overload\n{text}" for text in [*overloads, _ANY_CALL]) if overloads else _ANY_CALL
+
+
+def _record(record: Record, names: Collection[str]) -> str:
+    extra = "" if record.extra is None else f", extra_items={_type(record.extra)}"
+    if not all(_is_plain_key(field.name) and field.name not in names for field in record.fields):
+        return _record_by_call(record, extra)
+    body = "".join(
+        f"    {field.name}: {_optional(_type(field.shape), field.is_required)}{_comment(field.note)}\n"
+        for field in record.fields
+    )
+    return f"class {record.name}(TypedDict{extra}):\n{body or _NOTHING}"
+
+
+def _record_by_call(record: Record, extra: str) -> str:
+    """The form that takes any key: `from`, `a-b`, `list`, which in a class would hide the type of that name."""
+    body = "".join(
+        f"        {_literal(field.name)}: {_optional(_type(field.shape), field.is_required)},{_comment(field.note)}\n"
+        for field in record.fields
+    )
+    last = f"    {extra.removeprefix(', ')},\n" if extra else ""
+    return f"{record.name} = TypedDict(\n    {_literal(record.name)},\n    {{\n{body}    }},\n{last})\n"
+
+
+def _is_plain_key(key: str) -> bool:
+    # Python changes names that begin with two underscores inside a class, and some that are not ASCII anywhere.
+    return key.isascii() and key.isidentifier() and not iskeyword(key) and not key.startswith("__")
+
+
+def _optional(text: str, is_required: bool) -> str:
+    return text if is_required else f"NotRequired[{text}]"
+
+
+def _type(shape: Shape) -> str:
+    match shape:
+        case Plain(name):
+            return _PLAIN[name]
+        case Choice(values):
+            return f"Literal[{', '.join(_literal(value) for value in values)}]"
+        case ListOf(item):
+            return f"list[{_type(item)}]"
+        case MapOf(value):
+            return f"dict[str, {_type(value)}]"
+        case Either(members):
+            return " | ".join(_type(member) for member in members)
+        case Named(name):
+            return name
+
+
+def _literal(value: str | int | bool) -> str:
+    """A literal in which nothing is written out that cannot be seen."""
+    text = repr(value)
+    return f'"{text[1:-1]}"' if text.startswith("'") and '"' not in text and "\\'" not in text else text
+
+
+def _comment(note: str) -> str:
+    safe = _PRAGMA.sub("- ", note)
+    return f"  # {safe}" if safe else ""
+
+
+def _quoted(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"""', "'''")

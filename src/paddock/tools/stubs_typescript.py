@@ -1,0 +1,156 @@
+"""TypeScript stubs: interfaces and declared functions, for `tsc --strict` and for readers of JavaScript."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Sequence
+
+from paddock.tools.shapes import Choice, Either, ListOf, MapOf, Named, Plain, Record, Shape
+from paddock.tools.signature import Signature
+
+_HEADER = "// What a script finds defined in Paddock. Declarations only; await every call.\n"
+_TYPES = """
+interface AttachedFile {
+  /** What to open. */
+  path: string;
+  file_name: string;
+  file_type: string;
+  element_id: string;
+}
+
+interface CreatedArtifact {
+  /** False: only `error` is there. */
+  success: boolean;
+  id?: string;
+  url?: string;
+  filename?: string;
+  mimeType?: string;
+  size?: number;
+  error?: string;
+}
+
+interface ArtifactContent {
+  /** False: only `error` is there. */
+  success: boolean;
+  content?: any;
+  filename?: string;
+  mimeType?: string;
+  size?: number;
+  error?: string;
+}
+"""
+_OWN = {
+    "files": "declare const files: AttachedFile[];",
+    "reportProgress": "declare function reportProgress(done: number, total?: number, message?: string): Promise<void>;",
+    "codeExec": """declare const codeExec: {
+  createArtifact(filename: string, content: string | Uint8Array, fileType?: string): Promise<CreatedArtifact>;
+  /** By id, file name or URL. */
+  readArtifact(ref: string): Promise<ArtifactContent>;
+};""",
+}
+_ANY_CALL = "declare function callTool(server: string, tool: string, args?: Record<string, any>): Promise<any>;"
+_PLAIN = {
+    "string": "string",
+    "integer": "number",
+    "number": "number",
+    "boolean": "boolean",
+    "null": "null",
+    "any": "any",
+}
+_KEY = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
+_TAG = re.compile(r"(?<!\w)@(?=\w)")
+
+
+class Writer:
+    """Writes `.d.ts`."""
+
+    ARGUMENTS = "Args"
+    TYPE_NAMES = (
+        *("AttachedFile", "CreatedArtifact", "ArtifactContent"),
+        # Of the language's own types those that a tool's could be named like: declared again, they would be one.
+        *("ClassAccessorDecoratorResult", "IteratorResult", "IteratorReturnResult", "IteratorYieldResult"),
+        *("PromiseFulfilledResult", "PromiseRejectedResult", "PromiseSettledResult"),
+    )
+
+    def declared(self, signature: Signature) -> str:
+        """The types of a tool and its functions."""
+        parts = [_record(record) for record in signature.records if record.fields]
+        text = "\n".join(f" * {_commented(line)}".rstrip() for line in signature.documentation())
+        functions = [f"declare function {name}{_parameters(signature)}\n" for name in signature.names]
+        parts += [f"/**\n{text}\n */\n{functions[0]}", *functions[1:]] if functions else []
+        return "\n".join(parts)
+
+    def module(self, signatures: Sequence[Signature], *, typed_calls: bool, rebound: Collection[str]) -> str:
+        """The whole file. A name that a script declares itself cannot be declared here as well."""
+        parts = [_HEADER, _TYPES, *(text for name, text in _OWN.items() if name not in rebound)]
+        parts += [self.declared(signature) for signature in signatures]
+        called = [one for one in signatures if one.called and one.tool.server] if typed_calls else []
+        parts.append("\n".join([*map(_call, called), _ANY_CALL]) if "callTool" not in rebound else "")
+        return "\n\n".join(part.strip("\n") for part in parts if part.strip()) + "\n"
+
+
+def _call(signature: Signature) -> str:
+    tool = signature.tool
+    where = f"server: {_literal(tool.server)}, tool: {_literal(tool.name)}"
+    return f"declare function callTool({where}, {_arguments(signature)}): Promise<{_type(signature.result)}>;"
+
+
+def _parameters(signature: Signature) -> str:
+    return f"({_arguments(signature)}): Promise<{_type(signature.result)}>;"
+
+
+def _arguments(signature: Signature) -> str:
+    empty = {record.name for record in signature.records if not record.fields}
+    shape = signature.arguments
+    # An interface without fields would take anything.
+    text = "Record<string, never>" if isinstance(shape, Named) and shape.name in empty else _type(shape)
+    return f"args{'?' if signature.is_optional else ''}: {text}"
+
+
+def _record(record: Record) -> str:
+    body = "".join(
+        f"{_comment(field.note)}  {_key(field.name)}{'' if field.is_required else '?'}: {_type(field.shape)};\n"
+        for field in record.fields
+    )
+    extra = "" if record.extra is None else f"  [key: string]: {_type(record.extra)};\n"
+    return f"interface {record.name} {{\n{body}{extra}}}\n"
+
+
+def _type(shape: Shape) -> str:
+    match shape:
+        case Plain(name):
+            return _PLAIN[name]
+        case Choice(values):
+            return " | ".join(_literal(value) for value in values)
+        case ListOf(Plain() | Named() as item):
+            return f"{_type(item)}[]"
+        case ListOf(item):
+            return f"Array<{_type(item)}>"
+        case MapOf(value):
+            return f"Record<string, {_type(value)}>"
+        case Either(members):
+            return " | ".join(dict.fromkeys(_type(member) for member in members))
+        case Named(name):
+            return name
+
+
+def _key(key: str) -> str:
+    return key if _KEY.fullmatch(key) else _literal(key)
+
+
+def _literal(value: str | int | bool) -> str:
+    """A literal in which nothing is written out that cannot be seen."""
+    if not isinstance(value, str):
+        return json.dumps(value)
+    text = json.dumps(value, ensure_ascii=False)
+    return "".join(letter if letter.isprintable() else f"\\u{{{ord(letter):x}}}" for letter in text)
+
+
+def _comment(note: str) -> str:
+    return f"  /** {_commented(note)} */\n" if note else ""
+
+
+def _commented(text: str) -> str:
+    """`text` that neither ends a comment nor gives an order in it, as `@ts-ignore` would."""
+    return _TAG.sub("@ ", text.replace("*/", "*\\/").replace("/*", "/\\*"))

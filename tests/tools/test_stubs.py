@@ -1,0 +1,591 @@
+"""Typed stubs: what they say, that checkers accept them, and that they find what is wrong in a script."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from paddock.model.tools import Tool
+from paddock.tools.learning import learned
+from paddock.tools.stubs import module, stubs
+from tests.tools import python_types, typescript
+from tests.tools.samples import ANYTHING, CANCEL, ORDERS, PING, SHOP, real_tools
+
+EVERY = [*real_tools(), *SHOP]
+ORDERS_IN_PYTHON = '''\
+OrdersArgumentsPerson = TypedDict(
+    "OrdersArgumentsPerson",
+    {
+        "first name": str,
+    },
+)
+
+class OrdersArguments(TypedDict):
+    status: Literal["open", "paid", "sent"]  # Only orders in this state
+    since: NotRequired[str]  # date
+    limit: NotRequired[int]  # default 20; 1 to 100
+    customer: NotRequired[int | OrdersArgumentsPerson | None]
+
+class OrdersResultLine(TypedDict):
+    item: str
+
+class OrdersResultOrder(TypedDict):
+    id: int
+    state: NotRequired[Literal["open"]]
+    replaces: NotRequired[OrdersResultOrder]
+    lines: list[OrdersResultLine]
+
+class OrdersResult(TypedDict):
+    rows: list[OrdersResultOrder]
+    totals: dict[str, float]
+    next: NotRequired[str | None]
+
+async def orders(arguments: OrdersArguments) -> OrdersResult:
+    """Orders of the shop. Newest first.
+
+    Tool: shop.orders (id 7458f4), read-only
+    """
+'''
+ORDERS_IN_TYPESCRIPT = """\
+interface OrdersArgsPerson {
+  "first name": string;
+}
+
+interface OrdersArgs {
+  /** Only orders in this state */
+  status: "open" | "paid" | "sent";
+  /** date */
+  since?: string;
+  /** default 20; 1 to 100 */
+  limit?: number;
+  customer?: number | OrdersArgsPerson | null;
+}
+
+interface OrdersResultLine {
+  item: string;
+}
+
+interface OrdersResultOrder {
+  id: number;
+  state?: "open";
+  replaces?: OrdersResultOrder;
+  lines: OrdersResultLine[];
+}
+
+interface OrdersResult {
+  rows: OrdersResultOrder[];
+  totals: Record<string, number>;
+  next?: string | null;
+}
+
+/**
+ * Orders of the shop. Newest first.
+ *
+ * Tool: shop.orders (id 7458f4), read-only
+ */
+declare function orders(args: OrdersArgs): Promise<OrdersResult>;
+"""
+
+
+def of(schema: Any, output: Any = None) -> str:
+    """The Python stub of a tool `t` that takes one thing, `x`, of this schema."""
+    tool = Tool("s", "t", "", {"type": "object", "properties": {"x": schema}, "required": ["x"]}, output)
+    return stubs([tool])["t"]
+
+
+def type_of(schema: Any) -> str:
+    found = re.search(r"^    x: (.*?)(  #.*)?$", of(schema), re.MULTILINE)
+    assert found is not None
+    return found[1]
+
+
+def signature(tool: Tool, language: str = "python") -> str:
+    start = "async def" if language == "python" else "declare function"
+    return next(line for line in stubs([tool], language).popitem()[1].splitlines() if line.startswith(start))
+
+
+def test_a_tool_is_a_function_of_one_dict_with_its_types_before_it() -> None:
+    assert stubs([ORDERS]) == {"orders": ORDERS_IN_PYTHON}
+    assert stubs([ORDERS], "typescript") == {"orders": ORDERS_IN_TYPESCRIPT}
+
+
+def test_arguments_of_which_none_is_required_may_be_left_out() -> None:
+    assert signature(PING) == "async def ping(arguments: PingArguments | None = None) -> dict[str, Any]:"
+    assert signature(ANYTHING) == "async def orders(arguments: dict[str, Any] | None = None) -> dict[str, Any]:"
+    assert signature(PING, "typescript") == (
+        "declare function ping(args?: Record<string, never>): Promise<Record<string, any>>;"
+    )
+
+
+def test_a_result_that_is_no_object_is_the_field_result_of_one() -> None:
+    assert "class CancelOrderResult(TypedDict):\n    result: bool\n" in stubs([CANCEL])["cancel_order"]
+
+
+@pytest.mark.parametrize(
+    ("output", "result"),
+    [
+        ({"type": "object"}, "dict[str, Any]"),
+        ({}, "dict[str, Any]"),
+        ({"type": ["object", "string"]}, "dict[str, Any]"),
+        ({"type": "object", "additionalProperties": {"type": "integer"}}, "dict[str, int]"),
+        ({"type": "object", "properties": {"a": {}}}, "TResult"),
+        ({"$ref": "#/$defs/A", "$defs": {"A": {"type": "object", "properties": {"a": {}}}}}, "TResultA"),
+        ({"type": "array", "items": {"type": "string"}}, "TResult"),
+        (
+            {"anyOf": [{"type": "object", "properties": {"a": {}}}, {"type": "object", "properties": {"b": {}}}]},
+            "TResult | TResult2",
+        ),
+    ],
+)
+def test_what_a_call_gives(output: dict[str, Any], result: str) -> None:
+    assert signature(Tool("s", "t", "", output_schema=output)).endswith(f"-> {result}:")
+
+
+@pytest.mark.parametrize(
+    ("schema", "python"),
+    [
+        ({"type": "string"}, "str"),
+        ({"type": "integer"}, "int"),
+        ({"type": "number"}, "float"),
+        ({"type": ["integer", "number"]}, "float"),
+        ({"type": "boolean"}, "bool"),
+        ({"type": "null"}, "None"),
+        ({"type": ["null", "string"]}, "str | None"),
+        ({"type": "string", "nullable": True}, "str | None"),
+        ({}, "Any"),
+        (True, "Any"),
+        ({"type": "bogus"}, "Any"),
+        ({"type": 5}, "Any"),
+        ({"const": "a"}, 'Literal["a"]'),
+        ({"const": 1.5}, "float"),
+        ({"enum": ["a", 1, True, None, -2]}, 'Literal["a", 1, True, -2] | None'),
+        ({"enum": ["a", 1.5]}, "str | float"),
+        ({"enum": [f"v{number}" for number in range(101)]}, "str"),
+        ({"enum": ["x" * 101]}, "str"),
+        ({"enum": [2**60]}, "int"),
+        ({"enum": []}, "Any"),
+        ({"anyOf": [{"const": 1}, {"const": True}, {"type": "null"}]}, "Literal[1, True] | None"),
+        ({"oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}, "str | list[str]"),
+        ({"anyOf": [{"type": "string"}, {}]}, "Any"),
+        ({"type": "array"}, "list[Any]"),
+        ({"items": {"type": "integer"}}, "list[int]"),
+        ({"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}]}, "list[str | int]"),
+        ({"type": "object"}, "dict[str, Any]"),
+        ({"type": "object", "properties": {}}, "dict[str, Any]"),
+        ({"additionalProperties": {"type": "number"}}, "dict[str, float]"),
+        ({"type": "object", "properties": {"a": {}}}, "TArgumentsX"),
+        ({"properties": {"a": {}}}, "TArgumentsX"),
+        ({"allOf": [{"type": "string"}, {"minLength": 1}]}, "str"),
+        ({"$ref": "https://example.org/schema.json"}, "Any"),
+        ({"$ref": "file:///etc/passwd"}, "Any"),
+        ({"$ref": "#/nowhere"}, "Any"),
+        ({"$ref": "#/properties/x"}, "Any"),
+        ({"$ref": "#"}, "TArguments"),
+    ],
+)
+def test_each_schema_is_the_type_that_says_as_much(schema: Any, python: str) -> None:
+    assert type_of(schema) == python
+
+
+def test_what_must_hold_at_once_is_one_record() -> None:
+    schema = {
+        "allOf": [
+            {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]},
+            {"$ref": "#/$defs/More"},
+        ],
+        "properties": {"c": {"type": "boolean"}},
+    }
+    more = {"type": "object", "properties": {"b": {"type": "integer"}}, "required": ["b"]}
+    tool = Tool("s", "t", "", {**schema, "$defs": {"More": more}})
+    assert "class TArguments(TypedDict):\n    c: NotRequired[bool]\n    a: str\n    b: int\n" in stubs([tool])["t"]
+
+
+def test_alternatives_of_what_is_required_leave_the_record_as_it_is() -> None:
+    schema = {"properties": {"a": {}, "b": {}}, "anyOf": [{"required": ["a"]}, {"required": ["b"]}]}
+    assert (
+        "class TArguments(TypedDict):\n    a: NotRequired[Any]\n    b: NotRequired[Any]\n"
+        in stubs([Tool("s", "t", "", schema)])["t"]
+    )
+
+
+def test_a_record_that_may_hold_more_says_so() -> None:
+    more = {"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": {"type": "integer"}}
+    assert "class TArgumentsX(TypedDict, extra_items=Any):\n    a: NotRequired[str]\n" in of(more)
+
+
+def test_equal_records_of_a_tool_are_declared_once() -> None:
+    point = {"type": "object", "properties": {"x": {"type": "number"}, "y": {"type": "number"}}}
+    tool = Tool("s", "line", "", {"properties": {"start": point, "end": point}})
+    assert stubs([tool])["line"].count("(TypedDict)") == 2
+
+
+def test_keys_that_a_class_cannot_have_stand_in_quotes() -> None:
+    keys = ("from", "a-b", "", "list", "__x", "ß", 'q"\n\\', "TArguments")
+    text = of({"type": "object", "properties": {key: {"type": "string"} for key in keys}})
+    assert 'TArgumentsX = TypedDict(\n    "TArgumentsX",\n    {\n        "from": NotRequired[str],\n' in text
+    (declared,) = [node for node in ast.parse(text).body if isinstance(node, ast.Assign)]
+    assert isinstance(declared.value, ast.Call)
+    fields = declared.value.args[1]
+    assert isinstance(fields, ast.Dict)
+    assert tuple(key.value for key in fields.keys if isinstance(key, ast.Constant)) == keys
+
+
+def test_tools_that_share_a_name_each_show_theirs() -> None:
+    declared = stubs([ORDERS, ANYTHING])
+    assert list(declared) == [f"orders_{ORDERS.id}", f"orders_{ANYTHING.id}"]
+    assert "async def orders(" in declared[f"orders_{ORDERS.id}"]
+    assert f"async def orders_{ANYTHING.id}(" in declared[f"orders_{ANYTHING.id}"]
+
+
+def test_a_tool_shown_alone_has_the_name_that_it_has_among_the_others() -> None:
+    assert list(stubs([ANYTHING], among=[ORDERS, ANYTHING])) == [f"orders_{ANYTHING.id}"]
+
+
+def test_types_of_different_tools_have_different_names() -> None:
+    taking = {"type": "object", "properties": {"a": {}}}
+    text = module([Tool("s", name, "", taking) for name in ("get-x", "getX", "GetXArguments")])
+    classes = re.findall(r"^class (\w+)", text, re.MULTILINE)
+    assert len(set(classes)) == len(classes)
+    assert "GetXArguments" not in classes
+
+
+def test_a_result_learned_from_answers_is_marked_and_open() -> None:
+    answers = [{"id": 1, "tags": ["a"]}, {"id": 2, "tags": [], "note": None}]
+    text = stubs([Tool("s", "t", "", output_schema=learned(answers))])["t"]
+    assert (
+        "class TResult(TypedDict, extra_items=Any):\n"
+        "    id: int\n    tags: list[str]\n    note: NotRequired[None]\n" in text
+    )
+    assert "learned from earlier answers" in text
+
+
+@pytest.mark.parametrize(
+    ("samples", "schema"),
+    [
+        ([], {}),
+        ([1, 2.5], {"type": "number"}),
+        (["a", None], {"anyOf": [{"type": "string"}, {"type": "null"}]}),
+        ([True], {"type": "boolean"}),
+        ([[], [1]], {"type": "array", "items": {"type": "integer"}}),
+        ([{}], {"type": "object"}),
+        (
+            [{str(key): key for key in range(100)}],
+            {"type": "object", "additionalProperties": {"type": "integer"}},
+        ),
+    ],
+)
+def test_what_is_learned_describes_the_samples(samples: list[Any], schema: dict[str, Any]) -> None:
+    assert learned(samples) == {**schema, "x-paddock-learned": True}
+
+
+def test_learning_looks_at_a_bounded_part_of_what_there_is() -> None:
+    deep: Any = 1
+    for _ in range(900):
+        deep = {"in": [deep]}
+    learned([deep, list(range(1_000_000)), {str(key): "x" for key in range(100_000)}])
+
+
+@pytest.mark.parametrize("language", ["python", "typescript"])
+def test_the_same_tools_give_the_same_bytes(language: str) -> None:
+    assert module(EVERY, language) == module(EVERY, language)
+
+
+def test_python_stubs_are_valid(tmp_path: Path) -> None:
+    assert python_types.complaints(tmp_path, module(EVERY)) == ""
+    only_declares(module(EVERY))
+
+
+def test_typescript_stubs_are_valid(tmp_path: Path) -> None:
+    (tmp_path / "api.d.ts").write_text(module(EVERY, "typescript"), encoding="utf-8")
+    assert typescript.findings(tmp_path, "api.d.ts") == []
+
+
+@pytest.mark.parametrize(
+    ("line", "script"),
+    [
+        (2, "found = await orders({'status': 'open'})\nfound['rowz']"),
+        (2, "found = await orders({'status': 'open'})\nfound['rows'][0]['lines'][0]['itm']"),
+        (2, "found = await orders({'status': 'open'})\nfound['totals']['a'].upper()"),
+        (3, "x = 1\nfound = orders({'status': 'open'})\nfound['rows']"),
+        (1, "await orders({'status': 'opn'})"),
+        (1, "await orders({'status': 'open', 'limit': 'ten'})"),
+        (1, "await orders({'limit': 5})"),
+        (1, "await orders({'status': 'open', 'limt': 5})"),
+        (1, "await orders(status='open')"),
+        (1, "await orders(**{'status': 'open'})"),
+        (1, "await orders()"),
+        (1, "await orders([1])"),
+        (1, "await no_such_tool({})"),
+        (2, "found = await call_tool('shop.orders', {'status': 'open'})\nfound['rowz']"),
+        (1, "(await cancel_order({'id': 1}))['result'].upper()"),
+        (1, "(await create_artifact('a', 'b'))['uri']"),
+        (1, "await report_progress('half')"),
+    ],
+)
+def test_ty_finds_what_is_wrong_at_its_line(tmp_path: Path, line: int, script: str) -> None:
+    assert set(python_types.findings(tmp_path, module([ORDERS, CANCEL]), script)) == {line}
+
+
+RIGHT = """
+found = await orders({"status": "open", "limit": 5, "customer": {"first name": "Ada"}})
+for row in found["rows"]:
+    print(row["id"] + 1, [line["item"].upper() for line in row["lines"]], row.get("replaces"))
+await ping()
+await ping({})
+anything = await call_tool("legacy.orders", {"whatever": 1})
+print(anything["what"]["ever"], (await call_tool("no.such", arguments={}))["x"])
+made = await create_artifact("a.txt", b"x")
+print(made["success"], files[0]["path"], (await cancel_order({"id": 1}))["result"] is True)
+await report_progress(1, 2, "half")
+graph = await read_graph()
+print(graph["entities"][0]["observations"][0].upper())
+"""
+
+
+def test_ty_finds_nothing_in_what_is_right(tmp_path: Path) -> None:
+    assert python_types.findings(tmp_path, module(EVERY), RIGHT) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "number"),
+    [
+        ("(await orders({status: 'open'})).rowz;", 2339),
+        ("(orders({status: 'open'})).rows;", 2339),
+        ("await orders({status: 'opn'});", 2820),
+        ("await orders({});", 2741),
+        ("await orders({status: 'open', limt: 5});", 2561),
+        ("await cancel_order({id: '1'});", 2322),
+        ("await ping({x: 1});", 2322),
+        ("(await callTool('shop', 'orders', {status: 'open'})).rowz;", 2339),
+        ("await noSuchTool({});", 2304),
+    ],
+)
+def test_tsc_finds_what_is_wrong_at_its_line(tmp_path: Path, line: str, number: int) -> None:
+    (tmp_path / "api.d.ts").write_text(module(SHOP, "typescript"), encoding="utf-8")
+    (tmp_path / "script.ts").write_text(f"export {{}};\n{line}\n", encoding="utf-8")
+    found = [finding for finding in compiled(tmp_path) if not finding.startswith(" ")]
+    assert [finding.split(",")[0] for finding in found] == ["script.ts(2"]
+    assert f"TS{number}" in found[0]
+
+
+def test_tsc_finds_nothing_in_what_is_right(tmp_path: Path) -> None:
+    script = """
+    export {};
+    const found = await orders({status: "open", limit: 5, customer: {"first name": "Ada"}});
+    const items: string[] = found.rows.flatMap((row) => row.lines.map((line) => line.item));
+    await ping();
+    const anything = await callTool("legacy", "orders", {whatever: items});
+    const made = await codeExec.createArtifact("a.txt", anything.what.ever, "txt");
+    await reportProgress(1, 2, made.url ?? files[0].path);
+    const done: boolean = (await cancel_order({id: 1})).result;
+    """
+    (tmp_path / "api.d.ts").write_text(module(SHOP, "typescript"), encoding="utf-8")
+    (tmp_path / "script.ts").write_text(script, encoding="utf-8")
+    assert compiled(tmp_path) == []
+
+
+def compiled(folder: Path) -> list[str]:
+    return typescript.findings(folder, "api.d.ts", "script.ts")
+
+
+NASTY = [
+    '"""\nimport os\n"""',
+    "\\",
+    '"',
+    "'",
+    "*/ declare const stolen: string; /*",
+    "/// <reference path='x' />",
+    "@ts-ignore",
+    "type: ignore",
+    "# type: ignore # noqa",
+    "a\r\nimport os\u2028import os\x0cimport os\x85",
+    "\u202eesrever\u2066",
+    "\x1b]0;title\x07\x1b[2J",
+    "\ud800",
+    "${x}`",
+    "x" * 100_000,
+]
+
+
+def nasty_tools() -> list[Tool]:
+    """Each of the nasty texts wherever a tool has text."""
+    tools = []
+    for text in NASTY:
+        field = {"type": "string", "description": text, "format": text, "default": text}
+        choice = {"enum": [text, "b"], "description": text, "default": text}
+        known = {text: field, "x": choice, "y": {"const": text}, "z": {"$ref": f"#/$defs/{text}"}}
+        schema = {"type": "object", "properties": known, "required": [text], "$defs": {text: {"properties": known}}}
+        tools.append(Tool(text[:500], text, text, schema, schema, title=text, tags=(text,)))
+    return tools
+
+
+def test_nothing_that_a_server_writes_leaves_its_place(tmp_path: Path) -> None:
+    text = module(nasty_tools())
+    only_declares(text)
+    assert python_types.complaints(tmp_path, text) == ""
+    in_typescript = module(nasty_tools(), "typescript")
+    only_declares_in_typescript(in_typescript)
+    (tmp_path / "api.d.ts").write_text(in_typescript, encoding="utf-8")
+    assert typescript.findings(tmp_path, "api.d.ts") == []
+
+
+@pytest.mark.parametrize("order", ["@ts-ignore", "@ts-expect-error", "x @ts-ignore", "/ @ts-nocheck"])
+def test_a_description_does_not_make_tsc_look_away(tmp_path: Path, order: str) -> None:
+    tool = Tool("s", "t", order, {"type": "object", "properties": {"a": {"type": "string", "description": order}}})
+    broken = stubs([tool], "typescript")["t"].replace("a?: string;", "a?: NoSuchType;")
+    (tmp_path / "api.d.ts").write_text(broken, encoding="utf-8")
+    assert len(typescript.findings(tmp_path, "api.d.ts")) == 1
+
+
+@pytest.mark.parametrize("order", ["type: ignore", "ty: ignore", "x # type: ignore", "##  type:ignore[x]", "noqa"])
+def test_a_description_does_not_make_ty_look_away(tmp_path: Path, order: str) -> None:
+    tool = Tool("s", "t", order, {"type": "object", "properties": {"a": {"type": "string", "description": order}}})
+    broken = module([tool]).replace("a: NotRequired[str]", "a: NotRequired[NoSuchType]")
+    assert "unresolved-reference" in python_types.complaints(tmp_path, broken)
+
+
+def deep(levels: int) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": "string"}
+    for _ in range(levels):
+        schema = {"type": "object", "properties": {"a": {"anyOf": [{"allOf": [schema]}, {"type": "null"}]}}}
+    return schema
+
+
+WIDE = {"type": "object", "properties": {f"p{number}": {"type": "string"} for number in range(10_000)}}
+BRANCHING = {
+    "$defs": {f"d{n}": {"anyOf": [{"items": {"$ref": f"#/$defs/d{n + 1}"}}] * 3, "x": n} for n in range(100)},
+    "properties": {"a": {"$ref": "#/$defs/d0"}},
+}
+LOOPING = {
+    "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"allOf": [{"$ref": "#/$defs/a"}, {"$ref": "#"}]}},
+    "properties": {"a": {"$ref": "#/$defs/a"}, "b": {"type": "object", "$ref": "#", "properties": {"c": {}}}},
+}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [deep(1000), WIDE, {"allOf": [WIDE] * 1000}, BRANCHING, LOOPING],
+    ids=["deep", "wide", "all", "many", "loop"],
+)
+def test_a_huge_or_endless_schema_gives_a_stub_of_bounded_size(tmp_path: Path, schema: dict[str, Any]) -> None:
+    tools = [Tool("s", "t", "", schema, schema)]
+    assert len(module(tools)) < 100_000
+    assert python_types.complaints(tmp_path, module(tools)) == ""
+    (tmp_path / "api.d.ts").write_text(module(tools, "typescript"), encoding="utf-8")
+    assert typescript.findings(tmp_path, "api.d.ts") == []
+
+
+def test_names_that_are_too_long_to_be_read_are_left_out(tmp_path: Path) -> None:
+    key = "k" * 1_000_000
+    schema = {"type": "object", "properties": {key: {}, "a": {"type": "string"}}, "required": [key, "a"]}
+    text = module([Tool("s", "t" * 1_000_000, "", schema)])
+    assert len(text) < 5000
+    assert "Arguments(TypedDict, extra_items=Any):\n    a: str\n" in text
+    assert python_types.complaints(tmp_path, text) == ""
+
+
+def test_with_very_many_tools_calls_by_name_are_not_typed() -> None:
+    many = [Tool("s", f"t{number}") for number in range(201)]
+    assert module(many).count("def call_tool(") == module(many, "typescript").count("function callTool(") == 1
+    assert (
+        module(many[:200]).count("def call_tool(")
+        == module(many[:200], "typescript").count("function callTool(")
+        == 201
+    )
+
+
+texts = st.text(max_size=12) | st.sampled_from(["a", "b", "items", "class", *(text[:50] for text in NASTY)])
+values = st.none() | st.booleans() | st.integers() | st.floats() | texts
+types = st.sampled_from(["string", "integer", "number", "boolean", "null", "array", "object"])
+
+
+def deeper(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    several = st.lists(inner, max_size=3)
+    named = st.dictionaries(texts, inner, max_size=4)
+    return st.fixed_dictionaries(
+        {},
+        optional={
+            "type": types | st.lists(types, max_size=3) | values,
+            "properties": named | values,
+            "required": st.lists(texts, max_size=3) | values,
+            "additionalProperties": inner | st.booleans(),
+            "items": inner | several,
+            "prefixItems": several,
+            "anyOf": several | values,
+            "oneOf": several,
+            "allOf": several,
+            "enum": st.lists(values, max_size=4),
+            "const": values,
+            "$ref": st.sampled_from(["#", "#/$defs/a", "#/$defs/b", "#/properties/a", "x"]) | texts,
+            "$defs": named,
+            "description": values,
+            "format": values,
+            "default": values,
+            "minimum": values,
+            "nullable": st.booleans(),
+        },
+    )
+
+
+schemas = deeper(st.recursive(values, deeper, max_leaves=6))
+BIG = (HealthCheck.data_too_large, HealthCheck.too_slow)
+tools_of_any_kind = st.builds(Tool, texts, texts, texts, schemas, st.none() | schemas, title=texts)
+
+
+@given(st.lists(tools_of_any_kind, max_size=4))
+@settings(max_examples=150, deadline=None, suppress_health_check=BIG)
+def test_any_schema_gives_stubs_that_only_declare(tools: list[Tool]) -> None:
+    only_declares(module(tools))
+    only_declares_in_typescript(module(tools, "typescript"))
+
+
+@given(st.lists(tools_of_any_kind, min_size=2, max_size=8))
+@settings(max_examples=12, deadline=None, suppress_health_check=BIG)
+def test_any_schema_gives_stubs_that_checkers_accept(
+    tmp_path_factory: pytest.TempPathFactory, tools: list[Tool]
+) -> None:
+    folder = tmp_path_factory.mktemp("stubs")
+    assert python_types.complaints(folder, module(tools)) == ""
+    (folder / "api.d.ts").write_text(module(tools, "typescript"), encoding="utf-8")
+    assert typescript.findings(folder, "api.d.ts") == []
+
+
+def only_declares(text: str) -> None:
+    """Whether a Python stub, as the parser reads it, has nothing but imports from typing, types and functions."""
+    allowed = ast.Name | ast.Subscript | ast.BinOp | ast.BitOr | ast.Constant | ast.Tuple | ast.Load | ast.UnaryOp
+    for node in ast.parse(text).body:
+        match node:
+            case (
+                ast.Expr(ast.Constant(str())) | ast.ImportFrom("typing") | ast.Assign([ast.Name("__all__")], ast.List())
+            ):
+                continue
+            case ast.AnnAssign(ast.Name(), annotation, None):
+                types = [annotation]
+            case ast.Assign([ast.Name()], ast.Call(ast.Name("TypedDict"), [_, ast.Dict() as fields])):
+                types = list(fields.values)
+            case ast.ClassDef(_, [ast.Name("TypedDict")]):
+                assert all(isinstance(line, ast.AnnAssign | ast.Pass) for line in node.body)
+                types = [line.annotation for line in node.body if isinstance(line, ast.AnnAssign)]
+            case ast.AsyncFunctionDef(_, arguments, [ast.Expr(ast.Constant())]):
+                types = [one.annotation for one in arguments.args if one.annotation] + [node.returns or ast.Constant(0)]
+            case _:
+                pytest.fail(f"more than a declaration: {ast.unparse(node)}")
+        assert all(isinstance(part, allowed | ast.USub) for one in types for part in ast.walk(one))
+
+
+COMMENTS_AND_STRINGS = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
+
+
+def only_declares_in_typescript(text: str) -> None:
+    """Whether every line of a TypeScript stub begins, goes on with or ends a declaration."""
+    bare = COMMENTS_AND_STRINGS.sub("0", text)
+    lines = [line for line in bare.splitlines() if line.strip("0 ")]
+    begins = re.compile(r"interface \w+ \{$|declare (function|const) |  |\}")
+    assert [line for line in lines if not begins.match(line)] == []
+    assert [letter for letter in bare if letter not in "$ \n{}()[]<>|:;,?.-" and not f"a{letter}".isidentifier()] == []

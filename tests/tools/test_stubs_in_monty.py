@@ -1,0 +1,73 @@
+"""The checker inside Monty, which `type_check=True` asks, understands the same stubs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+
+import pytest
+from pydantic_monty import AsyncMonty, MontyRuntimeError, MontyTypingError
+
+from paddock.engines.monty import _let_threads_finish_at_exit
+from paddock.model.tools import Tool
+from paddock.tools.stubs import module
+from tests.tools.samples import CANCEL, ORDERS, SHOP
+from tests.tools.test_stubs import EVERY, RIGHT, nasty_tools
+
+
+@pytest.fixture
+async def pool() -> AsyncIterator[AsyncMonty]:
+    _let_threads_finish_at_exit()
+    async with AsyncMonty() as pool:
+        yield pool
+
+
+async def findings(pool: AsyncMonty, stub: str, script: str) -> set[int]:
+    """The lines in which the checker finds something wrong. Nothing of the script runs past its first call."""
+    async with pool.checkout(type_check=True, type_check_stubs=stub, type_check_format="concise") as session:
+        try:
+            await session.feed_start(script)
+        except MontyTypingError as error:
+            return {int(line) for line in re.findall(r"^main\.py:(\d+):\d+: error", error.display(), re.MULTILINE)}
+        except MontyRuntimeError:
+            pass
+    return set()
+
+
+async def test_what_is_right_passes(pool: AsyncMonty) -> None:
+    assert await findings(pool, module(EVERY), RIGHT) == set()
+
+
+@pytest.mark.parametrize(
+    ("line", "script"),
+    [
+        (2, "found = await orders({'status': 'open'})\nfound['rowz']"),
+        (2, "found = await orders({'status': 'open'})\nfound['rows'][0]['replaces']['lines'][0]['itm']"),
+        (2, "found = orders({'status': 'open'})\nfound['rows']"),
+        (1, "await orders({'status': 'opn'})"),
+        (1, "await orders({'status': 'open', 'customer': {'first name': 1}})"),
+        (1, "await orders({'limit': 5})"),
+        (1, "await orders(status='open')"),
+        (1, "await orders(**{'status': 'open'})"),
+        (1, "await orders([1])"),
+        (2, "found = await call_tool('shop.orders', {'status': 'open'})\nfound['rowz']"),
+        (1, "(await cancel_order({'id': 1}))['result'].upper()"),
+        (1, "OrdersResult"),
+    ],
+)
+async def test_what_is_wrong_is_found_at_its_line(pool: AsyncMonty, line: int, script: str) -> None:
+    assert await findings(pool, module([ORDERS, CANCEL]), script) == {line}
+
+
+async def test_a_name_that_a_script_assigns_may_hold_anything(pool: AsyncMonty) -> None:
+    script = "orders = await orders({'status': 'open'})\nfiles = 5\norders['rows'] + files"
+    assert await findings(pool, module(SHOP), script) != set()
+    assert await findings(pool, module(SHOP, rebound=["orders", "files", "unknown"]), script) == set()
+
+
+async def test_a_name_that_begins_with_an_underscore_is_there(pool: AsyncMonty) -> None:
+    assert await findings(pool, module([Tool("s", "_hidden")]), "await _hidden()") == set()
+
+
+async def test_stubs_of_hostile_tools_are_read_to_their_end(pool: AsyncMonty) -> None:
+    assert await findings(pool, module([*nasty_tools(), ORDERS]), "(await orders({'status': 'open'}))['rowz']") == {1}
