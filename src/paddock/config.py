@@ -36,6 +36,8 @@ CEILING = Limits(
 )
 """What no configuration may allow: the interpreters cannot count higher, or the host could not bear it."""
 _Settings = TypeVar("_Settings")
+RAW = {"raw": True}
+"""Of a setting that whoever uses it reads: `tools/` knows what an upstream and a rule look like."""
 
 
 def _default_workers() -> int:
@@ -81,6 +83,16 @@ class JailConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolsConfig:
+    """What holds for the tools that scripts call."""
+
+    call_seconds: float = 60.0
+    connect_seconds: float = 10.0
+    repair: bool = False
+    policy: tuple[Mapping[str, Any], ...] = field(default=(), metadata=RAW)
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """Every setting, with its default."""
 
@@ -93,6 +105,8 @@ class Config:
     cpython: CPythonConfig = field(default_factory=CPythonConfig)
     jail: JailConfig = field(default_factory=JailConfig)
     environments: Mapping[str, EnvironmentConfig] = field(default_factory=lambda: dict(BUILT_IN))
+    tools: ToolsConfig = field(default_factory=ToolsConfig)
+    upstreams: Mapping[str, Any] = field(default_factory=dict, metadata=RAW)
 
     @classmethod
     def load(cls, path: str | Path | None = None, environ: Mapping[str, str] | None = None) -> Config:
@@ -161,7 +175,8 @@ def _nest(keys: list[str], text: str) -> dict[str, Any]:
 
 def _overlay(settings: _Settings, values: Mapping[str, Any], origins: Origins, above: tuple[str, ...]) -> _Settings:
     """`values` laid over the frozen `settings`, key by key, each of the type of the setting it replaces."""
-    names = [f.name for f in fields(settings)]  # type: ignore[arg-type]
+    known = {f.name: f for f in fields(settings)}  # type: ignore[arg-type]
+    names = list(known)
     changes: dict[str, Any] = {}
     for name, value in values.items():
         where = ".".join((*above, name))
@@ -170,7 +185,10 @@ def _overlay(settings: _Settings, values: Mapping[str, Any], origins: Origins, a
             hint = f"did you mean {near!r}?" if near else f"known here: {', '.join(names)}"
             raise ConfigError(f"{origins.now}: unknown setting {where!r}; {hint}")
         current = getattr(settings, name)
-        if is_dataclass(current):
+        if known[name].metadata == RAW:
+            changes[name] = _raw(value, current, origins.now, where)
+            origins.note(where)
+        elif is_dataclass(current):
             if not isinstance(value, Mapping):
                 raise ConfigError(f"{origins.now}: {where!r} is a table of settings, not {value!r}")
             changes[name] = _overlay(current, value, origins, (*above, name))
@@ -197,6 +215,21 @@ def _tables(
         if wrong is not None:
             raise ConfigError(f"{origins.now}: {where}.{name}: {wrong}")
     return changed
+
+
+def _raw(value: Any, current: Any, origin: str, where: str) -> Any:
+    """A table of tables, laid over the one that there is, or a list; the environment writes it as JSON."""
+    import json
+
+    kind, words = (Mapping, "a table") if isinstance(current, Mapping) else (list, "a list")
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            raise ConfigError(f"{origin}: {where!r} must be {words}, as JSON, not {value!r}") from None
+    if not isinstance(value, kind):
+        raise ConfigError(f"{origin}: {where!r} must be {words}, not {value!r}")
+    return {**current, **value} if isinstance(value, Mapping) else tuple(value)
 
 
 def _texts(value: Any, origin: str, where: str) -> tuple[str, ...]:
@@ -254,6 +287,10 @@ def _checked(config: Config, origins: Origins) -> Config:
             f"and that at most {MOST_WORKERS}; here they are {least} and {most}"
         )
     _check_cpython(config, origins)
+    for name in ("call_seconds", "connect_seconds"):
+        if not getattr(config.tools, name) > 0:
+            blamed = origins.blame(f"tools.{name}")
+            raise ConfigError(f"{blamed}tools.{name} must be positive, not {getattr(config.tools, name)}")
     return config
 
 

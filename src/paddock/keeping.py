@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Any
+
 from paddock.model.artifacts import (
     ARTIFACT_BYTES,
     READ_BYTES,
@@ -22,8 +25,9 @@ AFTER_ALL = 1 << 32  # numbers that no script counts to: what its tools gave is 
 class Keeping:
     """Makes and reads the artifacts of one run, within what one run may."""
 
-    def __init__(self, store: Artifacts) -> None:
+    def __init__(self, store: Artifacts, told: Callable[[Artifact], None] = lambda artifact: None) -> None:
         self._store = store
+        self._told = told  # of what a tool gave: what the script makes itself, its caller tells
         self._made: dict[int, Artifact | None] = {}  # None: it is being made
         self._bytes_left, self._reads_left = RUN_BYTES, READ_BYTES
 
@@ -46,11 +50,14 @@ class Keeping:
         shown = {"id": artifact.id, "url": artifact.url, **_described(artifact)}
         return ArtifactAnswer({"success": True, **shown}), artifact
 
-    async def keep(self, filename: str, file_type: str, content: bytes) -> Artifact | str:
-        """Keep what a tool gave in answer: the artifact, or why it could not be kept."""
-        call = ArtifactCall(AFTER_ALL + len(self._made), "create", filename, file_type, content)
-        answer, made = await self.answer(call)
-        return made or str(answer.values["error"])
+    async def create(self, filename: str, content: bytes, file_type: str) -> Mapping[str, Any]:
+        """Keep what a tool gave in answer; the script sees what its own `create_artifact` would have given."""
+        answer, made = await self.answer(
+            ArtifactCall(AFTER_ALL + len(self._made), "create", filename, file_type, content)
+        )
+        if made is not None:
+            self._told(made)
+        return answer.values
 
     async def _read(self, ref: str) -> ArtifactAnswer:
         found = await self._store.read(ref)

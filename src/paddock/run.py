@@ -26,9 +26,12 @@ from paddock.store.journal import MemoryJournal
 from paddock.store.memory import MemoryArtifacts
 from paddock.tools.broker import Broker
 from paddock.tools.functions import by_name
-from paddock.tools.toolbox import Scope, Toolbox
+from paddock.tools.settings import toolbox_of
+from paddock.tools.toolbox import Scope
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from paddock.engines.base import Engine, Execution
     from paddock.model.artifacts import Artifacts
     from paddock.model.journal import Journal
@@ -46,14 +49,16 @@ class Paddock:
         engines: Mapping[str, registry.Factory] | None = None,
         artifacts: Artifacts | None = None,
         journal: Journal | None = None,
+        mcp_config: str | Path | None = None,
     ) -> None:
         if not isinstance(config, Config | None):
             raise ConfigError(
                 f"config must be a paddock.Config, not {type(config).__name__}; Config.load() reads a file"
             )
         self._config = config or Config()
-        self._functions = tuple(tools)
-        self._toolbox = Toolbox.made(self._config, by_name(self._functions))
+        self._functions = by_name(tools)
+        self._mcp_config = mcp_config
+        self._toolbox, self._rules = toolbox_of(self._config, self._functions, mcp_config)
         self._journal: Journal = MemoryJournal() if journal is None else journal
         self._factories = registry.available() if engines is None else engines
         self._artifacts: Artifacts = MemoryArtifacts() if artifacts is None else artifacts
@@ -90,10 +95,11 @@ class Paddock:
                 self._background = Background(
                     lambda: Paddock(
                         self._config,
-                        tools=self._functions,
+                        tools=[tool.function for tool in self._functions.values()],
                         engines=self._factories,
                         artifacts=self._artifacts,
                         journal=self._journal,
+                        mcp_config=self._mcp_config,
                     )
                 )
             background = self._background
@@ -130,14 +136,15 @@ class Paddock:
         if plan.engine is not None and plan.type_check and (problem := await self._type_problem(plan)) is not None:
             record.add(problem)
         elif plan.engine is not None:
-            keeping = Keeping(self._artifacts)
+            keeping = Keeping(self._artifacts, held)
             broker = Broker(
                 self._toolbox,
                 scope,
                 plan.limits.calls,
                 run_id=record.run_id,
                 journal=self._journal,
-                keep=keeping.keep,
+                rules=self._rules,
+                create_artifact=keeping.create,
                 progress=held,
             )
             async with self._engine(plan.engine).open(plan) as execution:

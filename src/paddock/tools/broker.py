@@ -7,19 +7,23 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from paddock.model.envelope import envelope
+from paddock.model import envelope
 from paddock.model.events import Answer, Progress, ToolCall
 from paddock.model.journal import Intent, Journal, Outcome, Status
 from paddock.model.nesting import is_deeper
 from paddock.model.result import Call
 from paddock.model.tools import Tool
 from paddock.tools.functions import Left
-from paddock.tools.policy import Policy
+from paddock.tools.policy import Policy, refusal
 from paddock.tools.redaction import redacted
-from paddock.tools.toolbox import Keep, Scope, Toolbox
+from paddock.tools.repair import repaired
+from paddock.tools.toolbox import Scope, Toolbox
 from paddock.tools.upstream_errors import CallFailed
+
+if TYPE_CHECKING:
+    from paddock.tools.answers import CreateArtifact
 
 ARGUMENT_BYTES = 4 * 1024 * 1024
 """Of JSON, over all calls of a run: they are kept in the host's memory until it ends."""
@@ -46,14 +50,14 @@ class Broker:
         *,
         run_id: str,
         journal: Journal,
-        keep: Keep,
+        create_artifact: CreateArtifact,
         rules: Rules = Rules(),  # noqa: B008  frozen
         progress: Callable[[Progress], None] = lambda progress: None,
     ) -> None:
         self._toolbox, self._scope = toolbox, scope
         self._call_limit = call_limit
         self._run_id, self._journal = run_id, journal
-        self._keep, self._progress = keep, progress
+        self._create_artifact, self._progress = create_artifact, progress
         self._rules = rules
         self._bytes_left = ARGUMENT_BYTES
         self._calls: dict[int, Call] = {}
@@ -61,7 +65,7 @@ class Broker:
     async def answer(self, call: ToolCall) -> Answer:
         """What `call` comes to. Never raises for what a tool or a script does."""
         if call.id > self._call_limit:
-            return self._over_limit(call)
+            return _failure(envelope.call_limit_exceeded(call.tool, self._call_limit))
         arguments = self._arguments(call)
         started = time.perf_counter()
         name = self._scope.links.get(call.tool, call.tool)
@@ -92,14 +96,13 @@ class Broker:
             return await self._not_found(name)
         decision = self._rules.policy.decide(tool)
         if decision.action != "allow":
-            return _failure(decision.refusal(tool))
+            return _failure(refusal(decision, tool))
         notes: list[dict[str, Any]] = []
-        validator = self._toolbox.validator(tool)
         if self._rules.repairs:
-            arguments, notes = validator.repaired(arguments)
-        problem = validator.problem(arguments, tool.full_name)
+            arguments, notes = repaired(arguments, tool.input_schema)
+        problem = (await self._toolbox.validator(tool)).problems(arguments, tool.full_name)
         if problem is not None:
-            return _failure(problem | ({"_meta": {"normalized": notes}} if notes else {}))
+            return _failure(envelope.with_meta(problem, normalized=notes) if notes else problem)
         return await self._journalled(number, tool, arguments)
 
     async def _journalled(self, number: int, tool: Tool, arguments: dict[str, Any]) -> Answer:
@@ -122,13 +125,16 @@ class Broker:
         seconds = self._rules.call_seconds
         try:
             return await self._toolbox.call(
-                tool, arguments, timeout_seconds=seconds, progress=self._progress, keep=self._keep
+                tool,
+                arguments,
+                timeout_seconds=seconds,
+                progress=self._progress,
+                create_artifact=self._create_artifact,
             )
         except CallFailed as problem:
             return _failure(problem.envelope(tool.full_name))
         except TimeoutError:
-            summary = f"The tool did not answer within {seconds:g} seconds."
-            return _failed("upstream_http", tool.full_name, summary, "UPSTREAM_TIMEOUT", retryable=True)
+            return _failure(envelope.upstream_timeout(tool.full_name, seconds))
         except asyncio.CancelledError as problem:
             if _is_cancelled():
                 raise
@@ -137,17 +143,13 @@ class Broker:
         except BaseException as problem:  # noqa: BLE001
             return _internal(tool, problem)
 
-    def _over_limit(self, call: ToolCall) -> Answer:
-        summary = f"The run may make {self._call_limit} tool calls and this was one more."
-        hints = ["Ask for more in one call, or raise limits.calls."]
-        return _failed("sandbox_runtime", call.tool, summary, "CALL_LIMIT_EXCEEDED", hints)
-
     async def _not_found(self, name: str) -> Answer:
         unreachable = self._toolbox.unreachable(name)
         if unreachable is not None:
             return _failure(unreachable.envelope(name))
-        hints = await self._scope.hints(name)
-        return _failed("tool_not_found", name, f"There is no tool '{name}'.", "TOOL_NOT_FOUND", hints)
+        hints = (await self._scope.catalogue()).hints(name)
+        summary = f"There is no tool '{name}'."
+        return _failure(envelope.envelope("tool_not_found", name, summary, "TOOL_NOT_FOUND", hints=hints))
 
 
 def _is_cancelled() -> bool:
@@ -163,19 +165,13 @@ def _internal(tool: Tool, problem: BaseException) -> Answer:
     except Exception:  # noqa: BLE001  a foreign __str__ may fail as well
         text = ""
     name = type(problem).__name__
-    return _failed("internal_error", tool.full_name, f"{name}: {text}" if text else name, "INTERNAL_ERROR")
+    return _failure(envelope.internal_error(tool.full_name, f"{name}: {text}" if text else name))
 
 
 def _unusable(tool: str) -> Answer:
     size = ARGUMENT_BYTES // (1024 * 1024)
     summary = f"The arguments are nested more than {ARGUMENT_DEPTH} deep, or those of the run exceed {size} MB in all."
-    return _failed("sandbox_runtime", tool, summary, "ARGUMENTS_TOO_LARGE", ["Pass less, and flatter, at once."])
-
-
-def _failed(
-    kind: str, tool: str, summary: str, code: str, hints: list[str] | None = None, *, retryable: bool = False
-) -> Answer:
-    return _failure(envelope(kind, tool, summary, code, hints=hints or [], retryable=retryable))
+    return _failure(envelope.arguments_too_large(tool, summary))
 
 
 def _failure(said: dict[str, Any]) -> Answer:

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
+from functools import cached_property
 
 from paddock.model.errors import UnknownTool
 from paddock.model.tools import Tool
@@ -48,8 +49,14 @@ class Catalogue:
 
         A script of ten lines need not be given two thousand functions.
         """
-        links = identifiers.linked(self)
-        return links if code is None else {name: links[name] for name in links.keys() & set(_WORD.findall(code))}
+        if code is None:
+            return self._links
+        mentioned = set(_WORD.findall(code))
+        return {name: tool for name, tool in self._links.items() if name in mentioned}
+
+    @cached_property
+    def _links(self) -> dict[str, Tool]:
+        return identifiers.linked(self)
 
     def hints(self, name: str) -> list[str]:
         """What somebody may have meant who asked for a tool that is not there."""

@@ -28,31 +28,31 @@ class FunctionTool:
 
     def __init__(self, name: str, function: Function) -> None:
         self.name = name
-        self._function = function
+        self.function = function
 
     @cached_property
     def tool(self) -> Tool:
-        summary, described = _docstring(self._function)
+        summary, described = _docstring(self.function)
         return Tool(
             server="",
             name=self.name,
             description=summary,
             input_schema=self._taken.schema(described),
-            output_schema=_given(self._function),
+            output_schema=_given(self.function),
             hints=Hints(),
         )
 
     @cached_property
     def _taken(self) -> _Taken:
-        return _Taken(self.name, self._function)
+        return _Taken(self.name, self.function)
 
     async def call(self, arguments: Mapping[str, Any]) -> Any:
         """What the function returns for arguments that its schema allows. Raises what the function raises."""
         values = self._taken.values(arguments)
-        if inspect.iscoroutinefunction(self._function):
-            return await self._function(**values)
+        if inspect.iscoroutinefunction(self.function):
+            return await self.function(**values)
         # It may block; the event loop may not.
-        value, problem = await in_thread(lambda: _kept(self._function, values))
+        value, problem = await in_thread(lambda: _kept(self.function, values))
         if problem is not None:
             is_plain = isinstance(problem, Exception) and not isinstance(problem, StopIteration)
             raise problem if is_plain else Left(problem)

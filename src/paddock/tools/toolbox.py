@@ -4,53 +4,87 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from paddock.model.events import Answer, Progress
 from paddock.model.tools import Tool
 from paddock.tools.catalogue import Catalogue
 from paddock.tools.functions import FunctionTool
+from paddock.tools.upstream import Health, Upstream
+from paddock.tools.upstream_errors import CallFailed, network
 
 if TYPE_CHECKING:
-    from paddock.tools.upstream import Upstream
+    from paddock.tools.answers import CreateArtifact
+    from paddock.tools.schema import Validator
+    from paddock.tools.upstream_config import Server
 
-Keep = Callable[[str, str, bytes], Awaitable[Mapping[str, Any]]]
-"""Keeps bytes that a tool gave, by file name and type, and gives what the script sees in their place."""
 CALLING = ("await", "callTool")
 """A script without these words calls nothing: no upstream need be asked what it has."""
+PATIENCE_SECONDS = 10.0
+"""For upstreams to say what they have, before a run goes on without those that have not."""
 
 
 class Toolbox:
-    """Upstreams are connected when the first script comes that may call them."""
+    """Upstreams are connected when the first script comes that may call them, all at the same time."""
 
     def __init__(
-        self, functions: Mapping[str, FunctionTool], upstreams: Iterable[Upstream] = (), *, patience_seconds: float = 5.0
+        self,
+        functions: Mapping[str, FunctionTool],
+        servers: Iterable[Server] = (),
+        *,
+        patience_seconds: float = PATIENCE_SECONDS,
     ) -> None:
         self._functions = functions
-        self._upstreams = {upstream.name: upstream for upstream in upstreams}
+        self._upstreams = {server.name: Upstream(server) for server in servers}
         self._patience_seconds = patience_seconds
-        self._known: tuple[object, Catalogue] | None = None
+        self._validators: dict[str, tuple[Tool, Validator]] = {}
+        self._lists: tuple[tuple[Tool, ...], ...] | None = None
+        self._catalogue = Catalogue()
+        self.secrets = tuple(secret for upstream in self._upstreams.values() for secret in upstream.server.secrets)
 
-    async def scope(self, names: Iterable[str] | None, code: str) -> Scope:
+    async def scope(self, names: Iterable[str] | None, code: object) -> Scope:
         """What one run may call: all that there is, or what is named."""
-        may_call = bool(self._upstreams) and any(word in code for word in CALLING)
+        functions = {name: name for name in self._functions}
+        may_call = bool(self._upstreams) and isinstance(code, str) and any(word in code for word in CALLING)
         if names is None and not may_call:
-            return Scope(self, {name: name for name in self._functions}, None)
+            return Scope(self, functions, None)
         catalogue = (await self.catalogue()).only(names)
-        linked = catalogue.linked(code if names is None else None)
-        everywhere = {name: name for name in self._functions} if names is None else {}
-        return Scope(self, everywhere | {name: tool.full_name for name, tool in linked.items()}, catalogue)
+        linked = catalogue.linked(code if names is None and isinstance(code, str) else None)
+        links = {name: tool.full_name for name, tool in linked.items()}
+        return Scope(self, functions | links if names is None else links, catalogue)
 
     async def catalogue(self) -> Catalogue:
         """What there is now. An upstream that does not answer soon, or at all, is left out until it does."""
-        lists = await asyncio.gather(*map(self._listed, self._upstreams.values()))
-        version = tuple(map(id, lists))
-        if self._known is None or self._known[0] != version:
+        lists = tuple(await asyncio.gather(*map(self._listed, self._upstreams.values())))
+        if self._lists is None or any(new is not old for new, old in zip(lists, self._lists, strict=True)):
             described = await asyncio.to_thread(lambda: [function.tool for function in self._functions.values()])
-            self._known = (version, Catalogue([*described, *(tool for tools in lists for tool in tools)]))
-            self._lists = lists  # as long as they are compared by identity
-        return self._known[1]
+            self._catalogue = Catalogue([*described, *(tool for tools in lists for tool in tools)])
+            self._lists = lists
+        return self._catalogue
+
+    def health(self) -> dict[str, Health]:
+        """How each upstream is, by name."""
+        return {name: upstream.health for name, upstream in self._upstreams.items()}
+
+    def unreachable(self, name: str) -> CallFailed | None:
+        """Why a tool of this name may not be found, where that is because its server is not there now."""
+        upstream = self._upstreams.get(name.partition(".")[0])
+        if upstream is None or upstream.health.state == "ready":
+            return None
+        why = upstream.health.error or "it has not answered yet"
+        return network(f"The server '{upstream.name}' is not there now: {why}").without(upstream.server.secrets)
+
+    async def validator(self, tool: Tool) -> Validator:
+        """What checks the arguments of `tool`; made once for each description of it."""
+        known = self._validators.get(tool.full_name)
+        if known is not None and known[0] is tool:
+            return known[1]
+        from paddock.tools.schema import compiled
+
+        made = await asyncio.to_thread(compiled, tool.input_schema)  # a hostile one takes half a second
+        self._validators[tool.full_name] = (tool, made)
+        return made
 
     async def call(
         self,
@@ -59,7 +93,7 @@ class Toolbox:
         *,
         timeout_seconds: float,
         progress: Callable[[Progress], None],
-        keep: Keep,
+        create_artifact: CreateArtifact,
     ) -> Answer:
         """What the tool gives. Raises what a function raises, and `CallFailed` for an upstream."""
         if not tool.server:
@@ -67,15 +101,23 @@ class Toolbox:
                 return answered(await self._functions[tool.name].call(arguments))
         from paddock.tools import answers
 
+        def heard(done: float, total: float | None, message: str) -> None:
+            progress(Progress(done, total, message))
+
         upstream = self._upstreams[tool.server]
-        result = await upstream.call(tool.name, arguments, timeout_seconds=timeout_seconds, progress=progress)
-        return await answers.answer(result, tool, keep)
+        result = await upstream.call(tool.name, arguments, timeout_seconds=timeout_seconds, progress=heard)
+        return await answers.answer(result, tool, create_artifact)
 
     async def close(self) -> None:
-        await asyncio.gather(*(upstream.close() for upstream in self._upstreams.values()))
+        """End every connection; what is used again is connected again."""
+        upstreams, self._lists = list(self._upstreams.values()), None
+        self._upstreams = {upstream.name: Upstream(upstream.server) for upstream in upstreams}
+        await asyncio.gather(*(upstream.close() for upstream in upstreams))
 
     async def _listed(self, upstream: Upstream) -> tuple[Tool, ...]:
-        return await upstream.tools(within_seconds=self._patience_seconds)
+        tools = await upstream.tools(wait_seconds=self._patience_seconds)
+        # Code that runs code would escape the limits of its run.
+        return () if upstream.health.is_paddock else tools
 
 
 class Scope:
@@ -86,30 +128,30 @@ class Scope:
         self._toolbox = toolbox
         self._catalogue = catalogue
 
-    async def find(self, name: str) -> Tool | None:
-        catalogue = await self._all()
-        return catalogue.find(self.links.get(name, name))
-
-    async def hints(self, name: str) -> list[str]:
-        return (await self._all()).hints(name)
-
-    async def _all(self) -> Catalogue:
+    async def catalogue(self) -> Catalogue:
         if self._catalogue is None:
             self._catalogue = await self._toolbox.catalogue()
         return self._catalogue
+
+    async def find(self, name: str) -> Tool | None:
+        return (await self.catalogue()).find(name)
+
+    async def linked(self) -> list[Tool]:
+        """The tools that the script finds as functions."""
+        catalogue = await self.catalogue()
+        found = (catalogue.find(name) for name in dict.fromkeys(self.links.values()))
+        return [tool for tool in found if tool is not None]
 
 
 def answered(value: object) -> Answer:
     """A value as the script gets it: an object as itself, anything else under `result`."""
     given = value if isinstance(value, dict) else _plain(value)
-    return Answer(
-        json.dumps(given if isinstance(given, dict) else {"result": given}, allow_nan=False, default=_plain)
-    )
+    return Answer(json.dumps(given if isinstance(given, dict) else {"result": given}, allow_nan=False, default=_plain))
 
 
 def _plain(value: object) -> Any:
     """What JSON has for a dataclass, a model of pydantic, a date."""
-    if value is None or isinstance(value, str | int | float | list):
+    if value is None or isinstance(value, str | int | float | list | tuple):
         return value
     from pydantic_core import to_jsonable_python
 

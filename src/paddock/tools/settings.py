@@ -1,0 +1,44 @@
+"""The tools that a configuration speaks of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from paddock.model.errors import ConfigError
+from paddock.tools.broker import Rules
+from paddock.tools.functions import FunctionTool
+from paddock.tools.toolbox import Toolbox
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from paddock.config import Config
+    from paddock.tools.upstream_config import Server
+
+
+def toolbox_of(
+    config: Config, functions: Mapping[str, FunctionTool], mcp_config: str | Path | None
+) -> tuple[Toolbox, Rules]:
+    """The tools of a Paddock, and what holds for their calls. Nothing is connected."""
+    settings = config.tools
+    servers = _servers(config, mcp_config)
+    rules = Rules(repairs=settings.repair, call_seconds=settings.call_seconds)
+    if settings.policy:
+        from paddock.tools.policy import parse
+
+        rules = Rules(parse(settings.policy), settings.repair, settings.call_seconds)
+    return Toolbox(functions, servers, patience_seconds=settings.connect_seconds), rules
+
+
+def _servers(config: Config, mcp_config: str | Path | None) -> tuple[Server, ...]:
+    if not config.upstreams and mcp_config is None:
+        return ()
+    from paddock.tools.upstream_config import parse_tables, read
+
+    found = {server.name: server for server in parse_tables(config.upstreams)}
+    for server in () if mcp_config is None else read(mcp_config):
+        if server.name in found:
+            raise ConfigError(f"{mcp_config}: the upstream {server.name!r} is in paddock.toml too; rename one")
+        found[server.name] = server
+    return tuple(found.values())
