@@ -23,7 +23,6 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from paddock.tools.guard import Guarded
 from paddock.tools.http_client import EXCHANGE, Client, Exchange
-from paddock.tools.redaction import redact
 from paddock.tools.sse import legacy_sse
 from paddock.tools.stdio import Trace, stdio
 from paddock.tools.upstream_errors import CallFailed, http, json_rpc, network, timed_out
@@ -165,9 +164,7 @@ class Connection:
 
     def _failure(self, problem: BaseException | None) -> CallFailed:
         """Why the connection does not, or does no longer, stand. Holds no credential."""
-        failure = self._explained(_innermost(problem))
-        failure.summary = redact(failure.summary, self.server.secrets)
-        return failure
+        return self._explained(_innermost(problem)).without(self.server.secrets)
 
     def _explained(self, problem: BaseException | None) -> CallFailed:
         name, seen = self.server.name, self.exchange

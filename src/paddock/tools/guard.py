@@ -27,7 +27,7 @@ WANTED = frozenset(
         "notifications/subscriptions/acknowledged",
     }
 )
-MOST_A_SECOND = 1000
+MOST_A_SECOND = 5000
 """Notifications and requests of a server; its answers are not counted."""
 
 

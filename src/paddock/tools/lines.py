@@ -5,6 +5,7 @@ The SDK's own reader keeps a line of any length, and copies it again for each pi
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -72,8 +73,8 @@ def message(line: Line, limit: int) -> SessionMessage | None:
         if not line.data.strip():
             return None
         try:
-            return SessionMessage(mcp_types.jsonrpc_message_adapter.validate_json(line.data, by_name=False))
-        except ValueError:
+            return _parsed(line.data)
+        except (ValueError, RecursionError):
             problem = "it is not JSON of the protocol"
     else:
         problem = f"it is larger than {limit / 2**20:g} MB"
@@ -82,6 +83,19 @@ def message(line: Line, limit: int) -> SessionMessage | None:
         return None
     error = mcp_types.ErrorData(code=mcp_types.PARSE_ERROR, message=problem)
     return SessionMessage(mcp_types.JSONRPCError(jsonrpc="2.0", id=answered, error=error))
+
+
+def _parsed(data: bytes) -> SessionMessage:
+    read = mcp_types.jsonrpc_message_adapter.validate_json
+    try:
+        return SessionMessage(read(data, by_name=False))
+    except ValueError:
+        return SessionMessage(read(_mended(data), by_name=False))
+
+
+def _mended(data: bytes) -> bytes:
+    """The same JSON without half characters: Python reads and writes lone surrogates, and the SDK refuses them."""
+    return json.dumps(json.loads(data.decode(errors="replace")), ensure_ascii=False).encode(errors="replace")
 
 
 def _answered(data: bytes) -> int | str | None:

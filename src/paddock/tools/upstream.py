@@ -89,7 +89,9 @@ class Upstream:
     def health(self) -> Health:
         connection = self._connection
         if self._health.state == "ready" and connection is not None and not connection.is_alive:
-            self._note("failed", error=connection.failure.summary)
+            if not connection.over.is_set():  # why is known in a moment
+                return replace(self._health, state="failed", error=connection.failure.summary)
+            self._note("failed", connection.failure.summary)
         return self._health
 
     async def tools(self, *, wait_seconds: float | None = None) -> tuple[Tool, ...]:
@@ -163,7 +165,7 @@ class Upstream:
     async def _open(self, delay_seconds: float) -> Connection:
         from paddock.tools.opening import Opening
 
-        self._note("connecting", error=self.health.error)
+        self._note("connecting", self.health.error)
         self._ways = self._ways or Opening(self.server)
         try:
             await asyncio.sleep(delay_seconds)
@@ -175,7 +177,7 @@ class Upstream:
             self._backoff.failed()
             if self._connection is not None:
                 await self._connection.close()
-            self._note("failed", error=failure.summary)
+            self._note("failed", failure.summary)
             raise
         client = connection.client
         info = client.server_info
@@ -186,7 +188,6 @@ class Upstream:
             server_name=info.name[:128] if info else "",
             server_version=info.version[:64] if info else "",
             is_paddock=_is_paddock(info.name if info else "", self._tools or ()),
-            warnings=self._health.warnings,
         )
         self._changed()
         return connection
@@ -291,8 +292,7 @@ class Upstream:
             failure = broken(f"The answer of the server '{self.name}' cannot be used: {problem.message}.")
         elif problem.code == -32000 and (problem.message == "Connection closed" or "SSE stream" in problem.message):
             failure = await self._lost(connection)
-        failure.summary = redact(failure.summary, self.server.secrets)
-        return failure
+        return failure.without(self.server.secrets)
 
     async def _lost(self, connection: Connection) -> CallFailed:
         """The connection ended under a call. Its reason is known a moment later."""
@@ -300,9 +300,9 @@ class Upstream:
             await asyncio.wait({asyncio.ensure_future(connection.over.wait())}, timeout=LOST_SECONDS)
         return network(f"{connection.failure.summary}\nIt is not known whether the call had an effect.")
 
-    def _note(self, state: State, **facts: Any) -> None:
+    def _note(self, state: State, error: str = "", **facts: Any) -> None:
         if self._health.state != "closed":
-            self._health = Health(state, time.time(), tools=len(self._tools or ()), **facts)
+            self._health = replace(self._health, state=state, since=time.time(), error=error, **facts)
 
 
 def _seen(task: asyncio.Task[Any]) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from paddock.model.envelope import envelope
+from paddock.tools.redaction import redact
 
 SUMMARY_CHARACTERS = 4000
 """Of what an upstream says went wrong: the rest tells a model nothing more."""
@@ -25,13 +26,20 @@ class CallFailed(Exception):
         hints: tuple[str, ...] = (),
         meta: Mapping[str, Any] | None = None,
     ) -> None:
-        super().__init__(summary)
+        self.summary = shortened(summary)
+        super().__init__(self.summary)
         self.kind = kind
         self.code = code
-        self.summary = shortened(summary)
         self.retryable = retryable
         self.hints = hints
         self.meta = dict(meta or {})
+
+    def without(self, secrets: Iterable[str]) -> CallFailed:
+        """The same failure, of which no text holds one of `secrets`."""
+        secrets = tuple(secrets)
+        hints = tuple(redact(hint, secrets) for hint in self.hints)
+        summary = redact(self.summary, secrets)
+        return CallFailed(self.kind, self.code, summary, retryable=self.retryable, hints=hints, meta=self.meta)
 
     def envelope(self, tool: str) -> dict[str, Any]:
         """This failure as a script sees it."""
