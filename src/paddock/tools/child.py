@@ -1,0 +1,33 @@
+"""Becomes the MCP server that its arguments name, and dies with the host: `python -I -S child.py HOST_PID COMMAND …`.
+
+A program of its own because PR_SET_PDEATHSIG must be set between fork and exec, where a host with threads may run no
+Python. The signal reaches this one process; what it started sees its standard input end.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+
+SET_PDEATHSIG = 1
+
+
+def main() -> None:
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != int(sys.argv[1]):
+            os._exit(1)  # the host ended before it could be told to take us along
+    for ignored in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them, and exec would pass that on
+        signal.signal(ignored, signal.SIG_DFL)
+    try:
+        os.execvp(sys.argv[2], sys.argv[2:])  # noqa: S606
+    except OSError as problem:
+        sys.stderr.write(f"cannot run {sys.argv[2]!r}: {problem.strerror}\n")
+        sys.stderr.flush()
+        os._exit(127)
+
+
+main()

@@ -1,0 +1,118 @@
+"""The older of the two HTTP transports: answers come over one long stream, requests are posted beside it.
+
+Not the SDK's: there an answer of more than 1 MB ends the connection, and a post that fails leaves its caller waiting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urljoin, urlsplit
+
+import anyio
+import httpx2
+import mcp_types
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.shared.message import SessionMessage
+
+from paddock.tools.http_client import EXCHANGE, Client, Exchange
+from paddock.tools.lines import Line, message
+from paddock.tools.upstream_errors import broken
+
+if TYPE_CHECKING:
+    from mcp.client._transport import TransportStreams
+
+    from paddock.tools.upstream_config import Server
+
+HEADERS = {"accept": "text/event-stream", "cache-control": "no-store"}
+
+
+class _Outgoing:
+    """A stream that takes each message together with the exchange of whoever sends it."""
+
+    def __init__(self, inner: MemoryObjectSendStream[tuple[Exchange | None, SessionMessage]]) -> None:
+        self._inner = inner
+
+    async def send(self, item: SessionMessage) -> None:
+        await self._inner.send((EXCHANGE.get(), item))
+
+    async def aclose(self) -> None:
+        self._inner.close()
+
+    async def __aenter__(self) -> _Outgoing:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._inner.close()
+
+
+@asynccontextmanager
+async def legacy_sse(server: Server, client: Client) -> AsyncIterator[TransportStreams]:
+    """Both directions of one connection, as the SDK takes a transport."""
+    async with client.stream("GET", server.url, headers=HEADERS) as response:
+        if response.status_code != 200:
+            raise broken(f"The server '{server.name}' offers no stream of events at its address.")
+        events = aiter(httpx2.EventSource(response, max_event_size=server.answer_bytes))
+        endpoint = await _endpoint(server, events)
+        incoming, read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+        write, outgoing = anyio.create_memory_object_stream[tuple[Exchange | None, SessionMessage]](0)
+        async with anyio.create_task_group() as group:
+            group.start_soon(_receive, events, incoming, server.answer_bytes)
+            group.start_soon(_send, client, endpoint, outgoing, incoming)
+            try:
+                yield read, _Outgoing(write)
+            finally:
+                for stream in (incoming, read, write, outgoing):
+                    stream.close()
+                group.cancel_scope.cancel()
+
+
+async def _endpoint(server: Server, events: AsyncIterator[Any]) -> str:
+    """Where to post. Only the server itself is believed: credentials go along."""
+    async for event in events:
+        if event.event == "endpoint":
+            endpoint = urljoin(server.url, str(event.data))
+            if urlsplit(endpoint)[:2] == urlsplit(server.url)[:2]:
+                return endpoint
+            break
+    raise broken(f"The server '{server.name}' named no address of its own to send requests to.")
+
+
+async def _receive(
+    events: AsyncIterator[Any], incoming: MemoryObjectSendStream[SessionMessage | Exception], limit: int
+) -> None:
+    try:
+        async for event in events:
+            if event.event == "message" and (said := message(Line(event.data.encode()), limit)) is not None:
+                await incoming.send(said)
+    except (httpx2.TransportError, httpx2.StreamError, anyio.BrokenResourceError, anyio.ClosedResourceError):
+        pass
+    finally:
+        incoming.close()  # which ends every call that waits
+
+
+async def _send(
+    client: Client,
+    endpoint: str,
+    outgoing: MemoryObjectReceiveStream[tuple[Exchange | None, SessionMessage]],
+    incoming: MemoryObjectSendStream[SessionMessage | Exception],
+) -> None:
+    async with anyio.create_task_group() as group:
+        async for exchange, said in outgoing:
+            group.start_soon(_post, client, endpoint, said.message, exchange, incoming)
+
+
+async def _post(
+    client: Client,
+    endpoint: str,
+    said: mcp_types.JSONRPCMessage,
+    exchange: Exchange | None,
+    incoming: MemoryObjectSendStream[SessionMessage | Exception],
+) -> None:
+    EXCHANGE.set(exchange)
+    response = await client.post(endpoint, json=said.model_dump(by_alias=True, mode="json", exclude_unset=True))
+    if response.status_code >= 300 and isinstance(said, mcp_types.JSONRPCRequest):
+        error = mcp_types.ErrorData(code=mcp_types.INTERNAL_ERROR, message="the request was not taken")
+        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+            await incoming.send(SessionMessage(mcp_types.JSONRPCError(jsonrpc="2.0", id=said.id, error=error)))

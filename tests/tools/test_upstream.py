@@ -1,0 +1,251 @@
+"""One upstream over each transport: connected when needed, and its calls answered."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from paddock.model.tools import Hints
+from paddock.tools.upstream import Result
+from paddock.tools.upstream_errors import CallFailed
+from tests.tools.upstreams import Connect, Serve, plain
+
+
+def texts(result: Result) -> list[str]:
+    return [str(block.get("text")) for block in result.content]
+
+
+@pytest.fixture(params=["stdio", "http", "json", "sse", "unsaid"])
+def settings(request: pytest.FixtureRequest, serve: Serve) -> dict[str, object]:
+    """Our own server over each transport; `unsaid` is the older one at an address of which nothing is said."""
+    match request.param:
+        case "stdio":
+            return plain()
+        case "sse":
+            return {"type": "sse", "url": serve("sse")}
+        case "unsaid":
+            return {"url": serve("sse")}
+        case "json":
+            return {"type": "http", "url": serve("http", "json"), "description": "answers with json bodies"}
+    return {"type": "http", "url": serve("http")}
+
+
+async def test_every_transport_lists_and_calls_tools(connect: Connect, settings: dict[str, object]) -> None:
+    upstream = connect(**settings)
+    assert upstream.health.state == "idle"
+    tools = {tool.name: tool for tool in await upstream.tools()}
+    assert tools["echo"].full_name == "it.echo"
+    assert tools["echo"].description == "Say it again."
+    assert tools["echo"].hints == Hints(read_only=True, idempotent=True)
+    assert tools["echo"].input_schema["required"] == ["text"]
+    assert tools["echo"].output_schema is None
+    assert tools["add"].output_schema is not None
+    result = await upstream.call("add", {"a": 2, "b": 3})
+    assert (result.structured, result.is_error) == ({"sum": 5}, False)
+    health = upstream.health
+    assert (health.state, health.error, health.tools) == ("ready", "", len(tools))
+    assert (health.server_name, health.server_version, health.is_paddock) == ("plain", "1.2.3", False)
+
+
+async def test_progress_arrives_over_every_transport(connect: Connect, settings: dict[str, object]) -> None:
+    heard: list[tuple[float, float | None, str]] = []
+    result = await connect(**settings).call("count", {"upto": 3}, progress=lambda *step: heard.append(step))
+    assert texts(result) == ["counted"]
+    if "json" not in str(settings):  # one JSON body has no room for it
+        assert set(heard) <= {(1.0, 3.0, "step 1"), (2.0, 3.0, "step 2"), (3.0, 3.0, "step 3")}
+
+
+async def test_a_cancelled_call_is_cancelled_at_the_server(
+    connect: Connect, settings: dict[str, object], tmp_path: Path
+) -> None:
+    upstream = connect(**settings)
+    started, cancelled = tmp_path / "started", tmp_path / "cancelled"
+    call = asyncio.create_task(upstream.call("wait", {"started": str(started), "cancelled": str(cancelled)}))
+    await until(started.exists)
+    call.cancel()
+    if "json" not in str(settings):  # which learns that nobody waits when it has its answer
+        await until(cancelled.exists)
+    assert texts(await upstream.call("echo", {"text": "still here"})) == ["still here"]
+
+
+async def test_a_call_that_takes_too_long_fails_alone(
+    connect: Connect, settings: dict[str, object], tmp_path: Path
+) -> None:
+    upstream = connect(**settings)
+    await upstream.tools()
+    paths = {"started": str(tmp_path / "started"), "cancelled": str(tmp_path / "cancelled")}
+    with pytest.raises(CallFailed) as caught:
+        await upstream.call("wait", paths, timeout_seconds=0.5)
+    assert (caught.value.code, caught.value.retryable) == ("UPSTREAM_TIMEOUT", True)
+    assert texts(await upstream.call("echo", {"text": "still here"})) == ["still here"]
+
+
+async def test_a_changed_list_of_tools_is_followed(connect: Connect, settings: dict[str, object]) -> None:
+    changed = asyncio.Event()
+    upstream = connect(changed=changed.set, **settings)
+    before = {tool.name for tool in await upstream.tools()}
+    changed.clear()
+    await upstream.call("learn", {"name": "echo_too"})
+    while "echo_too" not in {tool.name for tool in await upstream.tools()}:
+        await asyncio.wait_for(changed.wait(), 30)
+        changed.clear()
+    assert {tool.name for tool in await upstream.tools()} == before | {"echo_too"}
+
+
+async def test_an_answer_of_several_megabytes_arrives_and_one_over_the_limit_fails_alone(
+    connect: Connect, settings: dict[str, object]
+) -> None:
+    upstream = connect(**settings, answer_bytes=4 * 2**20)
+    assert len(texts(await upstream.call("large", {"megabytes": 3}))[0]) == 3 * 2**20
+    with pytest.raises(CallFailed) as caught:
+        await upstream.call("large", {"megabytes": 9})
+    assert "larger than 4 MB" in caught.value.summary or caught.value.code == "UPSTREAM_NETWORK"
+    assert texts(await upstream.call("echo", {"text": "still here"})) == ["still here"]
+
+
+async def test_calls_overlap_up_to_the_cap(connect: Connect, settings: dict[str, object], tmp_path: Path) -> None:
+    upstream = connect(**settings)
+    call = {"here": str(tmp_path), "others": 10}
+    results = await asyncio.gather(*(upstream.call("meet", call) for _ in range(10)))
+    assert [texts(result) for result in results] == [["met"]] * 10
+
+
+async def test_no_more_calls_than_the_cap_are_under_way(connect: Connect, tmp_path: Path) -> None:
+    upstream = connect(**plain(concurrency=2))
+    call = {"here": str(tmp_path), "others": 3}
+    three = [asyncio.create_task(upstream.call("meet", call)) for _ in range(3)]
+    await until(lambda: len(list(tmp_path.iterdir())) == 2)
+    assert not any(task.done() for task in three)
+    (tmp_path / "the third").touch()
+    assert [texts(await task) for task in three] == [["met"]] * 3
+
+
+async def test_a_child_has_no_environment_but_its_own(
+    connect: Connect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOMEBODYS_KEY", "sk-000000000000")
+    upstream = connect(**plain(env={"MINE": "1"}, cwd=str(tmp_path)))
+    names = set(texts(await upstream.call("environment", {}))[0].split())
+    assert "SOMEBODYS_KEY" not in names
+    assert {"MINE", "PATH"} <= names
+    assert texts(await upstream.call("process", {}))[0].endswith(f" {tmp_path}")
+
+
+async def test_closing_ends_the_child(connect: Connect) -> None:
+    upstream = connect(**plain())
+    pid = int(texts(await upstream.call("process", {}))[0].split()[0])
+    await upstream.close()
+    assert not is_running(pid)
+    assert upstream.health.state == "closed"
+    with pytest.raises(CallFailed):
+        await upstream.call("echo", {"text": "x"})
+
+
+HOST = """
+import asyncio, sys
+from paddock.tools.upstream import Upstream
+from paddock.tools.upstream_config import parse
+
+async def main():
+    upstream = Upstream(parse({"mcpServers": {"it": {"command": sys.executable, "args": sys.argv[1:]}}})[0])
+    print((await upstream.call("process", {})).content[0]["text"], flush=True)
+    await asyncio.Event().wait()
+
+asyncio.run(main())
+"""
+
+
+async def test_a_child_ends_with_a_host_that_is_killed() -> None:
+    arguments = [str(argument) for argument in plain()["args"]]  # type: ignore[attr-defined]
+    host = subprocess.Popen([sys.executable, "-c", HOST, *arguments], stdout=subprocess.PIPE, text=True)
+    assert host.stdout is not None
+    pid = int((await asyncio.to_thread(host.stdout.readline)).split()[0])
+    assert is_running(pid)
+    host.kill()
+    host.communicate()
+    await until(lambda: not is_running(pid))
+
+
+async def test_a_server_that_was_killed_is_started_again_for_the_next_call(connect: Connect) -> None:
+    upstream = connect(**plain())
+    pid = int(texts(await upstream.call("process", {}))[0].split()[0])
+    os.kill(pid, signal.SIGKILL)
+    await until(lambda: "signal 9" in upstream.health.error)
+    assert upstream.health.state == "failed"
+    again = int(texts(await upstream.call("process", {}))[0].split()[0])
+    assert again != pid
+    assert upstream.health.state == "ready"
+
+
+async def test_whoever_waits_only_so_long_gets_what_is_known(connect: Connect) -> None:
+    upstream = connect(**plain())
+    assert await upstream.tools(wait_seconds=0) == ()
+    assert upstream.health.state in ("idle", "connecting")
+    assert len(await upstream.tools()) > 5
+    assert len(await upstream.tools(wait_seconds=0)) > 5
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "code", "retryable"),
+    [
+        (401, "auth_error", "AUTH_AUTHENTICATION", False),
+        (403, "auth_error", "AUTH_PERMISSION", False),
+        (404, "upstream_http", "UPSTREAM_HTTP_404", False),
+        (408, "upstream_http", "UPSTREAM_HTTP_408", True),
+        (429, "rate_limited", "UPSTREAM_HTTP_429", True),
+        (500, "upstream_http", "UPSTREAM_HTTP_500", True),
+        (503, "upstream_http", "UPSTREAM_HTTP_503", True),
+    ],
+)
+async def test_an_http_status_is_a_failure_of_its_own_kind(
+    connect: Connect, serve: Serve, tmp_path: Path, status: int, kind: str, code: str, *, retryable: bool
+) -> None:
+    switch = tmp_path / "status"
+    upstream = connect(type="http", url=serve("http", fail_file=switch))
+    await upstream.tools()
+    switch.write_text(str(status))
+    with pytest.raises(CallFailed) as caught:
+        await upstream.call("echo", {"text": "x"})
+    failure = caught.value
+    assert (failure.kind, failure.code, failure.retryable) == (kind, code, retryable)
+    assert failure.meta == {"retry_after_seconds": 3.0} or status in (401, 403)
+    switch.unlink()
+    assert texts(await upstream.call("echo", {"text": "again"})) == ["again"]
+
+
+async def test_a_token_that_the_server_repeats_is_not_shown(connect: Connect, serve: Serve) -> None:
+    url = serve("http").replace("/mcp", "/status/401")
+    upstream = connect(type="http", url=url, headers={"Authorization": "Bearer hunter2-hunter2"})
+    with pytest.raises(CallFailed) as caught:
+        await upstream.tools()
+    assert caught.value.code == "AUTH_AUTHENTICATION"
+    assert "hunter2" not in f"{caught.value} {caught.value.envelope('t')} {upstream.health} {upstream.server}"
+
+
+async def test_an_address_where_nobody_listens_fails_and_says_so(connect: Connect) -> None:
+    upstream = connect(url="http://127.0.0.1:9/mcp")
+    with pytest.raises(CallFailed) as caught:
+        await upstream.tools()
+    assert (caught.value.code, caught.value.retryable) == ("UPSTREAM_NETWORK", True)
+    assert upstream.health.state == "failed"
+
+
+async def until(is_so: Callable[[], bool]) -> None:
+    """Return as soon as it is so."""
+    async with asyncio.timeout(30):
+        while not is_so():
+            await asyncio.sleep(0.01)
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
