@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import datetime as dt
 import json
 import math
 import threading
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -13,8 +15,19 @@ import pytest
 from paddock.model.envelope import envelope
 from paddock.model.events import Answer, ToolCall
 from paddock.model.result import Call
+from paddock.keeping import Keeping
+from paddock.store.journal import MemoryJournal
+from paddock.store.memory import MemoryArtifacts
 from paddock.tools import broker as broker_module
-from paddock.tools.broker import Broker, Function
+from paddock.tools.broker import Broker, Rules
+from paddock.tools.functions import Function, FunctionTool
+from paddock.tools.toolbox import Scope, Toolbox
+
+
+@dataclass
+class Size:
+    width: int
+    height: int
 
 
 class UnprintableError(Exception):
@@ -35,7 +48,22 @@ def internal(summary: str, tool: str = "tool") -> Answer:
 
 
 async def answer_of(function: Function, arguments: str = "{}") -> Answer:
-    return await Broker({"tool": function}, 10).answer(ToolCall(1, "tool", arguments))
+    return await broker_of({"tool": function}).answer(ToolCall(1, "tool", arguments))
+
+
+def broker_of(functions: dict[str, Function], call_limit: int = 10, rules: Rules | None = None) -> Broker:
+    toolbox = Toolbox({name: FunctionTool(name, function) for name, function in functions.items()})
+    scope = Scope(toolbox, {name: name for name in functions}, None)
+    keeping = Keeping(MemoryArtifacts())
+    return Broker(
+        toolbox,
+        scope,
+        call_limit,
+        run_id="r_1",
+        journal=MemoryJournal(),
+        create_artifact=keeping.create,
+        rules=rules,
+    )
 
 
 def untimed(calls: tuple[Call, ...]) -> list[tuple[int, str, Any, str]]:
@@ -63,13 +91,17 @@ async def test_a_plain_function_may_give_back_something_to_await() -> None:
         (None, '{"result": null}'),
         ("ä\ud800", '{"result": "\\u00e4\\ud800"}'),
         ({1: 2}, '{"1": 2}'),
+        ({1}, '{"result": [1]}'),
+        (b"x", '{"result": "x"}'),
+        (Size(1, 2), '{"width": 1, "height": 2}'),
+        ([dt.date(2026, 11, 15)], '{"result": ["2026-11-15"]}'),
     ],
 )
 async def test_an_object_arrives_as_itself_and_anything_else_as_a_result(value: object, text: str) -> None:
     assert await answer_of(lambda: value) == Answer(text)
 
 
-@pytest.mark.parametrize("value", [{1, 2}, object(), math.nan, {"a": math.inf}, b"x", {(1, 2): 3}])
+@pytest.mark.parametrize("value", [object(), math.nan, {"a": math.inf}, b"\xff", {(1, 2): 3}])
 async def test_a_value_that_is_not_json_is_the_tools_failure(value: object) -> None:
     answer = await answer_of(lambda: value)
     assert answer.failed
@@ -95,13 +127,25 @@ async def test_what_a_tool_raises_becomes_an_envelope(problem: BaseException, su
     assert await answer_of(fail) == internal(summary)
 
 
-async def test_arguments_that_the_function_does_not_take_are_its_failure() -> None:
-    summary = "TypeError: add() got an unexpected keyword argument 'c'"
-    assert await answer_of(add, '{"a": 1, "c": 2}') == internal(summary)
+@pytest.mark.parametrize(
+    ("arguments", "code", "hint"),
+    [
+        ('{"a": 1, "c": 2}', "SCHEMA_ADDITIONAL_PROPERTIES", "Unknown field 'c'."),
+        ('{"b": 2}', "SCHEMA_REQUIRED", "Required field missing: 'a'."),
+        ('{"a": "x"}', "SCHEMA_TYPE_MISMATCH", None),
+    ],
+)
+async def test_arguments_that_the_function_does_not_take_are_refused(
+    arguments: str, code: str, hint: str | None
+) -> None:
+    answer = await answer_of(add, arguments)
+    said = json.loads(answer.json)
+    assert (answer.failed, said["error_kind"], said["error_code"]) == (True, "mcp_input_validation", code)
+    assert hint is None or hint in said["hints"]
 
 
 async def test_an_unknown_tool_is_answered_with_near_names() -> None:
-    answer = await Broker({"orders": add, "users": add}, 10).answer(ToolCall(1, "order", "{}"))
+    answer = await broker_of({"orders": add, "users": add}, 10).answer(ToolCall(1, "order", "{}"))
     assert answer == failed(
         "tool_not_found", "order", "There is no tool 'order'.", "TOOL_NOT_FOUND", "Did you mean 'orders'?"
     )
@@ -109,7 +153,7 @@ async def test_an_unknown_tool_is_answered_with_near_names() -> None:
 
 async def test_a_call_over_the_limit_is_refused_and_not_made() -> None:
     made: list[int] = []
-    broker = Broker({"tool": lambda: made.append(1)}, 1)
+    broker = broker_of({"tool": lambda: made.append(1)}, 1)
     answers = [await broker.answer(ToolCall(number, "tool", "{}")) for number in (1, 2, 3)]
     refused = failed(
         "sandbox_runtime",
@@ -124,13 +168,13 @@ async def test_a_call_over_the_limit_is_refused_and_not_made() -> None:
 
 
 async def test_no_calls_at_all_may_be_allowed() -> None:
-    answer = await Broker({"tool": add}, 0).answer(ToolCall(1, "tool", '{"a": 1}'))
+    answer = await broker_of({"tool": add}, 0).answer(ToolCall(1, "tool", '{"a": 1}'))
     assert json.loads(answer.json)["error_code"] == "CALL_LIMIT_EXCEEDED"
 
 
 @pytest.mark.parametrize("depth", [101, 500, 100_000])
 async def test_arguments_nested_too_deeply_are_refused(depth: int) -> None:
-    broker = Broker({"tool": add}, 10)
+    broker = broker_of({"tool": add}, 10)
     answer = await broker.answer(ToolCall(1, "tool", '{"a":' * depth + "{}" + "}" * depth))
     assert json.loads(answer.json)["error_code"] == "ARGUMENTS_TOO_LARGE"
     assert untimed(broker.calls()) == [(1, "tool", {}, "error")]
@@ -138,7 +182,7 @@ async def test_arguments_nested_too_deeply_are_refused(depth: int) -> None:
 
 async def test_a_run_may_not_fill_the_host_with_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(broker_module, "ARGUMENT_BYTES", 20)
-    broker = Broker({"tool": add}, 10)
+    broker = broker_of({"tool": add}, 10)
     answers = [await broker.answer(ToolCall(number, "tool", '{"a": 100}')) for number in (1, 2, 3)]
     assert [answer.failed for answer in answers] == [False, False, True]
     assert json.loads(answers[2].json)["error_code"] == "ARGUMENTS_TOO_LARGE"
@@ -154,7 +198,7 @@ async def test_calls_are_listed_in_the_order_of_the_program_whatever_the_order_o
         first_may_end.set()
         raise ValueError
 
-    broker = Broker({"first": first, "second": second}, 10)
+    broker = broker_of({"first": first, "second": second}, 10)
     calls = [ToolCall(1, "first", "{}"), ToolCall(2, "second", "{}")]
     await asyncio.gather(*(broker.answer(call) for call in calls))
     assert untimed(broker.calls()) == [(1, "first", {}, "ok"), (2, "second", {}, "error")]
@@ -167,7 +211,7 @@ async def test_a_cancelled_run_cancels_its_call_and_does_not_list_it() -> None:
         entered.set()
         await asyncio.Event().wait()
 
-    broker = Broker({"tool": hang}, 10)
+    broker = broker_of({"tool": hang}, 10)
     task = asyncio.create_task(broker.answer(ToolCall(1, "tool", "{}")))
     await entered.wait()
     task.cancel()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from paddock.model import envelope
@@ -34,7 +34,7 @@ ARGUMENT_DEPTH = 100
 class Rules:
     """What holds for the calls of every run."""
 
-    policy: Policy = Policy()
+    policy: Policy = field(default_factory=Policy)
     repairs: bool = False  # arguments that are nearly right are put right, and the answer's envelope says so
     call_seconds: float = 60.0
 
@@ -51,14 +51,14 @@ class Broker:
         run_id: str,
         journal: Journal,
         create_artifact: CreateArtifact,
-        rules: Rules = Rules(),  # noqa: B008  frozen
+        rules: Rules | None = None,
         progress: Callable[[Progress], None] = lambda progress: None,
     ) -> None:
         self._toolbox, self._scope = toolbox, scope
         self._call_limit = call_limit
         self._run_id, self._journal = run_id, journal
         self._create_artifact, self._progress = create_artifact, progress
-        self._rules = rules
+        self._rules = rules or Rules()
         self._bytes_left = ARGUMENT_BYTES
         self._calls: dict[int, Call] = {}
 
@@ -90,7 +90,7 @@ class Broker:
             return None
         return None if is_deeper(arguments, ARGUMENT_DEPTH) else arguments
 
-    async def _answer(self, number: int, name: str, arguments: dict[str, Any]) -> Answer:
+    async def _answer(self, number: int, name: str, arguments: Mapping[str, Any]) -> Answer:
         tool = await self._scope.find(name)
         if tool is None:
             return await self._not_found(name)
@@ -100,12 +100,12 @@ class Broker:
         notes: list[dict[str, Any]] = []
         if self._rules.repairs:
             arguments, notes = repaired(arguments, tool.input_schema)
-        problem = (await self._toolbox.validator(tool)).problems(arguments, tool.full_name)
+        problem = (await self._toolbox.validator(tool)).problems(dict(arguments), tool.full_name)
         if problem is not None:
             return _failure(envelope.with_meta(problem, normalized=notes) if notes else problem)
         return await self._journalled(number, tool, arguments)
 
-    async def _journalled(self, number: int, tool: Tool, arguments: dict[str, Any]) -> Answer:
+    async def _journalled(self, number: int, tool: Tool, arguments: Mapping[str, Any]) -> Answer:
         secrets = self._toolbox.secrets
         text = json.dumps(redacted(arguments, secrets))
         intent = Intent(self._run_id, number, tool.full_name, text, bool(tool.hints.read_only), time.time())
@@ -121,20 +121,17 @@ class Broker:
             await self._journal.conclude(Outcome(self._run_id, number, status, milliseconds, said))
         return answer
 
-    async def _called(self, tool: Tool, arguments: dict[str, Any]) -> Answer:
-        seconds = self._rules.call_seconds
+    async def _called(self, tool: Tool, arguments: Mapping[str, Any]) -> Answer:
         try:
             return await self._toolbox.call(
                 tool,
                 arguments,
-                timeout_seconds=seconds,
+                timeout_seconds=self._rules.call_seconds,
                 progress=self._progress,
                 create_artifact=self._create_artifact,
             )
         except CallFailed as problem:
             return _failure(problem.envelope(tool.full_name))
-        except TimeoutError:
-            return _failure(envelope.upstream_timeout(tool.full_name, seconds))
         except asyncio.CancelledError as problem:
             if _is_cancelled():
                 raise

@@ -98,9 +98,7 @@ class _Taken:
             self._is_open = any(p.kind is p.VAR_KEYWORD for p in self._parameters.values())
         except (TypeError, ValueError):  # some builtins do not say what they take
             self._is_open = True
-        named = {
-            key: p for key, p in self._parameters.items() if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
-        }
+        named = {key: p for key, p in self._parameters.items() if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
         self._adapters = {key: _adapter(self._hints.get(key, Any)) for key in named}
         self._required = [key for key, p in named.items() if p.default is p.empty]
         self._defaults = {key: p.default for key, p in named.items() if p.default is not p.empty}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from paddock.model.events import Answer, Progress
@@ -12,7 +12,7 @@ from paddock.model.tools import Tool
 from paddock.tools.catalogue import Catalogue
 from paddock.tools.functions import FunctionTool
 from paddock.tools.upstream import Health, Upstream
-from paddock.tools.upstream_errors import CallFailed, network
+from paddock.tools.upstream_errors import CallFailed, network, timed_out
 
 if TYPE_CHECKING:
     from paddock.tools.answers import CreateArtifact
@@ -97,8 +97,7 @@ class Toolbox:
     ) -> Answer:
         """What the tool gives. Raises what a function raises, and `CallFailed` for an upstream."""
         if not tool.server:
-            async with asyncio.timeout(timeout_seconds):
-                return answered(await self._functions[tool.name].call(arguments))
+            return answered(await self._within(timeout_seconds, self._functions[tool.name].call(arguments)))
         from paddock.tools import answers
 
         def heard(done: float, total: float | None, message: str) -> None:
@@ -113,6 +112,15 @@ class Toolbox:
         upstreams, self._lists = list(self._upstreams.values()), None
         self._upstreams = {upstream.name: Upstream(upstream.server) for upstream in upstreams}
         await asyncio.gather(*(upstream.close() for upstream in upstreams))
+
+    async def _within(self, seconds: float, work: Awaitable[Any]) -> Any:
+        try:
+            async with asyncio.timeout(seconds) as waiting:
+                return await work
+        except TimeoutError:
+            if not waiting.expired():
+                raise  # the function's own
+            raise timed_out(f"The tool did not answer within {seconds:g} s.") from None
 
     async def _listed(self, upstream: Upstream) -> tuple[Tool, ...]:
         tools = await upstream.tools(wait_seconds=self._patience_seconds)
