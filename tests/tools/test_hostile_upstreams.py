@@ -9,7 +9,7 @@ import pytest
 
 from paddock.tools.upstream import Upstream
 from paddock.tools.upstream_errors import CallFailed
-from tests.tools.upstreams import Connect, hostile, plain
+from tests.tools.upstreams import Connect, hostile, plain, state
 
 SECRET = "tok-4f9c1d77aa"  # noqa: S105  what hostile.py is given
 
@@ -32,9 +32,9 @@ async def test_a_server_that_dies_during_a_call_fails_it_and_is_started_again(co
     assert (died.kind, died.code, died.retryable) == ("upstream_http", "UPSTREAM_NETWORK", True)
     assert "ended with exit code 7" in died.summary
     assert "about to die with [redacted]" in died.summary
-    assert upstream.health.state == "failed"
+    assert state(upstream) == "failed"
     assert await answers(upstream)
-    assert upstream.health.state == "ready"
+    assert state(upstream) == "ready"
 
 
 async def test_every_call_under_way_fails_when_the_server_dies_and_none_is_repeated(connect: Connect) -> None:
@@ -64,10 +64,10 @@ async def test_a_server_that_keeps_dying_is_started_ever_more_rarely(connect: Co
 async def test_a_server_that_hangs_at_the_start_holds_nobody_up(connect: Connect) -> None:
     slow, good = connect(**hostile("hangs", connect_seconds=1)), connect(**plain())
     assert await slow.tools(wait_seconds=0.01) == ()
-    assert slow.health.state == "connecting"
+    assert state(slow) == "connecting"
     assert (await good.call("echo", {"text": "x"})).content == ({"type": "text", "text": "x"},)
     assert (await failure(slow, "ok")).code == "UPSTREAM_TIMEOUT"
-    assert slow.health.state == "failed"
+    assert state(slow) == "failed"
 
 
 async def test_a_server_that_only_knows_the_older_handshake_is_greeted_with_it(connect: Connect) -> None:

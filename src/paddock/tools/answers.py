@@ -42,13 +42,18 @@ async def answer(result: Result, tool: Tool, create_artifact: CreateArtifact) ->
     if result.is_error:
         return _failed(result, tool)
     try:
-        value = result.structured if result.has_structured else await _content(result, tool, create_artifact)
+        if result.has_structured:
+            return Answer(_dumps(_object(result.structured)))
+        return Answer(_dumps(await _content(result, tool, create_artifact)))
     except CallFailed as failure:
         return Answer(_dumps(failure.envelope(tool.full_name)), failed=True)
-    return Answer(_dumps(value if isinstance(value, dict) else {"result": value}))
 
 
-async def _content(result: Result, tool: Tool, create_artifact: CreateArtifact) -> Any:
+def _object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {"result": value}
+
+
+async def _content(result: Result, tool: Tool, create_artifact: CreateArtifact) -> dict[str, Any]:
     """One value for all blocks: itself where there is one, the texts joined where there are only texts, else a list."""
     texts: list[str] = []
     values: list[Any] = []
@@ -59,12 +64,14 @@ async def _content(result: Result, tool: Tool, create_artifact: CreateArtifact) 
             values.append(_parsed(text, tool))
         else:
             values.append(await _reference(block, number, create_artifact))
+    if not values:
+        return {"result": None}
+    if len(texts) < len(values):  # a reference is no object of the tool's own: it is always under `result`
+        return {"result": values[0] if len(values) == 1 else values}
     if len(values) == 1:
-        return values[0]
-    if len(texts) < len(values):
-        return values
+        return _object(values[0])
     all_json = all(value is not text for value, text in zip(values, texts, strict=True))
-    return (values if all_json else "\n".join(texts)) if texts else None
+    return {"result": values if all_json else "\n".join(texts)}
 
 
 def _text(block: Mapping[str, Any]) -> str | None:
@@ -111,7 +118,7 @@ def _filename(block: Mapping[str, Any], inner: Mapping[str, Any], mime_type: str
     uri = inner.get("uri")
     if isinstance(uri, str):
         named = PurePosixPath(unquote(urlsplit(uri).path)).name if _is_uri(uri) else ""
-        if name_problem(named) is None:
+        if named.strip(".") and name_problem(named) is None:
             return named
     kind = mime_type.partition(";")[0].strip().lower()
     return f"{block.get('type', 'content')}-{number}.{_SUFFIXES.get(kind, 'bin')}"

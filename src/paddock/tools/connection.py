@@ -151,7 +151,7 @@ class Connection:
             return
         async with Client(server) as client:
             if server.transport == "sse":
-                async with legacy_sse(server, client) as streams:
+                async with legacy_sse(server, client, self.trace) as streams:
                     yield streams
             else:
                 limit = server.answer_bytes

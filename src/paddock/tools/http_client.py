@@ -7,7 +7,9 @@ call fails and the others go on.
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
@@ -110,11 +112,19 @@ async def _failed(response: httpx2.Response, note: Exchange) -> httpx2.Response:
     note.retry_after_seconds = _retry_after(response.headers.get("retry-after", ""))
     content_type = response.headers.get("content-type", "")
     if "html" not in content_type:
-        note.said = " ".join(body.decode(errors="replace").split())[:500]
+        note.said = _said(bytes(body))
     kept = {name: value for name, value in response.headers.items() if name in ("content-type", "www-authenticate")}
     return httpx2.Response(
         response.status_code, headers=kept, content=bytes(body[:ERROR_BYTES]), request=response.request
     )
+
+
+def _said(body: bytes) -> str:
+    """The message of an error of the protocol, or the beginning of whatever else it is."""
+    text = " ".join(body.decode(errors="replace").split())
+    with suppress(ValueError, LookupError, TypeError, RecursionError):
+        text = str(json.loads(body)["error"]["message"])
+    return text[:500]
 
 
 def _retry_after(value: str) -> float | None:

@@ -18,6 +18,7 @@ from mcp.shared.message import SessionMessage
 
 from paddock.tools.http_client import EXCHANGE, Client, Exchange
 from paddock.tools.lines import Line, message
+from paddock.tools.stdio import Trace
 from paddock.tools.upstream_errors import broken
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class _Outgoing:
 
 
 @asynccontextmanager
-async def legacy_sse(server: Server, client: Client) -> AsyncIterator[TransportStreams]:
+async def legacy_sse(server: Server, client: Client, trace: Trace) -> AsyncIterator[TransportStreams]:
     """Both directions of one connection, as the SDK takes a transport."""
     async with client.stream("GET", server.url, headers=HEADERS) as response:
         if response.status_code != 200:
@@ -58,7 +59,7 @@ async def legacy_sse(server: Server, client: Client) -> AsyncIterator[TransportS
         incoming, read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         write, outgoing = anyio.create_memory_object_stream[tuple[Exchange | None, SessionMessage]](0)
         async with anyio.create_task_group() as group:
-            group.start_soon(_receive, events, incoming, server.answer_bytes)
+            group.start_soon(_receive, events, incoming, server.answer_bytes, trace)
             group.start_soon(_send, client, endpoint, outgoing, incoming)
             try:
                 yield read, _Outgoing(write)
@@ -80,12 +81,14 @@ async def _endpoint(server: Server, events: AsyncIterator[Any]) -> str:
 
 
 async def _receive(
-    events: AsyncIterator[Any], incoming: MemoryObjectSendStream[SessionMessage | Exception], limit: int
+    events: AsyncIterator[Any], incoming: MemoryObjectSendStream[SessionMessage | Exception], limit: int, trace: Trace
 ) -> None:
     try:
         async for event in events:
             if event.event == "message" and (said := message(Line(event.data.encode()), limit)) is not None:
                 await incoming.send(said)
+    except httpx2.SSEError:
+        trace.problem = f"it sent an answer of more than {limit / 2**20:g} MB, or something that is no event"
     except (httpx2.TransportError, httpx2.StreamError, anyio.BrokenResourceError, anyio.ClosedResourceError):
         pass
     finally:

@@ -283,7 +283,7 @@ class Upstream:
         elif exchange.too_large or "byte limit" in problem.message:
             size = self.server.answer_bytes / 2**20
             failure = broken(f"The answer of the server '{self.name}' is larger than {size:g} MB.", "Ask for less.")
-        elif exchange.status == 404 and "session" in f"{problem.message} {exchange.said}".lower():
+        elif exchange.status in (400, 404) and "session" in f"{problem.message} {exchange.said}".lower():
             connection.end()
             failure = network(f"The server '{self.name}' no longer knows the session; the next call begins another.")
         elif exchange.status >= 400:

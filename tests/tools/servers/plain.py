@@ -88,7 +88,7 @@ async def meet(here: str, others: int) -> str:
     """Wait until `others` calls are here at once."""
     folder = Path(here)
     (folder / uuid4().hex).touch()
-    while len(list(folder.iterdir())) < others:  # noqa: ASYNC110
+    while len(list(folder.iterdir())) < others:
         await asyncio.sleep(0.005)
     return "met"
 
@@ -108,7 +108,7 @@ def large(megabytes: int) -> str:
     return "x" * (megabytes * 2**20)
 
 
-@server.custom_route("/status/{code}", methods=["POST", "GET"])
+@server.custom_route("/status/{code}", methods=["POST", "GET"])  # type: ignore[untyped-decorator]
 async def status(request: Request) -> Response:
     """An endpoint that always answers with one status."""
     headers = {"retry-after": "7"} if request.path_params["code"] == "429" else {}

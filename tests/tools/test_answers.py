@@ -1,0 +1,169 @@
+"""What a tool answered, as a script gets it."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from paddock.model.envelope import envelope
+from paddock.model.tools import Tool
+from paddock.tools.answers import answer
+from paddock.tools.upstream import Result
+
+TOOL, TYPED = Tool("shop", "orders"), Tool("shop", "orders", output_schema={"type": "object"})
+PNG = base64.b64encode(b"\x89PNG").decode()
+
+
+class Kept:
+    """Artifacts, as a run keeps them."""
+
+    def __init__(self) -> None:
+        self.made: list[tuple[str, bytes, str]] = []
+
+    async def create(self, filename: str, content: bytes, mime_type: str) -> Mapping[str, Any]:
+        self.made.append((filename, content, mime_type))
+        return {"success": True, "id": f"a_{len(self.made)}", "filename": filename}
+
+
+def text(*texts: str, **more: Any) -> Result:
+    return Result(tuple({"type": "text", "text": each} for each in texts), **more)
+
+
+async def value(result: Result, tool: Tool = TOOL, kept: Kept | None = None) -> Any:
+    answered = await answer(result, tool, (kept or Kept()).create)
+    assert not answered.failed
+    return json.loads(answered.json, parse_constant=pytest.fail)
+
+
+async def failed(result: Result) -> dict[str, Any]:
+    answered = await answer(result, TOOL, Kept().create)
+    assert answered.failed
+    return dict(json.loads(answered.json, parse_constant=pytest.fail))
+
+
+async def test_structured_content_is_the_answer_whatever_the_text_says() -> None:
+    assert await value(text("else", structured={"a": 1}, has_structured=True)) == {"a": 1}
+    assert await value(text("else", structured=[1], has_structured=True)) == {"result": [1]}
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("plain", {"result": "plain"}),
+        ("", {"result": ""}),
+        ('{"a": 1}', {"a": 1}),
+        (' [1, "b"]\n', {"result": [1, "b"]}),
+        ("42", {"result": 42}),
+        ("true", {"result": True}),
+        ("null", {"result": None}),
+        ('"quoted"', {"result": "quoted"}),
+        ("NaN", {"result": "NaN"}),
+        ('{"a": NaN}', {"result": '{"a": NaN}'}),
+        ("2026-11-15", {"result": "2026-11-15"}),
+        ("1" * 5000, {"result": "1" * 5000}),
+        ("[" * 100_000, {"result": "[" * 100_000}),
+        ("[" * 900 + "]" * 900, {"result": "[" * 900 + "]" * 900}),
+        ('{"a": "\\ud800"}', {"a": "\ud800"}),
+    ],
+)
+async def test_text_is_parsed_where_it_is_json(said: str, expected: Any) -> None:
+    assert await value(text(said)) == expected
+
+
+async def test_text_of_a_tool_that_declares_its_output_is_left_as_it_is() -> None:
+    assert await value(text('{"a": 1}'), TYPED) == {"result": '{"a": 1}'}
+
+
+async def test_several_texts_are_lines_or_a_list_of_values() -> None:
+    assert await value(text("a", "b")) == {"result": "a\nb"}
+    assert await value(text('{"id": 1}', '{"id": 2}')) == {"result": [{"id": 1}, {"id": 2}]}
+    assert await value(text('{"id": 1}', "b")) == {"result": '{"id": 1}\nb'}
+
+
+async def test_nothing_is_nothing() -> None:
+    assert await value(Result()) == {"result": None}
+
+
+async def test_images_sounds_and_files_become_artifacts_in_their_order() -> None:
+    kept = Kept()
+    blocks: tuple[dict[str, Any], ...] = (
+        {"type": "text", "text": "look"},
+        {"type": "image", "data": PNG, "mimeType": "image/png"},
+        {"type": "audio", "data": PNG, "mimeType": "audio/wav"},
+        {"type": "resource", "resource": {"uri": "file:///a/b%20c.bin", "blob": PNG}},
+        {"type": "resource", "resource": {"uri": "x://../..", "blob": PNG, "mimeType": "image/png"}},
+    )
+    answered = await value(Result(blocks), kept=kept)
+    assert [each if isinstance(each, str) else each["id"] for each in answered["result"]] == [
+        *("look", "a_1", "a_2", "a_3", "a_4")
+    ]
+    assert kept.made == [
+        ("image-2.png", b"\x89PNG", "image/png"),
+        ("audio-3.wav", b"\x89PNG", "audio/wav"),
+        ("b c.bin", b"\x89PNG", "application/octet-stream"),
+        ("resource-5.png", b"\x89PNG", "image/png"),
+    ]
+
+
+async def test_one_image_is_one_reference() -> None:
+    blocks = ({"type": "image", "data": PNG, "mimeType": "image/png"},)
+    assert await value(Result(blocks)) == {"result": {"success": True, "id": "a_1", "filename": "image-1.png"}}
+
+
+async def test_an_embedded_text_is_text_and_a_link_is_an_address() -> None:
+    embedded = ({"type": "resource", "resource": {"uri": "x://y", "text": '{"a": 1}'}},)
+    link = ({"type": "resource_link", "uri": "file:///report.csv", "name": "report", "_meta": {}},)
+    assert await value(Result(embedded)) == {"a": 1}
+    assert await value(Result(link)) == {"result": {"uri": "file:///report.csv", "name": "report"}}
+
+
+async def test_content_that_is_not_base64_fails() -> None:
+    envelope = await failed(Result(({"type": "image", "data": "!", "mimeType": "image/png"},)))
+    assert envelope["error_code"] == "INTERNAL_ERROR"
+
+
+async def test_numbers_that_json_does_not_have_become_null() -> None:
+    numbers = {"a": float("nan"), "b": [float("inf"), 10**5000, 1]}
+    assert await value(Result(structured=numbers, has_structured=True)) == {"a": None, "b": [None, None, 1]}
+
+
+async def test_an_error_is_an_envelope_around_what_was_said() -> None:
+    expected = envelope("internal_error", "shop.orders", "no stock", "INTERNAL_ERROR")
+    assert await failed(text("no stock", is_error=True)) == expected
+
+
+async def test_an_envelope_of_the_server_passes_unchanged() -> None:
+    own = json.dumps(envelope("rate_limited", "inner", "<b>slow</b>", "RATE_LIMITED", retryable=True), indent=1)
+    answered = await answer(text(own, is_error=True), TOOL, Kept().create)
+    assert (answered.failed, answered.json) == (True, own)
+
+
+async def test_part_of_an_envelope_is_only_text() -> None:
+    part = json.dumps({"error_kind": "rate_limited", "tool": "inner"})
+    assert (await failed(text(part, is_error=True)))["summary"] == part
+
+
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [
+        ("MCP error -32602: Tool nope not found", "TOOL_NOT_FOUND"),
+        ("Unknown tool: nope", "TOOL_NOT_FOUND"),
+        ("MCP error -32602: Input validation error: a is required", "INPUT_VALIDATION_FAILED"),
+        ("Input validation error: 'a' is a required property", "INPUT_VALIDATION_FAILED"),
+        ("", "INTERNAL_ERROR"),
+        ("x" * 10**6, "INTERNAL_ERROR"),
+    ],
+)
+async def test_what_the_sdks_write_into_a_result_has_its_own_code(said: str, code: str) -> None:
+    failure = await failed(text(said, is_error=True))
+    assert failure["error_code"] == code
+    assert 0 < len(failure["summary"]) < 5000
+
+
+async def test_a_structured_error_is_shown_where_there_is_no_text() -> None:
+    failure = await failed(Result(structured={"code": 7}, has_structured=True, is_error=True))
+    assert failure["summary"] == '{"code": 7}'

@@ -1,0 +1,156 @@
+"""Servers that others wrote, as users have them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import socket
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from paddock.model.tools import Tool
+from paddock.tools.answers import answer
+from paddock.tools.redaction import MARK
+from paddock.tools.upstream import Upstream
+from paddock.tools.upstream_errors import CallFailed
+from tests.tools.installed import Installed, environment
+from tests.tools.upstreams import Connect
+
+
+async def keep(filename: str, content: bytes, mime_type: str) -> Mapping[str, Any]:
+    return {"success": True, "filename": filename, "size": len(content), "mimeType": mime_type}
+
+
+async def call(upstream: Upstream, name: str, **arguments: Any) -> Any:
+    """What a script would get."""
+    tool = next(tool for tool in await upstream.tools() if tool.name == name)
+    answered = await answer(await upstream.call(name, arguments), tool, keep)
+    return json.loads(answered.json)
+
+
+async def test_everything(connect: Connect, installed: Installed) -> None:
+    upstream = connect(command=installed.everything, env=environment() | {"API_TOKEN": "tok-93ab77c0d1"})
+    assert await call(upstream, "echo", message="hi") == {"result": "Echo: hi"}
+    structured = await call(upstream, "get-structured-content", location="New York")
+    assert structured.keys() == {"temperature", "conditions", "humidity"}
+    before, image, after = (await call(upstream, "get-tiny-image"))["result"]
+    assert (type(before), image["mimeType"], type(after)) == (str, "image/png", str)
+    links = (await call(upstream, "get-resource-links", count=2))["result"]
+    assert [sorted(link) for link in links[1:]] == [["description", "mimeType", "name", "uri"]] * 2
+    wrong = await call(upstream, "get-sum", a="one")
+    assert wrong["error_code"] == "INPUT_VALIDATION_FAILED"
+    unknown = await answer(await upstream.call("nope", {}), Tool("it", "nope"), keep)
+    assert json.loads(unknown.json)["error_code"] == "TOOL_NOT_FOUND"
+
+
+async def test_a_tool_that_shows_its_environment_does_not_show_a_credential(
+    connect: Connect, installed: Installed
+) -> None:
+    upstream = connect(command=installed.everything, env=environment() | {"API_TOKEN": "tok-93ab77c0d1"})
+    assert (await call(upstream, "get-env"))["API_TOKEN"] == MARK
+
+
+async def test_progress_of_a_long_operation(connect: Connect, installed: Installed) -> None:
+    upstream = connect(command=installed.everything, env=environment())
+    heard: list[tuple[float, float | None, str]] = []
+    arguments = {"duration": 0.2, "steps": 2}
+    await upstream.call("trigger-long-running-operation", arguments, progress=lambda *step: heard.append(step))
+    assert heard == [(1.0, 2.0, ""), (2.0, 2.0, "")]
+
+
+async def test_files(connect: Connect, installed: Installed, tmp_path: Path) -> None:
+    upstream = connect(command=installed.filesystem, args=[str(tmp_path)], env=environment())
+    await call(upstream, "write_file", path=str(tmp_path / "a.txt"), content="hello")
+    assert (tmp_path / "a.txt").read_text() == "hello"
+    assert (await call(upstream, "read_text_file", path=str(tmp_path / "a.txt")))["content"] == "hello"
+    outside = await call(upstream, "read_text_file", path="/etc/passwd")
+    assert (outside["error_code"], "Access denied" in outside["summary"]) == ("INTERNAL_ERROR", True)
+    hints = {tool.name: tool.hints for tool in await upstream.tools()}
+    assert (hints["read_text_file"].read_only, hints["write_file"].destructive) == (True, True)
+
+
+async def test_memory(connect: Connect, installed: Installed, tmp_path: Path) -> None:
+    env = environment() | {"MEMORY_FILE_PATH": str(tmp_path / "memory.json")}
+    upstream = connect(command=installed.memory, env=env)
+    entity = {"name": "paddock", "entityType": "project", "observations": ["it has walls"]}
+    await call(upstream, "create_entities", entities=[entity])
+    graph = await call(upstream, "read_graph")
+    assert (graph["entities"], graph["relations"]) == ([entity], [])
+
+
+async def test_git(connect: Connect, installed: Installed, tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)  # noqa: S607
+    upstream = connect(command=installed.git)
+    (tmp_path / "a.txt").write_text("hello")
+    assert "a.txt" in str(await call(upstream, "git_status", repo_path=str(tmp_path)))
+    nowhere = await call(upstream, "git_status", repo_path=str(tmp_path / "nowhere"))
+    assert nowhere["error_kind"] in ("internal_error", "mcp_input_validation")
+
+
+async def test_time(connect: Connect, installed: Installed) -> None:
+    upstream = connect(command=installed.time)
+    now = await call(upstream, "get_current_time", timezone="Europe/Vienna")
+    assert now["timezone"] == "Europe/Vienna"
+
+
+@contextmanager
+def everything_at(installed: Installed, kind: str, port: int) -> Iterator[None]:
+    """The everything server over HTTP, until the block is left."""
+    env = os.environ | environment() | {"PORT": str(port)}
+    process = subprocess.Popen([installed.everything, kind], env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    assert process.stdout is not None
+    while b"on port" not in (line := process.stdout.readline()):
+        assert line, "it ended before it listened"
+    try:
+        yield
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
+@pytest.mark.parametrize(("kind", "path"), [("streamableHttp", "/mcp"), ("sse", "/sse")])
+async def test_a_server_of_the_older_era_over_http_that_is_started_again(
+    connect: Connect, installed: Installed, kind: str, path: str
+) -> None:
+    port = free_port()
+    upstream = connect(url=f"http://127.0.0.1:{port}{path}")
+    with everything_at(installed, kind, port):
+        assert await call(upstream, "echo", message="hi") == {"result": "Echo: hi"}
+        assert upstream.health.protocol_version < "2026"
+    with pytest.raises(CallFailed) as caught:
+        await upstream.call("echo", {"message": "nobody is there"})
+    assert (caught.value.code, caught.value.retryable) == ("UPSTREAM_NETWORK", True)
+    with everything_at(installed, kind, port):
+        while (failure := await failed(upstream)) is not None:  # it noticed, and the next call begins anew
+            assert failure.retryable
+            await asyncio.sleep(failure.meta.get("retry_after_seconds", 0))
+        assert await call(upstream, "echo", message="hi") == {"result": "Echo: hi"}
+
+
+async def failed(upstream: Upstream) -> CallFailed | None:
+    """How a call fails; None where it does not."""
+    try:
+        await upstream.call("echo", {"message": "hi"})
+    except CallFailed as failure:
+        return failure
+    return None
+
+
+async def test_all_of_them_at_once(connect: Connect, installed: Installed, tmp_path: Path) -> None:
+    servers = [connect(command=command, env=environment()) for command in (installed.everything, installed.memory)]
+    servers += [connect(command=installed.filesystem, args=[str(tmp_path)], env=environment())]
+    servers += [connect(command=installed.git), connect(command=installed.time)]
+    tools = await asyncio.gather(*(server.tools() for server in servers))
+    assert all(tools)
+    assert [server.health.state for server in servers] == ["ready"] * 5
