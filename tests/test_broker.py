@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
+from paddock.keeping import Keeping
 from paddock.model.envelope import envelope
 from paddock.model.events import Answer, ToolCall
 from paddock.model.result import Call
-from paddock.keeping import Keeping
 from paddock.store.journal import MemoryJournal
 from paddock.store.memory import MemoryArtifacts
 from paddock.tools import broker as broker_module

@@ -74,7 +74,7 @@ WORKERS = "other.toml: monty.min_workers must be at least 1 and at most monty.ma
         (
             "zzz = 1",
             "other.toml: unknown setting 'zzz'; known here: engine, code_bytes, data_directory, limits, caps, monty, "
-            "cpython, jail, environments",
+            "cpython, jail, environments, tools, upstreams",
         ),
         ("engine = 5", "other.toml: 'engine' must be text, not 5"),
         ("engine = 'zzz'", "other.toml: engine must be one of auto, monty, cpython, quickjs, node, not 'zzz'"),

@@ -17,7 +17,6 @@ from paddock.model.errors import (
     RequestError,
     UnknownEngine,
     UnknownLanguage,
-    UnknownTool,
 )
 from paddock.model.files import File, PlacedFile
 from paddock.model.limits import Limits
@@ -42,7 +41,6 @@ def test_a_plan_holds_everything_that_an_engine_needs() -> None:
         engine="monty",
         inputs={"x": 1, "y": {"ä": [None, True, 1.5]}},
         files=[file],
-        tools=["users"],
         limits={"calls": 5},
         type_check=True,
     ) == Plan(
@@ -53,17 +51,13 @@ def test_a_plan_holds_everything_that_an_engine_needs() -> None:
         limits=Limits(calls=5),
         inputs_json={"x": "1", "y": '{"\\u00e4": [null, true, 1.5]}'},
         files=(PlacedFile("/files/a.csv", file),),
-        tools=("users",),
+        tools=("orders", "users"),
         type_check=True,
     )
 
 
 def test_a_plan_names_the_variables_that_the_script_finds_set() -> None:
-    assert plan("1", inputs={"x": 1}, tools=["orders"]).names() == {"x", "files"}
-
-
-def test_without_a_choice_all_tools_are_linked() -> None:
-    assert plan().tools == ("orders", "users")
+    assert plan("1", inputs={"x": 1}).names() == {"x", "files"}
 
 
 def test_a_script_that_fits_goes_to_the_light_engine_without_a_reason() -> None:
@@ -83,8 +77,6 @@ def test_the_configured_engine_is_used_when_none_is_asked_for() -> None:
         ({"engine": "mony"}, UnknownEngine, "unknown engine 'mony'; did you mean 'monty'?"),
         ({"engine": "zzz"}, UnknownEngine, "unknown engine 'zzz'; expected one of auto, monty, cpython, quickjs, node"),
         ({"engine": "quickjs"}, UnknownEngine, "engine 'quickjs' does not run python"),
-        ({"tools": ["order"]}, UnknownTool, "unknown tool 'order'; did you mean 'orders'?"),
-        ({"tools": ["zzz"]}, UnknownTool, "unknown tool 'zzz'; expected one of orders, users"),
         ({"limits": {"calls": -1}}, BadLimit, "calls must be a positive, finite number, not -1"),
         ({"limits": {"calls": 10_001}}, LimitTooHigh, "calls may be at most 10000 here, not 10001"),
         ({"inputs": [1]}, BadInput, "inputs must be a mapping of names to JSON values, not list"),
@@ -132,11 +124,6 @@ def test_an_input_nested_too_deeply_is_refused() -> None:
 
 def test_an_input_named_files_is_the_list_when_nothing_is_attached() -> None:
     assert plan(inputs={"files": [1]}).inputs_json == {"files": "[1]"}
-
-
-def test_there_may_be_no_tools_to_choose_from() -> None:
-    with pytest.raises(UnknownTool, match=r"^unknown tool 'x'; there are no tools here$"):
-        make_plan(Request("1", tools=["x"]), Config(), engines=("monty",), tools=())
 
 
 @pytest.mark.parametrize("code", [None, b"1", 5, ["1"]])

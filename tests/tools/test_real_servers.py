@@ -16,7 +16,7 @@ import pytest
 
 from paddock.model.tools import Tool
 from paddock.tools.answers import answer
-from paddock.tools.redaction import MARK
+from paddock.tools.credentials import MARK
 from paddock.tools.upstream import Upstream
 from paddock.tools.upstream_errors import CallFailed
 from tests.tools.installed import Installed, environment

@@ -169,18 +169,20 @@ def _docstring(function: Function) -> tuple[str, dict[str, str]]:
     said = inspect.getdoc(function) or ""
     if isinstance(function, type) or said == (inspect.getdoc(type(function)) or ""):
         said = ""
-    summary, parameters, inside, last = [], {}, False, ""
+    summary: list[str] = []
+    parameters: dict[str, str] = {}
+    section, last = "summary", ""
     for line in said.splitlines():
         if _SECTION.match(line):
-            inside = True
-        elif _OTHER_SECTION.match(line):
-            inside, last = False, ""
-        elif (inside or line.lstrip().startswith(":param")) and (found := _PARAMETER.match(line)):
-            last = found[1]
+            section = "parameters"
+        elif _OTHER_SECTION.match(line) or line.lstrip().startswith((":return", ":rtype", ":raises")):
+            section = "other"
+        elif (section == "parameters" or line.lstrip().startswith(":param")) and (found := _PARAMETER.match(line)):
+            section, last = "parameters", found[1]
             parameters[last] = found[2].strip()
-        elif inside and last and line.strip():
+        elif section == "parameters" and last and line.strip():
             parameters[last] += f" {line.strip()}"
-        elif not inside and not line.lstrip().startswith((":return", ":rtype", ":raises")):
+        elif section == "summary":
             summary.append(line)
     return "\n".join(summary).strip(), parameters
 

@@ -1,0 +1,72 @@
+"""By which names tools are found, and which of them a script is given."""
+
+from __future__ import annotations
+
+import pytest
+
+from paddock.model.errors import UnknownTool
+from paddock.model.tools import Tool
+from paddock.tools.catalogue import Catalogue
+
+ORDERS, USERS, OTHER = Tool("shop", "orders"), Tool("shop", "users"), Tool("crm", "users")
+ALL = Catalogue([ORDERS, USERS, OTHER, Tool("", "add")])
+
+
+def full_names(tools: object) -> list[str]:
+    return [tool.full_name for tool in tools]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [("shop.orders", ORDERS), ("orders", ORDERS), ("crm.users", OTHER), ("users", None), ("nothing", None)],
+)
+def test_a_tool_is_found_by_its_full_name_or_by_its_own_where_no_other_has_it(name: str, found: Tool | None) -> None:
+    assert ALL.find(name) is found
+
+
+@pytest.mark.parametrize(
+    ("name", "hints"),
+    [
+        ("users", ["Several servers have a tool 'users'; say which: shop.users, crm.users."]),
+        ("order", ["Did you mean 'orders'?"]),
+        ("shop.order", ["Did you mean 'shop.orders'?"]),
+        ("zzz", []),
+    ],
+)
+def test_who_asks_for_what_is_not_there_is_told_what_is(name: str, hints: list[str]) -> None:
+    assert ALL.hints(name)[: len(hints) or 1] == hints
+
+
+def test_a_run_may_be_given_some_of_them() -> None:
+    assert full_names(ALL.only(["orders", "crm.users"])) == ["shop.orders", "crm.users"]
+    assert ALL.only(None) is ALL
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["order"], r"^unknown tool 'order'; Did you mean 'orders'\?"),
+        (["zzz"], "^unknown tool 'zzz'; search lists what there is$"),
+        ([5], "^unknown tool 5; "),
+        ("orders", "^tools must be a list of names, not 'orders'$"),
+    ],
+)
+def test_a_choice_of_what_is_not_there_is_refused(names: object, message: str) -> None:
+    with pytest.raises(UnknownTool, match=message):
+        ALL.only(names)  # type: ignore[arg-type]
+
+
+def test_there_may_be_no_tools_to_choose_from() -> None:
+    with pytest.raises(UnknownTool, match=r"^unknown tool 'x'; there are no tools here$"):
+        Catalogue().only(["x"])
+
+
+def test_of_all_tools_a_script_is_given_those_that_it_mentions() -> None:
+    assert full_names(ALL.linked("await orders({})\nawait add({})").values()) == ["shop.orders", "add"]
+    assert full_names(ALL.linked("reorders").values()) == []
+    assert ALL.linked()["users"] is USERS
+    assert ALL.linked()[f"users_{OTHER.id}"] is OTHER
+
+
+def test_of_two_tools_with_one_full_name_the_first_counts() -> None:
+    assert len(Catalogue([ORDERS, Tool("shop", "orders", "again")])) == 1

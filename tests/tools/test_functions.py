@@ -1,0 +1,114 @@
+"""Python functions as tools: their schemas, their descriptions, and the values that they get."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pytest
+
+from paddock.tools.functions import FunctionTool
+
+
+@dataclass
+class Place:
+    city: str
+    zip: int | None = None
+
+
+@dataclass
+class Line:
+    sku: str
+    count: int
+
+
+def tool(function: Callable[..., Any]) -> FunctionTool:
+    return FunctionTool(function.__name__, function)
+
+
+async def orders(status: Literal["open", "paid"], limit: int = 10, *, since: dt.date | None = None) -> list[Line]:
+    """Orders of one status, the newest first.
+
+    The status is that of today.
+
+    Args:
+        status: which orders
+        limit (int): how many at most;
+            100 are the most
+    Returns:
+        what there is
+    """
+    return []
+
+
+def test_what_a_function_takes_is_read_from_its_annotations_and_its_docstring() -> None:
+    described = tool(orders).tool
+    assert described.full_name == "orders"
+    assert described.description == "Orders of one status, the newest first.\n\nThe status is that of today."
+    assert described.input_schema == {
+        "type": "object",
+        "properties": {
+            "status": {"type": "string", "enum": ["open", "paid"], "description": "which orders"},
+            "limit": {"type": "integer", "default": 10, "description": "how many at most; 100 are the most"},
+            "since": {"anyOf": [{"type": "string", "format": "date"}, {"type": "null"}], "default": None},
+        },
+        "required": ["status"],
+        "additionalProperties": False,
+    }
+
+
+def test_what_it_gives_is_under_result_unless_it_is_an_object() -> None:
+    given = tool(orders).tool.output_schema
+    assert given is not None
+    assert given["properties"]["result"] == {"type": "array", "items": {"$ref": "#/$defs/Line"}}
+    assert set(given["$defs"]["Line"]["properties"]) == {"sku", "count"}
+
+    def place() -> Place: ...  # type: ignore[empty-body]
+
+    given = tool(place).tool.output_schema
+    assert given is not None
+    assert set(given["properties"]) == {"city", "zip"}
+
+
+@pytest.mark.parametrize(
+    "docstring",
+    [
+        "Say it.\n\n:param str word: what to say\n:returns: nothing",
+        "Say it.\n\nParameters:\n    word: what to say",
+        "Say it.\n\nArgs:\n    word (str): what to say\n\nRaises:\n    ValueError: never",
+    ],
+)
+def test_the_usual_styles_of_docstrings_are_read(docstring: str) -> None:
+    def say(word: str) -> None: ...
+
+    say.__doc__ = docstring
+    described = tool(say).tool
+    assert described.description == "Say it."
+    assert described.input_schema["properties"]["word"]["description"] == "what to say"
+
+
+def test_without_annotations_anything_is_taken() -> None:
+    def anything(a, b=2, **more): ...  # type: ignore[no-untyped-def]
+
+    assert tool(anything).tool.input_schema == {
+        "type": "object",
+        "properties": {"a": {}, "b": {"default": 2}},
+        "required": ["a"],
+    }
+    assert tool(anything).tool.output_schema is None
+
+
+def test_what_has_no_schema_is_taken_as_it_is() -> None:
+    def odd(lock: object, again: NotThere) -> None: ...  # type: ignore[name-defined] # noqa: F821
+
+    assert set(tool(odd).tool.input_schema["properties"]) == {"lock", "again"}
+
+
+async def test_a_function_gets_the_values_that_it_is_annotated_with() -> None:
+    def where(place: Place, day: dt.date) -> list[object]:
+        return [place, day]
+
+    given = await tool(where).call({"place": {"city": "Rome"}, "day": "2026-11-15"})
+    assert given == [Place("Rome"), dt.date(2026, 11, 15)]
