@@ -93,9 +93,10 @@ async def test_what_was_printed_before_an_exception_is_kept(rig: Rig) -> None:
 
 
 async def test_leaving_a_stream_ends_the_run(rig: Rig) -> None:
-    cancelled = asyncio.Event()
+    called, cancelled = asyncio.Event(), asyncio.Event()
 
     async def hang() -> None:
+        called.set()
         try:
             await asyncio.Event().wait()
         finally:
@@ -105,6 +106,7 @@ async def test_leaving_a_stream_ends_the_run(rig: Rig) -> None:
     async for event in stream:
         if isinstance(event, ToolCall):
             break
+    await called.wait()
     await stream.aclose()  # type: ignore[attr-defined]
     assert cancelled.is_set()
     assert (await rig.run("1 + 1")).output == 2

@@ -1,0 +1,194 @@
+"""Tools of real servers, called from scripts: the same from both Python engines."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from paddock import Config, Paddock, Progress, Verdict
+from paddock.config import CPythonConfig, ToolsConfig
+from paddock.model.environments import EnvironmentConfig
+from paddock.store.journal import MemoryJournal
+from tests.tools.installed import Installed, environment
+
+PLAIN = Path(__file__).parent / "servers" / "plain.py"
+ENGINES = ["monty", "cpython"]
+SERVER = {"command": sys.executable, "args": [str(PLAIN), "stdio"]}
+
+
+def double(n: int) -> int:
+    """Twice as much."""
+    return 2 * n
+
+
+def config(tools: ToolsConfig | None = None, **upstreams: Any) -> Config:
+    return Config(
+        environments={"bare": EnvironmentConfig()},
+        cpython=CPythonConfig(environment="bare"),
+        tools=tools or ToolsConfig(),
+        upstreams=upstreams or {"plain": SERVER},
+    )
+
+
+@pytest.fixture
+async def paddock() -> AsyncIterator[Paddock]:
+    async with Paddock(config(), tools=[double]) as made:
+        yield made
+
+
+async def failure(paddock: Paddock, call: str, engine: str = "monty") -> dict[str, Any]:
+    code = f"try:\n    x = await {call}\nexcept RuntimeError as error:\n    x = str(error)\nx"
+    result = await paddock.run(code, engine=engine)
+    assert result.verdict is Verdict.OK, result.error
+    said: dict[str, Any] = json.loads(result.output)
+    return said
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+async def test_a_script_calls_tools_by_name_and_as_functions(paddock: Paddock, engine: str) -> None:
+    code = """
+named = await call_tool("plain.add", {"a": 1, "b": 2})
+short = await call_tool("add", arguments={"a": 3, "b": 4})
+linked = await add({"a": 5, "b": 6})
+text = await echo({"text": "hello"})
+parsed = await echo({"text": "[1, 2]"})
+own = await double({"n": 21})
+[named, short, linked, text, parsed, own]
+"""
+    result = await paddock.run(code, engine=engine)
+    assert result.output == [
+        {"sum": 3},
+        {"sum": 7},
+        {"sum": 11},
+        {"result": "hello"},
+        {"result": [1, 2]},
+        {"result": 42},
+    ]
+    assert [call.tool for call in result.calls] == ["plain.add"] * 3 + ["plain.echo"] * 2 + ["double"]
+    assert set(result.available_functions) == {"add", "echo", "double"}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+async def test_calls_at_once_overlap(paddock: Paddock, engine: str, tmp_path: Path) -> None:
+    code = f"""
+import asyncio
+await asyncio.gather(*[meet({{"here": {str(tmp_path)!r}, "others": 3}}) for _ in range(3)])
+"""
+    result = await paddock.run(code, engine=engine)
+    assert result.output == [{"result": "met"}] * 3
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+async def test_a_picture_becomes_an_artifact(paddock: Paddock, engine: str) -> None:
+    result = await paddock.run("(await picture({}))['result']", engine=engine)
+    (artifact,) = result.artifacts
+    assert result.output["id"] == artifact.id
+    assert artifact.mime_type == "image/png"
+    assert (await paddock.read_artifact(artifact.id)).startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    ("call", "kind", "code", "tool"),
+    [
+        ("add({'a': 1})", "mcp_input_validation", "SCHEMA_REQUIRED", "plain.add"),
+        ("call_tool('plain.ad', {})", "tool_not_found", "TOOL_NOT_FOUND", "plain.ad"),
+        ("fail({'message': 'no luck'})", "internal_error", "INTERNAL_ERROR", "plain.fail"),
+    ],
+)
+async def test_a_failing_call_is_an_envelope(
+    paddock: Paddock, engine: str, call: str, kind: str, code: str, tool: str
+) -> None:
+    said = await failure(paddock, call, engine)
+    assert (said["error_kind"], said["error_code"], said["tool"]) == (kind, code, tool)
+
+
+async def test_a_script_without_calls_connects_to_nothing(paddock: Paddock) -> None:
+    assert (await paddock.run("1 + 1")).output == 2
+    assert paddock._toolbox.health()["plain"].state == "idle"
+    await paddock.run("await add({'a': 1, 'b': 1})")
+    assert paddock._toolbox.health()["plain"].state == "ready"
+
+
+async def test_a_dead_upstream_leaves_the_others_alone() -> None:
+    dead = {"command": sys.executable, "args": ["-c", "raise SystemExit('gone for good')"]}
+    async with Paddock(config(plain=SERVER, dead=dead)) as paddock:
+        assert (await paddock.run("await add({'a': 1, 'b': 1})")).output == {"sum": 2}
+        said = await failure(paddock, "call_tool('dead.anything', {})")
+        assert (said["error_code"], said["retryable"]) == ("UPSTREAM_NETWORK", True)
+        assert "gone for good" in said["summary"]
+
+
+async def test_a_slow_upstream_is_not_waited_for_longer_than_configured() -> None:
+    slow = {"command": sys.executable, "args": ["-c", "import time; time.sleep(60)"]}
+    async with Paddock(config(ToolsConfig(connect_seconds=3.0), plain=SERVER, slow=slow)) as paddock:
+        async with asyncio.timeout(20):
+            assert (await paddock.run("await add({'a': 1, 'b': 1})")).output == {"sum": 2}
+
+
+async def test_policy_refuses_before_anything_is_sent() -> None:
+    rules = ({"match": "plain.echo", "action": "deny"}, {"match": "plain.add", "action": "ask"})
+    async with Paddock(config(ToolsConfig(policy=rules))) as paddock:
+        assert (await failure(paddock, "echo({'text': 'x'})"))["error_code"] == "POLICY_DENIED"
+        asked = await failure(paddock, "add({'a': 1, 'b': 2})")
+        assert (asked["error_kind"], asked["error_code"]) == ("policy_denied", "APPROVAL_REQUIRED")
+        assert asked["hints"]
+
+
+async def test_arguments_are_repaired_where_that_is_asked_for() -> None:
+    async with Paddock(config(ToolsConfig(repair=True))) as paddock:
+        assert (await paddock.run("await add({'A': '1', 'b': 2.0})")).output == {"sum": 3}
+    async with Paddock(config()) as paddock:
+        assert (await failure(paddock, "add({'A': '1', 'b': 2.0})"))["error_kind"] == "mcp_input_validation"
+
+
+async def test_every_call_is_in_the_journal_before_and_after() -> None:
+    journal = MemoryJournal()
+    async with Paddock(config(), journal=journal) as paddock:
+        code = "await add({'a': 1, 'b': 2})\nawait echo({'text': 'x', 'token': 'hunter22'})"
+        result = await paddock.run(code)
+    (added, summed), (echoed, _) = await journal.calls(result.run_id)
+    assert summed is not None
+    assert (added.tool, added.arguments_json, added.is_read_only) == ("plain.add", '{"a": 1, "b": 2}', False)
+    assert (summed.status, summed.answer_json) == ("ok", '{"sum": 3}')
+    assert (echoed.arguments_json, echoed.is_read_only) == ('{"text": "x", "token": "[redacted]"}', True)
+    assert await journal.answers("plain.add", 5) == ['{"sum": 3}']
+
+
+async def test_a_tools_progress_reaches_whoever_watches(paddock: Paddock) -> None:
+    events = [event async for event in paddock.stream("await count({'upto': 3})")]
+    assert [event.done for event in events if isinstance(event, Progress)] == [1.0, 2.0, 3.0]
+
+
+async def test_a_call_has_a_time_and_the_server_is_told_when_it_is_over(tmp_path: Path) -> None:
+    async with Paddock(config(ToolsConfig(call_seconds=0.5))) as paddock:
+        said = await failure(paddock, f"meet({{'here': {str(tmp_path)!r}, 'others': 2}})")
+        assert (said["error_code"], said["retryable"]) == ("UPSTREAM_TIMEOUT", True)
+
+
+async def test_real_servers_answer_scripts_of_both_engines(installed: Installed, tmp_path: Path) -> None:
+    (tmp_path / "note.txt").write_text("forty-two")
+    servers: dict[str, Any] = {
+        "files": {"command": installed.filesystem, "args": [str(tmp_path)], "env": environment()},
+        "memory": {"command": installed.memory, "env": environment() | {"MEMORY_FILE_PATH": str(tmp_path / "m.json")}},
+        "time": {"command": installed.time},
+    }
+    code = f"""
+text = await call_tool("files.read_text_file", {{"path": {str(tmp_path / "note.txt")!r}}})
+await call_tool("memory.create_entities", {{"entities": [{{"name": "a", "entityType": "b", "observations": []}}]}})
+graph = await call_tool("memory.read_graph", {{}})
+now = await call_tool("time.get_current_time", {{"timezone": "Europe/Rome"}})
+[text, [entity["name"] for entity in graph["entities"]], now["timezone"]]
+"""
+    async with Paddock(config(**servers)) as paddock:
+        for engine in ENGINES:
+            result = await paddock.run(code, engine=engine)
+            assert result.verdict is Verdict.OK, result.error
+            assert result.output[0] in ({"content": "forty-two"}, {"result": "forty-two"})
+            assert result.output[1:] == [["a"], "Europe/Rome"]
