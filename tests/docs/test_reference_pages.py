@@ -38,6 +38,8 @@ def settings(config: object, above: str = "") -> Iterator[tuple[str, object]]:
         value = getattr(config, field.name)
         if is_dataclass(value):
             yield from settings(value, f"{above}{field.name}.")
+        elif field.name == "upstreams":
+            yield f"{field.name}.NAME", {}
         elif isinstance(value, Mapping):
             yield from settings(EnvironmentConfig(), f"{above}{field.name}.NAME.")
         else:
@@ -95,11 +97,13 @@ def test_every_error_is_documented_as_it_is_mapped() -> None:
     assert table == mapped
 
 
-def test_every_code_that_the_broker_gives_is_documented_with_its_kind() -> None:
-    source = (Path(paddock.__file__).parent / "tools" / "broker.py").read_text(encoding="utf-8")
-    documented = {code(row[0]): code(row[1]) for row in rows("errors.md") if len(row) == 3}
-    assert set(documented) == set(re.findall(r'"([A-Z]+(?:_[A-Z]+)+)"', source))
-    assert set(documented.values()) <= set(KINDS)
+def test_every_code_of_an_envelope_is_documented_with_its_kind() -> None:
+    source = (Path(paddock.__file__).parent / "model" / "envelope.py").read_text(encoding="utf-8")
+    page = (DOCS / "envelope.md").read_text(encoding="utf-8")
+    given = {found for found in re.findall(r'"([A-Z]+(?:_[A-Z]+)+)"', source) if found != "CONTEXT_REQUIRED"}
+    documented = set(re.findall(r"^\| `([A-Z_]+)` \|", page, re.MULTILINE))
+    assert given <= documented
+    assert {code(row[1]) for row in rows("envelope.md") if len(row) == 5} == set(KINDS)
 
 
 def test_every_verdict_is_documented_in_its_order() -> None:
