@@ -133,7 +133,11 @@ class Paddock:
 
     async def _attempt(self, plan: Plan, scope: Scope, held: Held) -> Record:
         record = Record(plan)
-        if plan.engine is not None and plan.type_check and (problem := await self._type_problem(plan)) is not None:
+        if (
+            plan.engine is not None
+            and plan.type_check
+            and (problem := await self._type_problem(plan, scope)) is not None
+        ):
             record.add(problem)
         elif plan.engine is not None:
             keeping = Keeping(self._artifacts, held)
@@ -188,13 +192,13 @@ class Paddock:
             if answering:
                 await asyncio.gather(*answering, return_exceptions=True)
 
-    async def _type_problem(self, plan: Plan) -> Finished | None:
+    async def _type_problem(self, plan: Plan, scope: Scope) -> Finished | None:
         from paddock.engines.monty import MontyEngine  # its workers have the checker, for every Python engine
 
         engine = self._engine("monty") if "monty" in self._factories else None
         if not isinstance(engine, MontyEngine):
             raise EngineUnavailable("the type check is done by the engine `monty`, which is not available here")
-        return await engine.check_types(plan)
+        return await engine.check_types(plan, await scope.stubs(self._journal) if plan.tools else None)
 
     def _stay_in_one_loop(self) -> None:
         """Engines live in the loop that started them; in another one they would wait for answers that never come."""

@@ -192,3 +192,27 @@ now = await call_tool("time.get_current_time", {{"timezone": "Europe/Rome"}})
             assert result.verdict is Verdict.OK, result.error
             assert result.output[0] in ({"content": "forty-two"}, {"result": "forty-two"})
             assert result.output[1:] == [["a"], "Europe/Rome"]
+
+
+@pytest.mark.parametrize(
+    ("code", "line"),
+    [
+        ("x = 1\nadd({'a': 1, 'b': 2})['sum']", 2),  # not awaited
+        ("r = await add({'a': 1, 'b': 2})\nr['product']", 2),
+        ("await add({'a': 1})", 1),
+        ("await add(**{'a': 1, 'b': 2})", 1),
+    ],
+)
+async def test_a_script_is_checked_against_its_tools_before_it_runs(paddock: Paddock, code: str, line: int) -> None:
+    result = await paddock.run(code, type_check=True)
+    assert result.verdict is Verdict.REJECTED
+    assert result.error is not None
+    assert (result.error.type, result.error.line, result.calls) == ("TypingError", line, ())
+
+
+async def test_what_a_tool_gives_is_learnt_from_what_it_gave(paddock: Paddock) -> None:
+    wrong = "r = await echo({'text': '{\"price\": 5}'})\nr['cost']"
+    assert (await paddock.run(wrong, type_check=True)).verdict is Verdict.RAISED  # nothing is known of it yet
+    assert (await paddock.run(wrong, type_check=True)).verdict is Verdict.REJECTED
+    right = wrong.replace("cost", "price")
+    assert (await paddock.run(right, type_check=True)).output == 5

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from paddock.model.events import Answer, Progress
+from paddock.model.journal import Journal
 from paddock.model.tools import Tool
 from paddock.tools.catalogue import Catalogue
 from paddock.tools.functions import FunctionTool
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
 CALLING = ("await", "callTool")
 """A script without these words calls nothing: no upstream need be asked what it has."""
+LEARNT_FROM = 16
 PATIENCE_SECONDS = 10.0
 """For upstreams to say what they have, before a run goes on without those that have not."""
 
@@ -149,6 +152,22 @@ class Scope:
         catalogue = await self.catalogue()
         found = (catalogue.find(name) for name in dict.fromkeys(self.links.values()))
         return [tool for tool in found if tool is not None]
+
+    async def stubs(self, journal: Journal) -> Callable[[Collection[str]], str]:
+        """Typed stubs of those, as text; of one that does not say what it gives, by what it gave before."""
+        from paddock.tools.stubs import module
+
+        tools = [await _learnt(tool, journal) for tool in await self.linked()]
+        return lambda rebound: module(tools, rebound=rebound)
+
+
+async def _learnt(tool: Tool, journal: Journal) -> Tool:
+    if tool.output_schema is not None:
+        return tool
+    from paddock.tools.learning import learned
+
+    seen = [json.loads(answer) for answer in await journal.answers(tool.full_name, LEARNT_FROM)]
+    return replace(tool, output_schema=learned(seen)) if seen else tool
 
 
 def answered(value: object) -> Answer:
