@@ -12,6 +12,7 @@ code would escape the limits of its run.
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -32,6 +33,7 @@ State = Literal["idle", "connecting", "ready", "failed", "closed"]
 Progress = Callable[[float, float | None, str], None]
 """Told how far a call is: done, total where that is known, and a message. Must not block."""
 CODE_TOOL = "paddock/code_tool"
+"""A tool whose `_meta` has this key runs code. It becomes a tag of ours, by which the catalogue refuses to link it."""
 WAIT_SECONDS = 2.0
 """For the next attempt to connect; where it is further away, a call fails at once and says how long to wait."""
 RELIST_SECONDS = 1.0
@@ -99,6 +101,8 @@ class Upstream:
 
         A server that was there before and cannot be reached now still has the tools that it had.
         """
+        if self._tools is not None and self._connection is not None and self._connection.is_alive:
+            return self._tools
         opening = self._spawn(self._connected())
         done, _ = await asyncio.wait({opening}, timeout=wait_seconds)
         failure = opening.exception() if done else None
@@ -117,6 +121,7 @@ class Upstream:
         """Call a tool. Raises CallFailed; whoever is cancelled, or waits no longer, has the server told so."""
         from paddock.tools.http_client import Exchange
 
+        _check(name, arguments)
         seconds = self.server.timeout_seconds if timeout_seconds is None else timeout_seconds
         task: asyncio.Task[Result] = self._spawn(self._call(name, dict(arguments), Exchange(), progress))
         try:
@@ -196,8 +201,11 @@ class Upstream:
         from mcp.shared.exceptions import MCPError
         from pydantic import ValidationError
 
+        from paddock.tools.http_client import EXCHANGE, Exchange
         from paddock.tools.listing import listed
 
+        exchange = Exchange()
+        EXCHANGE.set(exchange)
         try:
             async with asyncio.timeout(self.server.connect_seconds):
                 if connection.client.server_capabilities.tools is None:
@@ -207,9 +215,11 @@ class Upstream:
         except TimeoutError:
             raise timed_out(f"The server '{self.name}' did not list its tools in time.") from None
         except MCPError as problem:
-            raise await self._explained(connection, connection.exchange, problem) from None
+            raise await self._explained(connection, exchange, problem) from None
         except ValidationError as problem:
             raise broken(f"The server '{self.name}' lists tools that are none: {_first(problem)}") from None
+        except (RuntimeError, ValueError, TypeError):
+            raise await self._lost(connection) from None
         self._tools = tools
         clean = tuple(redact(warning, self.server.secrets) for warning in warnings)
         self._health = replace(self._health, tools=len(tools), warnings=clean)
@@ -326,6 +336,15 @@ def _result(raw: dict[str, Any]) -> Result:
     content = tuple(block for block in raw.get("content") or () if isinstance(block, dict))
     structured = raw.get("structuredContent")
     return Result(content, structured, structured is not None, raw.get("isError") is True)
+
+
+def _check(name: str, arguments: Mapping[str, Any]) -> None:
+    """Refuse what cannot be sent. The SDK finds out while it writes, and that ends the whole connection."""
+    try:
+        json.dumps([name, arguments], allow_nan=False, ensure_ascii=False).encode()
+    except (TypeError, ValueError, RecursionError):
+        summary = "The arguments hold something that JSON has no form for: half a character, or a number that is none."
+        raise CallFailed("mcp_input_validation", "INPUT_VALIDATION_FAILED", summary) from None
 
 
 def _first(problem: Any) -> str:
