@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from paddock.model.tools import Tool
 from paddock.tools.backoff import Backoff
 from paddock.tools.redaction import redact
-from paddock.tools.upstream_errors import CallFailed, broken, http, json_rpc, network, timed_out
+from paddock.tools.upstream_errors import CallFailed, broken, network, timed_out
 
 if TYPE_CHECKING:
     from paddock.tools.connection import Connection
@@ -37,7 +37,7 @@ CODE_TOOL = "paddock/code_tool"
 WAIT_SECONDS = 2.0
 """For the next attempt to connect; where it is further away, a call fails at once and says how long to wait."""
 RELIST_SECONDS = 1.0
-LOST_SECONDS = 3.0
+CLOSE_SECONDS = 3.0
 MOST_ROUNDS = 100
 
 
@@ -143,7 +143,7 @@ class Upstream:
             await connection.close()
         pending = {task for task in (opening, self._relisting, *self._tasks) if task is not None}
         if pending:
-            await asyncio.wait(pending, timeout=LOST_SECONDS)
+            await asyncio.wait(pending, timeout=CLOSE_SECONDS)
 
     def _spawn(self, work: Any) -> asyncio.Task[Any]:
         """A task whose failure nobody need ask for."""
@@ -215,11 +215,11 @@ class Upstream:
         except TimeoutError:
             raise timed_out(f"The server '{self.name}' did not list its tools in time.") from None
         except MCPError as problem:
-            raise await self._explained(connection, exchange, problem) from None
+            raise await connection.explained(exchange, problem) from None
         except ValidationError as problem:
             raise broken(f"The server '{self.name}' lists tools that are none: {_first(problem)}") from None
         except (RuntimeError, ValueError, TypeError):
-            raise await self._lost(connection) from None
+            raise await connection.lost() from None
         self._tools = tools
         clean = tuple(redact(warning, self.server.secrets) for warning in warnings)
         self._health = replace(self._health, tools=len(tools), warnings=clean)
@@ -251,13 +251,13 @@ class Upstream:
             try:
                 result = await self._answered(connection, name, arguments, progress)
             except MCPError as problem:
-                raise await self._explained(connection, exchange, problem) from None
+                raise await connection.explained(exchange, problem) from None
             except ValidationError as problem:
                 raise broken(f"The server '{self.name}' sent an answer that is none: {_first(problem)}") from None
             except (RuntimeError, ValueError, TypeError) as problem:
                 if connection.is_alive:
                     raise broken(f"The call could not be sent to the server '{self.name}': {problem}") from None
-                raise await self._lost(connection) from None
+                raise await connection.lost() from None
         self._backoff.proved()
         return result
 
@@ -284,31 +284,6 @@ class Upstream:
             await asyncio.sleep(0.25)
             params = CallToolRequestParams(name=name, arguments=arguments, request_state=raw.get("requestState"))
         raise broken(f"The server '{self.name}' put the answer off {MOST_ROUNDS} times.")
-
-    async def _explained(self, connection: Connection, exchange: Exchange, problem: Any) -> CallFailed:
-        """The failure that an error of the SDK stands for: those of the network look like those of the server."""
-        failure = json_rpc(self.name, problem.code, problem.message)
-        if exchange.network:
-            failure = network(f"The server '{self.name}' cannot be reached: {exchange.network}")
-        elif exchange.too_large or "byte limit" in problem.message:
-            size = self.server.answer_bytes / 2**20
-            failure = broken(f"The answer of the server '{self.name}' is larger than {size:g} MB.", "Ask for less.")
-        elif exchange.status in (400, 404) and "session" in f"{problem.message} {exchange.said}".lower():
-            connection.end()
-            failure = network(f"The server '{self.name}' no longer knows the session; the next call begins another.")
-        elif exchange.status >= 400:
-            failure = http(self.name, exchange.status, exchange.said, exchange.retry_after_seconds)
-        elif problem.code == -32700:
-            failure = broken(f"The answer of the server '{self.name}' cannot be used: {problem.message}.")
-        elif problem.code == -32000 and (problem.message == "Connection closed" or "SSE stream" in problem.message):
-            failure = await self._lost(connection)
-        return failure.without(self.server.secrets)
-
-    async def _lost(self, connection: Connection) -> CallFailed:
-        """The connection ended under a call. Its reason is known a moment later."""
-        if not connection.is_alive:
-            await asyncio.wait({asyncio.ensure_future(connection.over.wait())}, timeout=LOST_SECONDS)
-        return network(f"{connection.failure.summary}\nIt is not known whether the call had an effect.")
 
     def _note(self, state: State, error: str = "", **facts: Any) -> None:
         if self._health.state != "closed":
