@@ -163,6 +163,26 @@ async def test_closing_ends_the_child(connect: Connect) -> None:
         await upstream.call("echo", {"text": "x"})
 
 
+async def test_closing_fails_the_calls_that_are_under_way(connect: Connect, tmp_path: Path) -> None:
+    upstream = connect(**plain())
+    started = tmp_path / "started"
+    call = asyncio.create_task(upstream.call("wait", {"started": str(started), "cancelled": str(tmp_path / "x")}))
+    await until(started.exists)
+    await upstream.close()
+    with pytest.raises(CallFailed) as caught:
+        await call
+    assert caught.value.code == "UPSTREAM_NETWORK"
+
+
+async def test_closing_ends_what_is_still_connecting(connect: Connect) -> None:
+    upstream = connect(**plain())
+    tools = asyncio.create_task(upstream.tools())
+    await until(lambda: state(upstream) == "connecting")
+    await upstream.close()
+    with pytest.raises(CallFailed):
+        await tools
+
+
 HOST = """
 import asyncio, sys
 from paddock.tools.upstream import Upstream

@@ -105,7 +105,7 @@ class Upstream:
             return self._tools
         opening = self._spawn(self._connected())
         done, _ = await asyncio.wait({opening}, timeout=wait_seconds)
-        failure = opening.exception() if done else None
+        failure = (self._closing() if opening.cancelled() else opening.exception()) if done else None
         if failure is not None and self._tools is None and wait_seconds is None:
             raise failure
         return self._tools or ()
@@ -131,6 +131,8 @@ class Upstream:
                 task.cancel()  # it tells the server by itself, for as long as that takes
         if not task.done():
             raise timed_out(f"The server '{self.name}' did not answer within {seconds:g} s.")
+        if task.cancelled():
+            raise self._closing()
         return task.result()
 
     async def close(self) -> None:
@@ -156,7 +158,7 @@ class Upstream:
     async def _connected(self) -> Connection:
         """The connection that stands, or the one that everybody waits for."""
         if self._health.state == "closed":
-            raise network(f"The server '{self.name}' is no longer used: Paddock is closing.")
+            raise self._closing()
         if self._connection is not None and self._connection.is_alive:
             return self._connection
         if self._opening is None or self._opening.done():
@@ -284,6 +286,9 @@ class Upstream:
             await asyncio.sleep(0.25)
             params = CallToolRequestParams(name=name, arguments=arguments, request_state=raw.get("requestState"))
         raise broken(f"The server '{self.name}' put the answer off {MOST_ROUNDS} times.")
+
+    def _closing(self) -> CallFailed:
+        return network(f"The server '{self.name}' is no longer used: Paddock is closing.")
 
     def _note(self, state: State, error: str = "", **facts: Any) -> None:
         if self._health.state != "closed":
