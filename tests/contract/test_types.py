@@ -24,8 +24,8 @@ def orders(**filters: Any) -> dict[str, Any]:
         ("unknown", 1, 1, "unresolved-reference"),
         ("s = 'äöü'; s + 1", 1, 12, "unsupported-operator"),
         ("return count + 'a'", 1, 8, "unsupported-operator"),
-        ("call_tool(5)", 1, 11, "invalid-argument-type"),
-        ("orders(5)", 1, 8, "invalid-argument-type"),
+        ("await call_tool(5)", 1, 7, "no-matching-overload"),
+        ("await orders(5)", 1, 14, "invalid-argument-type"),
         ("def f(x: int) -> int:\n    return x\nf('a')", 3, 3, "invalid-argument-type"),
     ],
 )

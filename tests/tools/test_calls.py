@@ -198,7 +198,7 @@ now = await call_tool("time.get_current_time", {{"timezone": "Europe/Rome"}})
     ("code", "line"),
     [
         ("x = 1\nadd({'a': 1, 'b': 2})['sum']", 2),  # not awaited
-        ("r = await add({'a': 1, 'b': 2})\nr['product']", 2),
+        ("r = await double({'n': 2})\nr['product']", 2),
         ("await add({'a': 1})", 1),
         ("await add(**{'a': 1, 'b': 2})", 1),
     ],
@@ -211,8 +211,25 @@ async def test_a_script_is_checked_against_its_tools_before_it_runs(paddock: Pad
 
 
 async def test_what_a_tool_gives_is_learnt_from_what_it_gave(paddock: Paddock) -> None:
-    wrong = "r = await echo({'text': '{\"price\": 5}'})\nr['cost']"
-    assert (await paddock.run(wrong, type_check=True)).verdict is Verdict.RAISED  # nothing is known of it yet
-    assert (await paddock.run(wrong, type_check=True)).verdict is Verdict.REJECTED
-    right = wrong.replace("cost", "price")
-    assert (await paddock.run(right, type_check=True)).output == 5
+    await paddock.run("await echo({'text': '{\"price\": 5}'})")
+    scope = await paddock._toolbox.scope(["echo", "add"], "")
+    assert "price: int" in (await scope.stubs(paddock._journal))(())
+    right = "(await echo({'text': '{\"price\": 6}'}))['price'] + 1"
+    assert (await paddock.run(right, type_check=True)).output == 7
+
+
+async def test_a_server_that_runs_code_is_not_callable(tmp_path: Path) -> None:
+    program = tmp_path / "code.py"
+    program.write_text(
+        "from mcp.server import MCPServer\n"
+        "server = MCPServer('paddock')\n"
+        "@server.tool()\n"
+        "def execute(code: str) -> str:\n"
+        "    return code\n"
+        "server.run('stdio')\n"
+    )
+    own = {"command": sys.executable, "args": [str(program)]}
+    async with Paddock(config(plain=SERVER, own=own)) as paddock:
+        for name in ("execute", "own.execute"):
+            said = await failure(paddock, f"call_tool({name!r}, {{'code': '1'}})")
+            assert said["error_code"] == "TOOL_NOT_FOUND"

@@ -96,6 +96,7 @@ def test_without_annotations_anything_is_taken() -> None:
         "type": "object",
         "properties": {"a": {}, "b": {"default": 2}},
         "required": ["a"],
+        "additionalProperties": True,
     }
     assert tool(anything).tool.output_schema is None
 

@@ -189,3 +189,31 @@ async def test_a_command_that_cannot_be_run_is_named(connect: Connect, command: 
 async def test_only_the_tools_that_were_asked_for_are_listed(connect: Connect) -> None:
     assert [tool.name for tool in await connect(**hostile(includeTools=["ok"])).tools()] == ["ok"]
     assert [tool.name for tool in await connect(**hostile(disabledTools=["ok"])).tools()] == ["die"]
+
+
+async def test_a_server_that_reads_nothing_fails_the_call_in_its_time_and_can_be_closed(connect: Connect) -> None:
+    upstream = connect(**hostile("deaf"))
+    await upstream.tools()
+    for _ in range(3):
+        with pytest.raises(CallFailed) as caught:
+            await upstream.call("ok", {"much": "x" * 2**20}, timeout_seconds=0.2)
+        assert caught.value.code == "UPSTREAM_TIMEOUT"
+    async with asyncio.timeout(20):
+        await upstream.close()
+
+
+async def test_a_server_that_does_not_end_with_its_input_is_ended(connect: Connect) -> None:
+    upstream = connect(**hostile("stays"))
+    assert await answers(upstream)
+    async with asyncio.timeout(20):
+        await upstream.close()
+
+
+async def test_an_argument_that_json_cannot_hold_fails_its_call_alone(connect: Connect) -> None:
+    upstream = connect(**hostile())
+    await upstream.tools()
+    for bad in ("\ud800", b"bytes", float("nan")):
+        with pytest.raises(CallFailed) as caught:
+            await upstream.call("ok", {"text": bad})
+        assert caught.value.code == "INPUT_VALIDATION_FAILED"
+    assert await answers(upstream)

@@ -88,6 +88,20 @@ async def test_a_call_that_takes_too_long_fails_alone(
     assert texts(await upstream.call("echo", {"text": "still here"})) == ["still here"]
 
 
+async def test_a_call_whose_server_is_killed_fails_and_is_not_repeated(
+    connect: Connect, settings: dict[str, object], tmp_path: Path
+) -> None:
+    upstream = connect(**settings)
+    pid = int(texts(await upstream.call("process", {}))[0].split()[0])
+    started = tmp_path / "started"
+    call = asyncio.create_task(upstream.call("wait", {"started": str(started), "cancelled": str(tmp_path / "x")}))
+    await until(started.exists)
+    os.kill(pid, signal.SIGKILL)
+    with pytest.raises(CallFailed) as caught:
+        await call
+    assert (caught.value.code, caught.value.retryable) == ("UPSTREAM_NETWORK", True)
+
+
 async def test_a_changed_list_of_tools_is_followed(connect: Connect, settings: dict[str, object]) -> None:
     changed = asyncio.Event()
     upstream = connect(changed=changed.set, **settings)
@@ -147,6 +161,26 @@ async def test_closing_ends_the_child(connect: Connect) -> None:
     assert state(upstream) == "closed"
     with pytest.raises(CallFailed):
         await upstream.call("echo", {"text": "x"})
+
+
+async def test_closing_fails_the_calls_that_are_under_way(connect: Connect, tmp_path: Path) -> None:
+    upstream = connect(**plain())
+    started = tmp_path / "started"
+    call = asyncio.create_task(upstream.call("wait", {"started": str(started), "cancelled": str(tmp_path / "x")}))
+    await until(started.exists)
+    await upstream.close()
+    with pytest.raises(CallFailed) as caught:
+        await call
+    assert caught.value.code == "UPSTREAM_NETWORK"
+
+
+async def test_closing_ends_what_is_still_connecting(connect: Connect) -> None:
+    upstream = connect(**plain())
+    tools = asyncio.create_task(upstream.tools())
+    await until(lambda: state(upstream) == "connecting")
+    await upstream.close()
+    with pytest.raises(CallFailed):
+        await tools
 
 
 HOST = """

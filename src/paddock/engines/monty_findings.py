@@ -12,11 +12,12 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-_UNKNOWN_KEY = re.compile(r'Unknown key "(?P<key>.*?)" for TypedDict `\w+`(?P<rest>.*)', re.DOTALL)
+_UNKNOWN_KEY = re.compile(r'Unknown key "(?P<key>.*?)" for TypedDict `(?P<record>\w+)`(?P<rest>.*)', re.DOTALL)
 _VALUE = re.compile(r"Invalid argument to key .* with declared type `(?P<declared>.*)` on .* type `(?P<found>.*)`")
 _EXPECTED = re.compile(r"Expected `(?P<expected>.*)`, found `(?P<found>.*)`")
 _ASSIGNED = re.compile(r"Object of type `(?P<found>.*)` is not assignable to `(?P<expected>.*)`")
 _RECORD = re.compile(r"^(?:class (\w+)\(TypedDict|(\w+) = TypedDict\()", re.MULTILINE)
+_OPEN = re.compile(r"^(?:class (\w+)\(TypedDict|(\w+) = TypedDict\().*extra_items", re.MULTILINE)
 _DICT = re.compile(r"(?:dict|Mapping|MutableMapping)\b")
 
 
@@ -33,20 +34,22 @@ class Finding:
 def certain(findings: Iterable[Finding], tree: ast.AST, stubs: str) -> list[Finding]:
     """The findings that hold whatever the tools answer."""
     records = {name for pair in _RECORD.findall(stubs) for name in pair if name}
+    open_records = {name for pair in _OPEN.findall(stubs) for name in pair if name}
     stored = {key for node in ast.walk(tree) if (key := _stored_key(node)) is not None}
     spread = {line for node in ast.walk(tree) for line in _spread_lines(node)}
     return [
         finding
         for finding in findings
-        if not _is_doubtful(finding.text, records, stored)
+        if not _is_doubtful(finding.text, records, open_records, stored)
         and not (finding.rule == "missing-typed-dict-key" and finding.line in spread)
     ]
 
 
-def _is_doubtful(text: str, records: set[str], stored: set[str]) -> bool:
+def _is_doubtful(text: str, records: set[str], open_records: set[str], stored: set[str]) -> bool:
     if found := _UNKNOWN_KEY.fullmatch(text):
-        # Of one of several types, or put there by the script itself.
-        return "subscripted object" in found["rest"] or found["key"] in stored
+        # Of one of several types, of one that may have others too, or put there by the script itself.
+        is_open = found["record"] in open_records
+        return is_open or "subscripted object" in found["rest"] or found["key"] in stored
     if found := _VALUE.fullmatch(text):
         return " | " in found["found"] or (
             found["declared"].startswith("Literal[") and "Literal[" not in found["found"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
 import anyio
@@ -25,7 +25,7 @@ from paddock.tools.guard import Guarded
 from paddock.tools.http_client import EXCHANGE, Client, Exchange
 from paddock.tools.sse import legacy_sse
 from paddock.tools.stdio import Trace, stdio
-from paddock.tools.upstream_errors import CallFailed, http, json_rpc, network, timed_out
+from paddock.tools.upstream_errors import CallFailed, broken, http, json_rpc, network, timed_out
 
 if TYPE_CHECKING:
     from mcp.client import ClientSession
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from paddock.tools.upstream_config import Server
 
 CLOSE_SECONDS = 10.0
+LOST_SECONDS = 3.0
 LISTEN_AGAIN_SECONDS = 5.0
 
 # Without a handler Python prints warnings of a library to the terminal, and the SDK's hold what servers wrote.
@@ -88,6 +89,33 @@ class Connection:
         """End it and wait until nothing of it is left, the child process included."""
         self.end()
         await asyncio.wait({self._task}, timeout=CLOSE_SECONDS)
+
+    async def explained(self, exchange: Exchange, problem: MCPError) -> CallFailed:
+        """The failure that an error of the SDK stands for: to it, those of the network look like the server's own."""
+        name, said = self.server.name, problem.message
+        failure = json_rpc(name, problem.code, said)
+        if exchange.network:
+            failure = network(f"The server '{name}' cannot be reached: {exchange.network}")
+        elif exchange.too_large or "byte limit" in said:
+            size = self.server.answer_bytes / 2**20
+            failure = broken(f"The answer of the server '{name}' is larger than {size:g} MB.", "Ask for less at once.")
+        elif exchange.status in (400, 404) and "session" in f"{said} {exchange.said}".lower():
+            self.end()
+            failure = network(f"The server '{name}' no longer knows the session; the next call begins another.")
+        elif exchange.status >= 400:
+            failure = http(name, exchange.status, exchange.said, exchange.retry_after_seconds)
+        elif problem.code == -32700:
+            failure = broken(f"The answer of the server '{name}' cannot be used: {said}.", "Ask for something else.")
+        elif problem.code == -32000 and (said == "Connection closed" or "SSE stream" in said):
+            failure = await self.lost()
+        return failure.without(self.server.secrets)
+
+    async def lost(self) -> CallFailed:
+        """That it ended under a call. Why is known a moment later."""
+        if not self.is_alive:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self.over.wait(), LOST_SECONDS)
+        return network(f"{self.failure.summary}\nIt is not known whether the call had an effect.")
 
     async def _live(self) -> None:
         EXCHANGE.set(self.exchange)

@@ -115,8 +115,7 @@ class _Taken:
                 found["default"] = self._defaults[name]
             properties[name] = found
         schema: dict[str, Any] = {"type": "object", "properties": properties, "required": self._required}
-        if not self._is_open:
-            schema["additionalProperties"] = False
+        schema["additionalProperties"] = self._is_open
         return schema | ({"$defs": definitions} if definitions else {})
 
     def values(self, arguments: Mapping[str, Any]) -> dict[str, Any]:

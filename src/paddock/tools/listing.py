@@ -10,6 +10,7 @@ from mcp_types import PaginatedRequestParams
 from mcp_types import Tool as Listed
 
 from paddock.model.tools import Hints, Tool
+from paddock.tools.upstream import CODE_TOOL
 
 if TYPE_CHECKING:
     from mcp.client import ClientSession
@@ -23,8 +24,6 @@ TITLE_CHARACTERS = 256
 DESCRIPTION_CHARACTERS = 16 * 1024
 SCHEMA_BYTES = 256 * 1024
 MOST_WARNINGS = 20
-CODE_TOOL = "paddock/code_tool"
-"""A tool whose `_meta` has this key runs code: as a tag of ours, by which the catalogue refuses to link it."""
 
 
 async def listed(server: Server, session: ClientSession) -> tuple[tuple[Tool, ...], tuple[str, ...]]:

@@ -13,7 +13,7 @@ from paddock.model.journal import Journal
 from paddock.model.tools import Tool
 from paddock.tools.catalogue import Catalogue
 from paddock.tools.functions import FunctionTool
-from paddock.tools.upstream import Health, Upstream
+from paddock.tools.upstream import CODE_TOOL, Health, Upstream
 from paddock.tools.upstream_errors import CallFailed, network, timed_out
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class Toolbox:
     async def _listed(self, upstream: Upstream) -> tuple[Tool, ...]:
         tools = await upstream.tools(wait_seconds=self._patience_seconds)
         # Code that runs code would escape the limits of its run.
-        return () if upstream.health.is_paddock else tools
+        return () if upstream.health.is_paddock or any(CODE_TOOL in tool.tags for tool in tools) else tools
 
 
 class Scope:

@@ -12,6 +12,7 @@ code would escape the limits of its run.
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from paddock.model.tools import Tool
 from paddock.tools.backoff import Backoff
 from paddock.tools.credentials import redact
-from paddock.tools.upstream_errors import CallFailed, broken, http, json_rpc, network, timed_out
+from paddock.tools.upstream_errors import CallFailed, broken, network, timed_out
 
 if TYPE_CHECKING:
     from paddock.tools.connection import Connection
@@ -32,10 +33,11 @@ State = Literal["idle", "connecting", "ready", "failed", "closed"]
 Progress = Callable[[float, float | None, str], None]
 """Told how far a call is: done, total where that is known, and a message. Must not block."""
 CODE_TOOL = "paddock/code_tool"
+"""A tool whose `_meta` has this key runs code. It becomes a tag of ours, by which the catalogue refuses to link it."""
 WAIT_SECONDS = 2.0
 """For the next attempt to connect; where it is further away, a call fails at once and says how long to wait."""
 RELIST_SECONDS = 1.0
-LOST_SECONDS = 3.0
+CLOSE_SECONDS = 3.0
 MOST_ROUNDS = 100
 
 
@@ -99,9 +101,11 @@ class Upstream:
 
         A server that was there before and cannot be reached now still has the tools that it had.
         """
+        if self._tools is not None and self._connection is not None and self._connection.is_alive:
+            return self._tools
         opening = self._spawn(self._connected())
         done, _ = await asyncio.wait({opening}, timeout=wait_seconds)
-        failure = opening.exception() if done else None
+        failure = (self._closing() if opening.cancelled() else opening.exception()) if done else None
         if failure is not None and self._tools is None and wait_seconds is None:
             raise failure
         return self._tools or ()
@@ -117,6 +121,7 @@ class Upstream:
         """Call a tool. Raises CallFailed; whoever is cancelled, or waits no longer, has the server told so."""
         from paddock.tools.http_client import Exchange
 
+        _check(name, arguments)
         seconds = self.server.timeout_seconds if timeout_seconds is None else timeout_seconds
         task: asyncio.Task[Result] = self._spawn(self._call(name, dict(arguments), Exchange(), progress))
         try:
@@ -126,6 +131,8 @@ class Upstream:
                 task.cancel()  # it tells the server by itself, for as long as that takes
         if not task.done():
             raise timed_out(f"The server '{self.name}' did not answer within {seconds:g} s.")
+        if task.cancelled():
+            raise self._closing()
         return task.result()
 
     async def close(self) -> None:
@@ -138,7 +145,7 @@ class Upstream:
             await connection.close()
         pending = {task for task in (opening, self._relisting, *self._tasks) if task is not None}
         if pending:
-            await asyncio.wait(pending, timeout=LOST_SECONDS)
+            await asyncio.wait(pending, timeout=CLOSE_SECONDS)
 
     def _spawn(self, work: Any) -> asyncio.Task[Any]:
         """A task whose failure nobody need ask for."""
@@ -151,7 +158,7 @@ class Upstream:
     async def _connected(self) -> Connection:
         """The connection that stands, or the one that everybody waits for."""
         if self._health.state == "closed":
-            raise network(f"The server '{self.name}' is no longer used: Paddock is closing.")
+            raise self._closing()
         if self._connection is not None and self._connection.is_alive:
             return self._connection
         if self._opening is None or self._opening.done():
@@ -196,8 +203,11 @@ class Upstream:
         from mcp.shared.exceptions import MCPError
         from pydantic import ValidationError
 
+        from paddock.tools.http_client import EXCHANGE, Exchange
         from paddock.tools.listing import listed
 
+        exchange = Exchange()
+        EXCHANGE.set(exchange)
         try:
             async with asyncio.timeout(self.server.connect_seconds):
                 if connection.client.server_capabilities.tools is None:
@@ -207,9 +217,11 @@ class Upstream:
         except TimeoutError:
             raise timed_out(f"The server '{self.name}' did not list its tools in time.") from None
         except MCPError as problem:
-            raise await self._explained(connection, connection.exchange, problem) from None
+            raise await connection.explained(exchange, problem) from None
         except ValidationError as problem:
             raise broken(f"The server '{self.name}' lists tools that are none: {_first(problem)}") from None
+        except (RuntimeError, ValueError, TypeError):
+            raise await connection.lost() from None
         self._tools = tools
         clean = tuple(redact(warning, self.server.secrets) for warning in warnings)
         self._health = replace(self._health, tools=len(tools), warnings=clean)
@@ -241,13 +253,13 @@ class Upstream:
             try:
                 result = await self._answered(connection, name, arguments, progress)
             except MCPError as problem:
-                raise await self._explained(connection, exchange, problem) from None
+                raise await connection.explained(exchange, problem) from None
             except ValidationError as problem:
                 raise broken(f"The server '{self.name}' sent an answer that is none: {_first(problem)}") from None
             except (RuntimeError, ValueError, TypeError) as problem:
                 if connection.is_alive:
                     raise broken(f"The call could not be sent to the server '{self.name}': {problem}") from None
-                raise await self._lost(connection) from None
+                raise await connection.lost() from None
         self._backoff.proved()
         return result
 
@@ -275,30 +287,8 @@ class Upstream:
             params = CallToolRequestParams(name=name, arguments=arguments, request_state=raw.get("requestState"))
         raise broken(f"The server '{self.name}' put the answer off {MOST_ROUNDS} times.")
 
-    async def _explained(self, connection: Connection, exchange: Exchange, problem: Any) -> CallFailed:
-        """The failure that an error of the SDK stands for: those of the network look like those of the server."""
-        failure = json_rpc(self.name, problem.code, problem.message)
-        if exchange.network:
-            failure = network(f"The server '{self.name}' cannot be reached: {exchange.network}")
-        elif exchange.too_large or "byte limit" in problem.message:
-            size = self.server.answer_bytes / 2**20
-            failure = broken(f"The answer of the server '{self.name}' is larger than {size:g} MB.", "Ask for less.")
-        elif exchange.status in (400, 404) and "session" in f"{problem.message} {exchange.said}".lower():
-            connection.end()
-            failure = network(f"The server '{self.name}' no longer knows the session; the next call begins another.")
-        elif exchange.status >= 400:
-            failure = http(self.name, exchange.status, exchange.said, exchange.retry_after_seconds)
-        elif problem.code == -32700:
-            failure = broken(f"The answer of the server '{self.name}' cannot be used: {problem.message}.")
-        elif problem.code == -32000 and (problem.message == "Connection closed" or "SSE stream" in problem.message):
-            failure = await self._lost(connection)
-        return failure.without(self.server.secrets)
-
-    async def _lost(self, connection: Connection) -> CallFailed:
-        """The connection ended under a call. Its reason is known a moment later."""
-        if not connection.is_alive:
-            await asyncio.wait({asyncio.ensure_future(connection.over.wait())}, timeout=LOST_SECONDS)
-        return network(f"{connection.failure.summary}\nIt is not known whether the call had an effect.")
+    def _closing(self) -> CallFailed:
+        return network(f"The server '{self.name}' is no longer used: Paddock is closing.")
 
     def _note(self, state: State, error: str = "", **facts: Any) -> None:
         if self._health.state != "closed":
@@ -326,6 +316,15 @@ def _result(raw: dict[str, Any]) -> Result:
     content = tuple(block for block in raw.get("content") or () if isinstance(block, dict))
     structured = raw.get("structuredContent")
     return Result(content, structured, structured is not None, raw.get("isError") is True)
+
+
+def _check(name: str, arguments: Mapping[str, Any]) -> None:
+    """Refuse what cannot be sent. The SDK finds out while it writes, and that ends the whole connection."""
+    try:
+        json.dumps([name, arguments], allow_nan=False, ensure_ascii=False).encode()
+    except (TypeError, ValueError, RecursionError):
+        summary = "The arguments hold something that JSON has no form for: half a character, or a number that is none."
+        raise CallFailed("mcp_input_validation", "INPUT_VALIDATION_FAILED", summary) from None
 
 
 def _first(problem: Any) -> str:

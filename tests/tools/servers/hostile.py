@@ -1,6 +1,7 @@
 """An MCP server that misbehaves: `python hostile.py [AT_START]`. Speaks the older era, without the SDK, to be able to.
 
-`AT_START` is one of dies, hangs, picky (ends at anything but `initialize` first), garbage, pages, floods, names.
+`AT_START` is one of dies, hangs, picky (ends at anything but the older handshake), garbage, pages,
+floods, names, deaf (reads nothing once it has listed its tools), stays (does not end with its input).
 """
 
 from __future__ import annotations
@@ -114,6 +115,27 @@ def tools(cursor: str | None, kind: str) -> dict[str, Any]:
     return {"tools": [tool("ok"), tool("die")]}
 
 
+def answer(request: dict[str, Any], kind: str) -> None:
+    number, method, params = request.get("id"), request.get("method"), request.get("params") or {}
+    if method == "initialize":
+        about = {
+            "capabilities": {"tools": {"listChanged": True}},
+            "serverInfo": {"name": "hostile", "version": "6.6.6"},
+        }
+        send({"id": number, "result": {"protocolVersion": params["protocolVersion"], **about}})
+    elif method == "notifications/initialized" and kind == "floods":
+        for _ in range(5000):
+            send({"method": "notifications/tools/list_changed"})
+    elif method == "tools/list":
+        send({"id": number, "result": tools(params.get("cursor"), kind)})
+        if kind == "deaf":
+            time.sleep(3600)
+    elif method == "tools/call":
+        call(number, params["name"])
+    elif number is not None and method is not None:
+        send({"id": number, "error": {"code": -32601, "message": "Method not found"}})
+
+
 def main() -> None:
     kind = sys.argv[1] if len(sys.argv) > 1 else ""
     if kind == "dies":
@@ -121,31 +143,13 @@ def main() -> None:
         sys.exit(3)
     print("a banner that does not belong here")
     for line in sys.stdin:
-        if kind == "hangs":
-            continue
         request = json.loads(line)
-        number, method = request.get("id"), request.get("method")
-        if kind == "picky" and method not in ("initialize", "notifications/initialized", "tools/list", "tools/call"):
+        if kind == "picky" and request.get("method") == "server/discover":
             sys.exit(1)
         if kind == "garbage":
-            sys.stdout.write("\x00\xff{]\n" * 10)
-            sys.stdout.flush()
-        elif method == "initialize":
-            info = {"name": "hostile", "version": "6.6.6"}
-            capabilities = {"tools": {"listChanged": True}}
-            version = request["params"]["protocolVersion"]
-            send(
-                {"id": number, "result": {"protocolVersion": version, "capabilities": capabilities, "serverInfo": info}}
-            )
-        elif method == "notifications/initialized" and kind == "floods":
-            for _ in range(5000):
-                send({"method": "notifications/tools/list_changed"})
-        elif method == "tools/list":
-            send({"id": number, "result": tools((request.get("params") or {}).get("cursor"), kind)})
-        elif method == "tools/call":
-            call(number, request["params"]["name"])
-        elif number is not None and method is not None:
-            send({"id": number, "error": {"code": -32601, "message": "Method not found"}})
+            write("\x00\xff{]\n" * 10)
+        elif kind != "hangs":
+            answer(request, kind)
     if kind == "stays":
         time.sleep(3600)
 
