@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from paddock.jail.walls import cgroup
-from paddock.jail.walls.cgroup import Controllers, Slot, Slots
+from paddock.jail.walls.cgroup import MOST_FREE, Controllers, Slot, Slots
 from tests.jail.hogs import BOMB, FORKS, MANY, MEGABYTE, SHARED, THREADS, TMPFS, grabs, tell, told, waiting
 
 
@@ -285,3 +285,10 @@ def test_a_group_whose_number_was_given_to_another_process_is_swept(controllers:
         assert ((parent / older).exists(), (parent / foreign).exists()) == (False, True)
     finally:
         (parent / foreign).rmdir()
+
+
+def test_no_more_empty_slots_are_kept_than_are_soon_needed(slots: Slots) -> None:
+    taken = [slots.take() for _ in range(MOST_FREE + 4)]
+    for slot in taken:
+        slots.give_back(slot)
+    assert len(slots._free) == len(slots._all) == MOST_FREE

@@ -35,6 +35,8 @@ __all__ = ["Controllers", "Slot", "Slots", "Usage", "available", "probe", "sweep
 
 NAME = re.compile(r"paddock-(?P<pid>\d+)-(?P<start>\d+)-(?P<namespace>\d+)-[0-9a-f]{8}")
 
+MOST_FREE = 16
+"""Empty slots that wait for a guest; what a busy hour needed beyond them does not stay."""
 KEPT_FILES = 14
 """That a slot keeps open, at most. All slots together keep a quarter of what this process may open, and no more."""
 
@@ -104,9 +106,9 @@ class Slots:
             return free
         with self._lock:
             self._made += 1
-            number = self._made
+            number, others = self._made, len(self._all)
         groups = {controller: parent / f"slot-{number}" for controller, parent in self._parents.items()}
-        kept = number * KEPT_FILES <= resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 4
+        kept = (others + 1) * KEPT_FILES <= resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 4
         slot: Slot = (
             SlotV1(groups, kept=kept) if self._controllers.version == 1 else SlotV2(groups["memory"], kept=kept)
         )
@@ -116,7 +118,7 @@ class Slots:
 
     def settle(self, slot: Slot) -> bool:
         """`give_back` of a slot that has emptied by itself, in 50 µs. Whether it has: else that has to be called."""
-        if not (slot.reusable and slot.is_settled()):
+        if len(self._free) >= MOST_FREE or not (slot.reusable and slot.is_settled()):
             return False
         slot.reset()
         with self._lock:
@@ -127,7 +129,7 @@ class Slots:
         """Kill what is left in it and make it ready for the next. One that does not empty is left for `close()`."""
         if not slot.kill():
             return
-        if slot.reusable:
+        if slot.reusable and len(self._free) < MOST_FREE:
             slot.reset()
             with self._lock:
                 self._free.append(slot)
