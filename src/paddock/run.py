@@ -22,7 +22,6 @@ from paddock.model.result import RunResult, Verdict
 from paddock.planning.plan import Plan, elsewhere, make_plan, may_move
 from paddock.planning.python_source import LONG_PARSE_BYTES
 from paddock.record import Record
-from paddock.store.journal import MemoryJournal
 from paddock.store.memory import MemoryArtifacts
 from paddock.tools.broker import Broker
 from paddock.tools.functions import by_name
@@ -59,7 +58,7 @@ class Paddock:
         self._functions = by_name(tools)
         self._mcp_config = mcp_config
         self._toolbox, self._rules = toolbox_of(self._config, self._functions, mcp_config)
-        self._journal: Journal = MemoryJournal() if journal is None else journal
+        self._journal = journal or _memory_journal()
         self._factories = registry.available() if engines is None else engines
         self._artifacts: Artifacts = MemoryArtifacts() if artifacts is None else artifacts
         self._engines: dict[str, Engine] = {}
@@ -240,6 +239,12 @@ class Paddock:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _memory_journal() -> Journal:
+    from paddock.store.journal import MemoryJournal
+
+    return MemoryJournal()
 
 
 _END: Any = object()

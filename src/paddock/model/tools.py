@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from hashlib import sha256
 from typing import Any
 
 ANY_OBJECT: Mapping[str, Any] = {"type": "object"}
@@ -41,4 +40,6 @@ class Tool:
     @property
     def id(self) -> str:
         """Six characters that stay the same as long as the tool has its name."""
+        from hashlib import sha256  # 2 ms that only who has tools need spend
+
         return sha256(self.full_name.encode(errors="replace")).hexdigest()[:6]

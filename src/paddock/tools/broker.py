@@ -1,4 +1,7 @@
-"""Answers a script's tool calls: policy, validation, journal, tool. Every failure of a call is an error envelope."""
+"""Answers a script's tool calls: policy, validation, journal, tool. Every failure of a call is an error envelope.
+
+What only a call needs is imported when one comes: most scripts make none.
+"""
 
 from __future__ import annotations
 
@@ -6,24 +9,21 @@ import asyncio
 import json
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from paddock.model import envelope
 from paddock.model.events import Answer, Progress, ToolCall
-from paddock.model.journal import Intent, Journal, Outcome, Status
 from paddock.model.nesting import is_deeper
 from paddock.model.result import Call
 from paddock.model.tools import Tool
 from paddock.tools.functions import Left
-from paddock.tools.policy import Policy, refusal
-from paddock.tools.redaction import redacted
-from paddock.tools.repair import repaired
 from paddock.tools.toolbox import Scope, Toolbox
-from paddock.tools.upstream_errors import CallFailed
 
 if TYPE_CHECKING:
+    from paddock.model.journal import Journal, Status
     from paddock.tools.answers import CreateArtifact
+    from paddock.tools.policy import Policy
 
 ARGUMENT_BYTES = 4 * 1024 * 1024
 """Of JSON, over all calls of a run: they are kept in the host's memory until it ends."""
@@ -34,7 +34,7 @@ ARGUMENT_DEPTH = 100
 class Rules:
     """What holds for the calls of every run."""
 
-    policy: Policy = field(default_factory=Policy)
+    policy: Policy | None = None  # None: whatever there is may be called
     repairs: bool = False  # arguments that are nearly right are put right, and the answer's envelope says so
     call_seconds: float = 60.0
 
@@ -94,11 +94,14 @@ class Broker:
         tool = await self._scope.find(name)
         if tool is None:
             return await self._not_found(name)
-        decision = self._rules.policy.decide(tool)
-        if decision.action != "allow":
+        if self._rules.policy is not None and (decision := self._rules.policy.decide(tool)).action != "allow":
+            from paddock.tools.policy import refusal
+
             return _failure(refusal(decision, tool))
         notes: list[dict[str, Any]] = []
         if self._rules.repairs:
+            from paddock.tools.repair import repaired
+
             arguments, notes = repaired(arguments, tool.input_schema)
         problem = (await self._toolbox.validator(tool)).problems(dict(arguments), tool.full_name)
         if problem is not None:
@@ -106,6 +109,9 @@ class Broker:
         return await self._journalled(number, tool, arguments)
 
     async def _journalled(self, number: int, tool: Tool, arguments: Mapping[str, Any]) -> Answer:
+        from paddock.model.journal import Intent, Outcome
+        from paddock.tools.redaction import redacted
+
         secrets = self._toolbox.secrets
         text = json.dumps(redacted(arguments, secrets))
         intent = Intent(self._run_id, number, tool.full_name, text, bool(tool.hints.read_only), time.time())
@@ -122,6 +128,8 @@ class Broker:
         return answer
 
     async def _called(self, tool: Tool, arguments: Mapping[str, Any]) -> Answer:
+        from paddock.tools.upstream_errors import CallFailed
+
         try:
             return await self._toolbox.call(
                 tool,

@@ -9,17 +9,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from paddock.model.events import Answer, Progress
-from paddock.model.journal import Journal
 from paddock.model.tools import Tool
-from paddock.tools.catalogue import Catalogue
 from paddock.tools.functions import FunctionTool
-from paddock.tools.upstream import CODE_TOOL, Health, Upstream
-from paddock.tools.upstream_errors import CallFailed, network, timed_out
 
 if TYPE_CHECKING:
+    from paddock.model.journal import Journal
     from paddock.tools.answers import CreateArtifact
+    from paddock.tools.catalogue import Catalogue
     from paddock.tools.schema import Validator
+    from paddock.tools.upstream import Health, Upstream
     from paddock.tools.upstream_config import Server
+    from paddock.tools.upstream_errors import CallFailed
 
 CALLING = ("await", "callTool")
 """A script without these words calls nothing: no upstream need be asked what it has."""
@@ -39,11 +39,11 @@ class Toolbox:
         patience_seconds: float = PATIENCE_SECONDS,
     ) -> None:
         self._functions = functions
-        self._upstreams = {server.name: Upstream(server) for server in servers}
+        self._upstreams = _upstreams(servers)
         self._patience_seconds = patience_seconds
         self._validators: dict[str, tuple[Tool, Validator]] = {}
         self._lists: tuple[tuple[Tool, ...], ...] | None = None
-        self._catalogue = Catalogue()
+        self._catalogue: Catalogue | None = None
         self.secrets = tuple(secret for upstream in self._upstreams.values() for secret in upstream.server.secrets)
 
     async def scope(self, names: Iterable[str] | None, code: object) -> Scope:
@@ -60,7 +60,13 @@ class Toolbox:
     async def catalogue(self) -> Catalogue:
         """What there is now. An upstream that does not answer soon, or at all, is left out until it does."""
         lists = tuple(await asyncio.gather(*map(self._listed, self._upstreams.values())))
-        if self._lists is None or any(new is not old for new, old in zip(lists, self._lists, strict=True)):
+        if (
+            self._catalogue is None
+            or self._lists is None
+            or any(new is not old for new, old in zip(lists, self._lists, strict=True))
+        ):
+            from paddock.tools.catalogue import Catalogue
+
             described = await asyncio.to_thread(lambda: [function.tool for function in self._functions.values()])
             self._catalogue = Catalogue([*described, *(tool for tools in lists for tool in tools)])
             self._lists = lists
@@ -75,6 +81,8 @@ class Toolbox:
         upstream = self._upstreams.get(name.partition(".")[0])
         if upstream is None or upstream.health.state == "ready":
             return None
+        from paddock.tools.upstream_errors import network
+
         why = upstream.health.error or "it has not answered yet"
         return network(f"The server '{upstream.name}' is not there now: {why}").without(upstream.server.secrets)
 
@@ -113,7 +121,7 @@ class Toolbox:
     async def close(self) -> None:
         """End every connection; what is used again is connected again."""
         upstreams, self._lists = list(self._upstreams.values()), None
-        self._upstreams = {upstream.name: Upstream(upstream.server) for upstream in upstreams}
+        self._upstreams = _upstreams(upstream.server for upstream in upstreams)
         await asyncio.gather(*(upstream.close() for upstream in upstreams))
 
     async def _within(self, seconds: float, work: Awaitable[Any]) -> Any:
@@ -123,12 +131,25 @@ class Toolbox:
         except TimeoutError:
             if not waiting.expired():
                 raise  # the function's own
+            from paddock.tools.upstream_errors import timed_out
+
             raise timed_out(f"The tool did not answer within {seconds:g} s.") from None
 
     async def _listed(self, upstream: Upstream) -> tuple[Tool, ...]:
+        from paddock.tools.upstream import CODE_TOOL
+
         tools = await upstream.tools(wait_seconds=self._patience_seconds)
         # Code that runs code would escape the limits of its run.
         return () if upstream.health.is_paddock or any(CODE_TOOL in tool.tags for tool in tools) else tools
+
+
+def _upstreams(servers: Iterable[Server]) -> dict[str, Upstream]:
+    servers = tuple(servers)
+    if not servers:
+        return {}
+    from paddock.tools.upstream import Upstream
+
+    return {server.name: Upstream(server) for server in servers}
 
 
 class Scope:
