@@ -31,11 +31,13 @@ if TYPE_CHECKING:
         UnknownLanguage,
         UnknownTool,
     )
-    from paddock.model.events import Done, Event, Output, Progress, ToolCall
+    from paddock.model.events import Answer, Done, Event, Output, Progress, ToolCall
     from paddock.model.files import File
     from paddock.model.limits import Limits
     from paddock.model.result import Call, RunError, RunResult, Usage, Verdict
+    from paddock.model.tools import Hints, Tool
     from paddock.run import Paddock
+    from paddock.tools.upstream import Health
 
 _HOMES = {
     "Config": "config",
@@ -61,6 +63,7 @@ _HOMES = {
     "UnknownEnvironment": "model.errors",
     "UnknownLanguage": "model.errors",
     "UnknownTool": "model.errors",
+    "Answer": "model.events",
     "Done": "model.events",
     "Event": "model.events",
     "Output": "model.events",
@@ -73,10 +76,14 @@ _HOMES = {
     "RunResult": "model.result",
     "Usage": "model.result",
     "Verdict": "model.result",
+    "Hints": "model.tools",
+    "Tool": "model.tools",
     "Paddock": "run",
+    "Health": "tools.upstream",
 }
 
 __all__ = [
+    "Answer",
     "Artifact",
     "Artifacts",
     "BadFile",
@@ -93,6 +100,8 @@ __all__ = [
     "Event",
     "File",
     "Finding",
+    "Health",
+    "Hints",
     "HostError",
     "JailUnavailable",
     "LimitTooHigh",
@@ -105,6 +114,7 @@ __all__ = [
     "RequestError",
     "RunError",
     "RunResult",
+    "Tool",
     "ToolCall",
     "UnknownEngine",
     "UnknownEnvironment",

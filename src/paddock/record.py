@@ -13,12 +13,16 @@ from paddock.model.result import Call, RunError, RunResult, Usage, Verdict
 from paddock.planning.plan import Plan
 
 
+def new_run_id() -> str:
+    return f"r_{urlsafe_b64encode(os.urandom(12)).decode()}"
+
+
 class Record:
     """Gathers events until the run has a verdict."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
-        self.run_id = f"r_{urlsafe_b64encode(os.urandom(12)).decode()}"
+        self.run_id = new_run_id()
         self._started: float | None = None
         self._wall_seconds = 0.0
         self._streams: dict[str, list[str]] = {"stdout": [], "stderr": []}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -16,12 +16,12 @@ from paddock.engines import registry
 from paddock.holding import Held, Watch
 from paddock.keeping import Keeping
 from paddock.model.errors import ConfigError, EngineUnavailable, RequestError
-from paddock.model.events import ArtifactCall, Done, Event, Finished, ToolCall
-from paddock.model.request import Options, Request, asked
+from paddock.model.events import Answer, ArtifactCall, Done, Event, Finished, Progress, ToolCall
+from paddock.model.request import Options, Request, asked, asked_call
 from paddock.model.result import RunResult, Verdict
 from paddock.planning.plan import Plan, elsewhere, make_plan, may_move
 from paddock.planning.python_source import LONG_PARSE_BYTES
-from paddock.record import Record
+from paddock.record import Record, new_run_id
 from paddock.store.memory import MemoryArtifacts
 from paddock.tools.broker import Broker
 from paddock.tools.functions import by_name
@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     from paddock.engines.base import Engine, Execution
     from paddock.model.artifacts import Artifacts
     from paddock.model.journal import Journal
+    from paddock.model.tools import Tool
     from paddock.sync import Background
+    from paddock.tools.upstream import Health
 
 
 class Paddock:
@@ -111,6 +113,41 @@ class Paddock:
             raise RequestError(f"there is no artifact {ref!r}; result.artifacts lists those that a run made")
         return found[1]
 
+    async def tools(self, *, servers: Iterable[str] = ()) -> tuple[Tool, ...]:
+        """What scripts may call now: all, or what the named servers offer. One that does not answer is left out."""
+        self._stay_in_one_loop()
+        return tuple(await self._toolbox.catalogue(servers))
+
+    async def search_tools(
+        self, query: str, *, tags: Collection[str] = (), servers: Iterable[str] = (), limit: int | None = 10
+    ) -> tuple[Tool, ...]:
+        """The tools that fit `query` best, best first."""
+        self._stay_in_one_loop()
+        catalogue = await self._toolbox.catalogue(servers)
+        return await asyncio.to_thread(catalogue.search, query, tags=tags, limit=limit)
+
+    async def call_tool(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        progress: Callable[[Progress], None] = lambda progress: None,
+    ) -> Answer:
+        """One call, made as a script would make it. A failed one is an answer too: its value is an error envelope."""
+        self._stay_in_one_loop()
+        call = asked_call(name, arguments)
+        scope = await self._toolbox.scope_of(name)
+        return await self._broker(scope, 1, new_run_id(), Keeping(self._artifacts), progress).answer(call)
+
+    async def tool_stubs(self, names: Iterable[str] | None = None, *, language: str = "python") -> str:
+        """A file that declares the tools with their types, of all or of those named: `.pyi`, or `.d.ts`."""
+        self._stay_in_one_loop()
+        return await self._toolbox.stubs(names, language, self._journal)
+
+    def upstreams(self) -> Mapping[str, Health]:
+        """How each MCP server is, by its name. Nothing is connected for that."""
+        return self._toolbox.health()
+
     async def _run(self, request: Request, watch: Watch | None) -> RunResult:
         self._stay_in_one_loop()
         scope = await self._toolbox.scope(request.tools, request.code)
@@ -140,16 +177,7 @@ class Paddock:
             record.add(problem)
         elif plan.engine is not None:
             keeping = Keeping(self._artifacts, held)
-            broker = Broker(
-                self._toolbox,
-                scope,
-                plan.limits.calls,
-                run_id=record.run_id,
-                journal=self._journal,
-                rules=self._rules,
-                create_artifact=keeping.create,
-                progress=held,
-            )
+            broker = self._broker(scope, plan.limits.calls, record.run_id, keeping, held)
             async with self._engine(plan.engine).open(plan) as execution:
                 record.start()
                 try:
@@ -159,6 +187,20 @@ class Paddock:
                     record.end(Verdict.TIMEOUT)
             record.calls, record.artifacts = broker.calls(), keeping.artifacts()
         return record
+
+    def _broker(
+        self, scope: Scope, call_limit: int, run_id: str, keeping: Keeping, progress: Callable[[Progress], None]
+    ) -> Broker:
+        return Broker(
+            self._toolbox,
+            scope,
+            call_limit,
+            run_id=run_id,
+            journal=self._journal,
+            rules=self._rules,
+            create_artifact=keeping.create,
+            progress=progress,
+        )
 
     async def _plan(self, request: Request, scope: Scope) -> Plan:
         def plan() -> Plan:
@@ -200,9 +242,9 @@ class Paddock:
         return await engine.check_types(plan, await scope.stubs(self._journal) if plan.tools else None)
 
     def _stay_in_one_loop(self) -> None:
-        """Engines live in the loop that started them; in another one they would wait for answers that never come."""
+        """Engines and upstreams live in the loop that started them; in another they would wait for ever."""
         loop = asyncio.get_running_loop()
-        if self._engines and self._loop not in (None, loop):
+        if (self._engines or self._toolbox.is_used) and self._loop not in (None, loop):
             raise RequestError(
                 "this Paddock was started in another event loop; make one for each loop, leave it with `async with` "
                 "before its loop ends, or use run_sync"

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from paddock import __version__
-from paddock.cli import demo, doctor, env_command, lint, run
+from paddock.cli import demo, doctor, env_command, lint, run, tools
 
 app = typer.Typer(
     name="paddock",
@@ -26,6 +26,7 @@ app.command("lint")(lint.lint)
 app.command("doctor")(doctor.doctor)
 app.command("demo")(demo.demo)
 app.add_typer(env_command.app, name="env")
+app.add_typer(tools.app, name="tools")
 
 
 def _version(asked: bool) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,8 +14,10 @@ if TYPE_CHECKING:
     from paddock.cli.interrupt import Interrupts
     from paddock.cli.show import Screen
     from paddock.config import Config
+    from paddock.model.events import Progress
     from paddock.model.request import Options
     from paddock.model.result import RunResult
+    from paddock.run import Paddock
 
 FileArgument = Annotated[
     str | None, typer.Argument(metavar="FILE|-", show_default=False, help="The script; - or nothing reads stdin.")
@@ -69,6 +73,10 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
     trace_denied: Annotated[
         bool, typer.Option("--trace-denied", help="Name system calls that the jail refuses, on stderr.")
     ] = False,
+    mcp_config: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="MCP servers whose tools it may call, in the file that other clients have."),
+    ] = None,
     config: Annotated[
         str | None, typer.Option(metavar="FILE", help="Settings. Default: $PADDOCK_CONFIG, else ./paddock.toml.")
     ] = None,
@@ -89,7 +97,7 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
     from paddock.config import Config
 
     refuse_empty({"FILE": [file], "--language": [language], "--engine": [engine], "--inputs": [inputs]})
-    refuse_empty({"--file": attached or [], "--config": [config]})
+    refuse_empty({"--file": attached or [], "--config": [config], "--mcp-config": [mcp_config]})
     settings = Config.load(config)
     argv = arguments or []
     if script and code is not None and file is not None:
@@ -106,7 +114,14 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
     }
     if trace_denied:
         settings, options["engine"] = _traced(settings), _full(engine)
-    return _run(read_code(file, code, settings.code_bytes), options, settings, as_json=as_json)
+    source = read_code(file, code, settings.code_bytes)
+    return _run(source, options, partial(_paddock, settings, mcp_config), as_json=as_json)
+
+
+def _paddock(config: Config, mcp_config: str | None) -> Paddock:
+    from paddock.run import Paddock
+
+    return Paddock(config, mcp_config=mcp_config)
 
 
 def _traced(config: Config) -> Config:
@@ -147,58 +162,60 @@ def _checked_argv(argv: list[str], *, is_script: bool) -> list[str]:
     return argv
 
 
-def _run(code: str, options: Options, config: Config, *, as_json: bool) -> int:
+def _run(code: str, options: Options, opened: Callable[[], Paddock], *, as_json: bool) -> int:
     from paddock.cli.interrupt import Interrupts
     from paddock.cli.show import Screen, show_result
 
     out, err, interrupts = Screen(sys.stdout), Screen(sys.stderr), Interrupts()
     if as_json:
-        result = interrupts.run(_quietly(code, options, config))
+        result = interrupts.run(_quietly(code, options, opened))
         out.document(result.to_json())
     else:
-        result = interrupts.run(_live(code, options, config, out, err, interrupts))
+        result = interrupts.run(_live(code, options, opened, out, err, interrupts))
         if not (options["mode"] == "script" and _has_told(result)):
             show_result(result, code, out, err)
     return _status(result)
 
 
-async def _quietly(code: str, options: Options, config: Config) -> RunResult:
+async def _quietly(code: str, options: Options, opened: Callable[[], Paddock]) -> RunResult:
     from paddock.cli.build_progress import first_use
-    from paddock.run import Paddock
 
     with first_use():
-        async with Paddock(config) as paddock:
+        async with opened() as paddock:
             return await paddock.run(code, **options)
 
 
 async def _live(
-    code: str, options: Options, config: Config, out: Screen, err: Screen, interrupts: Interrupts
+    code: str, options: Options, opened: Callable[[], Paddock], out: Screen, err: Screen, interrupts: Interrupts
 ) -> RunResult:
     """Show the script's output while it runs. Leaving early, for a signal or a reader that has gone, ends the run."""
     from contextlib import AsyncExitStack, aclosing
 
     from paddock.cli.build_progress import first_use
     from paddock.model.events import Done, Output, Progress
-    from paddock.run import Paddock
 
-    async with AsyncExitStack() as opened:
-        begun = opened.enter_context(first_use())
-        paddock = await opened.enter_async_context(Paddock(config))
-        events = await opened.enter_async_context(aclosing(paddock.stream(code, **options)))  # type: ignore[type-var]
+    async with AsyncExitStack() as stack:
+        begun = stack.enter_context(first_use())
+        paddock = await stack.enter_async_context(opened())
+        events = await stack.enter_async_context(aclosing(paddock.stream(code, **options)))  # type: ignore[type-var]
         async for event in events:
             begun()
             with interrupts.writing():
                 if isinstance(event, Output):
                     (out if event.stream == "stdout" else err).write(event.text)
                 elif isinstance(event, Progress) and err.is_terminal:
-                    err.line(_progress(event.done, event.total, event.message), "dim")
+                    err.line(progress_text(event), "dim")
                 elif isinstance(event, Done):
                     return event.result
     raise AssertionError("a stream of events ended without Done")
 
 
-def _progress(done: float, total: float | None, message: str) -> str:
-    return f"{done:g}{'' if total is None else f'/{total:g}'} {message}".rstrip()
+def progress_text(progress: Progress) -> str:
+    """How far a script, or a tool, says that it is."""
+    from paddock.tools.prose import one_line
+
+    total = "" if progress.total is None else f"/{progress.total:g}"
+    return f"{progress.done:g}{total} {one_line(progress.message)}".rstrip()
 
 
 def _has_told(result: RunResult) -> bool:

@@ -88,6 +88,13 @@ class Answer:
     json: str
     failed: bool = False
 
+    @property
+    def value(self) -> Any:
+        """What the text holds."""
+        import json
+
+        return json.loads(self.json)
+
 
 @dataclass(frozen=True, slots=True)
 class ArtifactAnswer:

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
-from paddock.model.errors import RequestError
+from paddock.model.errors import BadInput, RequestError, UnknownTool
+from paddock.model.events import ToolCall
 from paddock.model.files import File
 from paddock.model.limits import Limits
 from paddock.model.words import nearest
@@ -39,6 +40,20 @@ def asked(code: str, options: Options) -> Request:
             hint = f"did you mean {near!r}?" if near else f"there are {', '.join(known)}"
             raise RequestError(f"unknown option {name!r}; {hint}")
     return Request(code, **options)
+
+
+def asked_call(tool: object, arguments: object) -> ToolCall:
+    """The call that `call_tool(tool, arguments)` makes; what cannot be sent is refused."""
+    import json
+
+    if not isinstance(tool, str):
+        raise UnknownTool(f"a tool is called by its name, not by {tool!r}")
+    if not isinstance(arguments, Mapping | None):
+        raise BadInput(f"the arguments of {tool!r} must be a mapping of names to values, not {arguments!r}")
+    try:
+        return ToolCall(1, tool, json.dumps(dict(arguments or {}), allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as problem:
+        raise BadInput(f"the arguments of {tool!r} are not JSON: {problem}") from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from paddock.model.errors import UnknownTool
 from paddock.model.tools import Tool
 from paddock.tools import identifiers
+
+if TYPE_CHECKING:
+    from paddock.tools.search import Index
 
 _WORD = re.compile(r"\w+")
 NEAR = 3
@@ -58,6 +62,16 @@ class Catalogue:
     def _links(self) -> dict[str, Tool]:
         return identifiers.linked(self)
 
+    def search(self, query: str, *, tags: Collection[str] = (), limit: int | None = 10) -> tuple[Tool, ...]:
+        """The best matches, best first. The first search takes a while: a catalogue of thousands is for a thread."""
+        return tuple(found.tool for found in self._index.search(query, tags=tags, limit=limit))
+
+    @cached_property
+    def _index(self) -> Index:
+        from paddock.tools.search import Index
+
+        return Index(self)
+
     def hints(self, name: str) -> list[str]:
         """What somebody may have meant who asked for a tool that is not there."""
         sharing = [tool.full_name for tool in self if tool.name == name]
@@ -72,3 +86,10 @@ class Catalogue:
             known = "there are no tools here" if not self else " ".join(self.hints(str(name)))
             raise UnknownTool(f"unknown tool {name!r}; {known or 'search lists what there is'}")
         return found
+
+
+def servers_of(names: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:
+    """The servers that full names of tools begin with; none where one of the names does not say which."""
+    servers = list(known)
+    found = [[server for server in servers if name.startswith(f"{server}.")] for name in names]
+    return tuple(dict.fromkeys(server for some in found for server in some)) if all(found) else ()

@@ -8,8 +8,10 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from paddock.model.errors import RequestError, UnknownLanguage
 from paddock.model.events import Answer, Progress
 from paddock.model.tools import Tool
+from paddock.model.words import nearest
 from paddock.tools.functions import FunctionTool
 
 if TYPE_CHECKING:
@@ -23,9 +25,14 @@ if TYPE_CHECKING:
 
 CALLING = ("await", "callTool")
 """A script without these words calls nothing: no upstream need be asked what it has."""
+LANGUAGES = ("python", "typescript")
 LEARNT_FROM = 16
+CATALOGUES = 16
+"""Kept, of different choices of servers."""
 PATIENCE_SECONDS = 10.0
 """For upstreams to say what they have, before a run goes on without those that have not."""
+
+Lists = tuple[tuple[Tool, ...], ...]
 
 
 class Toolbox:
@@ -42,8 +49,7 @@ class Toolbox:
         self._upstreams = _upstreams(servers)
         self._patience_seconds = patience_seconds
         self._validators: dict[str, tuple[Tool, Validator]] = {}
-        self._lists: tuple[tuple[Tool, ...], ...] | None = None
-        self._catalogue: Catalogue | None = None
+        self._catalogues: dict[tuple[str, ...], tuple[Lists, Catalogue]] = {}
         self.secrets = tuple(secret for upstream in self._upstreams.values() for secret in upstream.server.secrets)
 
     async def scope(self, names: Iterable[str] | None, code: object) -> Scope:
@@ -57,20 +63,48 @@ class Toolbox:
         links = {name: tool.full_name for name, tool in linked.items()}
         return Scope(self, functions | links if names is None else links, catalogue)
 
-    async def catalogue(self) -> Catalogue:
-        """What there is now. An upstream that does not answer soon, or at all, is left out until it does."""
-        lists = tuple(await asyncio.gather(*map(self._listed, self._upstreams.values())))
-        if (
-            self._catalogue is None
-            or self._lists is None
-            or any(new is not old for new, old in zip(lists, self._lists, strict=True))
-        ):
+    async def scope_of(self, name: str) -> Scope:
+        """What one call from outside a run needs: the server that `name` speaks of, or all where it names none."""
+        from paddock.tools.catalogue import servers_of
+
+        return Scope(self, {}, await self.catalogue(servers_of([name], self._upstreams)))
+
+    async def catalogue(self, servers: Iterable[str] = ()) -> Catalogue:
+        """What there is now; of the named servers alone, where any are: the others are not connected.
+
+        An upstream that does not answer soon, or at all, is left out until it does.
+        """
+        asked = tuple(dict.fromkeys(servers))
+        upstreams = [self._upstream(name) for name in asked or self._upstreams]
+        lists = tuple(await asyncio.gather(*map(self._listed, upstreams)))
+        known = self._catalogues.get(asked)
+        if known is None or any(new is not old for new, old in zip(lists, known[0], strict=True)):
             from paddock.tools.catalogue import Catalogue
 
-            described = await asyncio.to_thread(lambda: [function.tool for function in self._functions.values()])
-            self._catalogue = Catalogue([*described, *(tool for tools in lists for tool in tools)])
-            self._lists = lists
-        return self._catalogue
+            functions = () if asked else self._functions.values()
+            described = await asyncio.to_thread(lambda: [function.tool for function in functions])
+            if len(self._catalogues) >= CATALOGUES:
+                self._catalogues.clear()
+            known = (lists, Catalogue([*described, *(tool for tools in lists for tool in tools)]))
+            self._catalogues[asked] = known
+        return known[1]
+
+    async def stubs(self, names: Iterable[str] | None, language: str, journal: Journal) -> str:
+        """A whole file of typed stubs; `UnknownTool` where one of `names` is not there."""
+        from paddock.tools.catalogue import servers_of
+        from paddock.tools.stubs import module
+
+        if language not in LANGUAGES:
+            raise UnknownLanguage(f"stubs are for {' or '.join(LANGUAGES)}, not for {language!r}")
+        asked = None if names is None or isinstance(names, str) else list(names)
+        catalogue = await self.catalogue(servers_of(asked or (), self._upstreams))
+        tools = [await learnt(tool, journal) for tool in catalogue.only(names if asked is None else asked)]
+        return await asyncio.to_thread(module, tools, language)
+
+    @property
+    def is_used(self) -> bool:
+        """Whether an upstream was begun to be connected: it belongs to the event loop of then."""
+        return any(upstream.health.state != "idle" for upstream in self._upstreams.values())
 
     def health(self) -> dict[str, Health]:
         """How each upstream is, by name."""
@@ -120,7 +154,8 @@ class Toolbox:
 
     async def close(self) -> None:
         """End every connection; what is used again is connected again."""
-        upstreams, self._lists = list(self._upstreams.values()), None
+        upstreams = list(self._upstreams.values())
+        self._catalogues.clear()
         self._upstreams = _upstreams(upstream.server for upstream in upstreams)
         await asyncio.gather(*(upstream.close() for upstream in upstreams))
 
@@ -134,6 +169,13 @@ class Toolbox:
             from paddock.tools.upstream_errors import timed_out
 
             raise timed_out(f"The tool did not answer within {seconds:g} s.") from None
+
+    def _upstream(self, name: str) -> Upstream:
+        if name not in self._upstreams:
+            near = nearest(name, self._upstreams)
+            hint = f"did you mean {near!r}?" if near else f"there is: {', '.join(self._upstreams) or 'none'}"
+            raise RequestError(f"unknown server {name!r}; {hint}")
+        return self._upstreams[name]
 
     async def _listed(self, upstream: Upstream) -> tuple[Tool, ...]:
         from paddock.tools.upstream import CODE_TOOL
@@ -178,11 +220,12 @@ class Scope:
         """Typed stubs of those, as text; of one that does not say what it gives, by what it gave before."""
         from paddock.tools.stubs import module
 
-        tools = [await _learnt(tool, journal) for tool in await self.linked()]
+        tools = [await learnt(tool, journal) for tool in await self.linked()]
         return lambda rebound: module(tools, rebound=rebound)
 
 
-async def _learnt(tool: Tool, journal: Journal) -> Tool:
+async def learnt(tool: Tool, journal: Journal) -> Tool:
+    """The tool, with what it gave before as what it gives, where it does not say that itself."""
     if tool.output_schema is not None:
         return tool
     from paddock.tools.learning import learned

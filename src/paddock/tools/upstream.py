@@ -53,6 +53,8 @@ class Health:
     server_name: str = ""
     server_version: str = ""
     is_paddock: bool = False
+    transport: str = ""
+    place: str = ""  # the command, or the address
     warnings: tuple[str, ...] = ()
 
 
@@ -72,7 +74,7 @@ class Upstream:
     def __init__(self, server: Server, *, changed: Callable[[], None] | None = None) -> None:
         self.server = server
         self._changed = changed or (lambda: None)
-        self._health = Health("idle", time.time())
+        self._health = Health("idle", time.time(), transport=server.transport, place=server.place)
         self._tools: tuple[Tool, ...] | None = None
         self._connection: Connection | None = None
         self._ways: Opening | None = None
@@ -192,6 +194,7 @@ class Upstream:
         self._note(
             "ready",
             protocol_version=client.protocol_version,
+            transport=connection.server.transport,
             server_name=info.name[:128] if info else "",
             server_version=info.version[:64] if info else "",
             is_paddock=_is_paddock(info.name if info else "", self._tools or ()),
