@@ -24,7 +24,7 @@ def test_the_front_door_loads_no_engine_and_nothing_of_the_command() -> None:
     assert loaded_by("from paddock import Paddock") & {"msgspec", "pydantic_monty", "rich", "typer", "ruff"} == set()
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["run", "--help"]])
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["run", "--help"], ["tools", "call", "--help"]])
 def test_help_loads_no_engine_no_event_loop_and_no_rich(arguments: list[str]) -> None:
     statements = (
         f"import sys, io, contextlib\nsys.argv = ['paddock', *{arguments}]\nfrom paddock.cli.main import entry\n"
