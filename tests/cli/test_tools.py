@@ -33,7 +33,7 @@ def mcp(tmp_path: Path) -> str:
     return configured(tmp_path, plain=plain(includeTools=["add", "echo", "fail"]), dead=hostile("dies"))
 
 
-def tools(*arguments: str, mcp: str, **env: str) -> Ended:
+def tools(*arguments: str, mcp: str, **env: Any) -> Ended:
     return paddock("tools", *arguments, "--mcp-config", mcp, **env)
 
 
