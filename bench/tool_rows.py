@@ -137,7 +137,7 @@ TOOL_ROWS = (
         _against_client(_in_process, ADD, is_at_once=True),
         30,
     ),
-    Row("code-mode", "return 1", CODE_MODE, Target.faster_by(8), _returning, 60, calls=4),
-    Row("code-mode-call", "1 call of a function", CODE_MODE, Target.faster_by(8), _calling, 60, calls=4),
+    Row("code-mode", "return 1", CODE_MODE, Target.faster_by(8), _returning, 100),
+    Row("code-mode-call", "1 call of a function", CODE_MODE, Target.faster_by(8), _calling, 100),
     Row("code-mode-calls", f"{CALLS} calls one by one", CODE_MODE, Target.faster_by(3), _calling_often, 30),
 )
