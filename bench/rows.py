@@ -14,6 +14,7 @@ from typing import Any
 
 from bench.jail_rows import JAIL_ROWS
 from bench.runner import Act, Open, Pair, Row, Target, process
+from bench.tool_rows import TOOL_ROWS
 from paddock import Paddock
 
 MB = 1024 * 1024
@@ -165,4 +166,5 @@ ROWS = (
     Row("plan-cold", "planning 40 lines, new", "ast.parse of them", Target.none(), _plan_cold, 100),
     Row("plan-cached", "planning 40 lines, seen before", "ast.parse of them", Target.none(), _plan_cached, 100),
     *JAIL_ROWS,
+    *TOOL_ROWS,
 )

@@ -57,6 +57,17 @@ async def test_arguments_and_answers_of_every_kind_cross_unchanged(rig: Rig) -> 
     assert [call.arguments for call in result.calls] == [value]
 
 
+@pytest.mark.parametrize("text", ["", "ä😀" * 60, "x" * 900, "x" * 50_000])
+async def test_an_answer_is_the_same_whatever_its_size(rig: Rig, text: str) -> None:
+    rows = [{"id": 2**70, "share": 0.1, "tags": [None, True, []]}]
+
+    def report() -> dict[str, Any]:
+        return {"text": text, "rows": rows}
+
+    result = await rig.run("answer = await report()\nanswer['rows'].append(1)\nreturn answer", report)
+    assert result.output == {"text": text, "rows": [*rows, 1]}
+
+
 async def test_gathered_calls_overlap(rig: Rig) -> None:
     meeting = asyncio.Barrier(5)
 

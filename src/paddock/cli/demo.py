@@ -40,16 +40,18 @@ async def weather(city: str) -> dict[str, Any]:
 
 
 async def _demo(interrupts: Interrupts) -> int:
-    from paddock.cli.examples import EXAMPLES
+    from paddock.cli.examples import EXAMPLES, shop
+    from paddock.config import Config
     from paddock.engines import registry
     from paddock.run import Paddock
 
     registry.load(registry.available()["monty"])  # what is measured is the worker, not an import
     console, failed, begun = _console(interrupts), 0, time.perf_counter()
-    async with Paddock(tools=[weather]) as paddock:
+    async with Paddock(Config(upstreams={"shop": shop()}), tools=[weather]) as paddock:
         await paddock.run("1 + 1")
         console.print(f"The light engine was ready in {_milliseconds(time.perf_counter() - begun)}.")
         missing = await _start_full_python(console, paddock)
+        await _connect(console, paddock)
         examples = [example for example in EXAMPLES if not (example.full and missing)]
         for number, example in enumerate(examples, start=1):
             asked = time.perf_counter()
@@ -83,6 +85,16 @@ async def _start_full_python(console: Console, paddock: Paddock) -> bool:
         return True
     console.print(f"Full Python, with numpy and pandas imported, in {_milliseconds(time.perf_counter() - begun)}.")
     return False
+
+
+async def _connect(console: Console, paddock: Paddock) -> None:
+    """Start the shop, so that no example is measured with it."""
+    begun = time.perf_counter()
+    result = await paddock.run('(await call_tool("shop.orders", {"limit": 1}))["matching"]')
+    said = (
+        f"in {_milliseconds(time.perf_counter() - begun)}" if result.error is None else f"not: {result.error.message}"
+    )
+    console.print(f"A shop, an MCP server with {result.output} orders, {said}.")
 
 
 def _console(interrupts: Interrupts) -> Console:

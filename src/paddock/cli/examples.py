@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -26,6 +27,11 @@ def folder() -> Path:
 def read(name: str) -> str:
     """The text of one of the example files."""
     return (folder() / name).read_text(encoding="utf-8")
+
+
+def shop() -> dict[str, Any]:
+    """The settings of the MCP server whose tools some of the examples call."""
+    return {"command": sys.executable, "args": [str(folder() / "shop_server.py")]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +77,6 @@ ORDERS = [
     {"city": "Oslo", "item": "chair", "price": 65.5, "quantity": 4},
     {"city": "Rome", "item": "lamp", "price": 40.0, "quantity": 1},
 ]
-
 EXAMPLES = (
     Example(
         "Group and aggregate JSON that the caller passes in",
@@ -94,6 +99,20 @@ EXAMPLES = (
         output={"warmest": "Cairo", "mean": 16.7},
         note="weather: a Python function of the caller that takes 100 ms",
         tools=("weather",),
+    ),
+    Example(
+        "Call the tools of an MCP server, catch a failure, join what they answer",
+        "shop.py",
+        output={
+            "ready": [
+                {"order": 104, "to": "Carla Diaz", "shipping": 13.1},
+                {"order": 103, "to": "Ada Berg", "shipping": 32.8},
+            ],
+            "waiting": {"Dirk Evers": ["DESK-1, due 2026-03-09"]},
+        },
+        stdout="The carrier answered 503. Ask again: the same call usually succeeds.\n" * 2,
+        note="shop: examples/shop_server.py, connected over stdio; its carrier fails every other time",
+        tools=("shop.orders", "shop.customer", "shop.inventory", "shop.shipping_quote"),
     ),
     Example(
         "An error names its line",
@@ -139,6 +158,18 @@ EXAMPLES = (
         stdout="day   February  January\ncity                   \nOslo     472.0     80.0\nRome     120.0    210.0\n",
         note="sales.csv, attached",
         attached=("sales.csv",),
+        full=True,
+    ),
+    Example(
+        "It calls the same tools, for tables and with an effect",
+        "shop_tables.py",
+        output={
+            "by_tier": {"basic": 937.8, "gold": 382.0, "plus": 185.5},
+            "refunds": [210.0, "NOTHING_TO_REFUND"],
+        },
+        stdout="address.country\nBE    398.0\nES    185.5\nIT    539.8\nNO    382.0\n",
+        note="shop, as before; a refund lasts as long as the server runs",
+        tools=("shop.orders", "shop.customer", "shop.refund"),
         full=True,
     ),
     Example(

@@ -12,6 +12,7 @@ import asyncio
 import atexit
 import json
 import os
+import re
 import secrets
 import shlex
 import sys
@@ -53,9 +54,12 @@ if TYPE_CHECKING:
     from paddock.config import Config
 
 SMALL_INPUTS_BYTES = 8 * 1024
+SMALL_ANSWER_CHARACTERS = 1000
+"""Up to which an answer crosses as an object. Monty's `loads` begins with a table that takes as long as such a call."""
 SECRET = secrets.token_hex(8)
 """Part of the names through which the bridge reaches the host. A script that called them itself could send objects,
 which can be exponentially larger outside than inside; it cannot list names, and does not know this one."""
+_TO_HOST = re.compile(r"__paddock_(call|progress|artifact)\(")
 EXACT = ("round", "sum") if sys.version_info >= (3, 12) else ("round",)
 """Builtins that are replaced inside, where the running Python computes what Monty's own does not."""
 LONG_TEXT_CHARACTERS = 100_000  # to look through more than this takes long enough to be kept off the event loop
@@ -192,7 +196,7 @@ class MontyExecution:
         self._prepared: Prepared = prepare(source)
         self._loop = asyncio.get_running_loop()
         self._events: asyncio.Queue[EngineEvent] = asyncio.Queue()
-        self._waiting: dict[int, asyncio.Future[str]] = {}
+        self._waiting: dict[int, asyncio.Future[Any]] = {}
         self._asked: dict[int, asyncio.Future[ArtifactAnswer]] = {}
         self._calls = 0
         self._artifact_calls = 0
@@ -234,7 +238,7 @@ class MontyExecution:
         if answer.failed:
             waiting.set_exception(RuntimeError(answer.json))
         else:
-            waiting.set_result(answer.json)
+            waiting.set_result(_crossing(answer.json))
 
     def answer_artifact(self, call_id: int, answer: ArtifactAnswer) -> None:
         asked = self._asked.pop(call_id, None)
@@ -363,14 +367,14 @@ class MontyExecution:
         # Called on a thread of the pool, while the worker waits: events keep their order.
         self._loop.call_soon_threadsafe(self._events.put_nowait, Output(stream, self._floats.printed(stream, text)))
 
-    async def _call(self, tool: object, arguments_json: object) -> str:
+    async def _call(self, tool: object, arguments_json: object) -> Any:
         self._calls += 1
         number = self._calls
         if not isinstance(tool, str) or not isinstance(arguments_json, str) or not arguments_json.startswith("{"):
             raise TypeError("call_tool takes the tool's name and one dict of arguments")
         if len(tool) > TOOL_NAME_CHARACTERS:
             raise TypeError(f"a tool's name has at most {TOOL_NAME_CHARACTERS} characters")
-        waiting: asyncio.Future[str] = self._loop.create_future()
+        waiting: asyncio.Future[Any] = self._loop.create_future()
         self._waiting[number] = waiting
         self._events.put_nowait(ToolCall(number, tool, self._floats.mended(arguments_json)))
         return await waiting
@@ -408,6 +412,17 @@ def _is_large(text: str) -> bool:
     return len(text) > SMALL_INPUTS_BYTES
 
 
+def _crossing(answer: str) -> Any:
+    """An answer as it goes into the sandbox: an object where it is small, else its text, which is parsed inside."""
+    # Half a character cannot cross as one; and what is no object would look like text that is to be parsed.
+    if len(answer) > SMALL_ANSWER_CHARACTERS or "\\ud" in answer or not answer.startswith("{"):
+        return answer
+    try:
+        return json.loads(answer)
+    except (ValueError, RecursionError):
+        return answer
+
+
 class _Given:
     """All text that a run is given: in its code, its inputs, its files, what tools answered."""
 
@@ -431,7 +446,8 @@ def _prelude(source: Source, tools: tuple[str, ...]) -> str:
     if used is None:
         used = {node.id for node in ast.walk(source.tree) if isinstance(node, ast.Name)}
         source.notes["names"] = used
-    parts = [_bridge(tools)] if used.intersection((*BRIDGE_NAMES, *tools)) else []
+    reached = used.intersection((*BRIDGE_NAMES, *tools))
+    parts = [_bridge(tuple(sorted(reached)))] if reached else []
     parts += [_guest(f"monty_{name}.py") for name in EXACT if name in used]
     if "strptime" in source.code:
         parts.append(_guest("monty_strptime.py"))
@@ -439,12 +455,14 @@ def _prelude(source: Source, tools: tuple[str, ...]) -> str:
 
 
 @lru_cache(maxsize=64)
-def _bridge(tools: tuple[str, ...]) -> str:
-    bridge = _guest("monty_tools.py").replace("__paddock_call(", f"__paddock_call_{SECRET}(")
-    bridge = bridge.replace("__paddock_progress(", f"__paddock_progress_{SECRET}(")
-    bridge = bridge.replace("__paddock_artifact(", f"__paddock_artifact_{SECRET}(")
-    linked = [f"async def {name}(payload=None):\n    return await call_tool({name!r}, payload)\n" for name in tools]
-    return "\n".join([bridge, *linked])
+def _bridge(names: tuple[str, ...]) -> str:
+    """The functions of these names, and no others: each that is defined takes longer than a script of one line."""
+    linked = [name for name in names if name not in BRIDGE_NAMES]
+    parts = [_guest("monty_tools.py")] if linked or "call_tool" in names else []
+    parts += [_guest("monty_progress.py")] if "report_progress" in names else []
+    parts += [_guest("monty_artifacts.py")] if {"create_artifact", "read_artifact"}.intersection(names) else []
+    parts += [f"async def {name}(payload=None):\n    return await call_tool({name!r}, payload)\n" for name in linked]
+    return _TO_HOST.sub(rf"__paddock_\1_{SECRET}(", "\n".join(parts))
 
 
 @lru_cache(maxsize=8)

@@ -19,6 +19,9 @@ from paddock.planning.python_source import Source
 RESULT = "__paddock_result"
 DUMP = f"from json import dumps as __paddock_dumps\n__paddock_dumps({RESULT}, allow_nan=False)"
 
+_NO_RETURN = b"None ;"
+"""In the place of the word `return`, and as long, so that no column moves."""
+
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
@@ -48,8 +51,13 @@ def prepare(source: Source) -> Prepared:
 def _prepare(source: Source) -> Prepared:
     lines = script_lines(source.code)
     edits: list[tuple[int, int, str]] = []
+    final = _final_return(source)
     for node in source.returns:
-        if node.value is not None:
+        if node is final:
+            lines[node.lineno - 1] = _without_keyword(lines[node.lineno - 1], node.col_offset)
+            edits.append((node.lineno, node.col_offset + len(_NO_RETURN), f"{RESULT} = ("))
+            edits += _around(node, "", ")")[1:]
+        elif node.value is not None:
             edits += _around(node.value, f"None if [{RESULT} := (", ")] else None")
     if source.last is not None:
         edits += _around(source.last, f"{RESULT} = (", ")")
@@ -65,9 +73,21 @@ def _prepare(source: Source) -> Prepared:
     moved: dict[int, tuple[list[int], list[int]]] = {}
     for line, inserts in by_line.items():
         lines[line - 1], moved[line] = _insert(lines[line - 1], inserts)
-    gives_json = source.last is not None and not source.returns
+    gives_json = final is not None or (source.last is not None and not source.returns)
     text = "\n".join([*lines, DUMP] if gives_json else lines)
-    return Prepared(text, len(lines), gives_json, bool(source.returns), moved)
+    return Prepared(text, len(lines), gives_json, bool(source.returns) and final is None, moved)
+
+
+def _final_return(source: Source) -> ast.Return | None:
+    """The only `return`, where it is the last statement: nothing runs after it, with or without the keyword."""
+    last = source.tree.body[-1] if source.tree.body else None
+    is_only = len(source.returns) == 1 and source.returns[0] is last
+    return last if is_only and isinstance(last, ast.Return) and last.value is not None else None
+
+
+def _without_keyword(line: str, offset: int) -> str:
+    data = line.encode()
+    return (data[:offset] + _NO_RETURN + data[offset + len(_NO_RETURN) :]).decode(errors="replace")
 
 
 def _insert(line: str, inserts: list[tuple[int, str]]) -> tuple[str, tuple[list[int], list[int]]]:

@@ -1,5 +1,5 @@
-# Run by Monty, inside the sandbox, before a script that calls tools. Arguments and answers cross as JSON text: a nested
-# object could be exponentially larger outside than inside.
+# Run by Monty, inside the sandbox, before a script that calls tools. Arguments cross as JSON text: a nested object
+# could be exponentially larger outside than inside. So do large answers, because text crosses quickly.
 from json import dumps as __paddock_dumps
 from json import loads as __paddock_loads
 
@@ -10,38 +10,5 @@ async def call_tool(name, params=None, arguments=None):
     if not isinstance(name, str):
         raise TypeError("call_tool takes the tool's name and one dict of arguments")
     text = __paddock_dumps({} if params is None else params, allow_nan=False)
-    return __paddock_loads(await __paddock_call(name, text))
-
-
-async def report_progress(done, total=None, message=""):
-    if not isinstance(done, (int, float)) or not (total is None or isinstance(total, (int, float))):
-        raise TypeError("report_progress takes numbers: report_progress(done, total, message)")
-    await __paddock_progress(done, total, message[:1000] if isinstance(message, str) else "")
-
-
-async def create_artifact(filename, content, file_type=None):
-    if not isinstance(filename, str):
-        return {"success": False, "error": "an artifact needs a file name"}
-    if not isinstance(content, (str, bytes)):
-        kind = type(content).__name__
-        return {"success": False, "error": f"the content of an artifact is text or bytes, not {kind}"}
-    if file_type is not None and not isinstance(file_type, str):
-        return {"success": False, "error": "the type of an artifact is a MIME type, such as text/csv"}
-    answer = await __paddock_artifact("create", filename, file_type or "", content)
-    return __paddock_loads(answer[0])
-
-
-async def read_artifact(ref):
-    if not isinstance(ref, str):
-        return {"success": False, "error": "read_artifact takes the id or the name of an artifact"}
-    answer = await __paddock_artifact("read", ref, "", "")
-    given = __paddock_loads(answer[0])
-    if not given["success"]:
-        return given
-    return {
-        "success": True,
-        "content": answer[1],
-        "filename": given["filename"],
-        "mimeType": given["mimeType"],
-        "size": given["size"],
-    }
+    answer = await __paddock_call(name, text)
+    return __paddock_loads(answer) if isinstance(answer, str) else answer

@@ -88,7 +88,9 @@ class Broker:
             arguments: dict[str, Any] = json.loads(call.arguments_json)
         except (ValueError, RecursionError):
             return None
-        return None if is_deeper(arguments, ARGUMENT_DEPTH) else arguments
+        text = call.arguments_json
+        may_be_deep = text.count("{") + text.count("[") > ARGUMENT_DEPTH
+        return None if may_be_deep and is_deeper(arguments, ARGUMENT_DEPTH) else arguments
 
     async def _answer(self, number: int, name: str, arguments: Mapping[str, Any]) -> Answer:
         tool = await self._scope.find(name)

@@ -73,7 +73,12 @@ def _is_secret(name: object, value: object) -> bool:
     """Whether a field's name says that its value is a secret. A flag or nothing is none, whatever its name."""
     if not isinstance(name, str) or value is None or isinstance(value, bool) or value in ("", [], {}):
         return False
-    plain = re.sub(r"[^a-z0-9]", "", name[-64:].lower())
+    return _names_a_secret(name[-64:])
+
+
+@lru_cache(maxsize=1024)
+def _names_a_secret(name: str) -> bool:
+    plain = re.sub(r"[^a-z0-9]", "", name.lower())
     return plain.endswith(_ENDINGS) and not plain.endswith(_HARMLESS)
 
 

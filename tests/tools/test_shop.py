@@ -1,0 +1,121 @@
+"""The shop of the examples: an MCP server as users write them, called from scripts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from paddock import Config, Paddock, Verdict
+from paddock.cli.examples import EXAMPLES, shop
+from paddock.config import CPythonConfig, ToolsConfig
+from paddock.model.environments import EnvironmentConfig
+from paddock.model.tools import Hints
+from tests.tools.upstreams import Connect
+
+ENGINES = ["monty", "cpython"]
+PARCEL = {"destination": {"street": "Storgata 1", "city": "Oslo", "country": "NO"}, "parcels": [{"weight_kg": 2.5}]}
+ASK = ({"match": "*", "hint": "destructive", "action": "ask"},)
+
+
+def config(**tools: Any) -> Config:
+    return Config(
+        environments={"bare": EnvironmentConfig()},
+        cpython=CPythonConfig(environment="bare"),
+        tools=ToolsConfig(**tools),
+        upstreams={"shop": shop()},
+    )
+
+
+@pytest.fixture
+async def paddock() -> AsyncIterator[Paddock]:
+    async with Paddock(config()) as made:
+        yield made
+
+
+async def codes(paddock: Paddock, engine: str, *calls: str) -> list[Any]:
+    """What each call of a script gives: its answer, or the code and whether to try again where it fails."""
+    lines = ["import json", "said = []"]
+    for call in calls:
+        lines += ["try:", f"    said.append(await {call})", "except RuntimeError as error:"]
+        lines += ["    failure = json.loads(str(error))"]
+        lines += ["    said.append([failure['tool'], failure['error_code'], failure['retryable']])"]
+    result = await paddock.run("\n".join([*lines, "said"]), engine=engine)
+    assert result.verdict is Verdict.OK, result.error
+    assert isinstance(result.output, list)
+    return result.output
+
+
+async def test_the_shop_says_what_its_tools_do_and_give(connect: Connect) -> None:
+    tools = {tool.name: tool for tool in await connect(**shop()).tools()}
+    reads = Hints(read_only=True, open_world=False)
+    assert {name: tool.hints for name, tool in tools.items()} == {
+        "orders": reads,
+        "customer": reads,
+        "inventory": reads,
+        "refund": Hints(read_only=False, destructive=True, idempotent=False, open_world=False),
+        "shipping_quote": Hints(read_only=True, idempotent=True, open_world=True),
+    }
+    assert all(tool.description and tool.output_schema for tool in tools.values())
+    status = tools["orders"].input_schema["properties"]["status"]
+    assert status["anyOf"][0]["enum"] == ["open", "paid", "shipped", "refunded"]
+    assert tools["shipping_quote"].input_schema["$defs"].keys() == {"Address", "Parcel"}
+
+
+async def test_one_script_joins_orders_customers_and_stock_alike_on_both_engines(paddock: Paddock) -> None:
+    (example,) = (example for example in EXAMPLES if example.script == "shop.py")
+    for engine in ("auto", "cpython"):
+        result = await paddock.run(example.code, engine=engine, tools=example.tools)
+        assert example.problem_with(result) is None
+        assert result.engine == ("monty" if engine == "auto" else engine)
+        assert [call.status for call in result.calls] == ["ok"] * 7 + ["error", "ok"] * 2
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+async def test_the_carrier_fails_every_other_time_and_says_that_trying_again_helps(
+    paddock: Paddock, engine: str
+) -> None:
+    call = f"shipping_quote({json.dumps(PARCEL)})"
+    failed, price = (
+        ["shop.shipping_quote", "CARRIER_UNAVAILABLE", True],
+        {"price": 16.0, "days": 4, "speed": "standard"},
+    )
+    assert await codes(paddock, engine, *[call] * 4) == [failed, price, failed, price]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+async def test_a_refund_is_seen_by_later_calls_and_given_once(paddock: Paddock, engine: str) -> None:
+    part, rest = (
+        "refund({'order_id': 104, 'reason': 'late', 'amount': 20})",
+        "refund({'order_id': 104, 'reason': 'late'})",
+    )
+    first, second, third, page = await codes(paddock, engine, part, rest, rest, "orders({'status': 'refunded'})")
+    assert first == {"order_id": 104, "amount": 20.0, "reason": "late", "remaining": 100.0}
+    assert (second["amount"], second["remaining"]) == (100.0, 0.0)
+    assert third == ["shop.refund", "NOTHING_TO_REFUND", False]
+    assert [order["id"] for order in page["orders"]] == [107, 104]
+
+
+@pytest.mark.parametrize(
+    ("call", "code"),
+    [
+        ("customer({'customer_id': 'C-9'})", "UNKNOWN_CUSTOMER"),
+        ("inventory({'sku': 'SOFA-1'})", "UNKNOWN_SKU"),
+        ("refund({'order_id': 105, 'reason': 'late'})", "NOTHING_TO_REFUND"),
+        ("customer({'customer_id': 'nobody'})", "SCHEMA_PATTERN_MISMATCH"),
+        ("orders({'status': 'payed'})", "SCHEMA_ANY_OF_FAILED"),
+    ],
+)
+async def test_what_the_shop_does_not_have_is_refused_by_name(paddock: Paddock, call: str, code: str) -> None:
+    (said,) = await codes(paddock, "monty", call)
+    assert said[1] == code
+
+
+async def test_a_policy_by_hint_stops_the_write_and_lets_the_reads_through() -> None:
+    async with Paddock(config(policy=ASK)) as paddock:
+        page, refused = await codes(
+            paddock, "monty", "orders({'limit': 1})", "refund({'order_id': 101, 'reason': 'late'})"
+        )
+    assert (page["matching"], refused[1]) == (7, "APPROVAL_REQUIRED")
