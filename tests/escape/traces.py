@@ -17,13 +17,14 @@ from pathlib import Path
 from paddock.engines.cpython import CPythonEngine
 from paddock.jail.pool import Pool
 from paddock.jail.walls.cgroup import Slots
+from paddock.jail.walls.cgroup_v1 import SlotV1
 from paddock.run import Paddock
 
 PATIENCE_SECONDS = 10
 MARK = "paddock-escape"
 """Programs have it in the name of everything that they make."""
 PER_GUEST = 2  # the guest and its reaper
-OPEN_PER_GUEST = {"socket:": 2, "pipe:": 2, "anon_inode:[eventpoll]": 1, "anon_inode:[pidfd]": 1}
+OPEN_PER_GUEST = {"socket:": 2, "pipe:": 2, "anon_inode:[pidfd]": 1}
 
 
 @dataclass(frozen=True)
@@ -97,6 +98,7 @@ def _traces(pool: Pool) -> Traces:
             inside = sum(len((group / "cgroup.procs").read_text().split()) for group in found)
             members = max(members, inside - waiting)
         descriptors["anon_inode:[eventfd]"] -= sum(slot.oom_fd is not None for slot in slots._all)
+        descriptors.subtract(Counter(_named(fd) for fd in _of_slots(slots)))
     return Traces(
         processes=len(set(descendants())) - PER_GUEST * waiting,
         descriptors=descriptors,
@@ -106,7 +108,8 @@ def _traces(pool: Pool) -> Traces:
         folders=len(memory_folders()) - waiting,
         groups=groups,
         members=members,
-        threads=sum(not thread.name.startswith("asyncio_") for thread in threading.enumerate()),
+        # The pool has one thread that empties slots, from when it first has to.
+        threads=sum(not thread.name.startswith(("asyncio_", "paddock-slots")) for thread in threading.enumerate()),
     )
 
 
@@ -119,6 +122,18 @@ def _descriptors() -> Iterator[str]:
     for fd in Path("/proc/self/fd").iterdir():
         with suppress(FileNotFoundError):
             yield re.sub(r"\[?\d+\]?", "", str(fd.readlink()))
+
+
+def _named(fd: int) -> str:
+    return re.sub(r"\[?\d+\]?", "", str(Path(f"/proc/self/fd/{fd}").readlink()))
+
+
+def _of_slots(slots: Slots) -> Iterator[int]:
+    """The files of control groups that the pool keeps open, of slots that it knows."""
+    for slot in slots._all:
+        kept = slot._groups.values() if isinstance(slot, SlotV1) else [slot._files]  # type: ignore[attr-defined]
+        for files in kept:
+            yield from files._fds.values()
 
 
 def memory_folders() -> list[Path]:
