@@ -19,7 +19,10 @@ from tests.escape import ordinary_tells
 from tests.jail import place as places
 from tests.jail.place import ORDINARY, Place
 
-FILES = ("escape", "jail", "anomaly/processes.py", "conftest.py", "../pyproject.toml")
+FILES = (
+    *("escape", "jail", "anomaly/processes.py", "conftest.py", "envelopes.py", "../pyproject.toml"),
+    "../docs/envelope.schema.json",
+)
 PYTEST = ("_pytest", "pytest", "pytest_asyncio*", "py.py", "pluggy*", "iniconfig", "packaging", "pygments")
 BUILD = """
 import sys

@@ -21,7 +21,10 @@ TESTS = Path(__file__).parents[1]
 ORDINARY = 2_000_000 + os.getpid()
 """The ordinary user: nobody's number, and another in each run of these tests."""
 # As they are named where packages are installed; a pattern may match none.
-PACKAGES = ("msgspec", "typing_extensions.py", "pydantic_monty", "pydantic_monty_client", "pydantic_monty_runtime")
+PACKAGES = (
+    *("msgspec", "typing_extensions.py", "pydantic_monty", "pydantic_monty_client", "pydantic_monty_runtime"),
+    *("annotated_types", "jsonschema_rs", "pydantic", "pydantic_core", "typing_inspection"),
+)
 
 
 @dataclass(frozen=True)
