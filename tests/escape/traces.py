@@ -121,10 +121,10 @@ def _descriptors() -> Iterator[str]:
     """What is open in this process, without the numbers that differ from one to the next."""
     for fd in Path("/proc/self/fd").iterdir():
         with suppress(FileNotFoundError):
-            yield re.sub(r"\[?\d+\]?", "", str(fd.readlink()))
+            yield _named(fd.name)
 
 
-def _named(fd: int) -> str:
+def _named(fd: int | str) -> str:
     return re.sub(r"\[?\d+\]?", "", str(Path(f"/proc/self/fd/{fd}").readlink()))
 
 

@@ -10,7 +10,9 @@ from collections.abc import Iterable
 from typing import Any
 from urllib.parse import quote
 
-MARK = "[redacted]"
+from paddock.tools.redaction import REDACTED
+
+MARK = REDACTED
 LEAST_CHARACTERS = 6
 """A shorter value is part of too many words: taking it out would tell what it is."""
 _NAMES = re.compile(

@@ -12,10 +12,11 @@ from typing import Any, get_type_hints
 
 from paddock.model.errors import UnknownTool
 from paddock.model.tools import Hints, Tool
+from paddock.planning.plan import BRIDGE_NAMES
 from paddock.tools.threads import in_thread
 
 Function = Callable[..., Any]
-RESERVED = frozenset({"call_tool", "report_progress", "create_artifact", "read_artifact", "files"})
+RESERVED = frozenset({*BRIDGE_NAMES, "files"})
 """Names that every script finds defined."""
 # `name: text`, `name (type): text`, `:param type name: text`, as the usual styles of docstrings have it.
 _SECTION = re.compile(r"^\s*(args|arguments|parameters|params)\s*:?\s*$", re.IGNORECASE)
