@@ -91,3 +91,39 @@ async def test_what_a_script_sends_to_the_host_is_bounded(code: str, said: str) 
 async def test_a_script_of_nothing_but_returns_is_prepared_in_one_go() -> None:
     async with Paddock() as paddock:
         assert (await paddock.run("return 1;" * 14_000)).output == 1
+
+
+async def test_what_one_script_is_given_ahead_another_does_not_see() -> None:
+    def double(n: int) -> int:
+        return 2 * n
+
+    calling, without = "(await double({'n': 4}))['result']", "double = len\n(double([1]), round(2.5))"
+    missing = "try:\n    double\nexcept NameError as problem:\n    said = str(problem)\nsaid"
+    async with Paddock(tools=[double]) as paddock:
+        scripts: list[tuple[str, tuple[str, ...], object]] = [
+            (calling, ("double",), 8),
+            (without, (), [1, 2]),
+            (missing, (), "name 'double' is not defined"),
+            ("(await call_tool('double', {'n': 5}))['result']", ("double",), 10),
+            ("2 + 2", (), 4),
+        ]
+        for code, tools, output in scripts * 3 + [each for each in scripts for _ in range(3)]:
+            result = await paddock.run(code, tools=tools, engine="monty")
+            assert (result.verdict, result.output) == (Verdict.OK, output), (code, result)
+
+
+async def test_a_session_that_was_fed_ahead_names_the_lines_of_the_script() -> None:
+    async with Paddock() as paddock:
+        for _ in range(4):
+            result = await paddock.run("x = 1\nreport_progress\n1 / (x - 1)", engine="monty")
+            assert result.error is not None
+            assert (result.error.line, result.error.message) == (3, "division by zero")
+
+
+async def test_limits_that_the_functions_for_tools_exceed_end_the_run_and_no_more() -> None:
+    async with Paddock() as paddock:
+        for _ in range(4):
+            tight = await paddock.run("await call_tool('x', {})", engine="monty", limits={"memory_bytes": 1})
+            assert tight.verdict is Verdict.OUT_OF_MEMORY, tight
+            assert (await paddock.run("1 + 1")).output == 2
+    assert children() == []

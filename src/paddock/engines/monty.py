@@ -12,8 +12,6 @@ import asyncio
 import atexit
 import json
 import os
-import re
-import secrets
 import shlex
 import sys
 import time
@@ -24,13 +22,14 @@ from functools import lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic_monty import AsyncMonty, AsyncMontySession, MontyError, MontyRuntimeError
+from pydantic_monty import AsyncMonty, MontyError, MontyRuntimeError
 
 from paddock.engines import monty_errors
 from paddock.engines.monty_code import DUMP, RESULT, Prepared, prepare
 from paddock.engines.monty_files import LazyFiles
 from paddock.engines.monty_floats import Floats
-from paddock.engines.monty_sessions import Sessions
+from paddock.engines.monty_prelude import SECRET, Prelude, guest, prelude
+from paddock.engines.monty_sessions import Session, Sessions
 from paddock.engines.monty_types import Stubs, check_types
 from paddock.model.errors import EngineCrashed, EngineUnavailable
 from paddock.model.events import (
@@ -47,7 +46,7 @@ from paddock.model.events import (
 from paddock.model.result import Verdict
 from paddock.planning import fits_python
 from paddock.planning.light.unlike import Seen
-from paddock.planning.plan import BRIDGE_NAMES, Plan
+from paddock.planning.plan import Plan
 from paddock.planning.python_source import LONG_PARSE_BYTES, Source, read
 
 if TYPE_CHECKING:
@@ -56,12 +55,6 @@ if TYPE_CHECKING:
 SMALL_INPUTS_BYTES = 8 * 1024
 SMALL_ANSWER_CHARACTERS = 1000
 """Up to which an answer crosses as an object. Monty's `loads` begins with a table that takes as long as such a call."""
-SECRET = secrets.token_hex(8)
-"""Part of the names through which the bridge reaches the host. A script that called them itself could send objects,
-which can be exponentially larger outside than inside; it cannot list names, and does not know this one."""
-_TO_HOST = re.compile(r"__paddock_(call|progress|artifact)\(")
-EXACT = ("round", "sum") if sys.version_info >= (3, 12) else ("round",)
-"""Builtins that are replaced inside, where the running Python computes what Monty's own does not."""
 LONG_TEXT_CHARACTERS = 100_000  # to look through more than this takes long enough to be kept off the event loop
 TOOL_NAME_CHARACTERS = 200
 PROGRESS_CHARACTERS = 1000
@@ -84,13 +77,14 @@ class MontyEngine:
     async def open(self, plan: Plan) -> AsyncIterator[MontyExecution]:
         sessions = self._sessions or await self._start()
         source = _source(plan)
+        wanted = prelude(source, plan.tools)
         try:
-            session = await sessions.take(plan.limits)
+            session = await sessions.take(plan.limits, wanted)
         except (MontyError, RuntimeError) as error:
             raise EngineCrashed(f"the light engine's worker died before the script began: {error}") from None
         execution: MontyExecution | None = None
         try:
-            execution = MontyExecution(session, plan, source)
+            execution = MontyExecution(session, plan, source, wanted)
             self._open.add(execution)
             yield execution
         finally:
@@ -100,7 +94,7 @@ class MontyEngine:
             finally:
                 if execution is not None:
                     self._open.discard(execution)
-                sessions.give_back(session, plan.limits)
+                sessions.give_back(session, plan.limits, wanted)
 
     async def check_types(self, plan: Plan, stubs: Stubs | None = None) -> Finished | None:
         """What is wrong with the script by its types, whatever Python engine it is for; None where nothing is.
@@ -189,8 +183,9 @@ def worker_binary() -> str:
 class MontyExecution:
     """One run in one session."""
 
-    def __init__(self, session: AsyncMontySession, plan: Plan, source: Source) -> None:
-        self._session = session
+    def __init__(self, session: Session, plan: Plan, source: Source, wanted: Prelude) -> None:
+        self._session = session.session
+        self._prelude = "" if session.fed == wanted else wanted.text
         self._plan = plan
         self._source = source
         self._prepared: Prepared = prepare(source)
@@ -203,7 +198,7 @@ class MontyExecution:
         self._progressed = 0
         self._pid: int | None = None
         self._cpu_before: float | None = None
-        self._feeds = 0
+        self._feeds = session.feeds
         self._script_feed: str | None = None
         self._files = LazyFiles(plan.files)
         self._begun: asyncio.Future[Any] | None = None
@@ -278,7 +273,7 @@ class MontyExecution:
     def _begin(self) -> asyncio.Future[Any] | None:
         """Start the script now, where nothing must come before it: the worker runs while the host goes on."""
         plan = self._plan
-        if _prelude(self._source, plan.tools) or any(map(_is_large, plan.inputs_json.values())):
+        if self._prelude or any(map(_is_large, plan.inputs_json.values())):
             return None
         return self._feed_script(self._small_inputs())
 
@@ -311,10 +306,9 @@ class MontyExecution:
 
     async def _run(self) -> Finished:
         if self._begun is None:
+            if self._prelude:
+                await self._feed(self._prelude, {})
             await self._bind_large_inputs()
-            prelude = _prelude(self._source, self._plan.tools)
-            if prelude:
-                await self._feed(prelude, {})
         try:
             answer = await (self._begun or self._feed_script(self._small_inputs()))
             if self._prepared.needs_dump:
@@ -322,7 +316,7 @@ class MontyExecution:
         except MontyRuntimeError as error:
             if not monty_errors.concerns_result(error, self._prepared, self._script_feed):
                 raise
-            answer = await self._feed(_guest("monty_result.py"), {})
+            answer = await self._feed(guest("monty_result.py"), {})
         if not isinstance(answer, str):
             return Finished(Verdict.OK, None, cpu_seconds=self._cpu_spent())
         spent = self._cpu_spent()
@@ -438,36 +432,6 @@ class _Given:
         yield from self._plan.inputs_json.values()
         yield from (file.file.content.decode(errors="replace") for file in self._plan.files)
         yield from self.answers
-
-
-def _prelude(source: Source, tools: tuple[str, ...]) -> str:
-    """What must be defined before the script: the functions through which it reaches its tools, exact builtins."""
-    used = source.notes.get("names")
-    if used is None:
-        used = {node.id for node in ast.walk(source.tree) if isinstance(node, ast.Name)}
-        source.notes["names"] = used
-    reached = used.intersection((*BRIDGE_NAMES, *tools))
-    parts = [_bridge(tuple(sorted(reached)))] if reached else []
-    parts += [_guest(f"monty_{name}.py") for name in EXACT if name in used]
-    if "strptime" in source.code:
-        parts.append(_guest("monty_strptime.py"))
-    return "\n".join(parts)
-
-
-@lru_cache(maxsize=64)
-def _bridge(names: tuple[str, ...]) -> str:
-    """The functions of these names, and no others: each that is defined takes longer than a script of one line."""
-    linked = [name for name in names if name not in BRIDGE_NAMES]
-    parts = [_guest("monty_tools.py")] if linked or "call_tool" in names else []
-    parts += [_guest("monty_progress.py")] if "report_progress" in names else []
-    parts += [_guest("monty_artifacts.py")] if {"create_artifact", "read_artifact"}.intersection(names) else []
-    parts += [f"async def {name}(payload=None):\n    return await call_tool({name!r}, payload)\n" for name in linked]
-    return _TO_HOST.sub(rf"__paddock_\1_{SECRET}(", "\n".join(parts))
-
-
-@lru_cache(maxsize=8)
-def _guest(name: str) -> str:
-    return (resources.files("paddock.guest") / name).read_text(encoding="utf-8")
 
 
 def _cpu_seconds(pid: int | None) -> float | None:

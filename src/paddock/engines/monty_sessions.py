@@ -1,7 +1,8 @@
 """Sessions of a Monty pool, with the next one ready before it is asked for.
 
-Opening a session and giving it back cost as much as a small script. Both happen while nobody waits: when a session is
-taken one more is opened with the same limits, and after a run its session is given back in the background.
+Opening a session, feeding it a prelude and giving it back cost more than a small script. All happen while nobody waits:
+when a session is taken one more is opened with the same limits and prelude, and after a run its session is given back
+in the background.
 """
 
 from __future__ import annotations
@@ -11,17 +12,42 @@ import math
 import os
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager, suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic_monty import AsyncMonty, AsyncMontySession, MontyError
 
+from paddock.engines.monty_prelude import Prelude
 from paddock.model.errors import EngineCrashed
 from paddock.model.limits import Limits
 
 SUSPENSIONS = 10_000_000  # calls, file operations, sleeps: the run's own limits end it long before
 CLOSING_SECONDS = 5.0
 
-Opening = asyncio.Task[AsyncMontySession]
+
+class Session(NamedTuple):
+    """One that no script has run in."""
+
+    session: AsyncMontySession
+    fed: Prelude = Prelude()
+
+    @property
+    def feeds(self) -> int:
+        return 1 if self.fed.text else 0
+
+
+Opening = asyncio.Task[Session]
+
+
+class _Spare(NamedTuple):
+    limits: Limits
+    prelude: Prelude
+    opening: Opening
+
+    def suits(self, limits: Limits, prelude: Prelude) -> bool:
+        """Whether a script that needs `prelude` may run in it: it must not find what another one needed."""
+        return (
+            self.limits == limits and (self.prelude.is_common or self.prelude == prelude) and _is_usable(self.opening)
+        )
 
 
 class Sessions:
@@ -32,20 +58,22 @@ class Sessions:
         self._most = most
         self._taken = 0
         self._asked = 0
-        self._spare: tuple[Limits, Opening] | None = None
+        self._spare: _Spare | None = None
         self._wanted: set[Opening] = set()  # that a run waits for
         self._background: set[asyncio.Task[None]] = set()
         self._closed = False
 
-    async def take(self, limits: Limits) -> AsyncMontySession:
-        """A fresh session under `limits`; waits while all workers are busy."""
+    async def take(self, limits: Limits, prelude: Prelude) -> Session:
+        """A fresh session under `limits`, at best with `prelude` fed; waits while all workers are busy."""
         if self._closed:
             raise EngineCrashed("Paddock was closed before the script began")
         self._taken += 1
-        opening = self._from_spare(limits) or asyncio.create_task(self._open(limits))
+        opening = self._from_spare(limits, prelude) or asyncio.create_task(self._open(limits))
         self._wanted.add(opening)
         if self._asked:
-            self._make_spare(limits)  # who comes again may come at once; the very first run may be the only one
+            self._make_spare(
+                limits, prelude
+            )  # who comes again may come at once; the very first run may be the only one
         self._asked += 1
         if opening.done() and not opening.cancelled() and opening.exception() is None:
             self._wanted.discard(opening)
@@ -62,9 +90,9 @@ class Sessions:
         finally:
             self._wanted.discard(opening)
 
-    def give_back(self, session: AsyncMontySession, limits: Limits) -> None:
+    def give_back(self, session: Session, limits: Limits, prelude: Prelude) -> None:
         """The run is over: its session ends, and the next one is made ready."""
-        self._in_background(self._return(session, limits))
+        self._in_background(self._return(session, limits, prelude))
 
     @asynccontextmanager
     async def beside(self) -> AsyncIterator[AsyncMonty]:
@@ -90,30 +118,43 @@ class Sessions:
                     await asyncio.wait(self._background) if self._background else await asyncio.sleep(0.001)
         await self.pool.__aexit__(None, None, None)
 
-    def _from_spare(self, limits: Limits) -> Opening | None:
-        if self._spare is not None and self._spare[0] == limits and _is_usable(self._spare[1]):
-            (_, opening), self._spare = self._spare, None
-            return opening
+    def _from_spare(self, limits: Limits, prelude: Prelude) -> Opening | None:
+        if self._spare is not None and self._spare.suits(limits, prelude):
+            spare, self._spare = self._spare, None
+            return spare.opening
         self._drop_spare()
         return None
 
     def _drop_spare(self) -> None:
         if self._spare is not None:
-            (_, opening), self._spare = self._spare, None
-            self._in_background(self._discard(opening))
+            spare, self._spare = self._spare, None
+            self._in_background(self._discard(spare.opening))
 
-    async def _return(self, session: AsyncMontySession, limits: Limits) -> None:
+    async def _return(self, session: Session, limits: Limits, prelude: Prelude) -> None:
         try:
             await _end(session)
         finally:
             self._taken -= 1
-        self._make_spare(limits)
+        self._make_spare(limits, prelude)
 
-    def _make_spare(self, limits: Limits) -> None:
+    def _make_spare(self, limits: Limits, prelude: Prelude) -> None:
         if self._spare is None and not self._closed and self._taken < self._most:
-            self._spare = (limits, asyncio.create_task(self._open(limits)))
+            opening = self._open(limits) if not prelude.text else self._open_fed(limits, prelude)
+            self._spare = _Spare(limits, prelude, asyncio.create_task(opening))
 
-    async def _open(self, limits: Limits) -> AsyncMontySession:
+    async def _open_fed(self, limits: Limits, prelude: Prelude) -> Session:
+        opened = await self._open(limits)
+        try:
+            await opened.session.feed_run(prelude.text)
+        except MontyError:  # too much for these limits, perhaps; the run is to find that out
+            await _end(opened)
+            return await self._open(limits)
+        except BaseException:
+            await _end(opened)
+            raise
+        return opened._replace(fed=prelude)
+
+    async def _open(self, limits: Limits) -> Session:
         session = self.pool.checkout(
             limits={
                 # Its clock stands still while it waits for a tool: it counts what the script itself spends.
@@ -125,7 +166,7 @@ class Sessions:
             assert_message_annotations=False,
             os_policy={"sleep_system_max": math.inf},
         )
-        return await session.__aenter__()
+        return Session(await session.__aenter__())
 
     async def _discard(self, opening: Opening) -> None:
         await asyncio.wait([opening])
@@ -138,9 +179,9 @@ class Sessions:
         task.add_done_callback(self._background.discard)
 
 
-async def _end(session: AsyncMontySession) -> None:
+async def _end(session: Session) -> None:
     with suppress(MontyError, RuntimeError):  # its worker is gone; the pool has replaced it
-        await session.__aexit__(None, None, None)
+        await session.session.__aexit__(None, None, None)
 
 
 def _is_usable(opening: Opening) -> bool:
@@ -149,7 +190,7 @@ def _is_usable(opening: Opening) -> bool:
         return True
     if opening.cancelled() or opening.exception() is not None:
         return False
-    pid = opening.result().worker_pid
+    pid = opening.result().session.worker_pid
     try:
         # Asks without waiting, and leaves the answer for the pool.
         return pid is None or os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
