@@ -1,5 +1,6 @@
 # Everything a fresh machine needs is installed here, into .venv: Python 3.11+, make and a package index suffice.
 PYTHON ?= python3
+PORT ?= 8080
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
@@ -36,8 +37,8 @@ format: $(STAMP) ## Rewrite the code in the project's format
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
-serve: ## Start the server (not there yet: it comes in a later release)
-	@echo "There is no server yet. Until then: make demo, or $(BIN)/paddock run --help"; exit 1
+serve: $(STAMP) ## Start the server: MCP over HTTP, on this machine
+	@exec $(BIN)/paddock serve --port $(PORT)
 
 bench: $(STAMP) ## Measure; prints ratios
 	@$(BIN)/python -m bench

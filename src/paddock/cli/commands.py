@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from paddock import __version__
-from paddock.cli import demo, doctor, env_command, lint, run, tools
+from paddock.cli import demo, doctor, env_command, lint, run, serve, tools
 
 app = typer.Typer(
     name="paddock",
@@ -24,6 +24,8 @@ app = typer.Typer(
 app.command("run")(run.run)
 app.command("lint")(lint.lint)
 app.command("doctor")(doctor.doctor)
+app.command("mcp")(serve.mcp)
+app.command("serve")(serve.serve)
 app.command("demo")(demo.demo)
 app.add_typer(env_command.app, name="env")
 app.add_typer(tools.app, name="tools")

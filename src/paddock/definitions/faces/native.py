@@ -1,0 +1,122 @@
+"""Paddock's own face: a run as the library has it, without what says nothing."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from paddock.config import Config
+from paddock.model.errors import BadFile
+from paddock.model.files import File
+from paddock.model.limits import MB
+from paddock.model.request import LANGUAGES, Options
+from paddock.model.result import RunResult, Verdict
+from paddock.planning.plan import ENGINE_LANGUAGE
+
+_ALWAYS = ("run_id", "verdict", "output")
+_SHOWN = ("stdout", "stderr", "truncated", "error", "exit_code", "signal", "artifacts", "engine", "engine_reason")
+
+
+def description(text: str, config: Config, engines: Collection[str]) -> str:
+    """`text` with the limits of this installation."""
+    return text.strip().format(
+        packages="and so can numpy and pandas" if "cpython" in engines else "in part",
+        wall_seconds=config.limits.wall_seconds,
+        most_seconds=config.caps.wall_seconds,
+        memory_mb=config.limits.memory_bytes / MB,
+        calls=config.limits.calls,
+        output_mb=config.limits.output_bytes / MB,
+    )
+
+
+def input_schema(config: Config, engines: Collection[str]) -> dict[str, Any]:
+    """What a caller may pass."""
+    runs = {ENGINE_LANGUAGE[engine] for engine in engines}
+    languages = [name for name in LANGUAGES if name in runs]
+    file = {
+        "file_name": {"type": "string", "description": "Its name; the script reads it as /files/NAME."},
+        "content": {"type": "string", "description": "Its content, where that is text."},
+        "base64": {"type": "string", "description": "Its content in base64, where it is not."},
+        "file_type": {"type": "string", "description": "Its mime type."},
+    }
+    return _object(
+        {
+            "code": {"type": "string", "description": "The script."},
+            "language": {"enum": languages, "default": languages[0], "description": "What it is written in."},
+            "inputs": {"type": "object", "description": "Values that the script finds as variables, by name."},
+            "files": {
+                "type": "array",
+                "items": _object(file, ["file_name"]),
+                "description": "Files that the script can read.",
+            },
+            "timeout": {
+                "type": "number",
+                "exclusiveMinimum": 0,
+                "maximum": config.caps.wall_seconds,
+                "default": config.limits.wall_seconds,
+                "description": "Seconds that it may take, waiting for tools included.",
+            },
+        },
+        ["code"],
+    )
+
+
+def output_schema() -> dict[str, Any]:
+    """What a caller gets."""
+    text, number = {"type": "string"}, {"type": ["integer", "null"]}
+    error = {"type": text, "message": text, "line": number, "column": number, "traceback": text}
+    error["envelope"] = {"type": ["object", "null"], "description": "What a tool that failed has said."}
+    artifact = {"id": text, "filename": text, "mime_type": text, "size": {"type": "integer"}, "url": text}
+    shown: dict[str, Any] = {
+        "run_id": text,
+        "verdict": {"enum": [str(verdict) for verdict in Verdict], "description": "How it ended."},
+        "output": {"description": "The script's value."},
+        "stdout": text,
+        "stderr": text,
+        "truncated": {"type": "array", "items": text, "description": "What was cut at a limit."},
+        "error": {"type": "object", "properties": error},
+        "exit_code": {"type": "integer"},
+        "signal": {"type": "integer"},
+        "artifacts": {"type": "array", "items": {"type": "object", "properties": artifact}},
+        "engine": text,
+        "engine_reason": {**text, "description": "Why the light engine was passed over."},
+    }
+    return {"type": "object", "properties": shown, "required": list(_ALWAYS)}
+
+
+def options(arguments: Mapping[str, Any]) -> Options:
+    """What is asked for besides the code, by arguments that fit the schema."""
+    asked: Options = {"files": [_file(each) for each in arguments.get("files", ())]}
+    if "language" in arguments:
+        asked["language"] = arguments["language"]
+    if "inputs" in arguments:
+        asked["inputs"] = arguments["inputs"]
+    if "timeout" in arguments:
+        asked["limits"] = {"wall_seconds": arguments["timeout"]}
+    return asked
+
+
+def shown(result: RunResult) -> dict[str, Any]:
+    """How the run ended; what is empty is left out."""
+    values = result.to_dict()
+    return {
+        **{name: values[name] for name in _ALWAYS},
+        **{name: values[name] for name in _SHOWN if values[name] not in (None, "", [])},
+    }
+
+
+def _file(asked: Mapping[str, str]) -> File:
+    name = asked["file_name"]
+    if ("content" in asked) == ("base64" in asked):
+        raise BadFile(f"the file {name!r} must have either content or base64")
+    try:
+        content = asked["content"].encode() if "content" in asked else base64.b64decode(asked["base64"], validate=True)
+    except (UnicodeEncodeError, binascii.Error) as problem:
+        raise BadFile(f"the content of {name!r} cannot be read: {problem}") from None
+    return File(name, content, asked.get("file_type", ""))
+
+
+def _object(properties: Mapping[str, Any], required: list[str]) -> dict[str, Any]:
+    return {"type": "object", "properties": dict(properties), "required": required, "additionalProperties": False}

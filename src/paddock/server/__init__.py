@@ -1,0 +1,1 @@
+"""What clients connect to: the MCP server, over stdio and over HTTP."""
