@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bench.figures import Amount
 from paddock import Config, Paddock
-from paddock.config import CPythonConfig
+from paddock.config import GuestsConfig
 
 WAITING = 8
 RUNS = 10_000
@@ -23,7 +23,7 @@ def waiting_memory() -> Amount:
 
 
 async def _waiting_memory() -> Amount:
-    async with Paddock(Config(cpython=CPythonConfig(min_waiting=WAITING, max_waiting=WAITING))) as paddock:
+    async with Paddock(Config(cpython=GuestsConfig(min_waiting=WAITING, max_waiting=WAITING))) as paddock:
         await asyncio.gather(*(paddock.run("1", engine="cpython") for _ in range(WAITING)))
         guests: list[int] = []
         while len(guests) < WAITING:

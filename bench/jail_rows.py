@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 
 from bench.runner import Act, Open, Pair, Row, Target, process
 from paddock import Config, Paddock
-from paddock.config import CPythonConfig
+from paddock.config import GuestsConfig
 from paddock.jail.environment import configured
 from paddock.jail.environment_build import build
 from paddock.model.environments import EnvironmentConfig
@@ -28,12 +28,12 @@ REFILL_SECONDS = 0.03
 
 def bare() -> Config:
     """Full Python without packages, as `python -I` is."""
-    return Config(environments={"bare": EnvironmentConfig()}, cpython=CPythonConfig(environment="bare"))
+    return Config(environments={"bare": EnvironmentConfig()}, cpython=GuestsConfig(environment="bare"))
 
 
 def without_waiting() -> Config:
     """Every run must have its guest made."""
-    return Config(cpython=CPythonConfig(min_waiting=0, max_waiting=0))
+    return Config(cpython=GuestsConfig(min_waiting=0, max_waiting=0))
 
 
 def _run(paddock: Paddock, code: str) -> Act:

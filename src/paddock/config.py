@@ -10,7 +10,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from paddock.model.environments import BUILT_IN, EnvironmentConfig, name_problem, problem
+from paddock.model.environments import (
+    BUILT_IN,
+    DEFAULT_ENVIRONMENT,
+    QUICKJS_ENVIRONMENT,
+    EnvironmentConfig,
+    name_problem,
+    problem,
+)
 from paddock.model.errors import ConfigError, RequestError
 from paddock.model.limits import CAPS, NAMES, Limits, resolve
 from paddock.model.request import ENGINES
@@ -59,10 +66,10 @@ class MontyConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class CPythonConfig:
-    """The full Python engine."""
+class GuestsConfig:
+    """Guests of an engine, which wait for scripts in a jail."""
 
-    environment: str = "default"
+    environment: str = DEFAULT_ENVIRONMENT
     min_waiting: int = 2
     max_waiting: int = 8
     max_guests: int = field(default_factory=lambda: max(32, 4 * (os.cpu_count() or 1)))
@@ -102,7 +109,8 @@ class Config:
     limits: Limits = field(default_factory=Limits)
     caps: Limits = CAPS
     monty: MontyConfig = field(default_factory=MontyConfig)
-    cpython: CPythonConfig = field(default_factory=CPythonConfig)
+    cpython: GuestsConfig = field(default_factory=GuestsConfig)
+    quickjs: GuestsConfig = field(default_factory=lambda: GuestsConfig(QUICKJS_ENVIRONMENT))
     jail: JailConfig = field(default_factory=JailConfig)
     environments: Mapping[str, EnvironmentConfig] = field(default_factory=lambda: dict(BUILT_IN))
     tools: ToolsConfig = field(default_factory=ToolsConfig)
@@ -286,7 +294,9 @@ def _checked(config: Config, origins: Origins) -> Config:
             f"{blamed}monty.min_workers must be at least 1 and at most monty.max_workers, "
             f"and that at most {MOST_WORKERS}; here they are {least} and {most}"
         )
-    _check_cpython(config, origins)
+    for engine in ("cpython", "quickjs"):
+        _check_guests(config, engine, origins)
+    _check_jail(config.jail, origins)
     for name in ("call_seconds", "connect_seconds"):
         if not getattr(config.tools, name) > 0:
             blamed = origins.blame(f"tools.{name}")
@@ -294,21 +304,24 @@ def _checked(config: Config, origins: Origins) -> Config:
     return config
 
 
-def _check_cpython(config: Config, origins: Origins) -> None:
-    cpython, jail = config.cpython, config.jail
-    if not 0 <= cpython.min_waiting <= cpython.max_waiting <= cpython.max_guests <= MOST_WORKERS:
-        blamed = origins.blame("cpython.min_waiting", "cpython.max_waiting", "cpython.max_guests")
+def _check_guests(config: Config, engine: str, origins: Origins) -> None:
+    guests: GuestsConfig = getattr(config, engine)
+    if not 0 <= guests.min_waiting <= guests.max_waiting <= guests.max_guests <= MOST_WORKERS:
+        blamed = origins.blame(f"{engine}.min_waiting", f"{engine}.max_waiting", f"{engine}.max_guests")
         raise ConfigError(
-            f"{blamed}cpython.min_waiting must be at most cpython.max_waiting, that at most cpython.max_guests, "
+            f"{blamed}{engine}.min_waiting must be at most {engine}.max_waiting, that at most {engine}.max_guests, "
             f"and that at most {MOST_WORKERS}"
         )
-    if cpython.environment not in config.environments:
-        blamed, known = origins.blame("cpython.environment"), ", ".join(sorted(config.environments))
-        raise ConfigError(f"{blamed}cpython.environment is {cpython.environment!r}, and there is: {known}")
+    if guests.environment not in config.environments:
+        blamed, known = origins.blame(f"{engine}.environment"), ", ".join(sorted(config.environments))
+        raise ConfigError(f"{blamed}{engine}.environment is {guests.environment!r}, and there is: {known}")
     for name in ("idle_seconds", "recycle_seconds"):
-        if not getattr(cpython, name) > 0:
-            blamed = origins.blame(f"cpython.{name}")
-            raise ConfigError(f"{blamed}cpython.{name} must be positive, not {getattr(cpython, name)}")
+        if not getattr(guests, name) > 0:
+            blamed = origins.blame(f"{engine}.{name}")
+            raise ConfigError(f"{blamed}{engine}.{name} must be positive, not {getattr(guests, name)}")
+
+
+def _check_jail(jail: JailConfig, origins: Origins) -> None:
     if jail.profile not in PROFILES:
         blamed = origins.blame("jail.profile")
         raise ConfigError(f"{blamed}jail.profile must be one of {', '.join(PROFILES)}, not {jail.profile!r}")

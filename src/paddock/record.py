@@ -8,7 +8,7 @@ from base64 import urlsafe_b64encode
 
 from paddock.model import envelope
 from paddock.model.artifacts import Artifact
-from paddock.model.events import ArtifactCall, EngineEvent, Event, Finished, Output
+from paddock.model.events import ArtifactCall, EngineEvent, Event, Finished, Log, Output
 from paddock.model.result import Call, RunError, RunResult, Usage, Verdict
 from paddock.planning.plan import Plan
 
@@ -28,6 +28,7 @@ class Record:
         self._streams: dict[str, list[str]] = {"stdout": [], "stderr": []}
         self._output_bytes = 0
         self._truncated: list[str] = []
+        self._logs: list[dict[str, str]] = []
         self._finished: Finished | None = None
         self.calls: tuple[Call, ...] = ()
         self.artifacts: tuple[Artifact, ...] = ()
@@ -49,6 +50,8 @@ class Record:
         """Write `event` down; the part of it that a watcher may see comes back."""
         if isinstance(event, Output):
             return self._keep(event)
+        if isinstance(event, Log):
+            return self._log(event)
         if isinstance(event, Finished):
             self._finish(self._within_limits(event))
             return None
@@ -72,6 +75,7 @@ class Record:
             stdout="".join(self._streams["stdout"]),
             stderr="".join(self._streams["stderr"]),
             truncated=tuple(self._truncated),
+            logs=tuple(self._logs),
             error=plan.refusal or self._error(finished),
             exit_code=finished.exit_code,
             signal=finished.signal,
@@ -79,6 +83,12 @@ class Record:
             artifacts=self.artifacts,
             available_functions=plan.tools,
         )
+
+    def _log(self, event: Log) -> Output | None:
+        kept = self._keep(event.output())
+        if kept is not None:
+            self._logs.append({"level": event.level, "text": kept.text.removesuffix("\n")})
+        return kept
 
     def _keep(self, event: Output) -> Output | None:
         """Output up to the limit; the first byte over it ends the run."""
@@ -127,10 +137,12 @@ class Record:
             line=finished.line,
             column=finished.column,
             traceback=finished.traceback,
-            envelope=envelope.parse(message) if error_type == "RuntimeError" else None,
+            envelope=envelope.parse(message) if error_type in _OF_TOOLS else None,
         )
 
 
+_OF_TOOLS = ("RuntimeError", "ToolError")
+"""What a call that fails raises: in Python, in JavaScript. The text is its envelope."""
 _LIMITS = {
     Verdict.TIMEOUT: ("TimeoutError", "wall_seconds", "do less work in one run, or ask for a higher limit"),
     Verdict.OUT_OF_MEMORY: ("MemoryError", "memory_bytes", "hold less at once, or ask for a higher limit"),

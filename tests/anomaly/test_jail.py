@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from paddock.config import Config, CPythonConfig
+from paddock.config import Config, GuestsConfig
 from paddock.model.environments import EnvironmentConfig
 from paddock.model.events import Done, Output
 from paddock.model.result import Verdict
 from paddock.run import Paddock
 
-BARE = Config(environments={"bare": EnvironmentConfig()}, cpython=CPythonConfig(environment="bare"))
+BARE = Config(environments={"bare": EnvironmentConfig()}, cpython=GuestsConfig(environment="bare"))
 ONCE = """
 import time
 print("begun")

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from paddock.config import Config, CPythonConfig
+from paddock.config import Config, GuestsConfig
 from paddock.model.environments import EnvironmentConfig
 from paddock.model.errors import HostError
 from paddock.model.result import Verdict
 from paddock.run import Paddock
 from tests.anomaly.test_jail import children
 
-NONE_WAITS = CPythonConfig(environment="bare", min_waiting=0, max_waiting=0)
+NONE_WAITS = GuestsConfig(environment="bare", min_waiting=0, max_waiting=0)
 BARE = Config(environments={"bare": EnvironmentConfig()}, cpython=NONE_WAITS)
 FILES, PROCESSES = resource.RLIMIT_NOFILE, resource.RLIMIT_NPROC
 pytestmark = pytest.mark.skipif(

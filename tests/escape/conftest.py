@@ -17,7 +17,7 @@ import pytest
 import pytest_asyncio
 
 import paddock
-from paddock.config import Config, CPythonConfig, JailConfig
+from paddock.config import Config, GuestsConfig, JailConfig
 from paddock.jail.walls.syscalls import MACHINE, NUMBERS
 from paddock.model.result import RunResult
 from paddock.run import Paddock
@@ -96,7 +96,7 @@ async def rig(
             yield other
         return
     jail = JailConfig(profile=request.param, uid_base=UID_BASE, accept_confined=request.param == "confined")
-    config = Config(data_directory=visible_data, cpython=CPythonConfig(min_waiting=2, max_waiting=2), jail=jail)
+    config = Config(data_directory=visible_data, cpython=GuestsConfig(min_waiting=2, max_waiting=2), jail=jail)
     os.environ["PADDOCK_SECRET_OF_THE_HOST"] = SECRET
     inputs = {
         "PROFILE": request.param,

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from paddock import Paddock
-from paddock.config import Config, CPythonConfig, JailConfig
+from paddock.config import Config, GuestsConfig, JailConfig
 from paddock.jail.guest import Guest
 from paddock.jail.jail import Jail
 from paddock.model.environments import EnvironmentConfig
@@ -46,7 +46,7 @@ uids: set[int] = set()
 async def main(data_directory: str, uid_base: int, *, accept_confined: bool) -> dict[str, Any]:
     config = Config(
         data_directory=data_directory,
-        cpython=CPythonConfig(min_waiting=1, max_waiting=2, max_guests=4),
+        cpython=GuestsConfig(min_waiting=1, max_waiting=2, max_guests=4),
         jail=JailConfig(uid_base=uid_base, accept_confined=accept_confined, tmp_bytes=8 << 20),
         environments={"default": EnvironmentConfig((), ())},
     )

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from paddock.config import Config, CPythonConfig
+from paddock.config import Config, GuestsConfig
 from paddock.jail.bounds import Bounds
 from paddock.model.environments import EnvironmentConfig
 from paddock.model.errors import JailUnavailable
@@ -16,7 +16,7 @@ from paddock.run import Paddock
 
 
 def config(**settings: float | int) -> Config:
-    cpython = CPythonConfig(environment="bare", **settings)  # type: ignore[arg-type]
+    cpython = GuestsConfig(environment="bare", **settings)  # type: ignore[arg-type]
     return Config(environments={"bare": EnvironmentConfig()}, cpython=cpython)
 
 

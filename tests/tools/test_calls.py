@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from paddock import Config, Paddock, Progress, Verdict
-from paddock.config import CPythonConfig, ToolsConfig
+from paddock.config import GuestsConfig, ToolsConfig
 from paddock.model.environments import EnvironmentConfig
 from paddock.store.journal import MemoryJournal
 from tests.tools.installed import Installed, environment
@@ -30,7 +30,7 @@ def double(n: int) -> int:
 def config(tools: ToolsConfig | None = None, **upstreams: Any) -> Config:
     return Config(
         environments={"bare": EnvironmentConfig()},
-        cpython=CPythonConfig(environment="bare"),
+        cpython=GuestsConfig(environment="bare"),
         tools=tools or ToolsConfig(),
         upstreams=upstreams or {"plain": SERVER},
     )

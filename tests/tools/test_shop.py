@@ -10,7 +10,7 @@ import pytest
 
 from paddock import Config, Paddock, Verdict
 from paddock.cli.examples import EXAMPLES, shop
-from paddock.config import CPythonConfig, ToolsConfig
+from paddock.config import GuestsConfig, ToolsConfig
 from paddock.model.environments import EnvironmentConfig
 from paddock.model.tools import Hints
 from tests.tools.upstreams import Connect
@@ -23,7 +23,7 @@ ASK = ({"match": "*", "hint": "destructive", "action": "ask"},)
 def config(**tools: Any) -> Config:
     return Config(
         environments={"bare": EnvironmentConfig()},
-        cpython=CPythonConfig(environment="bare"),
+        cpython=GuestsConfig(environment="bare"),
         tools=ToolsConfig(**tools),
         upstreams={"shop": shop()},
     )

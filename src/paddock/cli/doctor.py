@@ -147,7 +147,7 @@ async def _full(report: EngineReport, config: Config) -> EngineReport:
     from paddock.jail.probe import NO_PROFILE, probe
 
     findings = await probe(config)
-    environment = configured(config, config.cpython.environment)
+    environment = configured(config, getattr(config, report.name).environment)
     built = environment_store.ready(environment, config.data_directory) is not None
     report = replace(
         report,

@@ -17,10 +17,11 @@ Factory: TypeAlias = "Callable[[Config], Engine] | str"
 ENGINES: Mapping[str, str] = {
     "monty": "paddock.engines.monty:MontyEngine",
     "cpython": "paddock.engines.cpython:CPythonEngine",
+    "quickjs": "paddock.engines.quickjs:QuickJSEngine",
 }
 
 
-JAILED = frozenset({"cpython"})
+JAILED = frozenset({"cpython", "quickjs"})
 MACHINES = frozenset({"x86_64", "aarch64"})
 """Those for which the jail's filter of system calls is written."""
 

@@ -9,8 +9,11 @@ import msgspec
 
 from paddock.jail.json_text import check
 from paddock.jail.wire import ARTIFACT_BYTES, PREFIX, Kind, WireError, prefix
+from paddock.model.events import Level
 
 CALL_BYTES = 8 * 1024 * 1024
+LOG_BYTES = 1024 * 1024
+"""Of one line; a guest sends a longer one in parts."""
 ERROR_BYTES = 2 * 1024 * 1024
 """Of a message and a traceback, as JSON."""
 TOOL_NAME_CHARACTERS = 200
@@ -46,6 +49,13 @@ class Asked(msgspec.Struct, forbid_unknown_fields=True):
     content: bytes = b""
 
 
+class Logged(msgspec.Struct, forbid_unknown_fields=True):
+    """It says something on its console."""
+
+    level: Level
+    text: str = ""
+
+
 class Ended(msgspec.Struct, forbid_unknown_fields=True):
     """It says how the script ended. Whether to believe it is the host's to decide."""
 
@@ -72,11 +82,17 @@ class TooLarge(msgspec.Struct):
     size: int
 
 
-_MOST: dict[int, int] = {Kind.CALL: CALL_BYTES, Kind.PROGRESS: 0, Kind.ARTIFACT: ARTIFACT_BYTES}
+_MOST: dict[int, int] = {
+    Kind.CALL: CALL_BYTES,
+    Kind.PROGRESS: 0,
+    Kind.ARTIFACT: ARTIFACT_BYTES,
+    Kind.LOG: LOG_BYTES,
+}
 _CALLED, _PROGRESSED = msgspec.json.Decoder(Called), msgspec.json.Decoder(Progressed)
 _ASKED, _ENDED, _TEXTS = msgspec.json.Decoder(Asked), msgspec.json.Decoder(Ended), msgspec.json.Decoder(Texts)
+_LOGGED = msgspec.json.Decoder(Logged)
 
-Message = Called | Progressed | Asked | Ended | TooLarge
+Message = Called | Progressed | Asked | Logged | Ended | TooLarge
 
 
 class Inbox:
@@ -131,6 +147,12 @@ def _message(kind: int, frame_id: int, header: bytes, body: bytes) -> Message:
             texts = _TEXTS.decode(body)
             ended.message, ended.traceback = texts.message, texts.traceback
         return ended
+    if kind == Kind.LOG:
+        logged = _LOGGED.decode(header)
+        if logged.text:
+            raise ValueError("not a line")
+        logged.text = body.decode(errors="replace")
+        return logged
     asked = _ASKED.decode(header)
     if asked.id or asked.content:
         raise ValueError("not a request for an artifact")

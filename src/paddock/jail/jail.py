@@ -17,16 +17,17 @@ from paddock.jail.trial import first_that_works, start
 from paddock.model.errors import EngineCrashed
 
 if TYPE_CHECKING:
-    from paddock.config import Config
+    from paddock.config import Config, GuestsConfig
 
 log = logging.getLogger("paddock.jail")
 
 
 class Jail:
-    """Guests that run `runtime` in the environment of the configuration."""
+    """Guests that run `runtime` in the environment that their settings name."""
 
-    def __init__(self, config: Config, runtime: str) -> None:
+    def __init__(self, config: Config, settings: GuestsConfig, runtime: str) -> None:
         self._config = config
+        self._settings = settings
         self._runtime = runtime
         self._pool: Pool | None = None
         self._lease: Lease | None = None
@@ -57,7 +58,7 @@ class Jail:
             if self._closed:
                 raise EngineCrashed("Paddock was closed before the script began")
             if self._pool is None:
-                settings = self._config.cpython
+                settings = self._settings
                 environment = configured(self._config, settings.environment)
                 self._lease = await alease(environment, self._config.data_directory, log.info)
                 if self._lease.problem is not None:

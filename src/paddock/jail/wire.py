@@ -36,6 +36,7 @@ class Kind(IntEnum):
     PROGRESS = 18
     ARTIFACT = 19  # create one, or read one
     RESULT = 20  # the script is over; the body is the value's JSON text
+    LOG = 21  # a line of a console, without its end; the header says which level
 
 
 class WireError(Exception):

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 DEFAULT_ENVIRONMENT = "default"
+QUICKJS_ENVIRONMENT = "quickjs"
 # Patterns are compiled where they are first used: the import has no time for it.
 _NAME = r"[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?"
 _VERSION = r"(?:===|==|~=|!=|<=|>=|<|>)\s*[A-Za-z0-9_.*+!-]+"
@@ -32,7 +33,9 @@ BUILT_IN: Mapping[str, EnvironmentConfig] = {
     DEFAULT_ENVIRONMENT: EnvironmentConfig(
         packages=("aiodns", "aiohttp", "beautifulsoup4", "numpy", "pandas", "requests", "ruff"),
         preload=("numpy", "pandas"),
-    )
+    ),
+    # Exact: what the guest's own JavaScript relies on was tried with this version.
+    QUICKJS_ENVIRONMENT: EnvironmentConfig(packages=("quickjs-ng==0.17.0.2",), preload=("_quickjs",)),
 }
 
 

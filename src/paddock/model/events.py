@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from paddock.model.result import RunResult, Verdict
 
 Stream = Literal["stdout", "stderr"]
+Level = Literal["log", "info", "warn", "error", "debug"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +21,17 @@ class Output:
 
     stream: Stream
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """A line that the script wrote to its console. A watcher sees it as output."""
+
+    level: Level
+    text: str
+
+    def output(self) -> Output:
+        return Output("stderr" if self.level in ("warn", "error") else "stdout", f"{self.text}\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +89,7 @@ class Done:
     result: RunResult
 
 
-EngineEvent = Output | ToolCall | Progress | ArtifactCall | Finished
+EngineEvent = Output | Log | ToolCall | Progress | ArtifactCall | Finished
 Event = Output | ToolCall | Progress | Artifact | Done
 
 

@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from paddock.config import Config
 
 ENGINE_LANGUAGE = {"monty": "python", "cpython": "python", "quickjs": "javascript", "node": "javascript"}
+FULL = {"monty": "cpython", "quickjs": "node"}
+"""The engine that runs whatever its light one cannot."""
 BRIDGE_NAMES = ("call_tool", "report_progress", "create_artifact", "read_artifact")
+BRIDGE_NAMES_OF_JAVASCRIPT = ("callTool", "reportProgress", "codeExec", "readFile", "console")
 ASKED_FOR = "asked for"
 SCRIPT_MODE = "script mode"
 ARGUMENT_BYTES = 128 * 1024
@@ -60,8 +63,10 @@ def make_plan(request: Request, config: Config, *, engines: Collection[str], too
     _check_code(request, config)
     language, engine = _language(request.language), _engine(request.engine or config.engine)
     if engine != "auto" and (ENGINE_LANGUAGE[engine] == "python") != (language == "python"):
-        raise UnknownEngine(f"engine {engine!r} does not run {language}")
-    inputs_json = _encode_inputs(request.inputs, tools)
+        if request.engine:
+            raise UnknownEngine(f"engine {engine!r} does not run {language}")
+        engine = "auto"  # the configured one is for another language
+    inputs_json = _encode_inputs(request.inputs, tools, language)
     files = place(request.files or ())
     if files and "files" in inputs_json:
         raise BadInput("an input named 'files' hides the list of attached files; rename the input")
@@ -83,11 +88,11 @@ def make_plan(request: Request, config: Config, *, engines: Collection[str], too
 
 def _choose(plan: Plan, engines: Collection[str]) -> Plan:
     if plan.language != "python":
-        return _refuse(
-            plan, "EngineUnavailable", f"no engine for {plan.language} is installed here; python is available"
-        )
+        return _javascript(plan, engines)
     if plan.mode == "script" and _is_sendable(plan.code):
-        return _program(plan, engines)  # which finds out by itself whether it compiles, and says so on its stderr
+        return _program(
+            plan, engines, "cpython"
+        )  # which finds out by itself whether it compiles, and says so on its stderr
     source = read(plan.code)
     if isinstance(source, SourceProblem):
         return _refuse(plan, source.type, source.message, source.line, source.column)
@@ -96,12 +101,12 @@ def _choose(plan: Plan, engines: Collection[str]) -> Plan:
     return _fitting(plan, source, engines)
 
 
-def _program(plan: Plan, engines: Collection[str]) -> Plan:
-    if "cpython" not in engines:
-        words = "a program (mode 'script') needs the engine `cpython`, which is not available here"
+def _program(plan: Plan, engines: Collection[str], engine: str) -> Plan:
+    if engine not in engines:
+        words = f"a program (mode 'script') needs the engine `{engine}`, which is not available here"
         return _refuse(plan, "EngineUnavailable", words)
     reason = SCRIPT_MODE if plan.engine == "auto" else ASKED_FOR
-    return _with(plan, engine="cpython", engine_reason=reason)
+    return _with(plan, engine=engine, engine_reason=reason)
 
 
 def _named(plan: Plan, engines: Collection[str]) -> Plan:
@@ -133,9 +138,31 @@ def _fitting(plan: Plan, source: Source, engines: Collection[str]) -> Plan:
     )
 
 
+def _javascript(plan: Plan, engines: Collection[str]) -> Plan:
+    if not _is_sendable(plan.code):
+        return _refuse(plan, "SyntaxError", "the code holds half a surrogate pair, which has no encoding")
+    if plan.engine != "auto":
+        return _named(plan, engines)
+    if plan.mode == "script":
+        return _program(plan, engines, "node")
+    from paddock.planning import fits_javascript
+
+    misfit = fits_javascript.misfit(plan.code, plan.names().union(plan.tools))
+    if misfit is None and "quickjs" in engines:
+        return _with(plan, engine="quickjs", engine_reason=None)
+    if "node" in engines:
+        return _with(plan, engine="node", engine_reason=str(misfit or "the engine `quickjs` is not available here"))
+    if misfit is None:
+        words = f"no engine for {plan.language} is available here; those of python are"
+    else:
+        words = f"this script needs Node ({misfit}), and the engine `node` is not available here. Rewrite that part."
+    line, reason = (misfit.line, str(misfit)) if misfit else (None, None)
+    return _refuse(plan, "EngineUnavailable", words, line, engine_reason=reason)
+
+
 def may_move(plan: Plan, *, engines: Collection[str]) -> bool:
-    """Whether a run that the light engine cannot finish as CPython would is to go there."""
-    return plan.engine == "monty" and plan.engine_reason != ASKED_FOR and "cpython" in engines
+    """Whether a run that the light engine cannot finish as the full one would is to go there."""
+    return FULL.get(plan.engine or "") in engines and plan.engine_reason != ASKED_FOR
 
 
 def elsewhere(plan: Plan, finished: Finished | None, *, engines: Collection[str]) -> Plan | None:
@@ -149,10 +176,20 @@ def elsewhere(plan: Plan, finished: Finished | None, *, engines: Collection[str]
         return plan
     if not may_move(plan, engines=engines):
         return None
+    if plan.engine == "quickjs":
+        return _to_node(plan, finished)
     if finished.note:
         return _with(plan, engine="cpython", engine_reason=f"the light engine could not word the {finished.error_type}")
     if finished.verdict is Verdict.REJECTED and finished.error_type == "NotImplementedError":
         return _with(plan, engine="cpython", engine_reason=f"moved: {finished.error_message}")
+    return None
+
+
+def _to_node(plan: Plan, finished: Finished) -> Plan | None:
+    from paddock.planning.fits_javascript import is_missing
+
+    if finished.verdict is Verdict.REJECTED or is_missing(finished.error_type, finished.error_message):
+        return _with(plan, engine="node", engine_reason=f"moved: {finished.error_message}")
     return None
 
 
@@ -211,8 +248,8 @@ def _engine(engine: str) -> str:
 def _mode(request: Request, engine: str) -> str:
     if request.mode not in MODES:
         raise RequestError(f"unknown mode {request.mode!r}{_suggest(request.mode, MODES)}")
-    if request.mode == "script" and engine == "monty":
-        raise RequestError("mode 'script' runs a program, which the engine 'monty' cannot; leave it to 'auto'")
+    if request.mode == "script" and engine in FULL:
+        raise RequestError(f"mode 'script' runs a program, which the engine {engine!r} cannot; leave it to 'auto'")
     if request.mode == "script" and request.type_check:
         raise RequestError("a program (mode 'script') cannot be type checked; leave out one of the two")
     return request.mode
@@ -246,18 +283,18 @@ def _suggest(word: object, known: Iterable[str]) -> str:
     return f"; did you mean {near!r}?" if near else f"; expected one of {', '.join(known)}"
 
 
-def _encode_inputs(inputs: Mapping[str, Any] | None, tools: Collection[str]) -> dict[str, str]:
+def _encode_inputs(inputs: Mapping[str, Any] | None, tools: Collection[str], language: str) -> dict[str, str]:
     if inputs is None:
         return {}
     if not isinstance(inputs, Mapping):
         raise BadInput(f"inputs must be a mapping of names to JSON values, not {type(inputs).__name__}")
     encoded: dict[str, str] = {}
     for name, value in inputs.items():
-        if not isinstance(name, str) or not name.isidentifier() or iskeyword(name):
+        if not isinstance(name, str) or not name.isidentifier() or _is_reserved(name, language):
             raise BadInput(f"input {name!r} cannot be a variable name in the script")
         if normalize("NFKC", name) != name:
             raise BadInput(f"input {name!r} is {normalize('NFKC', name)!r} to Python; name it so")
-        if name in BRIDGE_NAMES or name in tools:
+        if name in (BRIDGE_NAMES if language == "python" else BRIDGE_NAMES_OF_JAVASCRIPT) or name in tools:
             raise BadInput(f"input {name!r} would hide the function of that name; rename it")
         if name.startswith("__paddock"):
             raise BadInput(f"input {name!r}: names that begin with __paddock are reserved")
@@ -268,3 +305,11 @@ def _encode_inputs(inputs: Mapping[str, Any] | None, tools: Collection[str]) -> 
         except (TypeError, ValueError, RecursionError) as problem:
             raise BadInput(f"input {name!r} is not JSON: {problem}") from None
     return encoded
+
+
+def _is_reserved(name: str, language: str) -> bool:
+    if language == "python":
+        return iskeyword(name)
+    from paddock.planning.fits_javascript import RESERVED
+
+    return name in RESERVED

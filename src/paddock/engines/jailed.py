@@ -1,0 +1,268 @@
+"""An engine whose scripts run in a jail, in guests that wait for them in a pool; what all such engines share.
+
+A guest runs one script and is thrown away. What it says is taken as data: the verdict follows from what the host and
+the kernel saw, and from the guest's own word only for what concerns the guest alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+import json
+import os
+import signal
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from paddock.jail.guest import Guest, Report
+from paddock.jail.inbox import Asked, Called, Ended, Inbox, Logged, Message, Progressed, TooLarge
+from paddock.jail.jail import Jail
+from paddock.jail.wire import CHUNK_BYTES, Kind, WireError, pack
+from paddock.model.events import (
+    Answer,
+    ArtifactAnswer,
+    ArtifactCall,
+    EngineEvent,
+    Finished,
+    Log,
+    Output,
+    Progress,
+    Stream,
+    ToolCall,
+)
+from paddock.model.limits import Limits
+from paddock.model.result import Verdict
+from paddock.planning.plan import Plan
+
+if TYPE_CHECKING:
+    from paddock.config import Config, GuestsConfig
+
+PROGRESS_EVENTS = 10_000  # of one run; more are not passed on
+STREAMS: tuple[Stream, ...] = ("stdout", "stderr")
+LOOK_SECONDS = 0.25  # between two looks at the processor time of the whole tree
+READS_AT_ONCE = 16  # then the event loop has its turn
+MESSAGES_AT_ONCE = 100
+CALLS_AHEAD = 1000
+"""Calls without an answer, beyond those that the run may make; with so many the guest is not listened to."""
+_DECODER = codecs.getincrementaldecoder("utf-8")
+_DISTURBED = "the script disturbed the runtime that it runs in"
+
+
+class JailedEngine:
+    """A pool of guests that run `runtime`, started on first use."""
+
+    def __init__(self, config: Config, settings: GuestsConfig, runtime: str) -> None:
+        self._jail = Jail(config, settings, runtime)
+
+    @asynccontextmanager
+    async def open(self, plan: Plan) -> AsyncIterator[JailedExecution]:
+        guest = await self._jail.take()
+        try:
+            yield JailedExecution(guest, plan)
+        finally:
+            self._jail.give_back(guest)
+
+    async def close(self) -> None:
+        await self._jail.close()
+
+
+class JailedExecution:
+    """One run in one guest."""
+
+    def __init__(self, guest: Guest, plan: Plan) -> None:
+        self._guest = guest
+        self._plan = plan
+        self._inbox = Inbox(plan.limits.output_bytes)
+        self._decoders: dict[Stream, codecs.IncrementalDecoder] = {}
+        self._called = 0
+        self._calls: dict[int, int] = {}  # the guest's number of a call, by ours
+        self._progressed = 0
+        self._report: Report | None = None  # of an end that the zygote saw
+
+    async def feed(self) -> AsyncGenerator[EngineEvent, None]:
+        self._guest.limit(self._plan.limits)
+        self._send_script()
+        look = LOOK_SECONDS + time.monotonic()
+        more = has_ended = False
+        while True:
+            await (asyncio.sleep(0) if more else self._guest.something(LOOK_SECONDS))
+            if time.monotonic() > look:
+                look = LOOK_SECONDS + time.monotonic()
+                if (self._guest.usage()[0] or 0) > self._plan.limits.cpu_seconds:
+                    yield self._used(Finished(Verdict.TIMEOUT, limit="cpu_seconds"))
+                    return
+            # Asked first: what it said before it died has then come. A child of it may hold the socket open for ever.
+            has_ended = has_ended or self._has_ended()
+            # In this order: what was printed before a frame was sent is in the pipe when the frame has arrived.
+            more = self._receive()
+            for output in self._printed():
+                yield output
+            try:
+                for count, message in enumerate(self._inbox.messages(), 1):
+                    event = self._event(message)
+                    if event is not None:
+                        yield event
+                    if isinstance(event, Finished):
+                        return
+                    if count % MESSAGES_AT_ONCE == 0:
+                        await asyncio.sleep(0)
+            except WireError as problem:
+                yield Finished(Verdict.CRASHED, error_type="ProtocolError", error_message=f"{_DISTURBED}: {problem}")
+                return
+            if self._guest.out_of_memory and self._guest.bound.was_out_of_memory():
+                yield self._used(Finished(Verdict.OUT_OF_MEMORY))
+                return
+            if has_ended and not more:
+                for output in self._printed():
+                    yield output
+                yield self._death()
+                return
+
+    def answer(self, call_id: int, answer: Answer) -> None:
+        if self._is_ahead():
+            self._guest.rouse()
+        number = self._calls.pop(call_id, None)
+        if number is not None:
+            self._guest.send(pack(Kind.ANSWER, number, {"failed": answer.failed}, answer.json.encode()))
+
+    def answer_artifact(self, call_id: int, answer: ArtifactAnswer) -> None:
+        header = dict(answer.values)
+        if answer.content is not None:
+            header["text"] = answer.is_text
+        self._guest.send(pack(Kind.ANSWER, call_id, header, answer.content or b""))
+
+    def _send_script(self) -> None:
+        plan = self._plan
+        entries = json.dumps([placed.entry() for placed in plan.files]) if plan.files else "[]"
+        frames = [_start(plan.mode, plan.argv, plan.limits, plan.tools, entries)]
+        for name, text in plan.inputs_json.items():
+            frames.append(pack(Kind.INPUT, header={"name": name}, body=text.encode()))
+        for placed in plan.files:
+            content = placed.file.content
+            parts = [content[at : at + CHUNK_BYTES] for at in range(0, max(1, len(content)), CHUNK_BYTES)]
+            frames += [pack(Kind.FILE, header={"path": placed.path}, body=part) for part in parts]
+        frames.append(pack(Kind.CODE, body=plan.code.encode()))
+        self._guest.send(b"".join(frames))
+
+    def _receive(self) -> bool:
+        """Take what has come; whether there is more than was taken at once."""
+        if self._guest.is_behind or self._is_ahead():
+            return False
+        for _ in range(READS_AT_ONCE):
+            data = self._guest.read_control()
+            if not data:
+                return False
+            self._inbox.add(data)
+        return True
+
+    def _is_ahead(self) -> bool:
+        return len(self._calls) > self._plan.limits.calls + CALLS_AHEAD
+
+    def _printed(self) -> Iterator[Output]:
+        for stream in STREAMS:
+            for _ in range(READS_AT_ONCE):
+                data = self._guest.read(stream)
+                if not data:
+                    break
+                if stream not in self._decoders:
+                    self._decoders[stream] = _DECODER("replace")
+                text = self._decoders[stream].decode(data)
+                if text:
+                    yield Output(stream, text)
+
+    def _event(self, message: Message) -> EngineEvent | None:
+        if isinstance(message, Called):
+            self._called += 1
+            self._calls[self._called] = message.id
+            return ToolCall(self._called, message.tool, message.arguments_json)
+        if isinstance(message, Progressed):
+            self._progressed += 1
+            return (
+                Progress(message.done, message.total, message.message) if self._progressed <= PROGRESS_EVENTS else None
+            )
+        if isinstance(message, Asked):
+            name = message.filename if message.do == "create" else message.ref
+            return ArtifactCall(message.id, message.do, name, message.mime_type, message.content)
+        if isinstance(message, Logged):
+            return Log(message.level, message.text)
+        if isinstance(message, TooLarge):
+            return Finished(Verdict.OUTPUT_LIMIT, error_message=f"the result is {message.size} bytes of JSON")
+        return self._finished(message)
+
+    def _finished(self, ended: Ended) -> Finished:
+        """The guest's own account, as far as it concerns the guest alone."""
+        verdict = {"ok": Verdict.OK, "raised": Verdict.RAISED, "rejected": Verdict.REJECTED}.get(ended.status)
+        if ended.status == "exited":
+            verdict = Verdict.RAISED if ended.exit_code else Verdict.OK
+        if verdict is None:
+            raise WireError(f"a run does not end {ended.status[:20]!r}")
+        if ended.type == "MemoryError":
+            verdict = Verdict.OUT_OF_MEMORY
+        cpu_seconds, memory_bytes = self._guest.usage()
+        return Finished(
+            verdict,
+            ended.output_json,
+            error_type=ended.type,
+            error_message=ended.message,
+            line=ended.line,
+            column=ended.column,
+            traceback=ended.traceback,
+            exit_code=ended.exit_code,
+            cpu_seconds=cpu_seconds,
+            memory_bytes=memory_bytes,
+        )
+
+    def _has_ended(self) -> bool:
+        try:
+            self._report = self._guest.report()
+        except LookupError:
+            return True
+        return self._report is not None
+
+    def _death(self) -> Finished:
+        """How the guest ended, where it did not say."""
+        report = self._report
+        if report is None:
+            lost = "the process that runs scripts died with this one in it"
+            return Finished(Verdict.LOST, error_type="EngineCrashed", error_message=lost)
+        code = os.waitstatus_to_exitcode(report.status)
+        if self._guest.bound.was_out_of_memory():
+            return self._used(Finished(Verdict.OUT_OF_MEMORY), report)
+        if code >= 0 and self._plan.mode == "script":
+            verdict = Verdict.RAISED if code else Verdict.OK
+            return self._used(Finished(verdict, None, "SystemExit", str(code), exit_code=code), report)
+        if code >= 0:
+            words = f"the script ended its process with exit code {code}"
+            return self._used(Finished(Verdict.CRASHED, None, "Crashed", words, exit_code=code), report)
+        if -code == signal.SIGXCPU:
+            return self._used(Finished(Verdict.TIMEOUT, limit="cpu_seconds"), report)
+        name = signal.Signals(-code).name if -code in list(signal.Signals) else f"signal {-code}"
+        words = f"the script's process was ended by {name}"
+        return self._used(Finished(Verdict.CRASHED, None, "Crashed", words, signal=-code), report)
+
+    def _used(self, finished: Finished, report: Report | None = None) -> Finished:
+        cpu_seconds, memory_bytes = self._guest.usage()
+        if cpu_seconds is None and report is not None:
+            cpu_seconds = report.cpu_seconds
+        return replace(finished, cpu_seconds=cpu_seconds, memory_bytes=memory_bytes)
+
+
+@lru_cache(maxsize=16)
+def _start(mode: str, argv: tuple[str, ...], limits: Limits, tools: tuple[str, ...], files_json: str) -> bytes:
+    """The first frame, which is the same for most runs. Its body says it all: a header has no room for many files."""
+    values = {
+        "mode": mode,
+        "argv": argv,
+        "limits": {
+            "memory_bytes": limits.memory_bytes,
+            "cpu_seconds": limits.cpu_seconds,
+            "processes": max(1, limits.processes),
+            "recursion": limits.recursion,
+        },
+        "tools": tools,
+    }
+    return pack(Kind.START, body=f'{json.dumps(values)[:-1]}, "files": {files_json}}}'.encode())

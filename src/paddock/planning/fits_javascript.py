@@ -1,0 +1,65 @@
+"""Whether a script in JavaScript or TypeScript fits the light engine: it names nothing that only Node has.
+
+Where that is wrong, a script goes to Node that need not have, or is found out when it runs: a name that is not defined
+ends it there, and it moves.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from paddock.planning.javascript_text import bare
+
+GLOBALS = frozenset(
+    (
+        "require module exports __dirname __filename process Buffer setImmediate clearImmediate global eval "
+        "fetch WebSocket crypto performance Intl WebAssembly AbortController AbortSignal EventTarget Event Blob File "
+        "ReadableStream WritableStream TransformStream MessageChannel Headers Request Response FormData "
+        "SharedArrayBuffer Atomics"
+    ).split()
+)
+"""What Node's scripts find and those of the light engine do not."""
+RESERVED = frozenset(
+    (
+        "arguments await break case catch class const continue debugger default delete do else enum eval export "
+        "extends false finally for function globalThis if implements import in instanceof interface let new null "
+        "package private protected public return static super switch this throw true try typeof undefined var void "
+        "while with yield"
+    ).split()
+)
+_NAME = re.compile(r"(?<![\w$.#])(?:" + "|".join(GLOBALS) + r")(?![\w$])(?!\s*:(?!:))")
+_MODULE = re.compile(r"(?<![\w$.#])(?:import|export)(?![\w$])(?!\s*:)")
+_DECLARED = re.compile(r"(?<![\w$.])(?:let|const|var|function\*?|class|async\s+function)\s+([\w$]+)")
+_UNDEFINED = re.compile(r"'?([\w$]+)'? is not defined")
+
+
+@dataclass(frozen=True, slots=True)
+class Misfit:
+    """The first thing in a script that the light engine does not have."""
+
+    what: str
+    line: int | None = None
+
+    def __str__(self) -> str:
+        return self.what if self.line is None else f"{self.what}, line {self.line}"
+
+
+def misfit(code: str, names: frozenset[str]) -> Misfit | None:
+    """Why `code` must run on Node; None where it fits. `names` are those that it is given, and so means."""
+    text = bare(code)
+    own = names.union(match[1] for match in _DECLARED.finditer(text))
+    found = [(match.start(), f"uses {match[0]}") for match in _NAME.finditer(text) if match[0] not in own]
+    if (module := _MODULE.search(text)) is not None:
+        found.append((module.start(), f"{module[0]}s a module"))
+    if not found:
+        return None
+    at, words = min(found)
+    return Misfit(words, code.count("\n", 0, at) + 1)
+
+
+def is_missing(error_type: str, message: str) -> bool:
+    """Whether a run ended for want of something that Node has."""
+    if error_type != "ReferenceError" or not (found := _UNDEFINED.match(message)):
+        return False
+    return found[1] in GLOBALS
