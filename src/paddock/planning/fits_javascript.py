@@ -17,7 +17,7 @@ GLOBALS = frozenset(
         "fetch WebSocket crypto performance Intl WebAssembly AbortController AbortSignal EventTarget Event Blob File "
         "ReadableStream WritableStream TransformStream MessageChannel Headers Request Response FormData "
         "SharedArrayBuffer Atomics"
-    ).split()
+    ).split()  # noqa: SIM905
 )
 """What Node's scripts find and those of the light engine do not."""
 RESERVED = frozenset(
@@ -26,7 +26,7 @@ RESERVED = frozenset(
         "extends false finally for function globalThis if implements import in instanceof interface let new null "
         "package private protected public return static super switch this throw true try typeof undefined var void "
         "while with yield"
-    ).split()
+    ).split()  # noqa: SIM905
 )
 _NAME = re.compile(r"(?<![\w$.#])(?:" + "|".join(GLOBALS) + r")(?![\w$])(?!\s*:(?!:))")
 _MODULE = re.compile(r"(?<![\w$.#])(?:import|export)(?![\w$])(?!\s*:)")
