@@ -21,7 +21,7 @@ from paddock.tools.functions import Left
 from paddock.tools.toolbox import Scope, Toolbox
 
 if TYPE_CHECKING:
-    from paddock.model.journal import Journal, Status
+    from paddock.model.journal import Intent, Journal, Outcome, Status
     from paddock.tools.answers import CreateArtifact
     from paddock.tools.policy import Policy
 
@@ -69,7 +69,7 @@ class Broker:
         arguments = self._arguments(call)
         started = time.perf_counter()
         name = self._scope.links.get(call.tool, call.tool)
-        answer = _unusable(name) if arguments is None else await self._answer(call.id, name, arguments)
+        answer = await self._answer(call.id, name, arguments)
         milliseconds = (time.perf_counter() - started) * 1000
         status = "error" if answer.failed else "ok"
         self._calls[call.id] = Call(call.id, name, arguments or {}, status, round(milliseconds, 3))
@@ -92,32 +92,52 @@ class Broker:
         may_be_deep = text.count("{") + text.count("[") > ARGUMENT_DEPTH
         return None if may_be_deep and is_deeper(arguments, ARGUMENT_DEPTH) else arguments
 
-    async def _answer(self, number: int, name: str, arguments: Mapping[str, Any]) -> Answer:
+    async def _answer(self, number: int, name: str, arguments: Mapping[str, Any] | None) -> Answer:
+        if arguments is None:
+            return await self._refused(number, name, {}, None, _too_large(name))
         tool = await self._scope.find(name)
         if tool is None:
-            return await self._not_found(name)
+            return await self._refused(number, name, arguments, None, await self._not_found(name))
+        asked = arguments
+        arguments, problem = await self._checked(tool, asked)
+        if problem is not None:
+            return await self._refused(number, tool.full_name, asked, tool, problem)
+        return await self._journalled(number, tool, arguments)
+
+    async def _checked(
+        self, tool: Tool, arguments: Mapping[str, Any]
+    ) -> tuple[Mapping[str, Any], dict[str, Any] | None]:
+        """The arguments to call with, and what forbids the call: the policy, a credential, or the tool's schema."""
         if self._rules.policy is not None and (decision := self._rules.policy.decide(tool)).action != "allow":
             from paddock.tools.policy import refusal
 
-            return _failure(refusal(decision, tool))
+            return arguments, refusal(decision, tool)
         notes: list[dict[str, Any]] = []
         if self._rules.repairs:
             from paddock.tools.repair import repaired
 
             arguments, notes = repaired(arguments, tool.input_schema)
+        if tool.server:
+            from paddock.tools.context import passed_by_hand
+
+            if names := passed_by_hand(arguments, tool.input_schema):
+                return arguments, envelope.context_not_allowed(tool.full_name, names)
         problem = (await self._toolbox.validator(tool)).problems(dict(arguments), tool.full_name)
-        if problem is not None:
-            return _failure(envelope.with_meta(problem, normalized=notes) if notes else problem)
-        return await self._journalled(number, tool, arguments)
+        return arguments, envelope.with_meta(problem, normalized=notes) if problem is not None else None
+
+    async def _refused(
+        self, number: int, name: str, arguments: Mapping[str, Any], tool: Tool | None, said: dict[str, Any]
+    ) -> Answer:
+        """Write down a call that is not made, with the reason."""
+        intent = self._intent(number, name, arguments, is_read_only=tool is not None and bool(tool.hints.read_only))
+        await self._journal.intend(intent)
+        answer = _failure(said)
+        await self._journal.conclude(self._outcome(number, "error", 0.0, answer, arguments))
+        return answer
 
     async def _journalled(self, number: int, tool: Tool, arguments: Mapping[str, Any]) -> Answer:
-        from paddock.model.journal import Intent, Outcome
-        from paddock.tools.redaction import redacted
-
-        secrets = self._toolbox.secrets
-        text = json.dumps(redacted(arguments, secrets))
-        intent = Intent(self._run_id, number, tool.full_name, text, bool(tool.hints.read_only), time.time())
-        await self._journal.intend(intent)
+        read_only = bool(tool.hints.read_only)
+        await self._journal.intend(self._intent(number, tool.full_name, arguments, is_read_only=read_only))
         started = time.perf_counter()
         answer: Answer | None = None
         try:
@@ -125,9 +145,26 @@ class Broker:
         finally:
             milliseconds = (time.perf_counter() - started) * 1000
             status: Status = "cancelled" if answer is None else "error" if answer.failed else "ok"
-            said = "" if answer is None else redacted(answer.json, secrets)
-            await self._journal.conclude(Outcome(self._run_id, number, status, milliseconds, said))
+            await self._journal.conclude(self._outcome(number, status, milliseconds, answer, arguments))
         return answer
+
+    def _intent(self, number: int, name: str, arguments: Mapping[str, Any], *, is_read_only: bool) -> Intent:
+        from paddock.model.journal import Intent
+        from paddock.tools.redaction import redacted
+
+        text = json.dumps(redacted(arguments, self._toolbox.secrets))
+        return Intent(self._run_id, number, name, text, is_read_only, time.time())
+
+    def _outcome(
+        self, number: int, status: Status, milliseconds: float, answer: Answer | None, arguments: Mapping[str, Any]
+    ) -> Outcome:
+        from paddock.model.journal import Outcome
+        from paddock.tools.redaction import named_secrets, redacted_json
+
+        # What a script passed as a password, a tool or a complaint about it may say again.
+        secrets = (*self._toolbox.secrets, *named_secrets(arguments))
+        said = "" if answer is None else redacted_json(answer.json, secrets)
+        return Outcome(self._run_id, number, status, milliseconds, said)
 
     async def _called(self, tool: Tool, arguments: Mapping[str, Any]) -> Answer:
         from paddock.tools.upstream_errors import CallFailed
@@ -150,13 +187,13 @@ class Broker:
         except BaseException as problem:  # noqa: BLE001
             return _internal(tool, problem)
 
-    async def _not_found(self, name: str) -> Answer:
+    async def _not_found(self, name: str) -> dict[str, Any]:
         unreachable = self._toolbox.unreachable(name)
         if unreachable is not None:
-            return _failure(unreachable.envelope(name))
+            return unreachable.envelope(name)
         hints = (await self._scope.catalogue()).hints(name)
         summary = f"There is no tool '{name}'."
-        return _failure(envelope.envelope("tool_not_found", name, summary, "TOOL_NOT_FOUND", hints=hints))
+        return envelope.envelope("tool_not_found", name, summary, "TOOL_NOT_FOUND", hints=hints)
 
 
 def _is_cancelled() -> bool:
@@ -175,10 +212,10 @@ def _internal(tool: Tool, problem: BaseException) -> Answer:
     return _failure(envelope.internal_error(tool.full_name, f"{name}: {text}" if text else name))
 
 
-def _unusable(tool: str) -> Answer:
+def _too_large(tool: str) -> dict[str, Any]:
     size = ARGUMENT_BYTES // (1024 * 1024)
     summary = f"The arguments are nested more than {ARGUMENT_DEPTH} deep, or those of the run exceed {size} MB in all."
-    return _failure(envelope.arguments_too_large(tool, summary))
+    return envelope.arguments_too_large(tool, summary)
 
 
 def _failure(said: dict[str, Any]) -> Answer:
