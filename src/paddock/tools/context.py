@@ -1,6 +1,6 @@
 """Credentials, context and connection ids among the arguments of a call: the host adds those, a script must not.
 
-An upstream that reads a field which its tool does not declare would otherwise take a script's word for whose data it is.
+An upstream that reads a field which its tool does not declare would take a script's word for whose data it is.
 """
 
 from __future__ import annotations
