@@ -1,4 +1,4 @@
-"""Validates every envelope of the tests against the schema in `docs/`: made in this process, given to a script, printed.
+"""Validates every envelope against the schema in `docs/`: made in this process, given to a script, or printed.
 
 Imported by the outermost conftest before anything that takes `envelope` out of its module.
 """
