@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from paddock.tools import repair
 from paddock.tools.repair import repaired
 from tests.tools.test_schema import SCHEMAS, VALUES
 
@@ -189,3 +190,12 @@ def test_neither_depth_nor_a_cycle_of_references_raises() -> None:
         deep = {"a": deep}
     schema = {"properties": {"a": {"$ref": "#/properties/a"}, "b": {"$ref": "#"}}}
     assert repaired({"a": deep, "b": deep}, schema)[0]["a"] is deep
+
+
+def test_what_a_field_should_be_called_is_looked_for_a_bounded_number_of_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[str] = []
+    monkeypatch.setattr(repair, "close", lambda word, known: looked.append(word) or [])
+    schema = {"properties": {"rows": {"items": {"properties": {"a": {}}, "additionalProperties": False}}}}
+    arguments = {"rows": [{f"x{number}": 1} for number in range(1000)], **{f"y{number}": 1 for number in range(1000)}}
+    assert repaired(arguments, schema)[0] == arguments
+    assert len(looked) == repair.GUESSES

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from paddock.tools import complaints
 from paddock.tools.schema import compiled
 
 
@@ -467,3 +468,13 @@ def test_problems_are_found_exactly_where_the_reference_implementation_finds_the
     found = compiled(schema).problems(arguments, "t")
     assert (found is None) is jsonschema.Draft202012Validator(schema).is_valid(arguments)
     assert found is None or json.dumps(found, allow_nan=False)
+
+
+def test_what_was_meant_is_guessed_only_for_the_problems_that_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[str] = []
+    monkeypatch.setattr(complaints, "close", lambda word, known: [looked.append(word) for _ in known][:0])
+    item = {"type": "object", "properties": {"a": {"enum": ["x"]}}, "additionalProperties": False}
+    schema = {"type": "object", "properties": {"rows": {"type": "array", "items": item}}}
+    found = compiled(schema).problems({"rows": [{"a": "y", "b": 1} for _ in range(100)]}, "t")
+    assert found is not None
+    assert len(found["details"]) == complaints.DETAILS <= len(looked) < 2 * complaints.DETAILS

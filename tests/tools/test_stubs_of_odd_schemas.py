@@ -61,13 +61,19 @@ TOOLS = [
         {
             "shape": {
                 "oneOf": [
-                    {"type": "object", "properties": {"kind": {"const": "round"}, "r": WHOLE}, "required": ["kind", "r"]},
+                    {
+                        "type": "object",
+                        "properties": {"kind": {"const": "round"}, "r": WHOLE},
+                        "required": ["kind", "r"],
+                    },
                     {"type": "object", "properties": {"kind": {"const": "flat"}, "w": TEXT}, "required": ["kind", "w"]},
                 ]
             }
         },
     ),
-    taking("nullable", {"a": {"type": ["string", "null"]}, "b": {"enum": ["x", None]}, "c": {"enum": [1, "one", True]}}),
+    taking(
+        "nullable", {"a": {"type": ["string", "null"]}, "b": {"enum": ["x", None]}, "c": {"enum": [1, "one", True]}}
+    ),
     taking("defaults", {"a": {"type": "integer", "default": 5}, "b": {"enum": ["x", "y"], "default": "x"}}, []),
     taking("tuple", {"point": {"type": "array", "prefixItems": [WHOLE, TEXT], "items": False}}),
     taking("mapping", {"prices": {"type": "object", "additionalProperties": {"type": "number"}}}),
@@ -76,7 +82,10 @@ TOOLS = [
     Tool("odd", "nothing", "", {"type": "object", "properties": {}}, {"type": "null"}),
 ]
 PYTHON = [
-    ("await class_({'from': 'a', 'class': 1, 'None': None})", "await class_({'from': 'a', 'class': 'x', 'None': None})"),
+    (
+        "await class_({'from': 'a', 'class': 1, 'None': None})",
+        "await class_({'from': 'a', 'class': 'x', 'None': None})",
+    ),
     ("await delete({'constructor': 'a', '__proto__': 1, 'toString': 'b'})", "await delete({'constructor': 'a'})"),
     ("await größe({'größe': 1, '名前': 'a'})", "await größe({'größe': 'a', '名前': 'a'})"),
     ("await tool({'a': 1})", "await tool({'b': 1})"),
@@ -94,7 +103,7 @@ PYTHON = [
     ("await both({'both': {'a': 1, 'b': 'x'}})", "await both({'both': {'b': 'x'}})"),
     ("await shape({'shape': {'kind': 'round', 'r': 1}})", "await shape({'shape': {'kind': 'square', 'r': 1}})"),
     ("await nullable({'a': None, 'b': None, 'c': True})", "await nullable({'a': 1, 'b': 'x', 'c': 1})"),
-    ("await nullable({'a': 'a', 'b': 'x', 'c': 'one'})", "await nullable({'a': 'a', 'b': 'z', 'c': 1})"),
+    ("await nullable({'a': 'a', 'b': 'x', 'c': 'i'})", "await nullable({'a': 'a', 'b': 'z', 'c': 1})"),
     ("await defaults()", "await defaults({'b': 'z'})"),
     ("await tuple_({'point': [1, 'a']})", "await tuple_({'point': [1.5]})"),
     ("await mapping({'prices': {'a': 1.5}})", "await mapping({'prices': {'a': 'x'}})"),
@@ -120,7 +129,7 @@ TYPESCRIPT = [
     ("await both({both: {a: 1, b: 'x'}})", "await both({both: {b: 'x'}})"),
     ("await shape({shape: {kind: 'round', r: 1}})", "await shape({shape: {kind: 'square', r: 1}})"),
     ("await nullable({a: null, b: null, c: true})", "await nullable({a: 1, b: 'x', c: 1})"),
-    ("await nullable({a: 'a', b: 'x', c: 'one'})", "await nullable({a: 'a', b: 'z', c: 1})"),
+    ("await nullable({a: 'a', b: 'x', c: 'i'})", "await nullable({a: 'a', b: 'z', c: 1})"),
     ("await defaults()", "await defaults({b: 'z'})"),
     ("await tuple({point: [1, 'a']})", "await tuple({point: [true]})"),
     ("await mapping({prices: {a: 1.5}})", "await mapping({prices: {a: 'x'}})"),
