@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]
@@ -194,7 +195,12 @@ def test_neither_depth_nor_a_cycle_of_references_raises() -> None:
 
 def test_what_a_field_should_be_called_is_looked_for_a_bounded_number_of_times(monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[str] = []
-    monkeypatch.setattr(repair, "close", lambda word, known: looked.append(word) or [])
+
+    def watched(word: str, known: Iterable[str]) -> list[str]:
+        looked.append(word)
+        return []
+
+    monkeypatch.setattr(repair, "close", watched)
     schema = {"properties": {"rows": {"items": {"properties": {"a": {}}, "additionalProperties": False}}}}
     arguments = {"rows": [{f"x{number}": 1} for number in range(1000)], **{f"y{number}": 1 for number in range(1000)}}
     assert repaired(arguments, schema)[0] == arguments

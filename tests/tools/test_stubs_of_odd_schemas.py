@@ -15,9 +15,12 @@ TEXT = {"type": "string"}
 WHOLE = {"type": "integer"}
 
 
-def taking(name: str, properties: dict[str, Any], required: list[str] | None = None, **more: Any) -> Tool:
+def taking(
+    name: str, properties: dict[str, Any], required: list[str] | None = None, defs: dict[str, Any] | None = None
+) -> Tool:
     needed = list(properties) if required is None else required
-    return Tool("odd", name, "", {"type": "object", "properties": properties, "required": needed, **more})
+    schema = {"type": "object", "properties": properties, "required": needed, "$defs": defs or {}}
+    return Tool("odd", name, "", schema)
 
 
 TOOLS = [
@@ -32,24 +35,20 @@ TOOLS = [
     taking(
         "tree",
         {"root": {"$ref": "#/$defs/Node"}},
-        **{
-            "$defs": {
-                "Node": {
-                    "type": "object",
-                    "properties": {"name": TEXT, "children": {"type": "array", "items": {"$ref": "#/$defs/Node"}}},
-                    "required": ["name"],
-                }
+        defs={
+            "Node": {
+                "type": "object",
+                "properties": {"name": TEXT, "children": {"type": "array", "items": {"$ref": "#/$defs/Node"}}},
+                "required": ["name"],
             }
         },
     ),
     taking(
         "pair",
         {"left": {"$ref": "#/$defs/A"}},
-        **{
-            "$defs": {
-                "A": {"type": "object", "properties": {"b": {"$ref": "#/$defs/B"}, "n": WHOLE}, "required": ["n"]},
-                "B": {"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}, "s": TEXT}, "required": ["s"]},
-            }
+        defs={
+            "A": {"type": "object", "properties": {"b": {"$ref": "#/$defs/B"}, "n": WHOLE}, "required": ["n"]},
+            "B": {"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}, "s": TEXT}, "required": ["s"]},
         },
     ),
     taking(
@@ -72,7 +71,7 @@ TOOLS = [
         },
     ),
     taking(
-        "nullable", {"a": {"type": ["string", "null"]}, "b": {"enum": ["x", None]}, "c": {"enum": [1, "one", True]}}
+        "nullable", {"a": {"type": ["string", "null"]}, "b": {"enum": ["x", None]}, "c": {"enum": [1, "i", True]}}
     ),
     taking("defaults", {"a": {"type": "integer", "default": 5}, "b": {"enum": ["x", "y"], "default": "x"}}, []),
     taking("tuple", {"point": {"type": "array", "prefixItems": [WHOLE, TEXT], "items": False}}),

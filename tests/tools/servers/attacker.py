@@ -11,7 +11,7 @@ import os
 import sys
 from typing import Any
 
-import hostile
+import hostile  # type: ignore[import-not-found]  # beside this file, which is run as a program
 
 KIND = sys.argv[1] if len(sys.argv) > 1 else ""
 MARKED_UP = {
