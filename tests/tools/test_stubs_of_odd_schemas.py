@@ -70,9 +70,7 @@ TOOLS = [
             }
         },
     ),
-    taking(
-        "nullable", {"a": {"type": ["string", "null"]}, "b": {"enum": ["x", None]}, "c": {"enum": [1, "i", True]}}
-    ),
+    taking("nullable", {"a": {"type": ["string", "null"]}, "b": {"enum": ["x", None]}, "c": {"enum": [1, "i", True]}}),
     taking("defaults", {"a": {"type": "integer", "default": 5}, "b": {"enum": ["x", "y"], "default": "x"}}, []),
     taking("tuple", {"point": {"type": "array", "prefixItems": [WHOLE, TEXT], "items": False}}),
     taking("mapping", {"prices": {"type": "object", "additionalProperties": {"type": "number"}}}),

@@ -98,32 +98,29 @@ class Broker:
         tool = await self._scope.find(name)
         if tool is None:
             return await self._refused(number, name, arguments, None, await self._not_found(name))
-        asked = arguments
-        arguments, problem = await self._checked(tool, asked)
-        if problem is not None:
-            return await self._refused(number, tool.full_name, asked, tool, problem)
-        return await self._journalled(number, tool, arguments)
-
-    async def _checked(
-        self, tool: Tool, arguments: Mapping[str, Any]
-    ) -> tuple[Mapping[str, Any], dict[str, Any] | None]:
-        """The arguments to call with, and what forbids the call: the policy, a credential, or the tool's schema."""
         if self._rules.policy is not None and (decision := self._rules.policy.decide(tool)).action != "allow":
             from paddock.tools.policy import refusal
 
-            return arguments, refusal(decision, tool)
+            return await self._refused(number, tool.full_name, arguments, tool, refusal(decision, tool))
         notes: list[dict[str, Any]] = []
         if self._rules.repairs:
             from paddock.tools.repair import repaired
 
             arguments, notes = repaired(arguments, tool.input_schema)
+        problem = await self._problem(tool, arguments)
+        if problem is not None:
+            problem = envelope.with_meta(problem, normalized=notes)
+            return await self._refused(number, tool.full_name, arguments, tool, problem)
+        return await self._journalled(number, tool, arguments, notes)
+
+    async def _problem(self, tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
+        """What is wrong with the arguments: something that is the host's to add, or what the tool's schema forbids."""
         if tool.server:
             from paddock.tools.context import passed_by_hand
 
             if names := passed_by_hand(arguments, tool.input_schema):
-                return arguments, envelope.context_not_allowed(tool.full_name, names)
-        problem = (await self._toolbox.validator(tool)).problems(dict(arguments), tool.full_name)
-        return arguments, envelope.with_meta(problem, normalized=notes) if problem is not None else None
+                return envelope.context_not_allowed(tool.full_name, names)
+        return (await self._toolbox.validator(tool)).problems(dict(arguments), tool.full_name)
 
     async def _refused(
         self, number: int, name: str, arguments: Mapping[str, Any], tool: Tool | None, said: dict[str, Any]
@@ -135,13 +132,15 @@ class Broker:
         await self._journal.conclude(self._outcome(number, "error", 0.0, answer, arguments))
         return answer
 
-    async def _journalled(self, number: int, tool: Tool, arguments: Mapping[str, Any]) -> Answer:
+    async def _journalled(
+        self, number: int, tool: Tool, arguments: Mapping[str, Any], notes: list[dict[str, Any]]
+    ) -> Answer:
         read_only = bool(tool.hints.read_only)
         await self._journal.intend(self._intent(number, tool.full_name, arguments, is_read_only=read_only))
         started = time.perf_counter()
         answer: Answer | None = None
         try:
-            answer = await self._called(tool, arguments)
+            answer = await self._called(tool, arguments, notes)
         finally:
             milliseconds = (time.perf_counter() - started) * 1000
             status: Status = "cancelled" if answer is None else "error" if answer.failed else "ok"
@@ -152,21 +151,25 @@ class Broker:
         from paddock.model.journal import Intent
         from paddock.tools.redaction import redacted
 
-        text = json.dumps(redacted(arguments, self._toolbox.secrets))
+        text = json.dumps(redacted(arguments, self._secrets(arguments)))
         return Intent(self._run_id, number, name, text, is_read_only, time.time())
 
     def _outcome(
         self, number: int, status: Status, milliseconds: float, answer: Answer | None, arguments: Mapping[str, Any]
     ) -> Outcome:
         from paddock.model.journal import Outcome
-        from paddock.tools.redaction import named_secrets, redacted_json
+        from paddock.tools.redaction import redacted_json
 
-        # What a script passed as a password, a tool or a complaint about it may say again.
-        secrets = (*self._toolbox.secrets, *named_secrets(arguments))
-        said = "" if answer is None else redacted_json(answer.json, secrets)
+        said = "" if answer is None else redacted_json(answer.json, self._secrets(arguments))
         return Outcome(self._run_id, number, status, milliseconds, said)
 
-    async def _called(self, tool: Tool, arguments: Mapping[str, Any]) -> Answer:
+    def _secrets(self, arguments: Mapping[str, Any]) -> tuple[str, ...]:
+        """What must not be written down: a script's own password too, which a tool or a complaint may say again."""
+        from paddock.tools.redaction import named_secrets
+
+        return (*self._toolbox.secrets, *named_secrets(arguments))
+
+    async def _called(self, tool: Tool, arguments: Mapping[str, Any], notes: list[dict[str, Any]]) -> Answer:
         from paddock.tools.upstream_errors import CallFailed
 
         try:
@@ -178,14 +181,14 @@ class Broker:
                 create_artifact=self._create_artifact,
             )
         except CallFailed as problem:
-            return _failure(problem.envelope(tool.full_name))
+            return _failure(envelope.with_meta(problem.envelope(tool.full_name), normalized=notes))
         except asyncio.CancelledError as problem:
             if _is_cancelled():
                 raise
-            return _internal(tool, problem)  # the tool's own; without an answer the script would wait for ever
+            return _internal(tool, problem, notes)  # the tool's own; without an answer the script would wait for ever
         # A tool is foreign code; what it raises belongs to the script. SystemExit too, or it would end the event loop.
         except BaseException as problem:  # noqa: BLE001
-            return _internal(tool, problem)
+            return _internal(tool, problem, notes)
 
     async def _not_found(self, name: str) -> dict[str, Any]:
         unreachable = self._toolbox.unreachable(name)
@@ -201,7 +204,7 @@ def _is_cancelled() -> bool:
     return task is not None and task.cancelling() > 0
 
 
-def _internal(tool: Tool, problem: BaseException) -> Answer:
+def _internal(tool: Tool, problem: BaseException, notes: list[dict[str, Any]]) -> Answer:
     if isinstance(problem, Left):
         problem = problem.args[0]
     try:
@@ -209,7 +212,8 @@ def _internal(tool: Tool, problem: BaseException) -> Answer:
     except Exception:  # noqa: BLE001  a foreign __str__ may fail as well
         text = ""
     name = type(problem).__name__
-    return _failure(envelope.internal_error(tool.full_name, f"{name}: {text}" if text else name))
+    said = envelope.internal_error(tool.full_name, f"{name}: {text}" if text else name)
+    return _failure(envelope.with_meta(said, normalized=notes))
 
 
 def _too_large(tool: str) -> dict[str, Any]:
