@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -127,16 +127,18 @@ class Broker:
     ) -> Answer:
         """Write down a call that is not made, with the reason."""
         intent = self._intent(number, name, arguments, is_read_only=tool is not None and bool(tool.hints.read_only))
-        await self._journal.intend(intent)
         answer = _failure(said)
-        await self._journal.conclude(self._outcome(number, "error", 0.0, answer, arguments))
+        if await self._kept(self._journal.intend(intent)) is None:
+            await self._kept(self._journal.conclude(self._outcome(number, "error", 0.0, answer, arguments)))
         return answer
 
     async def _journalled(
         self, number: int, tool: Tool, arguments: Mapping[str, Any], notes: list[dict[str, Any]]
     ) -> Answer:
-        read_only = bool(tool.hints.read_only)
-        await self._journal.intend(self._intent(number, tool.full_name, arguments, is_read_only=read_only))
+        intent = self._intent(number, tool.full_name, arguments, is_read_only=bool(tool.hints.read_only))
+        if (unkept := await self._kept(self._journal.intend(intent))) is not None:
+            summary = f"The call was not made: the journal cannot be written ({unkept})."
+            return _failure(envelope.internal_error(tool.full_name, summary))
         started = time.perf_counter()
         answer: Answer | None = None
         try:
@@ -144,8 +146,17 @@ class Broker:
         finally:
             milliseconds = (time.perf_counter() - started) * 1000
             status: Status = "cancelled" if answer is None else "error" if answer.failed else "ok"
-            await self._journal.conclude(self._outcome(number, status, milliseconds, answer, arguments))
+            # Where this fails the journal has a call whose outcome is not known, as after a crash.
+            await self._kept(self._journal.conclude(self._outcome(number, status, milliseconds, answer, arguments)))
         return answer
+
+    async def _kept(self, writing: Awaitable[None]) -> str | None:
+        """Write something down; why it could not be, where it could not. A script would wait for ever otherwise."""
+        try:
+            await writing
+        except Exception as problem:  # noqa: BLE001  any journal may be given, and any storage may fail
+            return type(problem).__name__
+        return None
 
     def _intent(self, number: int, name: str, arguments: Mapping[str, Any], *, is_read_only: bool) -> Intent:
         from paddock.model.journal import Intent
