@@ -14,7 +14,8 @@ from paddock.tools.context import passed_by_hand
     ["token", "accessToken", "API-Key", "authorization", "password", "Cookie", "connectionId", "session_id", "_meta"],
 )
 def test_credentials_and_connections_are_the_hosts(name: str) -> None:
-    for schema in ({}, {"type": "object"}, {"properties": {"a": {}}}, {"properties": None}):
+    schemas: list[dict[str, Any]] = [{}, {"type": "object"}, {"properties": {"a": {}}}, {"properties": None}]
+    for schema in schemas:
         assert passed_by_hand({"a": 1, name: "x"}, schema) == [name]
 
 
