@@ -36,6 +36,7 @@ class Kind(IntEnum):
     PROGRESS = 18
     ARTIFACT = 19  # create one, or read one
     RESULT = 20  # the script is over; the body is the value's JSON text
+    LOG = 21  # a line of `console`; the body is its text
 
 
 class WireError(Exception):
