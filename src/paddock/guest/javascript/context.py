@@ -16,7 +16,7 @@ FILE_NAME = "main.js"
 PLAIN, JSON_TEXT, BASE64 = range(3)
 STACK_BYTES = 4 * 1024 * 1024
 PARTS = (
-    "primordials", "kinds", "errors", "values", "bridge", "layout", "inspect", "tokens", "wrap", "timers", "console",
+    "primordials", "kinds", "errors", "values", "bridge", "layout", "bases", "inspect", "tokens", "wrap", "timers", "console",
     "encoding", "url", "clone", "random", "start",
 )  # fmt: skip
 Emit = Callable[[int, int, str, bytes], str | None]
@@ -43,6 +43,7 @@ class Context:
         context = self._context
         context.add_callable("emit", self._emitted)
         context.add_callable("ask", self._asked)
+        context.add_callable("peek", self._native.peek)
         context.eval("parts = {}; last = 0; held = (value) => { last = value }")
         held = context.get("held")
         for name in PARTS:
@@ -50,12 +51,13 @@ class Context:
             if not self._native.evaluate(text, f"paddock/{name}.js", 1, held):
                 raise RuntimeError(f"{name}.js: {context.eval('last + last.stack')}")
             context.eval(f"parts.{name} = last")
-        names = "emit, ask, parts, held, last"
+        names = "emit, ask, peek, parts, held, last"
         context.eval(f"take = [{names}]")
         for name in names.split(", "):
             context.eval(f"delete globalThis.{name}")
         return context.eval(
-            "(() => { const [emit, ask, parts] = take; delete globalThis.take; return parts.start(parts, emit, ask) })()"
+            "(() => { const [emit, ask, peek, parts] = take; delete globalThis.take;"
+            " return parts.start(parts, emit, ask, peek) })()"
         )
 
     def attach(self, emit: Emit, ask: Ask) -> None:
