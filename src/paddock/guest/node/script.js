@@ -1,0 +1,76 @@
+// A script whose value is wanted: an async function, or, where it imports or exports, a module.
+(function (require, wrap, stacks, ends) {
+  'use strict';
+  const { ended, failed, refused } = ends;
+  const { Script, constants: { USE_MAIN_CONTEXT_DEFAULT_LOADER } } = require('node:vm');
+  const { registerHooks } = require('node:module');
+  const NAME = 'main.js';
+  const IS_MODULE = /^(?:Cannot use import statement|Cannot use 'import\.meta'|Unexpected token 'export')/;
+  const WANTS_MODULE = /^await is only valid/;
+  const load = (url) => import(url);
+
+  const isModule = (error) => IS_MODULE.test(error.message);
+  const wantsModule = (error) => isModule(error) || WANTS_MODULE.test(error.message);
+  const lines = (code) => code.split(/\r\n|[\n\r\u2028\u2029]/).length;
+
+  function compiled(text, lineOffset) {
+    return new Script(text, { filename: NAME, lineOffset, importModuleDynamically: USE_MAIN_CONTEXT_DEFAULT_LOADER });
+  }
+
+  // What the end of the text lacks is not found before the end of what is around it: asked without that.
+  function clearer(error, code) {
+    try {
+      compiled(code, 0);
+    } catch (other) {
+      if (/end of input|unterminated/i.test(other.message)) return other;
+    }
+    return error;
+  }
+
+  // `place` tells where something stood in what the author wrote, of which `code` was made.
+  function run(code, place) {
+    const { text, moved } = wrap.wrapped(code);
+    const shifted = (line, column) => place(
+      line, line === moved.line && column > moved.column ? Math.max(1, column - moved.by) : column,
+    );
+    stacks.written(lines(code), shifted);
+    let script;
+    try {
+      script = compiled(text, -1);
+    } catch (error) {
+      if (isModule(error)) runModule(code, place);
+      else refused(clearer(error, code));
+      return;
+    }
+    // Two in a row: between them Node looks for rejections that nobody handles, and no timer is due yet.
+    let outcome = null;
+    setImmediate(() => {
+      script.runInThisContext()().then((value) => {
+        outcome = { value };
+        if (isOver) setImmediate(ended, value);
+      }, failed);
+    });
+    let isOver = false;
+    setImmediate(() => {
+      isOver = true;
+      if (outcome !== null) ended(outcome.value);
+    });
+  }
+
+  // Its value is what it exports by default.
+  function runModule(source, place) {
+    stacks.written(lines(source), place);
+    const url = `file://${process.cwd()}/${NAME}`;
+    registerHooks({
+      resolve: (specifier, context, next) => (
+        specifier === url ? { url, format: 'module', shortCircuit: true } : next(specifier, context)
+      ),
+      load: (at, context, next) => (
+        at === url ? { format: 'module', source, shortCircuit: true } : next(at, context)
+      ),
+    });
+    load(url).then((names) => names.default).then((value) => setImmediate(ended, value), failed);
+  }
+
+  return { __proto__: null, compiled, run, wantsModule };
+})
