@@ -1,0 +1,161 @@
+// What a script calls to reach the host: its tools, artifacts, progress. Every engine for JavaScript uses this file.
+//
+// `host.emit(kind, id, header, body)` sends a frame; a body is text or a Uint8Array. The answer comes back through
+// `settle(id, header, body)`. `emit` throws where a body is larger than the host takes.
+(function (taken, host, values) {
+  'use strict';
+  const {
+    ArrayIsArray, Error, JSONParse, JSONStringify, Map, MapPrototypeDelete, MapPrototypeGet, MapPrototypeGetSize,
+    MapPrototypeSet, NumberIsFinite, ObjectDefineProperty, Promise, StringPrototypeSlice, StringPrototypeStartsWith,
+    StringPrototypeToWellFormed, TypeError, TypedArrayPrototypeGetSymbolToStringTag, WeakMap, WeakMapPrototypeGet, WeakMapPrototypeSet,
+  } = taken;
+  const CALL = 17;
+  const PROGRESS = 18;
+  const ARTIFACT = 19;
+  const NAME_CHARACTERS = 200;
+  const FILE_NAME_CHARACTERS = 4096;
+  const MESSAGE_CHARACTERS = 1000;
+
+  const waiting = new Map(); // what takes the answer, by the number of the request
+  const envelopes = new WeakMap(); // a failed call's envelope, as text, by its error
+  let requests = 0;
+
+  const quoted = (text) => JSONStringify(StringPrototypeToWellFormed(text));
+
+  function request(kind, header, body, take) {
+    requests++;
+    const id = requests;
+    host.emit(kind, id, header, body);
+    MapPrototypeSet(waiting, id, take);
+  }
+
+  function settle(id, header, body) {
+    const take = MapPrototypeGet(waiting, id);
+    if (take === undefined) return;
+    MapPrototypeDelete(waiting, id);
+    take(JSONParse(header), body);
+  }
+
+  function hidden(object, key, value) {
+    ObjectDefineProperty(object, key, { __proto__: null, value, writable: true, configurable: true, enumerable: false });
+  }
+
+  function fail(error, name, body) {
+    const envelope = JSONParse(body);
+    hidden(error, 'message', `${name}: ${typeof envelope?.summary === 'string' ? envelope.summary : body}`);
+    error.envelope = envelope;
+    WeakMapPrototypeSet(envelopes, error, body);
+  }
+
+  // A promise of the answer. The error is made now: only now do its frames tell which call it was.
+  function called(name, given) {
+    return new Promise((resolve, reject) => {
+      if (given !== undefined && given !== null && (typeof given !== 'object' || ArrayIsArray(given))) {
+        throw new TypeError(`${name} takes one object of arguments`);
+      }
+      if (name.length > NAME_CHARACTERS) throw new TypeError(`a tool's name has at most ${NAME_CHARACTERS} characters`);
+      const text = values.exact(given ?? {}, 'arguments');
+      if (text[0] !== '{') throw new TypeError(`${name} takes one object of arguments`);
+      const error = new Error('');
+      hidden(error, 'name', 'ToolError');
+      request(CALL, `{"tool":${quoted(name)}}`, text, ({ failed }, body) => {
+        if (failed) {
+          fail(error, name, body);
+          reject(error);
+        } else {
+          resolve(values.parse(body));
+        }
+      });
+    });
+  }
+
+  const bare = (name) => (StringPrototypeStartsWith(name, '/') ? StringPrototypeSlice(name, 1) : name);
+
+  // `callTool(server, tool, arguments)`, or with the full name `callTool('server.tool', arguments)`.
+  function callTool(server, tool, args) {
+    if (typeof server === 'string' && typeof tool === 'string') {
+      const path = bare(server);
+      let name = bare(tool);
+      if (path !== '' && (StringPrototypeStartsWith(name, `${path}.`) || StringPrototypeStartsWith(name, `${path}/`))) {
+        name = StringPrototypeSlice(name, path.length + 1);
+      }
+      return called(path === '' ? name : `${path}.${name}`, args);
+    }
+    if (typeof server === 'string' && args === undefined) return called(bare(server), tool);
+    return new Promise(() => {
+      throw new TypeError('callTool takes a server, the name of its tool and one object of arguments');
+    });
+  }
+
+  function linked(name) {
+    const { [name]: call } = { [name](args) { return called(name, args); } };
+    return call;
+  }
+
+  const failure = (error) => ({ success: false, error });
+  const isBytes = (value) => typeof value === 'object' && value !== null &&
+    TypedArrayPrototypeGetSymbolToStringTag(value) === 'Uint8Array';
+
+  function artifactProblem(filename, content, fileType) {
+    if (typeof filename !== 'string' || filename.length > FILE_NAME_CHARACTERS) return 'an artifact needs a file name';
+    if (typeof content !== 'string' && !isBytes(content)) {
+      return `the content of an artifact is text or a Uint8Array, not ${content === null ? 'null' : typeof content}`;
+    }
+    if (fileType !== undefined && (typeof fileType !== 'string' || fileType.length > NAME_CHARACTERS)) {
+      return 'the type of an artifact is a MIME type, such as text/csv';
+    }
+    return undefined;
+  }
+
+  function createArtifact(filename, content, fileType) {
+    return new Promise((resolve) => {
+      const problem = artifactProblem(filename, content, fileType ?? undefined);
+      if (problem !== undefined) {
+        resolve(failure(problem));
+        return;
+      }
+      const header = `{"do":"create","filename":${quoted(filename)},"mime_type":${quoted(fileType ?? '')}}`;
+      try {
+        request(ARTIFACT, header, content, resolve);
+      } catch (error) {
+        resolve(failure(error.message)); // too large
+      }
+    });
+  }
+
+  function readArtifact(ref) {
+    return new Promise((resolve) => {
+      if (typeof ref !== 'string' || ref.length > FILE_NAME_CHARACTERS) {
+        resolve(failure('readArtifact takes the id or the name of an artifact'));
+        return;
+      }
+      request(ARTIFACT, `{"do":"read","ref":${quoted(ref)}}`, '', (answer, body) => {
+        delete answer.text;
+        if (answer.success) answer.content = body;
+        resolve(answer);
+      });
+    });
+  }
+
+  function reportProgress(done, total, message) {
+    return new Promise((resolve) => {
+      if (typeof done !== 'number' || !(total === undefined || total === null || typeof total === 'number')) {
+        throw new TypeError('reportProgress takes numbers: reportProgress(done, total, message)');
+      }
+      if (NumberIsFinite(done) && (typeof total !== 'number' || NumberIsFinite(total))) {
+        const text = typeof message === 'string' ? StringPrototypeSlice(message, 0, MESSAGE_CHARACTERS) : '';
+        host.emit(PROGRESS, 0, `{"done":${done},"total":${total ?? null},"message":${quoted(text)}}`, '');
+      }
+      resolve(undefined);
+    });
+  }
+
+  return {
+    __proto__: null,
+    globals: { __proto__: null, callTool, reportProgress, codeExec: { createArtifact, readArtifact } },
+    linked,
+    settle,
+    envelopeOf: (error) => WeakMapPrototypeGet(envelopes, error),
+    waits: () => MapPrototypeGetSize(waiting) > 0,
+  };
+})

@@ -1,0 +1,65 @@
+"""The control socket while a script runs. A send blocks while the host is behind, and reads meanwhile."""
+
+from __future__ import annotations
+
+import select
+import socket
+from collections import deque
+from os import _exit
+
+from paddock.jail import wire
+from paddock.jail.wire import Frame
+
+READ_BYTES = 64 * 1024
+
+
+class Channel:
+    """Frames out, frames in, on one thread."""
+
+    def __init__(self, control: socket.socket) -> None:
+        self._socket = control
+        self._received = bytearray()
+        self._frames: deque[Frame] = deque()
+        self._poll = select.poll()
+        self._poll.register(control, select.POLLIN)
+        control.setblocking(False)
+
+    def send(self, kind: int, number: int, header: bytes, body: bytes) -> None:
+        data = memoryview(wire.PREFIX.pack(kind, number, len(header), len(body)) + header + body)
+        while data:
+            try:
+                data = data[self._socket.send(data) :]
+            except BlockingIOError:
+                self._wait_until_writable()
+
+    def receive(self, milliseconds: float | None) -> Frame | None:
+        """The next frame, if one comes within that time; None stands for ever."""
+        if not self._frames:
+            self._poll.poll(milliseconds)
+            self._read()
+        return self._frames.popleft() if self._frames else None
+
+    def _wait_until_writable(self) -> None:
+        poll = select.poll()
+        poll.register(self._socket, select.POLLIN | select.POLLOUT)
+        for _, events in poll.poll():
+            if events & select.POLLIN:
+                self._read()
+
+    def _read(self) -> None:
+        try:
+            data = self._socket.recv(READ_BYTES)
+        except BlockingIOError:
+            return
+        if not data:
+            _exit(1)  # the host is gone
+        self._received += data
+        while len(self._received) >= wire.PREFIX.size:
+            kind, number, header_bytes, body_bytes = wire.prefix(self._received)
+            middle = wire.PREFIX.size + header_bytes
+            end = middle + body_bytes
+            if len(self._received) < end:
+                return
+            header, body = bytes(self._received[wire.PREFIX.size : middle]), bytes(self._received[middle:end])
+            self._frames.append(Frame(kind, number, header, body))
+            del self._received[:end]

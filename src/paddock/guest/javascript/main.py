@@ -1,0 +1,61 @@
+"""Where a guest process begins and ends: READY, a job, the script, RESULT, exit."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import traceback
+from typing import NoReturn
+
+from paddock.guest.javascript import ending, rehearsal
+from paddock.guest.javascript.channel import Channel
+from paddock.guest.javascript.context import Context
+from paddock.guest.javascript.running import run
+from paddock.guest.python import job, limits
+from paddock.jail import wire
+from paddock.jail.wire import Kind
+
+_READY = wire.pack(Kind.READY)
+_context: Context | None = None
+"""Made in the zygote and used by no script there: for the guest that is forked from it, it is new."""
+
+
+def serve(control: socket.socket, hurry: bool = False) -> NoReturn:
+    """Run the one script that arrives over `control`, and end the process.
+
+    The process has one thread, is walled in, and has the host's pipes as descriptors 1 and 2.
+    """
+    try:
+        _serve(control)
+    except OSError:
+        pass  # the host is gone
+    except BaseException:  # noqa: BLE001 (whatever a script has done to this process)
+        with contextlib.suppress(BaseException):
+            traceback.print_exc()
+    finally:
+        os._exit(1)  # never back into the process that was forked
+
+
+def warm_up() -> None:
+    """For a zygote, before it forks: the context that guests start from, after others have run every kind of end."""
+    global _context  # noqa: PLW0603
+    rehearsal.rehearse()
+    limits.prepare()
+    _context = Context()
+
+
+def _serve(control: socket.socket) -> NoReturn:
+    if _context is None:
+        warm_up()
+    assert _context is not None
+    data_bytes = limits.data_bytes()
+    control.setblocking(True)
+    control.sendall(_READY)
+    received = job.receive(control)
+    if received is None:
+        os._exit(0)
+    channel = Channel(control)
+    outcome = run(_context, channel, received, data_bytes)
+    ending.tell(channel, outcome)
+    os._exit(0)

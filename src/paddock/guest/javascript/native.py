@@ -1,0 +1,108 @@
+"""What QuickJS can do and its binding does not pass on: file names for code, and rejections that nobody handles.
+
+The module is a shared library that exports QuickJS's own functions. Only what is called from here runs without the
+binding, and it must not reach a Python callable: the binding would look for a thread state that it has not kept.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+
+import _quickjs
+
+EXCEPTION = 6  # JS_TAG_EXCEPTION
+
+
+class Value(ctypes.Structure):
+    """A JSValue of a 64-bit machine."""
+
+    _fields_ = (("payload", ctypes.c_uint64), ("tag", ctypes.c_int64))
+
+
+class _Options(ctypes.Structure):
+    _fields_ = (
+        ("version", ctypes.c_int),
+        ("flags", ctypes.c_int),
+        ("filename", ctypes.c_char_p),
+        ("line", ctypes.c_int),
+    )
+
+
+_Tracker = ctypes.CFUNCTYPE(None, ctypes.c_void_p, Value, Value, ctypes.c_bool, ctypes.c_void_p)
+_HEAD = object.__basicsize__
+_UNDEFINED = Value(0, 3)
+_library = ctypes.PyDLL(_quickjs.__file__)
+
+
+def _function(name: str, result: type | None, *arguments: type) -> Callable[..., object]:
+    found = getattr(_library, name)
+    found.restype, found.argtypes = result, arguments
+    return found  # type: ignore[no-any-return]
+
+
+_pointer = ctypes.c_void_p
+_runtime_of = _function("JS_GetRuntime", _pointer, _pointer)
+_track = _function("JS_SetHostPromiseRejectionTracker", None, _pointer, _Tracker, _pointer)
+_evaluate = _function(
+    "JS_EvalThis2", Value, _pointer, Value, ctypes.c_char_p, ctypes.c_size_t, ctypes.POINTER(_Options)
+)
+_exception = _function("JS_GetException", Value, _pointer)
+_call = _function("JS_Call", Value, _pointer, Value, Value, ctypes.c_int, ctypes.POINTER(Value))
+_free = _function("JS_FreeValue", None, _pointer, Value)
+_dup = _function("JS_DupValue", Value, _pointer, Value)
+_update_stack_top = _function("JS_UpdateStackTop", None, _pointer)
+
+
+class Native:
+    """The QuickJS context inside a `_quickjs.Context`."""
+
+    def __init__(self, context: _quickjs.Context) -> None:
+        self.runtime, self._context = ctypes.cast(id(context) + _HEAD, ctypes.POINTER(_pointer))[0:2]
+        if self._context is None or _runtime_of(self._context) != self.runtime:
+            raise RuntimeError("this version of quickjs-ng keeps its context elsewhere")
+        self._rejected: dict[int, tuple[Value, Value]] = {}  # promise and reason, by the promise's address
+        self._tracker = _Tracker(self._note)
+        _track(self.runtime, self._tracker, None)
+
+    def evaluate(self, text: str, file_name: str, line: int, take: _quickjs.Object) -> bool:
+        """Evaluate an expression that calls nothing, and call `take` with what it gives, or with its SyntaxError.
+
+        `take` must not reach Python. Whether the expression compiled is returned.
+        """
+        code = text.encode()
+        options = _Options(1, 0, file_name.encode(), line)
+        _update_stack_top(self.runtime)
+        value = _evaluate(self._context, _UNDEFINED, code, len(code), ctypes.byref(options))
+        assert isinstance(value, Value)
+        failed = value.tag == EXCEPTION
+        self._give(take, _exception(self._context) if failed else value)
+        return not failed
+
+    def take_unhandled(self, take: _quickjs.Object) -> bool:
+        """Call `take` with the reason of the first rejection that is not handled by now; whether there is one."""
+        if not self._rejected:
+            return False
+        reason = next(iter(self._rejected.values()))[1]
+        self._give(take, _dup(self._context, reason))
+        return True
+
+    def forget_rejections(self) -> None:
+        for promise, reason in self._rejected.values():
+            _free(self._context, promise)
+            _free(self._context, reason)
+        self._rejected.clear()
+
+    def _give(self, take: _quickjs.Object, value: object) -> None:
+        function = ctypes.cast(id(take) + _HEAD + ctypes.sizeof(_pointer), ctypes.POINTER(Value))[0]
+        arguments = (Value * 1)(value)
+        _update_stack_top(self.runtime)
+        _free(self._context, _call(self._context, function, _UNDEFINED, 1, arguments))
+        _free(self._context, value)
+
+    def _note(self, context: int, promise: Value, reason: Value, is_handled: bool, _: int) -> None:  # noqa: FBT001
+        if not is_handled:
+            self._rejected[promise.payload] = (_dup(context, promise), _dup(context, reason))  # type: ignore[assignment]
+        elif (found := self._rejected.pop(promise.payload, None)) is not None:
+            _free(context, found[0])
+            _free(context, found[1])

@@ -1,0 +1,137 @@
+"""Running a script: its promises, timers and answers, in the order that Node has, until its end is known."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import resource
+import struct
+from dataclasses import dataclass
+
+import _quickjs
+
+from paddock.guest.javascript import services
+from paddock.guest.javascript.channel import Channel
+from paddock.guest.javascript.context import Context
+from paddock.guest.python import limits
+from paddock.guest.python.job import Job
+from paddock.jail import wire
+from paddock.jail.wire import Frame, Kind
+
+CALL_BYTES = 8 * 1024 * 1024
+LOG_BYTES = 16 * 1024 * 1024
+"""Of one line; more than any run may print."""
+STUCK = "the script waits for something that never happens"
+OUT_OF_MEMORY = '{"status":"raised","type":"MemoryError","message":"out of memory","traceback":"MemoryError: out of memory"}'
+
+
+@dataclass(slots=True)
+class Outcome:
+    """The RESULT of a script."""
+
+    header: str
+    body: bytes = b""
+
+
+def run(context: Context, channel: Channel, received: Job, data_bytes: int | None) -> Outcome:
+    """Run the script of a job. `data_bytes` is what the process had before the job came."""
+    memory_bytes = received.limits.get("memory_bytes")
+    running = Run(context, channel)
+    context.attach(running.emit, services.answer)
+    reserve = limits.reserve()
+    context.limit(memory_bytes)
+    if data_bytes is not None:
+        limits.apply(received.limits, data_bytes)
+    try:
+        context.begin(received.start.get("tools") or [], received.start.get("files") or [], _seed(received))
+        for name, text in received.inputs.items():
+            context.input(name, text)
+        return running.run(received.code, memory_bytes)
+    except (_quickjs.JSException, MemoryError):
+        return Outcome(OUT_OF_MEMORY)
+    finally:
+        reserve.close()
+
+
+def _seed(received: Job) -> list[int]:
+    seed = received.start.get("seed")
+    data = os.urandom(12) if seed is None else hashlib.sha256(str(seed).encode()).digest()
+    return list(struct.unpack_from("<iii", data))
+
+
+class Run:
+    """One script in its context."""
+
+    def __init__(self, context: Context, channel: Channel) -> None:
+        self._context = context
+        self._channel = channel
+        self._outcome: Outcome | None = None
+        self._artifacts: set[int] = set()
+        self._before_bytes = _peak_bytes()
+
+    def emit(self, kind: int, number: int, header: str, body: bytes) -> str | None:
+        """Send what the script says; its end is kept until nothing can change it. Gives what is wrong, if anything."""
+        if kind == Kind.RESULT:
+            self._outcome = Outcome(header, body)
+            return None
+        if kind == Kind.CALL and len(body) > CALL_BYTES:
+            return f"the arguments of a tool have at most 8 MB of JSON, and these have {len(body)} bytes"
+        if kind == Kind.ARTIFACT and len(body) > wire.ARTIFACT_BYTES:
+            return f"an artifact has at most 16 MB, and this one has {len(body)} bytes"
+        if kind == Kind.LOG:
+            body = body[:LOG_BYTES]
+        self._channel.send(kind, number, header.encode(), body)
+        return None
+
+    def run(self, code: str, memory_bytes: int | None) -> Outcome:
+        """From the text of the script to its outcome."""
+        try:
+            if self._context.compile(code):
+                self._context.run()
+                self._to_the_end()
+        except _quickjs.JSException as error:
+            return self._failed(error)
+        except MemoryError:
+            return Outcome(OUT_OF_MEMORY)
+        return self._outcome or self._stuck(memory_bytes)
+
+    def _to_the_end(self) -> None:
+        context = self._context
+        context.run_jobs()
+        while self._outcome is None:
+            milliseconds = context.wait_milliseconds()
+            if milliseconds < 0 and not context.waits():
+                return
+            if milliseconds != 0 or context.waits():
+                frame = self._channel.receive(None if milliseconds < 0 else milliseconds)
+                if frame is not None:
+                    self._answered(frame)
+                    context.run_jobs()
+                    continue
+            if context.wait_milliseconds() == 0:
+                context.fire()
+                context.run_jobs()
+
+    def _answered(self, frame: Frame) -> None:
+        is_text = json.loads(frame.header).get("text", True)
+        self._context.settle(frame.id, frame.header.decode(), frame.body, is_text=is_text)
+
+    def _failed(self, error: _quickjs.JSException) -> Outcome:
+        """The prelude itself failed: there was no memory, or no stack, left for it."""
+        text = str(error).strip().split("\n")[0]
+        if "out of memory" in text:
+            return Outcome(OUT_OF_MEMORY)
+        kind, _, message = text.partition(": ")
+        said = {"status": "raised", "type": kind, "message": message, "traceback": text}
+        return Outcome(json.dumps(said))
+
+    def _stuck(self, memory_bytes: int | None) -> Outcome:
+        # A promise job that fails for want of memory settles nothing and says nothing.
+        if memory_bytes is not None and _peak_bytes() - self._before_bytes > memory_bytes // 2 or limits.is_short():
+            return Outcome(OUT_OF_MEMORY)
+        return Outcome(json.dumps({"status": "raised", "type": "Error", "message": STUCK, "traceback": f"Error: {STUCK}"}))
+
+
+def _peak_bytes() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

@@ -1,0 +1,114 @@
+// Puts the parts of the prelude together in a QuickJS context and gives Python its handles.
+//
+// `emit` and `ask` are Python's. Both take and give primitives only. Python has its strings as C strings: what
+// holds a NUL crosses as JSON, what is bytes as base64.
+(function (parts, emit, ask) {
+  'use strict';
+  const taken = parts.primordials();
+  const {
+    JSONParse, JSONStringify, ObjectDefineProperty, PromisePrototypeThen, RangeError, StringPrototypeIncludes,
+    StringPrototypeToWellFormed, Uint8ArrayFromBase64, Uint8ArrayPrototypeToBase64,
+  } = taken;
+  const PLAIN = 0;
+  const JSON_TEXT = 1;
+  const BASE64 = 2;
+  const RESULT = 20;
+  const kinds = parts.kinds(taken);
+  const errors = parts.errors(taken);
+  const values = parts.values(taken, kinds);
+
+  function crossing(call, body) {
+    if (typeof body !== 'string') return call(Uint8ArrayPrototypeToBase64(body), BASE64);
+    const text = StringPrototypeToWellFormed(body); // this also makes one string of a rope, which cannot cross
+    return StringPrototypeIncludes(text, '\0') ? call(JSONStringify(text), JSON_TEXT) : call(text, PLAIN);
+  }
+
+  const host = {
+    __proto__: null,
+    emit(kind, id, header, body) {
+      const problem = crossing((text, form) => emit(kind, id, StringPrototypeToWellFormed(header), text, form), body);
+      if (problem) throw new RangeError(problem);
+    },
+    // The answer to a question of the prelude, text by default; an error where Python has one.
+    ask(what, body, isBytes) {
+      const answer = crossing((text, form) => ask(what, text, form), body);
+      if (answer[0] === '!') throw errors.made(JSONParse(answer.slice(1)));
+      return isBytes ? Uint8ArrayFromBase64(answer.slice(1)) : answer.slice(1);
+    },
+  };
+
+  const bridge = parts.bridge(taken, host, values);
+  const inspect = parts.inspect(taken, kinds, errors, parts.layout(taken));
+  const tokens = parts.tokens();
+  const wrap = parts.wrap(taken, tokens);
+  let held; // a compiled script, or an error: what Python cannot hold itself
+
+  function define(name, value) {
+    ObjectDefineProperty(globalThis, name, {
+      __proto__: null, value, writable: true, enumerable: false, configurable: true,
+    });
+  }
+
+  // Ends the run: the last one that says so is believed.
+  function raised(error, status = 'raised') {
+    host.emit(RESULT, 0, errors.describe(error, status, inspect, bridge.envelopeOf), '');
+  }
+
+  function returned(value) {
+    let text;
+    try {
+      text = values.text(value, 'the result');
+    } catch (error) {
+      raised(error);
+      return;
+    }
+    host.emit(RESULT, 0, '{"status":"ok"}', text);
+  }
+
+  const timers = parts.timers(taken, raised);
+  const globals = [
+    bridge.globals, timers.globals, parts.console(taken, host, inspect), parts.encoding(taken, host),
+    parts.url(taken, host), parts.clone(taken, kinds), parts.random(taken),
+  ];
+  for (const found of globals) for (const name of Object.keys(found)) if (name !== 'seed') define(name, found[name]);
+  const { seed } = globals[6];
+  for (const name of ['eval', 'performance', 'SharedArrayBuffer', 'Atomics', 'escape', 'unescape', 'DOMException']) {
+    if (name !== 'escape' && name !== 'unescape') delete globalThis[name];
+  }
+
+  return {
+    __proto__: null,
+    // What the script is given. `settings` is JSON: tools, files, a seed.
+    begin(settings) {
+      const given = JSONParse(settings);
+      for (let index = 0; index < given.tools.length; index++) define(given.tools[index], bridge.linked(given.tools[index]));
+      define('files', given.files);
+      seed(given.seed);
+    },
+    input(name, text) {
+      define(name, values.parse(text));
+    },
+    // The text to compile, in place of the script's own.
+    wrapped(source) {
+      const { text, moved } = wrap.wrapped(source);
+      errors.moved(moved);
+      return text;
+    },
+    hold(value) {
+      held = value;
+    },
+    run() {
+      const main = held;
+      held = undefined;
+      PromisePrototypeThen(main(), returned, (error) => raised(error));
+    },
+    rejected: () => raised(held, 'rejected'),
+    raised: () => raised(held),
+    settle(id, header, body, form) {
+      bridge.settle(id, header, form === BASE64 ? Uint8ArrayFromBase64(body) : body);
+    },
+    waits: bridge.waits,
+    wait: timers.wait,
+    fire: timers.fire,
+  };
+})

@@ -1,0 +1,1 @@
+(function (taken) { 'use strict'; return { __proto__: null }; })

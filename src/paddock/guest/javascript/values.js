@@ -1,0 +1,219 @@
+// A value as JSON text, and JSON text as a value. docs/values.md has the table.
+//
+// `text(value, what)` is for results: what JSON lacks becomes what is nearest, as in the Python engines.
+// `exact(value, what)` is for arguments of tools: what JSON lacks is an error.
+(function (taken, kinds) {
+  'use strict';
+  const { kindOf } = kinds;
+  const {
+    BigInt, BigIntPrototypeToString, DataViewPrototypeGetBuffer,
+    DataViewPrototypeGetByteLength, DataViewPrototypeGetByteOffset, DatePrototypeGetTime, DatePrototypeToISOString,
+    FunctionPrototypeToString, JSONParse, JSONStringify, MapIteratorPrototypeNext,
+    MapPrototypeEntries, MapPrototypeForEach, NumberIsSafeInteger, ObjectGetOwnPropertyDescriptor, ObjectGetPrototypeOf,
+    ObjectKeys, ObjectPrototype, ObjectPrototypeHasOwnProperty, RangeError, RegExpPrototypeToString, Set,
+    SetPrototypeAdd, SetPrototypeDelete, SetPrototypeForEach, SetPrototypeHas, StringPrototypeSlice,
+    StringPrototypeStartsWith, StringPrototypeToWellFormed, SymbolPrototypeToString, TypeError,
+    TypedArrayPrototypeGetLength, Uint8Array, uncurry,
+  } = taken;
+  const isLong = uncurry(RegExp.prototype.exec).bind(undefined, /[0-9]{16}/);
+  const isInteger = uncurry(RegExp.prototype.exec).bind(undefined, /^-?[0-9]+$/);
+  const dateToJSON = Date.prototype.toJSON;
+  const NUMBER_DIGITS = 4300; // the most that Python converts
+  const DEEP = 'Maximum call stack size exceeded';
+
+  const quoted = (string) => JSONStringify(StringPrototypeToWellFormed(string));
+
+  // Where in a value the writer is: only read when something is wrong there.
+  function place(at) {
+    if (at.parent === null) return at.key;
+    const { key } = at;
+    if (typeof key === 'number') return `${place(at.parent)}[${key}]`;
+    return isName(key) ? `${place(at.parent)}.${key}` : `${place(at.parent)}[${quoted(key)}]`;
+  }
+  const isName = uncurry(RegExp.prototype.exec).bind(undefined, /^[A-Za-z_$][A-Za-z0-9_$]{0,50}$/);
+
+  function functionText(value) {
+    const own = ObjectGetOwnPropertyDescriptor(value, 'name');
+    const name = own !== undefined && typeof own.value === 'string' ? own.value : '';
+    if (StringPrototypeStartsWith(FunctionPrototypeToString(value), 'class')) return `[class ${name || '(anonymous)'}]`;
+    return name ? `[Function: ${name}]` : '[Function (anonymous)]';
+  }
+
+  function bigIntText(value, at) {
+    const digits = BigIntPrototypeToString(value);
+    if (digits.length > NUMBER_DIGITS) throw new RangeError(`${place(at)} is an integer of ${digits.length} digits`);
+    return digits;
+  }
+
+  function writer(isExact) {
+    const open = new Set();
+
+    // Undefined where the value is undefined: an object leaves such a key out.
+    function write(value, at, key) {
+      switch (typeof value) {
+        case 'string': return quoted(value);
+        case 'number':
+          if (value - value === 0) return `${value}`;
+          if (isExact) throw new TypeError(`${place(at)} is ${value}, which JSON does not have`);
+          return `"${value}"`;
+        case 'boolean': return value ? 'true' : 'false';
+        case 'undefined': return undefined;
+        case 'bigint': return bigIntText(value, at);
+        case 'symbol':
+          if (isExact) throw new TypeError(`${place(at)} is a symbol, which JSON does not have`);
+          return quoted(SymbolPrototypeToString(value));
+        case 'function':
+          if (isExact) throw new TypeError(`${place(at)} is a function, which JSON does not have`);
+          return quoted(functionText(value));
+      }
+      if (value === null) return 'null';
+      if (SetPrototypeHas(open, value)) throw new TypeError(`${place(at)} contains itself`);
+      SetPrototypeAdd(open, value);
+      try {
+        return writeObject(value, at, key);
+      } finally {
+        SetPrototypeDelete(open, value);
+      }
+    }
+
+    function writeObject(value, at, key) {
+      const prototype = ObjectGetPrototypeOf(value);
+      const kind = prototype === ObjectPrototype || prototype === null ? 'Object' : kindOf(value);
+      // A toJSON of all objects, or of all arrays, is no class's own: somebody else's code has left it there.
+      const isPlain = kind === 'Array' || prototype === ObjectPrototype;
+      if (!isPlain || ObjectPrototypeHasOwnProperty(value, 'toJSON')) {
+        const { toJSON } = value;
+        if (typeof toJSON === 'function' && toJSON !== dateToJSON) {
+          return write(uncurry(toJSON)(value, key), at, key);
+        }
+      }
+      switch (kind) {
+        case 'Array': return writeItems(value, value.length, at);
+        case 'Object': return writeProperties(value, at, '');
+        case 'TypedArray': return writeItems(value, TypedArrayPrototypeGetLength(value), at);
+        case 'ArrayBuffer': return writeBytes(new Uint8Array(value), at);
+        case 'DataView': {
+          const start = DataViewPrototypeGetByteOffset(value);
+          return writeBytes(
+            new Uint8Array(DataViewPrototypeGetBuffer(value), start, DataViewPrototypeGetByteLength(value)), at,
+          );
+        }
+        case 'Date': return DatePrototypeGetTime(value) === DatePrototypeGetTime(value)
+          ? `"${DatePrototypeToISOString(value)}"` : '"Invalid Date"';
+        case 'Map': return writeMap(value, at);
+        case 'Set': return writeEach((take) => SetPrototypeForEach(value, (item) => take(item)), at);
+        case 'Iterator': return writeEach((take) => {
+          for (let step = value.next(); !step.done; step = value.next()) take(step.value);
+        }, at);
+        case 'Error': return writeError(value, at);
+        case 'RegExp': return quoted(RegExpPrototypeToString(value));
+        case 'Boolean': case 'Number': case 'String': case 'BigInt': case 'Symbol':
+          return write(taken[`${kind}PrototypeValueOf`](value), at, key);
+        case 'Promise':
+          throw new TypeError(`${place(at)} is a promise that nobody awaited: await it, or Promise.all(...) for several`);
+        case 'AsyncIterator':
+          throw new TypeError(`${place(at)} is an async iterator: collect it with for await, or Array.fromAsync(...)`);
+        default: // a WeakMap and its kind
+          if (isExact) throw new TypeError(`${place(at)} is a ${kind}, which JSON does not have`);
+          return quoted(`[${kind}]`);
+      }
+    }
+
+    const writeBytes = (bytes, at) => writeItems(bytes, TypedArrayPrototypeGetLength(bytes), at);
+
+    function writeItems(list, length, at) {
+      const here = { __proto__: null, parent: at, key: 0 };
+      let text = '[';
+      for (let index = 0; index < length; index++) {
+        here.key = index;
+        const written = write(list[index], here, index);
+        text += index === 0 ? (written ?? 'null') : `,${written ?? 'null'}`;
+      }
+      return `${text}]`;
+    }
+
+    function writeEach(walk, at) {
+      const here = { __proto__: null, parent: at, key: 0 };
+      let text = '';
+      walk((item) => {
+        const written = write(item, here, here.key) ?? 'null';
+        text += here.key === 0 ? written : `,${written}`;
+        here.key++;
+      });
+      return `[${text}]`;
+    }
+
+    function writeProperties(value, at, before) {
+      const keys = ObjectKeys(value);
+      const here = { __proto__: null, parent: at, key: '' };
+      let text = before;
+      for (let index = 0; index < keys.length; index++) {
+        const key = keys[index];
+        here.key = key;
+        const written = write(value[key], here, key);
+        if (written !== undefined) text += `${text === '' ? '' : ','}${quoted(key)}:${written}`;
+      }
+      return `{${text}}`;
+    }
+
+    function writeMap(value, at) {
+      let hasNames = true;
+      MapPrototypeForEach(value, (_, key) => {
+        if (typeof key !== 'string') hasNames = false;
+      });
+      if (!hasNames) {
+        return writeEach((take) => {
+          const entries = MapPrototypeEntries(value);
+          for (let step = MapIteratorPrototypeNext(entries); !step.done; step = MapIteratorPrototypeNext(entries)) {
+            take(step.value);
+          }
+        }, at);
+      }
+      const here = { __proto__: null, parent: at, key: '' };
+      let text = '';
+      MapPrototypeForEach(value, (item, key) => {
+        here.key = key;
+        const written = write(item, here, key);
+        if (written !== undefined) text += `${text === '' ? '' : ','}${quoted(key)}:${written}`;
+      });
+      return `{${text}}`;
+    }
+
+    function writeError(value, at) {
+      let text = '';
+      for (let index = 0; index < 2; index++) {
+        const key = index === 0 ? 'name' : 'message';
+        if (!ObjectPrototypeHasOwnProperty(value, key) || !isEnumerable(value, key)) {
+          text += `${text === '' ? '' : ','}"${key}":${quoted(`${value[key]}`)}`;
+        }
+      }
+      return writeProperties(value, at, text);
+    }
+
+    return write;
+  }
+
+  const isEnumerable = (value, key) => ObjectGetOwnPropertyDescriptor(value, key).enumerable;
+
+  function written(value, what, isExact) {
+    try {
+      return writer(isExact)(value, { __proto__: null, parent: null, key: what }, '') ?? 'null';
+    } catch (error) {
+      if (error instanceof RangeError && error.message === DEEP) throw new RangeError(`${what} is nested too deeply`);
+      throw error;
+    }
+  }
+
+  // An integer that a number cannot hold for certain is a BigInt: an id must not become its neighbour.
+  function whole(_, value, { source }) {
+    if (typeof value !== 'number' || NumberIsSafeInteger(value) || source === undefined) return value;
+    return isInteger(source) === null ? value : BigInt(source);
+  }
+
+  return {
+    __proto__: null,
+    text: (value, what) => written(value, what, false),
+    exact: (value, what) => written(value, what, true),
+    parse: (text) => (isLong(text) === null ? JSONParse(text) : JSONParse(text, whole)),
+  };
+})

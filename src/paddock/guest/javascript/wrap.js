@@ -1,0 +1,96 @@
+// A script as the body of an async function that returns the value of its last expression.
+//
+// Nothing of the script has run when this runs. Its lines stay where they are; columns of one line may move: `moved`.
+(function (taken, tokens) {
+  'use strict';
+  const { AsyncFunction } = taken;
+  const HEAD = '(async function () {'; // stands on line 0
+  const RETURN = ';return (';
+  const TAIL = '\n})';
+  const ASSIGNMENTS = new Set(['=', '+=', '-=', '*=', '/=', '%=', '**=', '<<=', '>>=', '>>>=', '&=', '|=', '^=', '&&=',
+    '||=', '??=']);
+  // What a line may begin with without continuing the expression before it.
+  const STARTS = new Set(['{', '!', '~', '++', '--', '#', '@']);
+  const CONTINUES = new Set(['in', 'instanceof', 'else', 'catch', 'finally']);
+
+  function compiles(body) {
+    try {
+      AsyncFunction(body);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  // Whether a statement ends before the token `list[index]`, which is outside all brackets.
+  function isBoundary(source, list, index) {
+    const token = list[index];
+    const before = list[index - 1];
+    if (before === undefined) return true;
+    if (token.type === 'word' && CONTINUES.has(token.text)) return false;
+    if (before.text === ';' && before.type === 'punctuator') return true;
+    const prefix = source.slice(0, before.end);
+    const endsBlock = before.text === '}' && before.type === 'punctuator';
+    // After a value a slash divides; after a block it begins a regular expression, and this one has no end.
+    if (endsBlock && compiles(prefix) && !compiles(`${prefix}/1`)) return true;
+    if (!token.breaks) return false;
+    const begins = token.type === 'punctuator' ? STARTS.has(token.text) : token.type !== 'template';
+    return begins && compiles(prefix);
+  }
+
+  // The first token of the last statement.
+  function lastStatement(source, list) {
+    for (let index = list.length - 1; index > 0; index--) {
+      const token = list[index];
+      if (token.depth > 0 || token.text === ';' || token.type === 'template' && source[token.start] === '}') continue;
+      if (')]}'.includes(token.text) && token.type === 'punctuator') continue;
+      if (isBoundary(source, list, index)) return index;
+    }
+    return 0;
+  }
+
+  function isDeclaration(list, index) {
+    const { text, type } = list[index];
+    if (type !== 'word') return false;
+    const next = list[index + 1];
+    return text === 'function' || text === 'class' ||
+      (text === 'async' && next !== undefined && next.text === 'function' && !next.breaks);
+  }
+
+  function assigns(list, index) {
+    for (let at = index; at < list.length; at++) {
+      const { depth, text, type } = list[at];
+      if (depth === 0 && type === 'punctuator' && ASSIGNMENTS.has(text)) return true;
+    }
+    return false;
+  }
+
+  function expression(source) {
+    const list = tokens(source);
+    if (list === null) return undefined;
+    while (list.length > 0 && list[list.length - 1].text === ';' && list[list.length - 1].type === 'punctuator') list.pop();
+    if (list.length === 0) return undefined;
+    const index = lastStatement(source, list);
+    if (isDeclaration(list, index) || assigns(list, index)) return undefined;
+    const { start } = list[index];
+    const { end } = list[list.length - 1];
+    if (!compiles(`return (${source.slice(start, end)}\n)`)) return undefined;
+    return { start, end, after: index > 0 ? list[index - 1].end : 0 };
+  }
+
+  function wrapped(given) {
+    const source = given.startsWith('#!') ? `//${given.slice(2)}` : given;
+    const found = expression(source);
+    if (found === undefined) return { text: `${HEAD}\n${source}${TAIL}`, moved: { line: 0, column: 0, by: 0 } };
+    const { after, end } = found;
+    const value = `${source.slice(after, end)}\n)${source.slice(end)}${TAIL}`;
+    if (after === 0) return { text: `${HEAD}return (\n${value}`, moved: { line: 0, column: 0, by: 0 } };
+    // Directly after the statement before, so that a line of its own keeps its columns.
+    const before = source.slice(0, after);
+    const lines = before.split(/\r\n|[\n\r\u2028\u2029]/);
+    const moved = { line: lines.length, column: lines[lines.length - 1].length, by: RETURN.length };
+    return { text: `${HEAD}\n${before}${RETURN}${value}`, moved };
+  }
+
+  return { __proto__: null, wrapped };
+})
