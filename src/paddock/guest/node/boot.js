@@ -6,7 +6,8 @@
   const { dirname, join } = require('node:path');
   const { inspect } = require('node:util');
   const [START, INPUT, FILE, CODE] = [1, 2, 3, 4];
-  const [READY, CALL, RESULT] = [16, 17, 20];
+  const [READY, RESULT] = [16, 20];
+  const STUCK = 'the script waits for something that never happens';
   const { emit: emitEvent, reallyExit } = process;
   const { parse } = JSON;
   const files = process.env.PADDOCK_FILES ?? '/files';
@@ -17,8 +18,6 @@
   const channel = parts.channel(require);
   const stacks = parts.stacks(require);
   const wrap = parts.wrap(taken, parts.tokens());
-  const typescript = parts.typescript(require);
-  const texts = new Set(); // numbers of the requests whose answers are texts, whatever they hold
   let isListening = false;
   let isProgram = false;
   let isOver = false;
@@ -27,14 +26,13 @@
   function emit(kind, id, header, body) {
     channel.emit(kind, id, header, body);
     if (id === 0) return;
-    if (kind === CALL) texts.add(id);
     if (!isListening) channel.listen(settle, () => reallyExit(1));
     isListening = true;
     channel.expect(true);
   }
 
   function settle(id, header, body) {
-    const isText = texts.delete(id) || parse(header).text === true;
+    const isText = parse(header).text !== false;
     bridge.settle(id, header, isText ? body.toString() : new Uint8Array(body));
     channel.expect(bridge.waits());
   }
@@ -129,7 +127,7 @@
     });
     process.on('beforeExit', () => {
       if (isProgram || process.listenerCount('beforeExit') > 1) return;
-      failed(new Error('the script awaits a promise that nothing is left to settle'));
+      end('raised', { type: 'Error', message: STUCK, traceback: `Error: ${STUCK}` });
     });
   }
 
@@ -193,23 +191,13 @@
     stacks.install();
     const ends = { ended, failed, refused, sources };
     const script = parts.script(require, wrap, stacks, ends);
-    let [made, at] = [code, (line, column) => ({ line, column })];
-    if (start.language === 'typescript') {
-      try {
-        const { code: text, map } = typescript.stripped(code);
-        made = text;
-        if (map !== null) at = (line, column) => typescript.original(map, line, column);
-      } catch (error) {
-        refused(error, error.place);
-        return;
-      }
-    }
-    if (isProgram) parts.program(require, script, stacks, ends).run(made, start.argv, at);
-    else script.run(made, at);
+    if (isProgram) parts.program(require, script, stacks, ends).run(code, start.argv);
+    else script.run(code);
   }
 
   // For a host that needs JavaScript: one text after the other, until it closes the socket.
   function strip() {
+    const typescript = parts.typescript(require);
     for (;;) {
       const { id, body } = channel.receive();
       try {

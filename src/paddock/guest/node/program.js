@@ -18,9 +18,8 @@
     }
   }
 
-  function run(code, args, place) {
+  function run(code, args) {
     const source = code.startsWith('#!') ? `//${code.slice(2)}` : code;
-    stacks.written(Infinity, place);
     let name;
     try {
       name = isModule(source) ? 'main.mjs' : 'main.js';

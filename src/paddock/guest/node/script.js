@@ -27,18 +27,14 @@
     return error;
   }
 
-  // `place` tells where something stood in what the author wrote, of which `code` was made.
-  function run(code, place) {
+  function run(code) {
     const { text, moved } = wrap.wrapped(code);
-    const shifted = (line, column) => place(
-      line, line === moved.line && column > moved.column ? Math.max(1, column - moved.by) : column,
-    );
-    stacks.written(lines(code), shifted);
+    stacks.written(lines(code), moved);
     let script;
     try {
       script = compiled(text, -1);
     } catch (error) {
-      if (isModule(error)) runModule(code, place);
+      if (isModule(error)) runModule(code);
       else refused(clearer(error, code));
       return;
     }
@@ -58,8 +54,8 @@
   }
 
   // Its value is what it exports by default.
-  function runModule(source, place) {
-    stacks.written(lines(source), place);
+  function runModule(source) {
+    stacks.written(lines(source));
     const url = `file://${process.cwd()}/${NAME}`;
     registerHooks({
       resolve: (specifier, context, next) => (

@@ -8,8 +8,13 @@
   const HEADER_CHARACTERS = 4000; // of both together; longer ones go into the body of a frame
 
   let folder = `${process.cwd()}/`;
-  let place = (line, column) => ({ line, column }); // from the text that runs to the text that was written
+  let moved = { line: 0, column: 0, by: 0 }; // what wrap.js put into the script's text
   let most = Infinity; // lines of that
+
+  function place(line, column) {
+    const isMoved = line === moved.line && column > moved.column;
+    return { line, column: isMoved ? Math.max(1, column - moved.by) : column };
+  }
 
   // The name of a script's file as it is shown; null where the file is Node's own, or ours.
   function shown(file) {
@@ -134,6 +139,6 @@
     install,
     rejected,
     told,
-    written: (lines, map) => { most = lines; place = map; },
+    written: (lines, shift = { line: 0, column: 0, by: 0 }) => { most = lines; moved = shift; },
   };
 })

@@ -74,14 +74,5 @@
     return transformed(code);
   }
 
-  // Line and column, from 1, of what stands there in the text that was made.
-  function original(map, line, column) {
-    for (let at = Math.min(line, map.length) - 1; at >= 0; at--) {
-      const found = map[at].findLast(([start]) => at < line - 1 || start < column) ?? map[at][0];
-      if (found !== undefined) return { line: found[1] + 1, column: found[2] + 1 };
-    }
-    return { line: 1, column: 1 };
-  }
-
-  return { __proto__: null, original, stripped };
+  return { __proto__: null, stripped };
 })
