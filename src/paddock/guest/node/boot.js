@@ -165,7 +165,7 @@
     const module = { exports, id: '.', filename: path, loaded: false, children: [], paths: [] };
     const own = { require: createRequire(path), module, exports, __filename: path, __dirname: dirname(path) };
     for (const name of Object.keys(own)) if (!Object.hasOwn(globalThis, name)) give(name, own[name]);
-    globalThis.console = parts.logs(require, channel.emit).console();
+    globalThis.console = console;
   }
 
   function place(path, data) {
@@ -188,10 +188,7 @@
 
   function run(start, code) {
     source = code;
-    stacks.install();
-    const ends = { ended, failed, refused, sources };
-    const script = parts.script(require, wrap, stacks, ends);
-    if (isProgram) parts.program(require, script, stacks, ends).run(code, start.argv);
+    if (isProgram) program.run(code, start.argv);
     else script.run(code);
   }
 
@@ -208,14 +205,18 @@
     }
   }
 
-  // Every kind of thing once, so that it is compiled when a script comes.
-  function rehearse() {
-    const { text } = wrap.wrapped('const a = [1];\nawait 0;\na.map((x) => x + 1)');
-    const script = parts.script(require, wrap, stacks, { });
-    script.compiled(text, -1).runInThisContext();
-    values.text([{ a: 1, b: 'x' }], 'the result');
+  // Every kind of thing once, so that it is compiled when a script comes; then `next`.
+  function rehearse(next) {
+    stacks.told('ok', stacks.described(new Error('x')), null);
     values.parse('{"a":[1]}');
-    inspect({ a: [1], e: new Error('x') });
+    parts.logs(require, () => {}).console().log({ a: [1] });
+    createRequire('/main.js');
+    parts.script(require, wrap, stacks, {
+      ended(value) {
+        values.text(value, 'the result');
+        next();
+      },
+    }).run('const a = [{ a: 1, b: "x" }];\na.map((x) => x)');
   }
 
   function serve() {
@@ -231,7 +232,6 @@
       else if (kind === FILE) place(parse(header).path, body);
       else if (kind === CODE) {
         isProgram = start.mode === 'script';
-        catchAll();
         fill(start, inputs);
         run(start, body.toString());
         return;
@@ -240,6 +240,12 @@
   }
 
   tidy();
-  if (!hurry) rehearse();
-  serve();
+  stacks.install();
+  const ends = { ended, failed, refused, sources };
+  const script = parts.script(require, wrap, stacks, ends);
+  const program = parts.program(require, script, stacks, ends);
+  const console = parts.logs(require, channel.emit).console();
+  catchAll();
+  if (hurry) serve();
+  else rehearse(serve);
 })
