@@ -17,7 +17,8 @@
   const values = parts.values(taken, parts.kinds(taken));
   const channel = parts.channel(require);
   const stacks = parts.stacks(require);
-  const wrap = parts.wrap(taken, parts.tokens());
+  const tokens = parts.tokens();
+  const wrap = parts.wrap(taken, tokens);
   let isListening = false;
   let isProgram = false;
   let isOver = false;
@@ -211,7 +212,7 @@
     values.parse('{"a":[1]}');
     parts.logs(require, () => {}).console().log({ a: [1] });
     createRequire('/main.js');
-    parts.script(require, wrap, stacks, {
+    parts.script(require, wrap, tokens, stacks, {
       ended(value) {
         values.text(value, 'the result');
         next();
@@ -242,7 +243,7 @@
   tidy();
   stacks.install();
   const ends = { ended, failed, refused, sources };
-  const script = parts.script(require, wrap, stacks, ends);
+  const script = parts.script(require, wrap, tokens, stacks, ends);
   const program = parts.program(require, script, stacks, ends);
   const console = parts.logs(require, channel.emit).console();
   catchAll();

@@ -1,5 +1,5 @@
 // A script whose value is wanted: an async function, or, where it imports or exports, a module.
-(function (require, wrap, stacks, ends) {
+(function (require, wrap, tokens, stacks, ends) {
   'use strict';
   const { ended, failed, refused } = ends;
   const { Script, constants: { USE_MAIN_CONTEXT_DEFAULT_LOADER } } = require('node:vm');
@@ -12,6 +12,16 @@
   const isModule = (error) => IS_MODULE.test(error.message);
   const wantsModule = (error) => isModule(error) || WANTS_MODULE.test(error.message);
   const lines = (code) => code.split(/\r\n|[\n\r\u2028\u2029]/).length;
+
+  // Where the expression stands that wrap.js returns: the first token after the place that it names.
+  function begins(code, { line, column, by }) {
+    const breaks = [...code.matchAll(/\r\n|[\n\r\u2028\u2029]/g)].map(({ 0: text, index }) => index + text.length);
+    const starts = [0, ...breaks];
+    const after = by === 0 ? 0 : starts[line - 1] + column;
+    const { start } = tokens(code).find((token) => token.start >= after);
+    const at = starts.findLastIndex((offset) => offset <= start);
+    return { line: at + 1, column: start - starts[at] + 1 };
+  }
 
   function compiled(text, lineOffset) {
     return new Script(text, { filename: NAME, lineOffset, importModuleDynamically: USE_MAIN_CONTEXT_DEFAULT_LOADER });
@@ -29,7 +39,7 @@
 
   function run(code) {
     const { text, moved } = wrap.wrapped(code);
-    stacks.written(lines(code), moved);
+    stacks.written(lines(code), moved, () => begins(code, moved));
     let script;
     try {
       script = compiled(text, -1);

@@ -9,11 +9,14 @@
 
   let folder = `${process.cwd()}/`;
   let moved = { line: 0, column: 0, by: 0 }; // what wrap.js put into the script's text
+  let begins = null; // gives where the expression stands that is returned
   let most = Infinity; // lines of that
 
+  // V8 may blame a whole statement, and so the `return` that wrap.js has put there.
   function place(line, column) {
     const isMoved = line === moved.line && column > moved.column;
-    return { line, column: isMoved ? Math.max(1, column - moved.by) : column };
+    if (begins !== null && (!(line > 0) || (isMoved && column <= moved.column + moved.by))) return begins();
+    return { line, column: isMoved ? column - moved.by : column };
   }
 
   // The name of a script's file as it is shown; null where the file is Node's own, or ours.
@@ -93,10 +96,11 @@
   // Where the text of an error that Node made while it compiled says that it is; its first lines show the source.
   function parsed(error) {
     const stack = tried(() => error.stack, '');
-    const found = /^(.*):(\d+)\n(.*)\n( *)\^+/.exec(stack);
+    const found = /^[^\n]*:(\d+)\n(?:[^\n]*\n( *)\^)?/.exec(stack);
     if (found === null) return {};
-    const at = place(+found[2], found[4].length + 1);
-    return at.line > most ? { line: most, column: undefined } : at;
+    const [line, column] = [+found[1], found[2] === undefined ? undefined : found[2].length + 1];
+    if (line > most || column === undefined) return { line: Math.min(line, most), column: undefined };
+    return place(line, column);
   }
 
   const cut = (text) => stringify(
@@ -139,6 +143,10 @@
     install,
     rejected,
     told,
-    written: (lines, shift = { line: 0, column: 0, by: 0 }) => { most = lines; moved = shift; },
+    written(lines, shift = { line: 0, column: 0, by: 0 }, start = null) {
+      most = lines;
+      moved = shift;
+      begins = start;
+    },
   };
 })
