@@ -152,7 +152,7 @@
 
   function fill(start, inputs) {
     const given = start.files ?? [];
-    for (const file of given) file.path = join(files, file.path.slice('/files'.length));
+    for (const file of given) file.path = placed(file.path);
     if (!isProgram || start.tools.length > 0) {
       for (const name of Object.keys(bridge.globals)) give(name, bridge.globals[name]);
       for (const name of start.tools) give(name, bridge.linked(name));
@@ -169,8 +169,11 @@
     globalThis.console = console;
   }
 
+  // Where a path below /files really is.
+  const placed = (path) => join(files, path.startsWith('/files/') ? path.slice('/files'.length) : path);
+
   function place(path, data) {
-    const target = join(files, path);
+    const target = placed(path);
     mkdirSync(dirname(target), { recursive: true });
     appendFileSync(target, data);
   }

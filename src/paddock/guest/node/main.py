@@ -17,7 +17,10 @@ CONTROL = 3
 SHARED = ("primordials", "kinds", "values", "bridge", "tokens", "wrap")
 """What both engines for JavaScript run, from the folder beside this one."""
 OWN = ("channel", "stacks", "logs", "typescript", "script", "program", "boot")
-FLAGS = ("--disable-warning=ExperimentalWarning",)
+FLAGS = (
+    "--disable-warning=ExperimentalWarning",
+    "--openssl-config=/dev/null",  # where the system's is there and may not be read, Node would not start
+)
 KEPT = ("PATH", "HOME", "LANG", "TZ", "TMPDIR", "PADDOCK_FILES")
 MOST_TASKS = 64 + 32
 """Of processes that a script may have at most, and of threads that Node has for itself."""
