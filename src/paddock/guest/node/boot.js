@@ -77,9 +77,12 @@
 
   function failed(error) {
     if (isOver) return;
-    if (error instanceof SyntaxError && /^file:[^\n]*main\.m?js:\d+\n/.test(error.stack)) {
-      refused(error);
-      return;
+    if (error instanceof SyntaxError) {
+      const found = /^file:[^\n]*main\.m?js:\d+\n/.test(error.stack) ? error : script.misread(source, error);
+      if (found !== undefined) {
+        refused(found);
+        return;
+      }
     }
     let envelope;
     if (typeof error === 'object' && error !== null) envelope = bridge.envelopeOf(error);
@@ -129,6 +132,24 @@
     process.on('beforeExit', () => {
       if (isProgram || process.listenerCount('beforeExit') > 1) return;
       end('raised', { type: 'Error', message: STUCK, traceback: `Error: ${STUCK}` });
+    });
+  }
+
+  // A write to a pipe that is full waits: what it could not take would pile up here, and be lost at the end.
+  function blocking(name) {
+    const { get } = Object.getOwnPropertyDescriptor(process, name);
+    let found = null;
+    Object.defineProperty(process, name, {
+      __proto__: null,
+      configurable: true,
+      enumerable: true,
+      get() {
+        if (found === null) {
+          found = get.call(process);
+          found._handle?.setBlocking?.(true);
+        }
+        return found;
+      },
     });
   }
 
@@ -244,6 +265,8 @@
   }
 
   tidy();
+  blocking('stdout');
+  blocking('stderr');
   stacks.install();
   const ends = { ended, failed, refused, sources };
   const script = parts.script(require, wrap, tokens, stacks, ends);

@@ -7,6 +7,9 @@
   const NAME = 'main.js';
   const IS_MODULE = /^(?:Cannot use import statement|Cannot use 'import\.meta'|Unexpected token 'export')/;
   const WANTS_MODULE = /^await is only valid/;
+  const DECLARATIONS = new RegExp(
+    '^[ \\t]*(?:import\\b[^;\\n]*;?|export\\s+default\\b|export\\s*(?:\\*|\\{[^}]*\\})[^;\\n]*;?|export\\b)', 'gm',
+  );
   const load = (url) => import(url);
 
   const isModule = (error) => IS_MODULE.test(error.message);
@@ -35,6 +38,16 @@
       if (/end of input|unterminated/i.test(other.message)) return other;
     }
     return error;
+  }
+
+  // Of a module Node tells only that it is none, and not where: asked again without what a function may not hold.
+  function misread(code, error) {
+    try {
+      compiled(`(async function () {\n${code.replace(DECLARATIONS, (text) => text.replace(/[^\n]/g, ' '))}\n})`, -1);
+    } catch (other) {
+      if (other.message === error.message) return other;
+    }
+    return undefined;
   }
 
   function run(code) {
@@ -78,5 +91,5 @@
     load(url).then((names) => names.default).then((value) => setImmediate(ended, value), failed);
   }
 
-  return { __proto__: null, compiled, run, wantsModule };
+  return { __proto__: null, compiled, misread, run, wantsModule };
 })
