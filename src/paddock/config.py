@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from paddock.model.environments import (
     BUILT_IN,
     DEFAULT_ENVIRONMENT,
+    NODE_ENVIRONMENT,
     QUICKJS_ENVIRONMENT,
     EnvironmentConfig,
     name_problem,
@@ -111,6 +112,8 @@ class Config:
     monty: MontyConfig = field(default_factory=MontyConfig)
     cpython: GuestsConfig = field(default_factory=GuestsConfig)
     quickjs: GuestsConfig = field(default_factory=lambda: GuestsConfig(QUICKJS_ENVIRONMENT))
+    # Each takes 50 MB, and a tenth of a second to make.
+    node: GuestsConfig = field(default_factory=lambda: GuestsConfig(NODE_ENVIRONMENT, min_waiting=1, max_waiting=4))
     jail: JailConfig = field(default_factory=JailConfig)
     environments: Mapping[str, EnvironmentConfig] = field(default_factory=lambda: dict(BUILT_IN))
     tools: ToolsConfig = field(default_factory=ToolsConfig)
@@ -294,7 +297,7 @@ def _checked(config: Config, origins: Origins) -> Config:
             f"{blamed}monty.min_workers must be at least 1 and at most monty.max_workers, "
             f"and that at most {MOST_WORKERS}; here they are {least} and {most}"
         )
-    for engine in ("cpython", "quickjs"):
+    for engine in ("cpython", "quickjs", "node"):
         _check_guests(config, engine, origins)
     _check_jail(config.jail, origins)
     for name in ("call_seconds", "connect_seconds"):

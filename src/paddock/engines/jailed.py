@@ -55,8 +55,10 @@ _DISTURBED = "the script disturbed the runtime that it runs in"
 class JailedEngine:
     """A pool of guests that run `runtime`, started on first use."""
 
-    def __init__(self, config: Config, settings: GuestsConfig, runtime: str) -> None:
-        self._jail = Jail(config, settings, runtime)
+    def __init__(
+        self, config: Config, settings: GuestsConfig, runtime: str, program: tuple[str, ...] = ()
+    ) -> None:
+        self._jail = Jail(config, settings, runtime, program)
 
     @asynccontextmanager
     async def open(self, plan: Plan) -> AsyncIterator[JailedExecution]:
@@ -65,6 +67,9 @@ class JailedEngine:
             yield JailedExecution(guest, plan)
         finally:
             self._jail.give_back(guest)
+
+    def _jail_for(self, plan: Plan) -> Jail:
+        return self._jail
 
     async def close(self) -> None:
         await self._jail.close()
@@ -84,7 +89,7 @@ class JailedExecution:
         self._report: Report | None = None  # of an end that the zygote saw
 
     async def feed(self) -> AsyncGenerator[EngineEvent, None]:
-        self._guest.limit(self._plan.limits)
+        self._limit(self._plan.limits)
         self._send_script()
         look = LOOK_SECONDS + time.monotonic()
         more = has_ended = False
@@ -104,6 +109,8 @@ class JailedExecution:
             try:
                 for count, message in enumerate(self._inbox.messages(), 1):
                     event = self._event(message)
+                    for output in self._unsaid(event) if isinstance(event, Finished) else ():
+                        yield output
                     if event is not None:
                         yield event
                     if isinstance(event, Finished):
@@ -119,7 +126,10 @@ class JailedExecution:
             if has_ended and not more:
                 for output in self._printed():
                     yield output
-                yield self._death()
+                finished = self._death()
+                for output in self._unsaid(finished):
+                    yield output
+                yield finished
                 return
 
     def answer(self, call_id: int, answer: Answer) -> None:
@@ -134,6 +144,13 @@ class JailedExecution:
         if answer.content is not None:
             header["text"] = answer.is_text
         self._guest.send(pack(Kind.ANSWER, call_id, header, answer.content or b""))
+
+    def _limit(self, limits: Limits) -> None:
+        self._guest.limit(limits)
+
+    def _unsaid(self, finished: Finished) -> Iterator[Output]:
+        """What an engine held back until it knew the end."""
+        yield from ()
 
     def _send_script(self) -> None:
         plan = self._plan

@@ -18,10 +18,11 @@ ENGINES: Mapping[str, str] = {
     "monty": "paddock.engines.monty:MontyEngine",
     "cpython": "paddock.engines.cpython:CPythonEngine",
     "quickjs": "paddock.engines.quickjs:QuickJSEngine",
+    "node": "paddock.engines.node:NodeEngine",
 }
 
 
-JAILED = frozenset({"cpython", "quickjs"})
+JAILED = frozenset({"cpython", "quickjs", "node"})
 MACHINES = frozenset({"x86_64", "aarch64"})
 """Those for which the jail's filter of system calls is written."""
 

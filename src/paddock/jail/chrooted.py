@@ -20,7 +20,6 @@ from paddock.jail.walls.libc import prctl
 WRITABLE = ("/tmp", "/files", "/dev")  # noqa: S108  inside
 NOT_COPIED = ("/usr/lib", "/usr/lib64", "/usr/lib32", "/usr/libx32", "/lib32")
 """Too much to copy: the folders below them that the interpreter loads from are named apart."""
-LOADERS = ("/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1")
 _SET_CHILD_SUBREAPER = 36
 
 
@@ -30,7 +29,13 @@ class Chrooted:
     def __init__(self, spec: Spec) -> None:
         self._spec = spec
         policies = {
-            processes: seccomp.Policy(processes=processes, sockets="none", memfds=spec.memfds, trace=spec.trace)
+            processes: seccomp.Policy(
+                processes=processes,
+                execute=bool(spec.program),
+                sockets="none",
+                memfds=spec.memfds,
+                trace=spec.trace,
+            )
             for processes in (True, False)
         }
         self._programs = {processes: seccomp.program(policy) for processes, policy in policies.items()}
@@ -93,7 +98,7 @@ class Chrooted:
 
 
 def _copied(reads: tuple[str, ...]) -> set[str]:
-    loaders = {os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path)) for path in LOADERS}  # noqa: PTH118, PTH119, PTH120
+    loaders = {os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path)) for path in roots.LOADERS}  # noqa: PTH118, PTH119, PTH120
     return {path for path in reads if path not in NOT_COPIED or os.path.islink(path)} | loaders  # noqa: PTH114
 
 

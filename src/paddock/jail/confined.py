@@ -18,6 +18,7 @@ from pathlib import Path
 from paddock.jail import reaper
 from paddock.jail.spec import Order, Spec
 from paddock.jail.walls import capabilities, landlock, quota, rlimits, roots, seccomp, tracing
+from paddock.jail.walls.roots import LOADERS
 
 OPEN_FILES = 256
 """Nobody counts what waits in the pipes and sockets of a guest: so it has not many of them."""
@@ -32,7 +33,10 @@ class Confined:
 
     def __init__(self, spec: Spec) -> None:
         self._spec = spec
-        self._program = seccomp.program(seccomp.Policy(processes=False, confined=True, trace=spec.trace))
+        # One that becomes another program may do so again: it stays the one process, behind the same walls.
+        policy = seccomp.Policy(processes=False, execute=bool(spec.program), confined=True, trace=spec.trace)
+        self._program = seccomp.program(policy)
+        self._executable = [*spec.program[:1], *_loaders()] if spec.program else []
 
     def enter(self, host: socket.socket) -> None:
         if os.geteuid() == 0:
@@ -82,7 +86,7 @@ class Confined:
         rlimits.apply({"file_bytes": self._spec.tmp_bytes if folder else 0})
         capabilities.drop_all()
         capabilities.no_new_privs()
-        landlock.restrict(read=self._readable, write=writable, execute=False)
+        landlock.restrict(read=self._readable, write=writable, execute=False, programs=self._executable)
         capabilities.die_with_parent(os.getppid())
         tracing.install(seccomp.for_process(self._program, os.getpid()), keep, told=self._spec.trace)
 
@@ -123,6 +127,11 @@ class Removal:
         if self._guest is not None:
             with suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._guest[1], what)
+
+
+def _loaders() -> list[str]:
+    """What the kernel executes to start a program: it is asked for as much as the program itself."""
+    return [path for path in LOADERS if os.path.exists(path)]  # noqa: PTH110
 
 
 def _home(candidates: Sequence[str]) -> str | None:

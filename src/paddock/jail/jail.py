@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from typing import TYPE_CHECKING
 
 from paddock.jail.bounds import Bounds
@@ -23,12 +24,16 @@ log = logging.getLogger("paddock.jail")
 
 
 class Jail:
-    """Guests that run `runtime` in the environment that their settings name."""
+    """Guests that run `runtime` in the environment that their settings name.
 
-    def __init__(self, config: Config, settings: GuestsConfig, runtime: str) -> None:
+    `program` is what they become, where they do: a path below the environment's packages, and arguments.
+    """
+
+    def __init__(self, config: Config, settings: GuestsConfig, runtime: str, program: tuple[str, ...] = ()) -> None:
         self._config = config
         self._settings = settings
         self._runtime = runtime
+        self._program = program
         self._pool: Pool | None = None
         self._lease: Lease | None = None
         self._starting = asyncio.Lock()
@@ -81,7 +86,8 @@ class Jail:
         if self._lease is None:
             raise EngineCrashed("the environment is not there any more")
         built = self._lease.built
-        inside = Inside(self._runtime, built.reads, (built.path,), built.preload)
+        program = self._program and (os.path.join(built.site_packages, self._program[0]), *self._program[1:])  # noqa: PTH118
+        inside = Inside(self._runtime, built.reads, (built.path,), built.preload, program)
         memfds = self._counted
         if self.profile is not None:
             return await start(self.profile, self._config, built.executable, inside, memfds=memfds)

@@ -25,7 +25,13 @@ class Namespaced:
         sockets: Literal["none", "unix"] = "unix" if landlock.abi() >= landlock.SCOPES else "none"
         self._programs = {
             processes: seccomp.program(
-                seccomp.Policy(processes=processes, sockets=sockets, memfds=spec.memfds, trace=spec.trace)
+                seccomp.Policy(
+                    processes=processes,
+                    execute=bool(spec.program),
+                    sockets=sockets,
+                    memfds=spec.memfds,
+                    trace=spec.trace,
+                )
             )
             for processes in (True, False)
         }

@@ -19,6 +19,7 @@ class Spec:
     reads: tuple[str, ...]  # directories and files of the host that guests see, read-only, at the same path
     whole: tuple[str, ...] = ()  # those of them that hold nothing but what guests need
     preload: tuple[str, ...] = ()  # modules to import before any guest is forked
+    program: tuple[str, ...] = ()  # what guests become when they are walled in: its path, its arguments
     own_uids: bool = False  # each guest under an id of its own; needs a range of ids
     uid_base: int = 0  # where that range begins, as the host counts
     uid_count: int = 0

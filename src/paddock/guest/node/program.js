@@ -1,0 +1,41 @@
+// A script as a program of its own: a file in the working directory, with arguments and an exit code.
+(function (require, script, stacks, ends) {
+  'use strict';
+  const { wantsModule } = script;
+  const { refused, sources } = ends;
+  const Module = require('node:module');
+  const { compileFunction } = require('node:vm');
+  const { writeFileSync } = require('node:fs');
+  const NAMES = ['exports', 'require', 'module', '__filename', '__dirname'];
+
+  function isModule(code) {
+    try {
+      compileFunction(code, NAMES, { filename: 'main.js' });
+      return false;
+    } catch (error) {
+      if (wantsModule(error)) return true;
+      throw error;
+    }
+  }
+
+  function run(code, args) {
+    const source = code.startsWith('#!') ? `//${code.slice(2)}` : code;
+    let name;
+    try {
+      name = isModule(source) ? 'main.mjs' : 'main.js';
+    } catch (error) {
+      refused(error);
+      return;
+    }
+    const path = `${process.cwd().replace(/\/$/, '')}/${name}`;
+    process.argv = [process.execPath, path, ...args];
+    try {
+      writeFileSync(path, code);
+    } catch {
+      sources(path, source); // nowhere to write
+    }
+    Module.runMain(path);
+  }
+
+  return { __proto__: null, run };
+})

@@ -1,0 +1,95 @@
+// A script whose value is wanted: an async function, or, where it imports or exports, a module.
+(function (require, wrap, tokens, stacks, ends) {
+  'use strict';
+  const { ended, failed, refused } = ends;
+  const { Script, constants: { USE_MAIN_CONTEXT_DEFAULT_LOADER } } = require('node:vm');
+  const { registerHooks } = require('node:module');
+  const NAME = 'main.js';
+  const IS_MODULE = /^(?:Cannot use import statement|Cannot use 'import\.meta'|Unexpected token 'export')/;
+  const WANTS_MODULE = /^await is only valid/;
+  const DECLARATIONS = new RegExp(
+    '^[ \\t]*(?:import\\b[^;\\n]*;?|export\\s+default\\b|export\\s*(?:\\*|\\{[^}]*\\})[^;\\n]*;?|export\\b)', 'gm',
+  );
+  const load = (url) => import(url);
+
+  const isModule = (error) => IS_MODULE.test(error.message);
+  const wantsModule = (error) => isModule(error) || WANTS_MODULE.test(error.message);
+  const lines = (code) => code.split(/\r\n|[\n\r\u2028\u2029]/).length;
+
+  // Where the expression stands that wrap.js returns: the first token after the place that it names.
+  function begins(code, { line, column, by }) {
+    const breaks = [...code.matchAll(/\r\n|[\n\r\u2028\u2029]/g)].map(({ 0: text, index }) => index + text.length);
+    const starts = [0, ...breaks];
+    const after = by === 0 ? 0 : starts[line - 1] + column;
+    const { start } = tokens(code).find((token) => token.start >= after);
+    const at = starts.findLastIndex((offset) => offset <= start);
+    return { line: at + 1, column: start - starts[at] + 1 };
+  }
+
+  function compiled(text, lineOffset) {
+    return new Script(text, { filename: NAME, lineOffset, importModuleDynamically: USE_MAIN_CONTEXT_DEFAULT_LOADER });
+  }
+
+  // What the end of the text lacks is not found before the end of what is around it: asked without that.
+  function clearer(error, code) {
+    try {
+      compiled(code, 0);
+    } catch (other) {
+      if (/end of input|unterminated/i.test(other.message)) return other;
+    }
+    return error;
+  }
+
+  // Of a module Node tells only that it is none, and not where: asked again without what a function may not hold.
+  function misread(code, error) {
+    try {
+      compiled(`(async function () {\n${code.replace(DECLARATIONS, (text) => text.replace(/[^\n]/g, ' '))}\n})`, -1);
+    } catch (other) {
+      if (other.message === error.message) return other;
+    }
+    return undefined;
+  }
+
+  function run(code) {
+    const { text, moved } = wrap.wrapped(code);
+    stacks.written(lines(code), moved, () => begins(code, moved));
+    let script;
+    try {
+      script = compiled(text, -1);
+    } catch (error) {
+      if (isModule(error)) runModule(code);
+      else refused(clearer(error, code));
+      return;
+    }
+    // Two in a row: between them Node looks for rejections that nobody handles, and no timer is due yet.
+    let outcome = null;
+    setImmediate(() => {
+      script.runInThisContext()().then((value) => {
+        outcome = { value };
+        if (isOver) setImmediate(ended, value);
+      }, failed);
+    });
+    let isOver = false;
+    setImmediate(() => {
+      isOver = true;
+      if (outcome !== null) ended(outcome.value);
+    });
+  }
+
+  // Its value is what it exports by default.
+  function runModule(source) {
+    stacks.written(lines(source));
+    const url = `file://${process.cwd()}/${NAME}`;
+    registerHooks({
+      resolve: (specifier, context, next) => (
+        specifier === url ? { url, format: 'module', shortCircuit: true } : next(specifier, context)
+      ),
+      load: (at, context, next) => (
+        at === url ? { format: 'module', source, shortCircuit: true } : next(at, context)
+      ),
+    });
+    load(url).then((names) => names.default).then((value) => setImmediate(ended, value), failed);
+  }
+
+  return { __proto__: null, compiled, misread, run, wantsModule };
+})
