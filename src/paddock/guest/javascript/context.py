@@ -17,7 +17,7 @@ PLAIN, JSON_TEXT, BASE64 = range(3)
 STACK_BYTES = 4 * 1024 * 1024
 PARTS = (
     "primordials", "kinds", "errors", "values", "bridge", "layout", "bases", "inspect", "tokens", "wrap", "timers", "console",
-    "encoding", "url", "clone", "random", "start",
+    "encoding", "url_parser", "url", "clone", "random", "start",
 )  # fmt: skip
 Emit = Callable[[int, int, str, bytes], str | None]
 Ask = Callable[[str, bytes], str]
@@ -47,8 +47,8 @@ class Context:
         context.eval("parts = {}; last = 0; held = (value) => { last = value }")
         held = context.get("held")
         for name in PARTS:
-            text = (Path(__file__).parent / f"{name}.js").read_text(encoding="utf-8")
-            if not self._native.evaluate(text, f"paddock/{name}.js", 1, held):
+            text = (Path(__file__).parent / f"{name}.js").read_bytes()
+            if not self._native.evaluate(text, f"paddock/{name}.js", held):
                 raise RuntimeError(f"{name}.js: {context.eval('last + last.stack')}")
             context.eval(f"parts.{name} = last")
         names = "emit, ask, peek, parts, held, last"
@@ -79,7 +79,9 @@ class Context:
 
     def compile(self, code: str) -> bool:
         """Compile the script; a SyntaxError is emitted as its RESULT."""
-        if self._native.evaluate(self._wrapped(code), FILE_NAME, 0, self._hold):
+        wrapped = self._wrapped(code)
+        text = _bytes(wrapped[1:], int(wrapped[0]))
+        if self._native.evaluate(text, FILE_NAME, self._hold):
             return True
         self._rejected()
         return False

@@ -72,7 +72,7 @@
   const timers = parts.timers(taken, raised);
   const globals = [
     bridge.globals, timers.globals, parts.console(taken, host, inspect), parts.encoding(taken, host),
-    parts.url(taken, host, kinds), parts.clone(taken, kinds), parts.random(taken),
+    parts.url(taken, parts.url_parser(taken, host), kinds), parts.clone(taken, kinds), parts.random(taken),
   ];
   for (const found of globals) for (const name of Object.keys(found)) if (name !== 'seed') define(name, found[name]);
   const { seed } = globals[6];
@@ -90,11 +90,11 @@
     input(name, text) {
       define(name, values.parse(text));
     },
-    // The text to compile, in place of the script's own.
+    // The text to compile, in place of the script's own: how it crosses, then itself.
     wrapped(source) {
       const { text, moved } = wrap.wrapped(source);
       errors.moved(moved);
-      return text;
+      return crossing((crossed, form) => StringPrototypeToWellFormed(`${form}${crossed}`), text);
     },
     hold(value) {
       held = value;
