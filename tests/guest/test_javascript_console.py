@@ -185,7 +185,7 @@ def test_a_nul_and_a_lone_surrogate_can_be_printed(run_javascript: Run) -> None:
 
 def test_an_error_shows_the_frames_of_the_script(run_javascript: Run) -> None:
     ran = run_javascript("function f() {\n  return new TypeError('odd', {cause: 'why'})\n}\nconsole.error(f())")
-    expected = "TypeError: odd\n    at f (main.js:2:23)\n    at main.js:4:15 {\n  [cause]: 'why'\n}"
+    expected = "TypeError: odd\n    at f (main.js:2:14)\n    at main.js:4:15 {\n  [cause]: 'why'\n}"
     assert logs(ran) == [("error", expected)]
 
 

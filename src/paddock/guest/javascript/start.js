@@ -13,6 +13,7 @@
   const JSON_TEXT = 1;
   const BASE64 = 2;
   const RESULT = 20;
+  const OUT_OF_MEMORY = 'out of memory';
   const kinds = parts.kinds(taken);
   const errors = parts.errors(taken);
   const values = parts.values(taken, kinds);
@@ -27,6 +28,7 @@
     __proto__: null,
     emit(kind, id, header, body) {
       const problem = crossing((text, form) => emit(kind, id, StringPrototypeToWellFormed(header), text, form), body);
+      if (problem === OUT_OF_MEMORY) throw errors.made({ name: 'InternalError', message: problem });
       if (problem) throw new RangeError(problem);
     },
     // The answer to a question of the prelude, text by default; an error where Python has one.
