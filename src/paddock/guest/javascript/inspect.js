@@ -102,7 +102,6 @@
         break;
       }
       case 'WeakMap': case 'WeakSet': push(entries, '<items unknown>'); break;
-      case 'WeakRef': push(entries, show(taken.WeakRefPrototypeDeref(value))); break;
     }
     return entries;
   }
@@ -218,7 +217,6 @@
         return based(`[${kind}${named}: ${primitive(inner, state.indentation)}]` +
           `${tag !== '' && tag !== name ? ` [${tag}]` : ''}`, keys);
       }
-      case 'WeakRef': return { base: '', open: `${prefix(name, tag, kind)}{`, close: '}', list: null };
     }
     if (BRACED[kind]) return { base: '', open: `${prefix(name, tag, kind)}{`, close: '}', list: null };
     const href = kinds.hrefOf(value);

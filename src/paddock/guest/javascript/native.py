@@ -68,13 +68,12 @@ class Native:
         self._tracker = _Tracker(self._note)
         _track(self.runtime, self._tracker, None)
 
-    def evaluate(self, text: str, file_name: str, line: int, take: _quickjs.Object) -> bool:
+    def evaluate(self, code: bytes, file_name: str, take: _quickjs.Object) -> bool:
         """Evaluate an expression that calls nothing, and call `take` with what it gives, or with its SyntaxError.
 
         `take` must not reach Python. Whether the expression compiled is returned.
         """
-        code = text.encode()
-        options = _Options(1, 0, file_name.encode(), line)
+        options = _Options(1, 0, file_name.encode(), 1)
         _update_stack_top(self.runtime)
         value = _evaluate(self._context, _UNDEFINED, code, len(code), ctypes.byref(options))
         assert isinstance(value, Value)

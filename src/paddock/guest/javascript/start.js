@@ -13,6 +13,7 @@
   const JSON_TEXT = 1;
   const BASE64 = 2;
   const RESULT = 20;
+  const OUT_OF_MEMORY = 'out of memory';
   const kinds = parts.kinds(taken);
   const errors = parts.errors(taken);
   const values = parts.values(taken, kinds);
@@ -27,6 +28,7 @@
     __proto__: null,
     emit(kind, id, header, body) {
       const problem = crossing((text, form) => emit(kind, id, StringPrototypeToWellFormed(header), text, form), body);
+      if (problem === OUT_OF_MEMORY) throw errors.made({ name: 'InternalError', message: problem });
       if (problem) throw new RangeError(problem);
     },
     // The answer to a question of the prelude, text by default; an error where Python has one.
@@ -72,7 +74,7 @@
   const timers = parts.timers(taken, raised);
   const globals = [
     bridge.globals, timers.globals, parts.console(taken, host, inspect), parts.encoding(taken, host),
-    parts.url(taken, host, kinds), parts.clone(taken, kinds), parts.random(taken),
+    parts.url(taken, parts.url_parser(taken, host), kinds), parts.clone(taken, kinds), parts.random(taken),
   ];
   for (const found of globals) for (const name of Object.keys(found)) if (name !== 'seed') define(name, found[name]);
   const { seed } = globals[6];
@@ -90,11 +92,11 @@
     input(name, text) {
       define(name, values.parse(text));
     },
-    // The text to compile, in place of the script's own.
+    // The text to compile, in place of the script's own: how it crosses, then itself.
     wrapped(source) {
       const { text, moved } = wrap.wrapped(source);
       errors.moved(moved);
-      return text;
+      return crossing((crossed, form) => StringPrototypeToWellFormed(`${form}${crossed}`), text);
     },
     hold(value) {
       held = value;
