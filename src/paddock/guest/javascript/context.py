@@ -23,6 +23,8 @@ PARTS = (
     "primordials", "kinds", "errors", "values", "bridge", "layout", "bases", "inspect", "tokens", "wrap", "timers", "console",
     "encoding", "url_parser", "url", "clone", "random", "start",
 )  # fmt: skip
+_TEXTS = {name: (Path(__file__).parent / f"{name}.js").read_bytes() for name in PARTS}
+"""Read when this module is imported: inside, our own files are not there."""
 Emit = Callable[[int, int, str, bytes], str | None]
 Ask = Callable[[str, bytes], str]
 
@@ -51,8 +53,7 @@ class Context:
         context.eval("parts = {}; last = 0; held = (value) => { last = value }")
         held = context.get("held")
         for name in PARTS:
-            text = (Path(__file__).parent / f"{name}.js").read_bytes()
-            if not self._native.evaluate(text, f"paddock/{name}.js", held):
+            if not self._native.evaluate(_TEXTS[name], f"paddock/{name}.js", held):
                 raise RuntimeError(f"{name}.js: {context.eval('last + last.stack')}")
             context.eval(f"parts.{name} = last")
         names = "emit, ask, peek, parts, held, last"
