@@ -47,6 +47,7 @@
   });
   const tokens = parts.tokens();
   const wrap = parts.wrap(taken, tokens);
+  let refusal; // what is wrong with the script's text, in other words than QuickJS has
   let held; // a compiled script, or an error: what Python cannot hold itself
 
   function define(name, value) {
@@ -94,7 +95,8 @@
     },
     // The text to compile, in place of the script's own: how it crosses, then itself.
     wrapped(source) {
-      const { text, moved } = wrap.wrapped(source);
+      const { text, moved, problem } = wrap.wrapped(source);
+      refusal = problem;
       errors.moved(moved);
       return crossing((crossed, form) => StringPrototypeToWellFormed(`${form}${crossed}`), text);
     },
@@ -106,7 +108,10 @@
       held = undefined;
       PromisePrototypeThen(main(), returned, (error) => raised(error));
     },
-    rejected: () => raised(held, 'rejected'),
+    rejected() {
+      if (refusal !== undefined) held.message = refusal;
+      raised(held, 'rejected');
+    },
     raised: () => raised(held),
     settle(id, header, body, form) {
       bridge.settle(id, header, form === BASE64 ? Uint8ArrayFromBase64(body) : body);

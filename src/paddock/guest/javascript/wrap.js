@@ -1,11 +1,13 @@
 // A script as the body of an async function that returns the value of its last expression.
 //
 // Nothing of the script has run when this runs. Its lines stay where they are; columns of one line may move: `moved`.
+// `problem` says why it will not compile, where that is clear.
 (function (taken, tokens) {
   'use strict';
   const { AsyncFunction } = taken;
   const HEAD = '(async function () {'; // stands on line 0
   const RETURN = ';return (';
+  const MODULE = 'a script is no module: it has no import and export declarations';
   const TAIL = '\n})';
   const ASSIGNMENTS = new Set(['=', '+=', '-=', '*=', '/=', '%=', '**=', '<<=', '>>=', '>>>=', '&=', '|=', '^=', '&&=',
     '||=', '??=']);
@@ -65,9 +67,15 @@
     return false;
   }
 
-  function expression(source) {
-    const list = tokens(source);
-    if (list === null) return undefined;
+  // Whether it has declarations that only modules have.
+  function isModule(list) {
+    return list.some(({ depth, text, type }, index) => depth === 0 && type === 'word' && (
+      (text === 'import' && !['(', '.'].includes(list[index + 1]?.text)) ||
+      (text === 'export' && list[index + 1]?.type !== 'punctuator' || text === 'export' && list[index + 1]?.text === '{')
+    ));
+  }
+
+  function expression(source, list) {
     while (list.length > 0 && list[list.length - 1].text === ';' && list[list.length - 1].type === 'punctuator') list.pop();
     if (list.length === 0) return undefined;
     const index = lastStatement(source, list);
@@ -80,8 +88,12 @@
 
   function wrapped(given) {
     const source = given.startsWith('#!') ? `//${given.slice(2)}` : given;
-    const found = expression(source);
-    if (found === undefined) return { text: `${HEAD}\n${source}${TAIL}`, moved: { line: 0, column: 0, by: 0 } };
+    const list = tokens(source);
+    const found = list === null ? undefined : expression(source, list);
+    const problem = list !== null && isModule(list) ? MODULE : undefined;
+    if (found === undefined || problem !== undefined) {
+      return { text: `${HEAD}\n${source}${TAIL}`, moved: { line: 0, column: 0, by: 0 }, problem };
+    }
     const { after, end } = found;
     const value = `${source.slice(after, end)}\n)${source.slice(end)}${TAIL}`;
     if (after === 0) return { text: `${HEAD}return (\n${value}`, moved: { line: 0, column: 0, by: 0 } };
