@@ -1,9 +1,9 @@
 // From the start of the process to its end: READY, what the host sends, the script, RESULT.
 (function (parts, require) {
   'use strict';
-  const { appendFileSync, mkdirSync, writeSync } = require('node:fs');
+  const { appendFileSync, mkdirSync, readFileSync, writeSync } = require('node:fs');
   const { builtinModules, createRequire, registerHooks } = require('node:module');
-  const { dirname, join } = require('node:path');
+  const { dirname, isAbsolute, join } = require('node:path');
   const { inspect } = require('node:util');
   const [START, INPUT, FILE, CODE] = [1, 2, 3, 4];
   const [READY, RESULT] = [16, 20];
@@ -181,6 +181,7 @@
     if (!isProgram || given.length > 0) give('files', given);
     for (const [name, text] of inputs) give(name, values.parse(text));
     if (isProgram) return;
+    give('readFile', readFile);
     const path = join(process.cwd(), 'main.js');
     process.argv = [process.execPath, path];
     const exports = {};
@@ -192,6 +193,15 @@
 
   // Where a path below /files really is.
   const placed = (path) => join(files, path.startsWith('/files/') ? path.slice('/files'.length) : path);
+
+  // As in the light engine: text, or with `null` as encoding a Uint8Array. A relative path is below the attached files.
+  function readFile(path, encoding = 'utf-8') {
+    if (typeof path !== 'string') throw new TypeError('readFile takes the path of a file');
+    const isElsewhere = isAbsolute(path) && !path.startsWith('/files/');
+    const bytes = new Uint8Array(readFileSync(isElsewhere ? path : placed(path)));
+    if (encoding === null) return bytes;
+    return new TextDecoder((typeof encoding === 'object' ? encoding.encoding : encoding) ?? 'utf-8').decode(bytes);
+  }
 
   function place(path, data) {
     const target = placed(path);
