@@ -246,7 +246,7 @@
     values.parse('{"a":[1]}');
     parts.logs(require, () => {}).console().log({ a: [1] });
     createRequire('/main.js');
-    parts.script(require, wrap, tokens, stacks, {
+    parts.script(require, taken, wrap, tokens, stacks, {
       ended(value) {
         values.text(value, 'the result');
         next();
@@ -257,6 +257,7 @@
   function serve() {
     const inputs = [];
     let start = {};
+    tidy();
     channel.emit(READY, 0, '', '');
     for (;;) {
       const { kind, header, body } = channel.receive();
@@ -274,15 +275,15 @@
     }
   }
 
-  tidy();
   blocking('stdout');
   blocking('stderr');
   stacks.install();
   const ends = { ended, failed, refused, sources };
-  const script = parts.script(require, wrap, tokens, stacks, ends);
+  const script = parts.script(require, taken, wrap, tokens, stacks, ends);
   const program = parts.program(require, script, stacks, ends);
   const console = parts.logs(require, channel.emit).console();
   catchAll();
-  if (hurry) serve();
+  // Not now: `node -e` defines names of its own again when this text has been run.
+  if (hurry) setImmediate(serve);
   else rehearse(serve);
 })
