@@ -279,6 +279,7 @@ def _start(mode: str, argv: tuple[str, ...], limits: Limits, tools: tuple[str, .
             "cpu_seconds": limits.cpu_seconds,
             "processes": max(1, limits.processes),
             "recursion": limits.recursion,
+            "output_bytes": limits.output_bytes,
         },
         "tools": tools,
     }

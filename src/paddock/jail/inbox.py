@@ -86,7 +86,6 @@ _MOST: dict[int, int] = {
     Kind.CALL: CALL_BYTES,
     Kind.PROGRESS: 0,
     Kind.ARTIFACT: ARTIFACT_BYTES,
-    Kind.LOG: LOG_BYTES,
 }
 _CALLED, _PROGRESSED = msgspec.json.Decoder(Called), msgspec.json.Decoder(Progressed)
 _ASKED, _ENDED, _TEXTS = msgspec.json.Decoder(Asked), msgspec.json.Decoder(Ended), msgspec.json.Decoder(Texts)
@@ -100,6 +99,7 @@ class Inbox:
 
     def __init__(self, result_bytes: int) -> None:
         self._most_of_result = max(result_bytes, ERROR_BYTES)
+        self._most_of_log = max(result_bytes + 1, LOG_BYTES)  # a line has as much as a run may print, and one byte more
         self._data = bytearray()
 
     def add(self, data: bytes) -> None:
@@ -109,7 +109,7 @@ class Inbox:
         """The complete ones, in order. WireError: what came is not a frame; the rest is of no use."""
         while len(self._data) >= PREFIX.size:
             kind, frame_id, header_bytes, body_bytes = prefix(self._data, body_bytes=2**32)
-            most = self._most_of_result if kind == Kind.RESULT else _MOST.get(kind)
+            most = {Kind.RESULT: self._most_of_result, Kind.LOG: self._most_of_log}.get(kind, _MOST.get(kind))
             if most is None:
                 raise WireError(f"a frame of kind {kind}, which a guest does not send")
             if body_bytes > most:

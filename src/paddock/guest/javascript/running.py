@@ -20,8 +20,8 @@ from paddock.jail import wire
 from paddock.jail.wire import Frame, Kind
 
 CALL_BYTES = 8 * 1024 * 1024
-LOG_BYTES = 16 * 1024 * 1024
-"""Of one line; more than any run may print."""
+OUTPUT_BYTES = 1024 * 1024
+"""What a run may print where nothing is said of it."""
 STUCK = "the script waits for something that never happens"
 OK = '{"status":"ok"}'
 UNCAUGHT_NULL = '"message":"Uncaught null"'
@@ -43,7 +43,7 @@ class Outcome:
 
 def run(context: Context, channel: Channel, received: Job, data_bytes: int | None) -> Outcome:
     """Run the script of a job. `data_bytes` is what the process had before the job came."""
-    running = Run(context, channel)
+    running = Run(context, channel, received.limits.get("output_bytes") or OUTPUT_BYTES)
     context.attach(running.emit, services.answer)
     reserve = limits.reserve()
     context.limit(received.limits.get("memory_bytes"))
@@ -64,9 +64,10 @@ def _seed(received: Job) -> list[int]:
 class Run:
     """One script in its context."""
 
-    def __init__(self, context: Context, channel: Channel) -> None:
+    def __init__(self, context: Context, channel: Channel, output_bytes: int) -> None:
         self._context = context
         self._channel = channel
+        self._line_bytes = output_bytes + 1  # enough to be found too much
         self._outcome: Outcome | None = None
         self._before_bytes = _peak_bytes()
 
@@ -81,7 +82,7 @@ class Run:
         if kind == Kind.ARTIFACT and len(body) > wire.ARTIFACT_BYTES:
             return f"an artifact has at most 16 MB, and this one has {len(body)} bytes"
         if kind == Kind.LOG:
-            body = body[:LOG_BYTES]
+            body = body[: self._line_bytes]
         self._channel.send(kind, number, header.encode(), body)
         return None
 

@@ -172,6 +172,7 @@
   }
 
   function fill(start, inputs) {
+    if (start.limits?.output_bytes) logs.limit(start.limits.output_bytes);
     const given = start.files ?? [];
     for (const file of given) file.path = placed(file.path);
     if (!isProgram || start.tools.length > 0) {
@@ -281,7 +282,8 @@
   const ends = { ended, failed, refused, sources };
   const script = parts.script(require, taken, wrap, tokens, stacks, ends);
   const program = parts.program(require, script, stacks, ends);
-  const console = parts.logs(require, channel.emit).console();
+  const logs = parts.logs(require, channel.emit);
+  const console = logs.console();
   catchAll();
   // Not now: `node -e` defines names of its own again when this text has been run.
   if (hurry) setImmediate(serve);

@@ -2,14 +2,13 @@
 (function (require, emit) {
   'use strict';
   const { Console } = require('node:console');
+  const { from } = Buffer;
   const LOG = 21;
-  const MOST = 256 * 1024; // characters of one frame
   let level = null; // of the method that writes
+  let most = 1024 * 1024; // bytes of a line
 
   function send(name, text) {
-    for (let at = 0; at === 0 || at < text.length; at += MOST) {
-      emit(LOG, 0, `{"level":"${name}"}`, text.length > MOST ? text.slice(at, at + MOST) : text);
-    }
+    emit(LOG, 0, `{"level":"${name}"}`, text.length * 3 > most ? from(text).subarray(0, most) : text);
   }
 
   function stream(usual) {
@@ -41,5 +40,10 @@
     return made;
   }
 
-  return { __proto__: null, console };
+  return {
+    __proto__: null,
+    console,
+    // One byte more than a run may print is enough to be found too much.
+    limit: (outputBytes) => { most = outputBytes + 1; },
+  };
 })
