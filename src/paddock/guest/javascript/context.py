@@ -21,7 +21,7 @@ STACK_MARGIN_BYTES = 1 * 1024 * 1024
 """What Python has on the stack already, and what C uses up between two checks of QuickJS."""
 PARTS = (
     "primordials", "kinds", "errors", "values", "bridge", "layout", "bases", "inspect", "tokens", "wrap", "timers", "console",
-    "encoding", "url_parser", "url", "clone", "random", "start",
+    "exception", "encoding", "url_parser", "url", "clone", "random", "start",
 )  # fmt: skip
 _TEXTS = {name: (Path(__file__).parent / f"{name}.js").read_bytes() for name in PARTS}
 """Read when this module is imported: inside, our own files are not there."""

@@ -73,12 +73,14 @@
   }
 
   const timers = parts.timers(taken, raised);
+  const random = parts.random(taken);
+  const exception = parts.exception(taken);
   const globals = [
-    bridge.globals, timers.globals, parts.console(taken, host, inspect), parts.encoding(taken, host),
-    parts.url(taken, parts.url_parser(taken, host), kinds), parts.clone(taken, kinds), parts.random(taken),
+    bridge.globals, timers.globals, exception, parts.console(taken, host, inspect),
+    parts.encoding(taken, host, exception.DOMException), parts.url(taken, parts.url_parser(taken, host), kinds),
+    parts.clone(taken, kinds, exception.DOMException),
   ];
-  for (const found of globals) for (const name of Object.keys(found)) if (name !== 'seed') define(name, found[name]);
-  const { seed } = globals[6];
+  for (const found of globals) for (const name of Object.keys(found)) define(name, found[name]);
   for (const name of ['eval', 'performance', 'SharedArrayBuffer', 'Atomics']) delete globalThis[name];
 
   return {
@@ -88,7 +90,7 @@
       const given = JSONParse(settings);
       for (let index = 0; index < given.tools.length; index++) define(given.tools[index], bridge.linked(given.tools[index]));
       define('files', given.files);
-      seed(given.seed);
+      random.seed(given.seed);
     },
     input(name, text) {
       define(name, values.parse(text));
@@ -97,7 +99,7 @@
     wrapped(source) {
       const { text, moved, problem } = wrap.wrapped(source);
       refusal = problem;
-      errors.moved(moved);
+      errors.begin(source, moved);
       return crossing((crossed, form) => StringPrototypeToWellFormed(`${form}${crossed}`), text);
     },
     hold(value) {
