@@ -12,9 +12,19 @@ import pytest_asyncio
 
 from paddock.model.events import Event
 from paddock.model.result import RunResult
+from paddock.planning.plan import ENGINE_LANGUAGE
 from paddock.run import Paddock
 
-ENGINES = ("monty", "cpython")
+PYTHON = ("monty", "cpython")
+JAVASCRIPT = ("quickjs", "node")
+
+
+@dataclass(frozen=True)
+class Script:
+    """One program in each language. Where both have the same text, a test gives that text alone."""
+
+    python: str
+    javascript: str
 
 
 @dataclass
@@ -24,11 +34,23 @@ class Rig:
     engine: str
     paddock: Paddock
 
-    async def run(self, code: str, *tools: Callable[..., Any], **options: Any) -> RunResult:
-        return await self._with(tools).run(code, engine=self.engine, **options)
+    @property
+    def language(self) -> str:
+        return ENGINE_LANGUAGE[self.engine]
 
-    def stream(self, code: str, *tools: Callable[..., Any], **options: Any) -> AsyncIterator[Event]:
-        return self._with(tools).stream(code, engine=self.engine, **options)
+    def text(self, code: str | Script) -> str:
+        if isinstance(code, str):
+            return code
+        return code.python if self.language == "python" else code.javascript
+
+    async def run(self, code: str | Script, *tools: Callable[..., Any], **options: Any) -> RunResult:
+        return await self._with(tools).run(self.text(code), **self._asked(options))
+
+    def stream(self, code: str | Script, *tools: Callable[..., Any], **options: Any) -> AsyncIterator[Event]:
+        return self._with(tools).stream(self.text(code), **self._asked(options))
+
+    def _asked(self, options: dict[str, Any]) -> dict[str, Any]:
+        return {"language": self.language, "engine": self.engine, **options}
 
     def _with(self, tools: tuple[Callable[..., Any], ...]) -> Paddock:
         # The tools of a Paddock are fixed when it is made; this one lends its engines to another with other tools.
@@ -39,12 +61,35 @@ class Rig:
         return other
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="session", params=ENGINES)
-async def rig(request: pytest.FixtureRequest) -> AsyncIterator[Rig]:
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def paddock() -> AsyncIterator[Paddock]:
     """One Paddock for a whole file: what one run leaves behind, the next one would meet."""
-    async with Paddock() as paddock:
-        paddock._engine(request.param)
-        yield Rig(request.param, paddock)
+    async with Paddock() as made:
+        for engine in (*PYTHON, *JAVASCRIPT):
+            made._engine(engine)
+        yield made
+
+
+@pytest.fixture(scope="module", params=(*PYTHON, *JAVASCRIPT))
+def rig(request: pytest.FixtureRequest, paddock: Paddock) -> Rig:
+    """Every engine in turn."""
+    return Rig(request.param, paddock)
+
+
+@pytest.fixture(scope="module", params=PYTHON)
+def python_rig(request: pytest.FixtureRequest, paddock: Paddock) -> Rig:
+    """For what Python alone has, or says in its own words."""
+    return Rig(request.param, paddock)
+
+
+@pytest.fixture(scope="module", params=JAVASCRIPT)
+def javascript_rig(request: pytest.FixtureRequest, paddock: Paddock) -> Rig:
+    """For what JavaScript alone has, or says in its own words."""
+    return Rig(request.param, paddock)
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    return ascii(val.javascript)[1:50] if isinstance(val, Script) else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

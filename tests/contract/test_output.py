@@ -8,18 +8,47 @@ import pytest
 
 from paddock.model.events import Done, Output, Progress, ToolCall
 from paddock.model.result import Verdict
-from tests.contract.conftest import Rig
+from tests.contract.conftest import Rig, Script
+
+FAILS = Script("1 / 0", "null.nothing")
+
+
+def prints(*texts: str) -> Script:
+    return Script(
+        "\n".join(f"print({text!r})" for text in texts), "\n".join(f"console.log({text!r})" for text in texts)
+    )
+
+
+def both(*scripts: Script) -> Script:
+    return Script("\n".join(each.python for each in scripts), "\n".join(each.javascript for each in scripts))
 
 
 async def test_both_streams_are_kept_apart_and_in_order(rig: Rig) -> None:
-    code = "import sys\nfor i in range(3):\n    print('o', i)\n    print('e', i, file=sys.stderr)"
+    code = Script(
+        "import sys\nfor i in range(3):\n    print('o', i)\n    print('e', i, file=sys.stderr)",
+        "for (let i = 0; i < 3; i++) {\n  console.log('o', i)\n  console.error('e', i)\n}",
+    )
     result = await rig.run(code)
     assert (result.stdout, result.stderr) == ("o 0\no 1\no 2\n", "e 0\ne 1\ne 2\n")
 
 
-async def test_print_keeps_its_separators_and_ends(rig: Rig) -> None:
-    result = await rig.run("print(1, 'ä', sep='-', end='!')\nprint()\nprint('a\\r\\nb')")
+async def test_print_keeps_its_separators_and_ends(python_rig: Rig) -> None:
+    result = await python_rig.run("print(1, 'ä', sep='-', end='!')\nprint()\nprint('a\\r\\nb')")
     assert result.stdout == "1-ä!\na\r\nb\n"
+
+
+async def test_each_line_of_the_console_has_its_level_and_its_stream(javascript_rig: Rig) -> None:
+    levels = ("log", "info", "debug", "warn", "error")
+    code = "".join(f"console.{level}('{level} ä', 1, [{{ a: 'b\\r\\nc' }}])\n" for level in levels)
+    result = await javascript_rig.run(f"{code}console.log()\nconsole.log('%s-%d%%', 'a', 2)")
+    shown = {level: f"{level} ä 1 [ {{ a: 'b\\r\\nc' }} ]" for level in levels}
+    assert result.stdout == "".join(f"{shown[level]}\n" for level in levels[:3]) + "\na-2%\n"
+    assert result.stderr == "".join(f"{shown[level]}\n" for level in levels[3:])
+    assert [dict(log) for log in result.logs] == [
+        *({"level": level, "text": text} for level, text in shown.items()),
+        {"level": "log", "text": ""},
+        {"level": "log", "text": "a-2%"},
+    ]
 
 
 async def test_output_is_seen_before_the_run_is_over(rig: Rig) -> None:
@@ -29,7 +58,8 @@ async def test_output_is_seen_before_the_run_is_over(rig: Rig) -> None:
         await may_end.wait()
 
     seen: list[object] = []
-    async for event in rig.stream("print('first')\nawait wait()\nprint('second')", wait):
+    code = both(prints("first"), Script("await wait()", "await wait()"), prints("second"))
+    async for event in rig.stream(code, wait):
         seen.append(event if not isinstance(event, Done) else event.result.stdout)
         if event == Output("stdout", "first\n"):
             may_end.set()  # the call is answered only once its output has been seen
@@ -44,41 +74,80 @@ async def test_output_is_seen_before_the_run_is_over(rig: Rig) -> None:
 async def test_output_comes_before_the_call_that_follows_it(rig: Rig) -> None:
     def tool() -> None: ...
 
-    code = "for i in range(20):\n    print(i)\n    await tool()"
+    code = Script(
+        "for i in range(20):\n    print(i)\n    await tool()",
+        "for (let i = 0; i < 20; i++) {\n  console.log(i)\n  await tool()\n}",
+    )
     events = [event async for event in rig.stream(code, tool)]
     expected = [(Output("stdout", f"{i}\n"), ToolCall(i + 1, "tool", "{}")) for i in range(20)]
     assert events[:-1] == [event for pair in expected for event in pair]
 
 
 async def test_progress_is_seen_and_is_no_tool_call(rig: Rig) -> None:
-    code = "await report_progress(1, 4, 'quarter')\nawait report_progress(0.5)\nawait report_progress(done=2, total=4)"
+    code = Script(
+        "await report_progress(1, 4, 'quarter')\nawait report_progress(0.5)\nawait report_progress(done=2, total=4)",
+        "await reportProgress(1, 4, 'quarter')\nreportProgress(0.5)\nawait reportProgress(2, 4)",
+    )
     *events, done = [event async for event in rig.stream(code, limits={"calls": 0})]
     assert events == [Progress(1, 4, "quarter"), Progress(0.5, None, ""), Progress(2, 4, "")]
     assert isinstance(done, Done)
     assert (done.result.verdict, done.result.calls) == (Verdict.OK, ())
 
 
-async def test_nothing_printed_reaches_the_hosts_own_streams(rig: Rig, capfd: pytest.CaptureFixture[str]) -> None:
-    await rig.run("import sys\nprint('guest')\nprint('guest', file=sys.stderr)\n1 / 0")
-    await rig.run("async def f():\n    print('guest')\nawait f()\nawait call_tool('x', {})")
-    await rig.run("class A:\n    def __repr__(self):\n        print('guest')\n        return 'a'\nA()")
+PRINTING = (
+    Script(
+        "import sys\nprint('guest')\nprint('guest', file=sys.stderr)\n1 / 0",
+        "console.log('guest')\nconsole.error('guest')\nnull.nothing",
+    ),
+    Script(
+        "async def f():\n    print('guest')\nawait f()\nawait call_tool('x', {})",
+        "async function f() {\n  console.log('guest')\n}\nawait f()\nawait callTool('x', {})",
+    ),
+    Script(
+        "class A:\n    def __repr__(self):\n        print('guest')\n        return 'a'\nA()",
+        "({ toJSON() {\n  console.log('guest')\n  return 'a'\n} })",
+    ),
+)
+
+
+@pytest.mark.parametrize("code", PRINTING)
+async def test_nothing_printed_reaches_the_hosts_own_streams(
+    rig: Rig, code: Script, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert (await rig.run(code)).stdout == "guest\n"
     assert capfd.readouterr() == ("", "")
 
 
 async def test_output_of_exactly_the_limit_is_whole_and_one_byte_more_is_not(rig: Rig) -> None:
-    whole = await rig.run("print('ä' * 50, end='')", limits={"output_bytes": 100})
-    assert (whole.verdict, whole.stdout, whole.truncated) == (Verdict.OK, "ä" * 50, ())
-    cut = await rig.run("print('ä' * 50)", limits={"output_bytes": 99})
-    assert (cut.verdict, cut.stdout, cut.truncated) == (Verdict.OUTPUT_LIMIT, "ä" * 49, ("stdout",))
+    code, text = prints("ä" * 50), "ä" * 50
+    whole = await rig.run(code, limits={"output_bytes": 101})
+    assert (whole.verdict, whole.stdout, whole.truncated) == (Verdict.OK, f"{text}\n", ())
+    for output_bytes, kept in ((100, text), (99, text[:49])):
+        cut = await rig.run(code, limits={"output_bytes": output_bytes})
+        assert (cut.verdict, cut.stdout, cut.truncated) == (Verdict.OUTPUT_LIMIT, kept, ("stdout",))
 
 
-async def test_an_endless_flood_is_stopped_at_the_limit(rig: Rig) -> None:
-    result = await rig.run("while True:\n    print('x' * 1000)", limits={"output_bytes": 100_000})
+@pytest.mark.parametrize(
+    "code",
+    [
+        Script("while True:\n    print('x' * 1000)", "for (;;) console.log('x'.repeat(1000))"),
+        Script("print('x' * 10_000_000)", "console.log('x'.repeat(10_000_000))"),
+    ],
+)
+async def test_a_flood_is_stopped_at_the_limit(rig: Rig, code: Script) -> None:
+    result = await rig.run(code, limits={"output_bytes": 100_000})
     assert (result.verdict, len(result.stdout), result.usage.output_bytes) == (Verdict.OUTPUT_LIMIT, 100_000, 100_000)
 
 
+async def test_a_long_line_comes_in_one_piece(rig: Rig) -> None:
+    code = Script("print('€' * 1_000_000 + '|')", "console.log('€'.repeat(1_000_000) + '|')")
+    result = await rig.run(code, limits={"output_bytes": 4_000_000})
+    assert (result.verdict, result.stdout) == (Verdict.OK, "€" * 1_000_000 + "|\n")
+
+
 async def test_a_result_over_the_limit_is_dropped_and_what_was_printed_is_kept(rig: Rig) -> None:
-    result = await rig.run("print('kept')\n'x' * 1000", limits={"output_bytes": 100})
+    code = both(prints("kept"), Script("'x' * 1000", "'x'.repeat(1000)"))
+    result = await rig.run(code, limits={"output_bytes": 100})
     assert (result.verdict, result.output, result.stdout, result.truncated) == (
         Verdict.OUTPUT_LIMIT,
         None,
@@ -88,7 +157,7 @@ async def test_a_result_over_the_limit_is_dropped_and_what_was_printed_is_kept(r
 
 
 async def test_what_was_printed_before_an_exception_is_kept(rig: Rig) -> None:
-    result = await rig.run("print('before')\n1 / 0")
+    result = await rig.run(both(prints("before"), FAILS))
     assert (result.verdict, result.stdout) == (Verdict.RAISED, "before\n")
 
 
@@ -102,11 +171,30 @@ async def test_leaving_a_stream_ends_the_run(rig: Rig) -> None:
         finally:
             cancelled.set()
 
-    stream = rig.stream("print('on')\nawait hang()", hang)
+    stream = rig.stream(both(prints("on"), Script("await hang()", "await hang()")), hang)
     async for event in stream:
         if isinstance(event, ToolCall):
             break
     await called.wait()
     await stream.aclose()  # type: ignore[attr-defined]
+    assert cancelled.is_set()
+    assert (await rig.run("1 + 1")).output == 2
+
+
+async def test_a_run_that_is_cancelled_takes_its_calls_with_it(rig: Rig) -> None:
+    called, cancelled = asyncio.Event(), asyncio.Event()
+
+    async def hang() -> None:
+        called.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cancelled.set()
+
+    running = asyncio.create_task(rig.run("await hang()", hang))
+    await called.wait()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
     assert cancelled.is_set()
     assert (await rig.run("1 + 1")).output == 2

@@ -20,7 +20,8 @@
 
   // A list of {type, text, start, end, depth, breaks}: `breaks` says that a line ended since the token before.
   // Null where the text is no script: an unfinished string, a bracket too many.
-  function tokens(source) {
+  // `surplus` is told where a bracket closes what none has opened.
+  function tokens(source, surplus = () => {}) {
     const found = [];
     const open = []; // brackets, each with what its closing one means for a slash
     let at = 0;
@@ -99,6 +100,7 @@
         if (text === '(' || text === '[' || text === '{') opened(text);
         else if (text === ')' || text === ']' || text === '}') {
           const begun = open.pop();
+          if (begun === undefined) surplus(token.start);
           if (begun === undefined || begun.text !== { ')': '(', ']': '[', '}': '{' }[text]) return null;
           token.depth = open.length;
           token.endsHead = begun.isHead;

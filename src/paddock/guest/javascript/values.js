@@ -13,13 +13,14 @@
     ObjectKeys, ObjectPrototype, ObjectPrototypeHasOwnProperty, RangeError, RegExpPrototypeToString, Set,
     SetPrototypeAdd, SetPrototypeDelete, SetPrototypeForEach, SetPrototypeHas, StringPrototypeSlice,
     StringPrototypeStartsWith, StringPrototypeToWellFormed, SymbolPrototypeToString, TypeError,
-    TypedArrayPrototypeGetLength, Uint8Array, uncurry,
+    TypedArrayPrototypeGetLength, Uint8Array, WeakSet, WeakSetPrototypeAdd, WeakSetPrototypeHas, uncurry,
   } = taken;
   const isLong = uncurry(RegExp.prototype.exec).bind(undefined, /[0-9]{16}/);
   const isInteger = uncurry(RegExp.prototype.exec).bind(undefined, /^-?[0-9]+$/);
   const dateToJSON = Date.prototype.toJSON;
   const NUMBER_DIGITS = 4300; // the most that Python converts
   const DEEP = 'Maximum call stack size exceeded';
+  const problems = new WeakSet();
 
   const quoted = (string) => JSONStringify(StringPrototypeToWellFormed(string));
 
@@ -41,8 +42,15 @@
 
   function bigIntText(value, at) {
     const digits = BigIntPrototypeToString(value);
-    if (digits.length > NUMBER_DIGITS) throw new RangeError(`${place(at)} is an integer of ${digits.length} digits`);
+    if (digits.length > NUMBER_DIGITS) throw problem(RangeError, `${place(at)} is an integer of ${digits.length} digits`);
     return digits;
+  }
+
+  // One of ours: `written` makes it anew, where fewer frames of ours stand between it and the script's.
+  function problem(Kind, message) {
+    const made = new Kind(message);
+    WeakSetPrototypeAdd(problems, made);
+    return made;
   }
 
   function writer(isExact) {
@@ -54,20 +62,20 @@
         case 'string': return quoted(value);
         case 'number':
           if (value - value === 0) return `${value}`;
-          if (isExact) throw new TypeError(`${place(at)} is ${value}, which JSON does not have`);
+          if (isExact) throw problem(TypeError, `${place(at)} is ${value}, which JSON does not have`);
           return `"${value}"`;
         case 'boolean': return value ? 'true' : 'false';
         case 'undefined': return undefined;
         case 'bigint': return bigIntText(value, at);
         case 'symbol':
-          if (isExact) throw new TypeError(`${place(at)} is a symbol, which JSON does not have`);
+          if (isExact) throw problem(TypeError, `${place(at)} is a symbol, which JSON does not have`);
           return quoted(SymbolPrototypeToString(value));
         case 'function':
-          if (isExact) throw new TypeError(`${place(at)} is a function, which JSON does not have`);
+          if (isExact) throw problem(TypeError, `${place(at)} is a function, which JSON does not have`);
           return quoted(functionText(value));
       }
       if (value === null) return 'null';
-      if (SetPrototypeHas(open, value)) throw new TypeError(`${place(at)} contains itself`);
+      if (SetPrototypeHas(open, value)) throw problem(TypeError, `${place(at)} contains itself`);
       SetPrototypeAdd(open, value);
       try {
         return writeObject(value, at, key);
@@ -110,11 +118,11 @@
         case 'Boolean': case 'Number': case 'String': case 'BigInt': case 'Symbol':
           return write(taken[`${kind}PrototypeValueOf`](value), at, key);
         case 'Promise':
-          throw new TypeError(`${place(at)} is a promise that nobody awaited: await it, or Promise.all(...) for several`);
+          throw problem(TypeError, `${place(at)} is a promise that nobody awaited: await it, or Promise.all(...) for several`);
         case 'AsyncIterator':
-          throw new TypeError(`${place(at)} is an async iterator: collect it with for await, or Array.fromAsync(...)`);
+          throw problem(TypeError, `${place(at)} is an async iterator: collect it with for await, or Array.fromAsync(...)`);
         default: // a WeakMap and its kind
-          if (isExact) throw new TypeError(`${place(at)} is a ${kind}, which JSON does not have`);
+          if (isExact) throw problem(TypeError, `${place(at)} is a ${kind}, which JSON does not have`);
           return quoted(`[${kind}]`);
       }
     }
@@ -199,6 +207,10 @@
     try {
       return writer(isExact)(value, { __proto__: null, parent: null, key: what }, '') ?? 'null';
     } catch (error) {
+      if (typeof error !== 'object' || error === null) throw error;
+      if (WeakSetPrototypeHas(problems, error)) {
+        throw error instanceof RangeError ? new RangeError(error.message) : new TypeError(error.message);
+      }
       if (error instanceof RangeError && error.message === DEEP) throw new RangeError(`${what} is nested too deeply`);
       throw error;
     }

@@ -90,7 +90,12 @@
 
   function wrapped(given) {
     const source = given.startsWith('#!') ? `//${given.slice(2)}` : given;
-    const list = tokens(source);
+    let surplus = -1;
+    const list = tokens(source, (at) => { surplus = at; });
+    if (surplus >= 0) { // it would close the function around it, and go on outside: its one mistake, alone in its place
+      const before = source.slice(0, surplus).replace(/[^\n\r\u2028\u2029]/g, ' ');
+      return { text: `\n${before}${source[surplus]}`, moved: NOWHERE };
+    }
     const found = list === null ? undefined : expression(source, list);
     const problem = list !== null && isModule(list) ? MODULE : undefined;
     if (found === undefined || problem !== undefined) {
