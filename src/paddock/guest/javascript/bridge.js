@@ -7,7 +7,8 @@
   const {
     ArrayIsArray, Error, JSONParse, JSONStringify, Map, MapPrototypeDelete, MapPrototypeGet, MapPrototypeGetSize,
     MapPrototypeSet, NumberIsFinite, ObjectDefineProperty, Promise, StringPrototypeSlice, StringPrototypeStartsWith,
-    StringPrototypeToWellFormed, TypeError, TypedArrayPrototypeGetSymbolToStringTag, WeakMap, WeakMapPrototypeGet, WeakMapPrototypeSet,
+    StringPrototypeToWellFormed, TypeError, TypedArrayPrototypeGetSymbolToStringTag, WeakMap, WeakMapPrototypeGet,
+    WeakMapPrototypeSet,
   } = taken;
   const CALL = 17;
   const PROGRESS = 18;

@@ -134,7 +134,7 @@ class Context:
         try:
             return self._ask(what, _bytes(body, form))
         except MemoryError:
-            return '!{"name":"InternalError","message":"out of memory"}'
+            return "out of memory"
 
 
 def _stack_bytes() -> int:

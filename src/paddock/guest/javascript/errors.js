@@ -3,8 +3,9 @@
   'use strict';
   const {
     ErrorPrototype, JSONStringify, MathMax, NumberIsSafeInteger, ObjectDefineProperty, ObjectGetOwnPropertyDescriptor,
-    ObjectGetPrototypeOf, ObjectPrototypeHasOwnProperty, StringPrototypeIndexOf, StringPrototypeLastIndexOf, StringPrototypeSlice,
-    StringPrototypeStartsWith, StringPrototypeToWellFormed, WeakMap, WeakMapPrototypeGet, WeakMapPrototypeSet, uncurry,
+    ObjectGetPrototypeOf, ObjectPrototypeHasOwnProperty, StringPrototypeIndexOf, StringPrototypeLastIndexOf,
+    StringPrototypeSlice, StringPrototypeStartsWith, StringPrototypeToWellFormed, WeakMap, WeakMapPrototypeGet,
+    WeakMapPrototypeSet, uncurry,
   } = taken;
   const FILE = 'main.js:';
   const MOST = 64 * 1024; // characters of a message, or of a traceback

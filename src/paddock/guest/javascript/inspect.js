@@ -8,8 +8,8 @@
     ArrayBufferPrototypeGetByteLength, BigIntPrototypeToString, DatePrototypeGetTime, DatePrototypeToISOString,
     FunctionPrototypeSymbolHasInstance, Map, MapPrototypeForEach, MapPrototypeGet, MapPrototypeGetSize,
     MapPrototypeSet, MathMin, NumberPrototypeToString, ObjectGetOwnPropertyDescriptor, ObjectGetOwnPropertySymbols,
-    ObjectGetPrototypeOf, ObjectIs, ObjectKeys, ObjectPrototypePropertyIsEnumerable, RegExpPrototypeToString,
-    SetPrototypeForEach, SetPrototypeGetSize, StringPrototypeSlice, SymbolPrototypeToString,
+    ObjectGetPrototypeOf, ObjectIs, ObjectKeys, ObjectPrototypeHasOwnProperty, ObjectPrototypePropertyIsEnumerable,
+    RegExpPrototypeToString, SetPrototypeForEach, SetPrototypeGetSize, StringPrototypeSlice, SymbolPrototypeToString,
     TypedArrayPrototypeGetLength, Uint8Array, push, uncurry,
   } = taken;
   const TAG = Symbol.toStringTag;
@@ -17,6 +17,12 @@
   const NAME = /^[a-zA-Z_][a-zA-Z_0-9]*$/;
   const INDEX = /^(0|[1-9][0-9]*)$/;
   const BRACED = { __proto__: null, Promise: 1, WeakMap: 1, WeakSet: 1, ArrayBuffer: 1, DataView: 1 };
+
+  const names = new Map(); // of the built-in classes, by prototype: a script may change `constructor`
+  for (const name of Object.getOwnPropertyNames(globalThis)) {
+    const { prototype } = globalThis[name] ?? {};
+    if (typeof globalThis[name] === 'function' && prototype && prototype.constructor.name === name) names.set(prototype, name);
+  }
 
   const more = (count) => `... ${count} more item${count > 1 ? 's' : ''}`;
   const number = (value) => (ObjectIs(value, -0) ? '-0' : `${value}`);
@@ -34,6 +40,8 @@
   // The name of the nearest class; null for what has none.
   function className(value) {
     for (let at = value; at !== null; at = ObjectGetPrototypeOf(at)) {
+      const known = at === value ? undefined : MapPrototypeGet(names, at);
+      if (known !== undefined) return known;
       const own = ObjectGetOwnPropertyDescriptor(at, 'constructor');
       if (own !== undefined && typeof own.value === 'function' && isOf(value, own.value)) {
         const { name } = own.value;
@@ -153,9 +161,9 @@
   }
 
   function property(state, own, depth) {
+    if (ObjectPrototypeHasOwnProperty(own, 'value')) return indented(state, own.value, depth);
     if (own.get !== undefined) return own.set !== undefined ? '[Getter/Setter]' : '[Getter]';
-    if (own.set !== undefined) return '[Setter]';
-    return indented(state, own.value, depth);
+    return own.set !== undefined ? '[Setter]' : 'undefined';
   }
 
   function indented(state, value, depth) {

@@ -7,7 +7,7 @@
   const taken = parts.primordials();
   const {
     JSONParse, JSONStringify, ObjectDefineProperty, PromisePrototypeThen, RangeError, StringPrototypeIncludes,
-    StringPrototypeToWellFormed, Uint8ArrayFromBase64, Uint8ArrayPrototypeToBase64,
+    StringPrototypeSlice, StringPrototypeToWellFormed, Uint8ArrayFromBase64, Uint8ArrayPrototypeToBase64,
   } = taken;
   const PLAIN = 0;
   const JSON_TEXT = 1;
@@ -24,29 +24,44 @@
     return StringPrototypeIncludes(text, '\0') ? call(JSONStringify(text), JSON_TEXT) : call(text, PLAIN);
   }
 
+  // What Python raises is a want of memory: what is given to it is always what it takes.
+  function called(call) {
+    if (!hasBegun) throw new TypeError('a script is one function body');
+    let answer = OUT_OF_MEMORY;
+    try {
+      answer = call();
+    } catch {
+      // the answer says it
+    }
+    if (answer === OUT_OF_MEMORY) throw errors.made({ name: 'InternalError', message: answer });
+    return answer;
+  }
+
   const host = {
     __proto__: null,
     emit(kind, id, header, body) {
-      const problem = crossing((text, form) => emit(kind, id, StringPrototypeToWellFormed(header), text, form), body);
-      if (problem === OUT_OF_MEMORY) throw errors.made({ name: 'InternalError', message: problem });
+      const head = StringPrototypeToWellFormed(header);
+      const problem = called(() => crossing((text, form) => emit(kind, id, head, text, form), body));
       if (problem) throw new RangeError(problem);
     },
     // The answer to a question of the prelude, text by default; an error where Python has one.
     ask(what, body, isBytes) {
-      const answer = crossing((text, form) => ask(what, text, form), body);
-      if (answer[0] === '!') throw errors.made(JSONParse(answer.slice(1)));
-      return isBytes ? Uint8ArrayFromBase64(answer.slice(1)) : answer.slice(1);
+      const answer = called(() => crossing((text, form) => ask(what, text, form), body));
+      if (answer[0] === '!') throw errors.made(JSONParse(StringPrototypeSlice(answer, 1)));
+      return isBytes ? Uint8ArrayFromBase64(StringPrototypeSlice(answer, 1)) : StringPrototypeSlice(answer, 1);
     },
   };
 
   const bridge = parts.bridge(taken, host, values);
   const inspect = parts.inspect(taken, kinds, parts.bases(taken, errors), parts.layout(taken), (promise) => {
     const found = { __proto__: null, state: 0, result: undefined };
-    found.state = peek(promise, found);
+    if (hasBegun) found.state = peek(promise, found);
     return found;
   });
   const tokens = parts.tokens();
   const wrap = parts.wrap(taken, tokens);
+  // While a script is compiled Python must not be reached: no text should be able to run by then, and one may find a way.
+  let hasBegun = true;
   let refusal; // what is wrong with the script's text, in other words than QuickJS has
   let held; // a compiled script, or an error: what Python cannot hold itself
 
@@ -97,6 +112,7 @@
     },
     // The text to compile, in place of the script's own: how it crosses, then itself.
     wrapped(source) {
+      hasBegun = false;
       const { text, moved, problem } = wrap.wrapped(source);
       refusal = problem;
       errors.begin(source, moved);
@@ -106,11 +122,13 @@
       held = value;
     },
     run() {
+      hasBegun = true;
       const main = held;
       held = undefined;
       PromisePrototypeThen(main(), returned, (error) => raised(error));
     },
     rejected() {
+      hasBegun = true;
       if (refusal !== undefined) held.message = refusal;
       raised(held, 'rejected');
     },

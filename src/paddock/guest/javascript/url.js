@@ -3,9 +3,9 @@
   'use strict';
   const { decoded, encoded, hrefOf, isSpecial, parse, pathOf, portOf, searchOf, segments, USER } = parser;
   const {
-    ArrayIsArray, ArrayPrototypeSort, ArrayPrototypeValues, ObjectKeys, StringPrototypeIndexOf: indexOf,
-    StringPrototypeReplaceAll: replaceAll, StringPrototypeSlice: part, StringPrototypeSplit: splitText,
-    StringPrototypeStartsWith: startsWith, StringPrototypeToWellFormed: wellFormed, SymbolIterator, TypeError, push,
+    ArrayPrototypeSort, ObjectKeys, StringPrototypeIndexOf: indexOf, StringPrototypeReplaceAll: replaceAll,
+    StringPrototypeSlice: part, StringPrototypeSplit: splitText, StringPrototypeStartsWith: startsWith,
+    StringPrototypeToWellFormed: wellFormed, TypeError, push,
   } = taken;
   const ITERATOR = Symbol.iterator;
   const FORM = ' !"#$%&\'()+,/:;<=>?@[\\]^`{|}~';

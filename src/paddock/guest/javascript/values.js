@@ -6,13 +6,12 @@
   'use strict';
   const { kindOf } = kinds;
   const {
-    BigInt, BigIntPrototypeToString, DataViewPrototypeGetBuffer,
-    DataViewPrototypeGetByteLength, DataViewPrototypeGetByteOffset, DatePrototypeGetTime, DatePrototypeToISOString,
-    FunctionPrototypeToString, JSONParse, JSONStringify, MapIteratorPrototypeNext,
-    MapPrototypeEntries, MapPrototypeForEach, NumberIsSafeInteger, ObjectGetOwnPropertyDescriptor, ObjectGetPrototypeOf,
-    ObjectKeys, ObjectPrototype, ObjectPrototypeHasOwnProperty, RangeError, RegExpPrototypeToString, Set,
-    SetPrototypeAdd, SetPrototypeDelete, SetPrototypeForEach, SetPrototypeHas, StringPrototypeSlice,
-    StringPrototypeStartsWith, StringPrototypeToWellFormed, SymbolPrototypeToString, TypeError,
+    BigInt, BigIntPrototypeToString, DataViewPrototypeGetBuffer, DataViewPrototypeGetByteLength,
+    DataViewPrototypeGetByteOffset, DatePrototypeGetTime, DatePrototypeToISOString, FunctionPrototypeToString,
+    JSONParse, JSONStringify, MapIteratorPrototypeNext, MapPrototypeEntries, MapPrototypeForEach, NumberIsSafeInteger,
+    ObjectGetOwnPropertyDescriptor, ObjectGetPrototypeOf, ObjectKeys, ObjectPrototype, ObjectPrototypeHasOwnProperty,
+    RangeError, RegExpPrototypeToString, Set, SetPrototypeAdd, SetPrototypeDelete, SetPrototypeForEach,
+    SetPrototypeHas, StringPrototypeStartsWith, StringPrototypeToWellFormed, SymbolPrototypeToString, TypeError,
     TypedArrayPrototypeGetLength, Uint8Array, WeakSet, WeakSetPrototypeAdd, WeakSetPrototypeHas, uncurry,
   } = taken;
   const isLong = uncurry(RegExp.prototype.exec).bind(undefined, /[0-9]{16}/);
@@ -53,6 +52,16 @@
     return made;
   }
 
+  // A toJSON of all objects, or of all arrays, is no class's own: somebody has left it there, and it is passed over.
+  function toJSONOf(value, isPlain) {
+    if (isPlain) return ObjectPrototypeHasOwnProperty(value, 'toJSON') ? value.toJSON : undefined;
+    if (!ObjectPrototypeHasOwnProperty(ObjectPrototype, 'toJSON')) return value.toJSON;
+    for (let at = value; at !== null && at !== ObjectPrototype; at = ObjectGetPrototypeOf(at)) {
+      if (ObjectPrototypeHasOwnProperty(at, 'toJSON')) return value.toJSON;
+    }
+    return undefined;
+  }
+
   function writer(isExact) {
     const open = new Set();
 
@@ -87,14 +96,8 @@
     function writeObject(value, at, key) {
       const prototype = ObjectGetPrototypeOf(value);
       const kind = prototype === ObjectPrototype || prototype === null ? 'Object' : kindOf(value);
-      // A toJSON of all objects, or of all arrays, is no class's own: somebody else's code has left it there.
-      const isPlain = kind === 'Array' || prototype === ObjectPrototype;
-      if (!isPlain || ObjectPrototypeHasOwnProperty(value, 'toJSON')) {
-        const { toJSON } = value;
-        if (typeof toJSON === 'function' && toJSON !== dateToJSON) {
-          return write(uncurry(toJSON)(value, key), at, key);
-        }
-      }
+      const toJSON = toJSONOf(value, kind === 'Array' || prototype === ObjectPrototype);
+      if (typeof toJSON === 'function' && toJSON !== dateToJSON) return write(uncurry(toJSON)(value, key), at, key);
       switch (kind) {
         case 'Array': return writeItems(value, value.length, at);
         case 'Object': return writeProperties(value, at, '');
