@@ -15,6 +15,7 @@ import pytest
 from paddock.keeping import Keeping
 from paddock.model.envelope import envelope
 from paddock.model.events import Answer, ToolCall
+from paddock.model.journal import Intent, Outcome
 from paddock.model.result import Call
 from paddock.store.journal import MemoryJournal
 from paddock.store.memory import MemoryArtifacts
@@ -51,7 +52,12 @@ async def answer_of(function: Function, arguments: str = "{}") -> Answer:
     return await broker_of({"tool": function}).answer(ToolCall(1, "tool", arguments))
 
 
-def broker_of(functions: dict[str, Function], call_limit: int = 10, rules: Rules | None = None) -> Broker:
+def broker_of(
+    functions: dict[str, Function],
+    call_limit: int = 10,
+    rules: Rules | None = None,
+    journal: MemoryJournal | None = None,
+) -> Broker:
     toolbox = Toolbox({name: FunctionTool(name, function) for name, function in functions.items()})
     scope = Scope(toolbox, {name: name for name in functions}, None)
     keeping = Keeping(MemoryArtifacts())
@@ -60,7 +66,7 @@ def broker_of(functions: dict[str, Function], call_limit: int = 10, rules: Rules
         scope,
         call_limit,
         run_id="r_1",
-        journal=MemoryJournal(),
+        journal=journal or MemoryJournal(),
         create_artifact=keeping.create,
         rules=rules,
     )
@@ -218,3 +224,32 @@ async def test_a_cancelled_run_cancels_its_call_and_does_not_list_it() -> None:
     with pytest.raises(asyncio.CancelledError):
         await task
     assert broker.calls() == ()
+
+
+class FullJournal(MemoryJournal):
+    """One whose disk is full: from the first word on, or once a call has been made."""
+
+    def __init__(self, *, takes_intents: bool) -> None:
+        super().__init__()
+        self._takes_intents = takes_intents
+
+    async def intend(self, intent: Intent) -> None:
+        if not self._takes_intents:
+            raise OSError("no space left on /var/lib/paddock")
+
+    async def conclude(self, outcome: Outcome) -> None:
+        raise OSError("no space left on /var/lib/paddock")
+
+
+async def test_a_call_that_cannot_be_written_down_is_not_made() -> None:
+    made: list[int] = []
+    broker = broker_of({"tool": lambda: made.append(1)}, journal=FullJournal(takes_intents=False))
+    answer = await broker.answer(ToolCall(1, "tool", "{}"))
+    assert (answer, made) == (internal("The call was not made: the journal cannot be written (OSError)."), [])
+    unknown = await broker.answer(ToolCall(2, "nothing", "{}"))
+    assert json.loads(unknown.json)["error_code"] == "TOOL_NOT_FOUND"
+
+
+async def test_an_outcome_that_cannot_be_written_down_still_reaches_the_script() -> None:
+    broker = broker_of({"tool": add}, journal=FullJournal(takes_intents=True))
+    assert await broker.answer(ToolCall(1, "tool", '{"a": 1}')) == Answer('{"result": 2}')

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from paddock import Paddock
 from paddock.model import envelope as module
 from paddock.model.envelope import KINDS, envelope, parse, recognised, with_meta
 from tests import envelopes
@@ -187,6 +188,24 @@ def test_every_envelope_that_tests_make_is_watched() -> None:
     module.tool_not_found("t")
     envelope("internal_error", "t", "s", "X")
     assert envelopes.made[0] == before + 2
+
+
+def test_every_envelope_that_a_command_prints_is_watched(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(envelopes, "printed", [0])
+    monkeypatch.setattr(envelopes, "invalid", [])
+    result = json.dumps({"error": {"message": json.dumps(FULL), "envelope": FULL}}, indent=2)
+    for text in (result, f"Error\n  RuntimeError: {json.dumps(FULL)}\n", json.dumps([FULL]), "{} {", "no JSON", ""):
+        envelopes.watch(text)
+    assert (envelopes.printed, envelopes.invalid) == ([4], [])
+    envelopes.watch(json.dumps({**FULL, "retryable": "yes"}))
+    assert len(envelopes.invalid) == 1
+
+
+async def test_every_envelope_that_a_script_gets_is_watched() -> None:
+    before = envelopes.given[0]
+    async with Paddock() as paddock:
+        assert (await paddock.call_tool("no_such_tool", {})).failed
+    assert envelopes.given[0] == before + 1
 
 
 def test_every_kind_and_code_is_documented() -> None:

@@ -8,6 +8,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests import envelopes
+
 COMMAND = (sys.executable, "-m", "paddock")
 EMPTY = Path(__file__).parent  # a working directory without a paddock.toml
 
@@ -19,6 +21,12 @@ class Ended:
     status: int
     out: str
     err: str
+
+
+def _ended(status: int, out: str, err: str) -> Ended:
+    envelopes.watch(out)
+    envelopes.watch(err)
+    return Ended(status, out, err)
 
 
 def environment(**more: str) -> dict[str, str]:
@@ -40,7 +48,7 @@ def paddock(*arguments: str, stdin: str | bytes = "", cwd: Path = EMPTY, **env: 
         timeout=60,
         check=False,
     )
-    return Ended(ran.returncode, ran.stdout.decode(), ran.stderr.decode())
+    return _ended(ran.returncode, ran.stdout.decode(), ran.stderr.decode())
 
 
 def started(*arguments: str, **env: str) -> subprocess.Popen[str]:

@@ -179,6 +179,43 @@ def test_a_tool_whose_server_is_dead_is_no_mistake_of_the_user(mcp: str) -> None
     assert tools("show", "dead.anything", mcp=mcp) == Ended(1, "", message)
 
 
+def test_an_unknown_tool_may_be_one_of_a_server_that_could_not_be_asked(mcp: str) -> None:
+    ended = tools("show", "anything", mcp=mcp)
+    assert (ended.status, ended.out) == (2, "")
+    assert ended.err.startswith("Error: unknown tool 'anything'. ")
+    assert "Not every server could be asked: The server 'dead' ended with exit code 3." in ended.err
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["--input", "text=hello"], "text needs quotes of its own: --input text='\"hello\"'"),
+        (["--input", "text"], "--input 'text' is not KEY=JSON"),
+        (["--input", "a=NaN"], "JSON has no NaN"),
+        (["--inputs", __file__], "not JSON"),
+    ],
+)
+def test_arguments_that_are_no_json_are_explained(mcp: str, given: list[str], said: str) -> None:
+    ended = tools("call", "plain.echo", *given, mcp=mcp)
+    assert (ended.status, ended.out) == (2, "")
+    assert said in ended.err
+
+
+def test_a_tool_under_another_server_is_suggested(mcp: str) -> None:
+    ended = tools("call", "nowhere.echo", mcp=mcp)
+    assert (ended.status, "Hint: Did you mean 'plain.echo'?" in ended.err) == (1, True)
+
+
+def test_colours_are_for_terminals_that_want_them(tmp_path: Path) -> None:
+    mcp = configured(tmp_path, plain=plain())
+    command = ["tools", "list", "--mcp-config", mcp]
+    colour = "\x1b[36m"
+    assert colour in on_a_terminal(*command)[1]
+    assert colour not in on_a_terminal(*command, NO_COLOR="1")[1]
+    assert "\x1b" not in on_a_terminal(*command, TERM="dumb")[1]
+    assert "\x1b" not in paddock(*command).out
+
+
 @pytest.mark.parametrize("command", [["tools", "list"], ["run", "-c", "1"]], ids=" ".join)
 def test_a_file_that_cannot_be_used_is_named_with_its_server(command: list[str], tmp_path: Path) -> None:
     def refused(text: str) -> str:

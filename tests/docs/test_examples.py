@@ -8,12 +8,14 @@ import inspect
 import io
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests import envelopes
 from tests.cli.command import environment
 from tests.docs.pages import PAGES, Block, blocks, name
 
@@ -62,11 +64,32 @@ def dialogue(block: Block) -> list[tuple[str, str]]:
     turns: list[tuple[str, str]] = []
     for part in parts[1:]:
         command, _, shown = part.partition("\n")
-        while command.endswith("\\") or command.count("'") % 2:
+        while goes_on(command):
+            assert shown, f"line {block.line}: the command does not end: {command}"
             more, _, shown = shown.partition("\n")
             command = f"{command}\n{more.removeprefix('> ')}"
         turns.append((command, shown))
     return turns
+
+
+def goes_on(command: str) -> bool:
+    """Whether a shell would ask for more: a quotation is open, or its last line ends with a backslash."""
+    try:
+        shlex.split(command)
+    except ValueError:
+        return True
+    return False
+
+
+def test_a_command_goes_on_over_lines_as_in_a_shell() -> None:
+    text = """$ echo "it's" 'a\n> b' \\\n> c\nit's\n$ true\n"""
+    assert dialogue(Block("console", text, 1, None)) == [("""echo "it's" 'a\nb' \\\nc""", "it's\n"), ("true", "")]
+
+
+@pytest.mark.parametrize("text", ["$ echo it's\nits\n", "$ echo a\\\n", "$ echo 'a\n> b\n$ true\n"])
+def test_a_command_that_does_not_end_is_a_mistake_of_the_page(text: str) -> None:
+    with pytest.raises(AssertionError, match="the command does not end"):
+        dialogue(Block("console", text, 1, None))
 
 
 def answers(commands: list[str], folder: Path) -> list[str]:
@@ -85,7 +108,10 @@ def answers(commands: list[str], folder: Path) -> list[str]:
         timeout=120,
         check=False,
     )
-    return ended.stdout.decode().split(mark)[:-1]
+    shown = ended.stdout.decode().split(mark)[:-1]
+    for text in shown:
+        envelopes.watch(text)
+    return shown
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.guest.harness import Nursery, Ran
+from tests.guest.javascript_harness import JavaScriptNursery
 
 Run = Callable[..., Ran]
 
@@ -24,3 +25,17 @@ def run(nursery: Nursery, tmp_path: Path) -> Run:
     """Runs a script in a new guest, whose directory is the test's own."""
     nursery.directory = tmp_path
     return nursery.run
+
+
+@pytest.fixture(scope="session")
+def javascript_nursery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[JavaScriptNursery]:
+    nursery = JavaScriptNursery(tmp_path_factory.mktemp("javascript"))
+    yield nursery
+    nursery.close()
+
+
+@pytest.fixture
+def run_javascript(javascript_nursery: JavaScriptNursery, tmp_path: Path) -> Run:
+    """Runs a script in a new guest for JavaScript, whose directory is the test's own."""
+    javascript_nursery.directory = tmp_path
+    return javascript_nursery.run

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import socket
 import sys
@@ -32,6 +33,7 @@ def _become_guest(requests: socket.socket, directory: str, descriptors: list[int
     os.setpgid(0, 0)
     signal.set_wakeup_fd(-1)
     os.chdir(directory)
+    resource.setrlimit(resource.RLIMIT_STACK, (8 * 2**20, 8 * 2**20))  # as the jail does
     os.environ["PADDOCK_FILES"] = f"{directory}/files"
     os.dup2(descriptors[1], 1)
     os.dup2(descriptors[2], 2)

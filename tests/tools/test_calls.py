@@ -151,13 +151,13 @@ async def test_arguments_are_repaired_where_that_is_asked_for() -> None:
 async def test_every_call_is_in_the_journal_before_and_after() -> None:
     journal = MemoryJournal()
     async with Paddock(config(), journal=journal) as paddock:
-        code = "await add({'a': 1, 'b': 2})\nawait echo({'text': 'x', 'token': 'hunter22'})"
+        code = "await add({'a': 1, 'b': 2})\nawait echo({'text': 'token: hunter22'})"
         result = await paddock.run(code)
     (added, summed), (echoed, _) = await journal.calls(result.run_id)
     assert summed is not None
     assert (added.tool, added.arguments_json, added.is_read_only) == ("plain.add", '{"a": 1, "b": 2}', False)
     assert (summed.status, summed.answer_json) == ("ok", '{"sum": 3}')
-    assert (echoed.arguments_json, echoed.is_read_only) == ('{"text": "x", "token": "[redacted]"}', True)
+    assert (echoed.arguments_json, echoed.is_read_only) == ('{"text": "token: [redacted]"}', True)
     assert await journal.answers("plain.add", 5) == ['{"sum": 3}']
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
+
 import pytest
 
 from paddock.model.errors import UnknownTool
 from paddock.model.tools import Tool
+from paddock.tools import catalogue
 from paddock.tools.catalogue import Catalogue
 
 ORDERS, USERS, OTHER = Tool("shop", "orders"), Tool("shop", "users"), Tool("crm", "users")
@@ -70,3 +73,21 @@ def test_of_all_tools_a_script_is_given_those_that_it_mentions() -> None:
 
 def test_of_two_tools_with_one_full_name_the_first_counts() -> None:
     assert len(Catalogue([ORDERS, Tool("shop", "orders", "again")])) == 1
+
+
+@pytest.mark.parametrize("name", ["nowhere.orders", "crm.orders", "a.b.orders"])
+def test_the_name_of_a_tool_under_another_server_is_a_near_one(name: str) -> None:
+    assert ALL.hints(name)[0] == "Did you mean 'shop.orders'?"
+
+
+def test_of_thousands_of_long_names_only_a_few_are_compared_closely(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[tuple[int, int]] = []
+
+    def watched(word: str, known: list[str], most: int) -> list[str]:
+        compared.append((len(known), max(map(len, [word, *known]))))
+        return get_close_matches(word, known, most)
+
+    monkeypatch.setattr(catalogue, "get_close_matches", watched)
+    many = Catalogue([Tool("s", f"{'x' * 50}{'y' * 40}{number}") for number in range(2000)] + [Tool("s", "z" * 128)])
+    assert many.hints(f"s.{'x' * 50}{'y' * 40}1999x")[0] == f"Did you mean 's.{'x' * 50}{'y' * 40}1999'?"
+    assert compared == [(catalogue.COMPARED, 97)]

@@ -91,3 +91,14 @@ def test_servers_that_were_connected_in_one_event_loop_are_not_used_in_another(t
     assert asyncio.run(paddock.tools()) == ()
     with pytest.raises(RequestError, match="another event loop"):
         asyncio.run(paddock.tools())
+
+
+async def test_an_answer_with_a_secret_in_it_still_tells_what_a_tool_gives() -> None:
+    def issue():  # type: ignore[no-untyped-def]
+        return {"token": 12345, "user": "ada"}
+
+    async with Paddock(tools=[issue]) as paddock:
+        assert (await paddock.run("await issue()")).output == {"token": 12345, "user": "ada"}
+        stub = await paddock.tool_stubs()
+        assert ("token: Any" in stub, "user: str" in stub) == (True, True)
+        assert (await paddock.run("(await issue())['token'] + 1", type_check=True)).output == 12346

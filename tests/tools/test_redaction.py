@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.tools.redaction import REDACTED, redacted
+from paddock.tools.redaction import REDACTED, named_secrets, redacted, redacted_json
 
 SECRET = "s3cr3t/+ value&ü"  # noqa: S105
 FORMS = {
@@ -126,3 +126,36 @@ def test_time_is_linear(text: str) -> None:
 )
 def test_it_is_total_and_leaves_no_known_secret(value: Any) -> None:
     assert "secret-1" not in json.dumps(redacted({"a": value, "b": ["=secret-1="]}, ["secret-1"]))
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ('{"token": 12345}', {"token": REDACTED}),
+        ('{"password": [1234], "n": 1}', {"password": REDACTED, "n": 1}),
+        ('{"a": "token: abcdef"}', {"a": f"token: {REDACTED}"}),
+        ('{"a": "s3cr3t-value"}', {"a": REDACTED}),
+    ],
+)
+def test_what_is_left_of_json_is_json(text: str, left: Any) -> None:
+    assert json.loads(redacted_json(text, ["s3cr3t-value"])) == left
+
+
+def test_what_is_no_json_or_too_deep_is_not_kept() -> None:
+    assert redacted_json("{", ()) == redacted_json("[" * 100_000 + "]" * 100_000, ()) == ""
+
+
+def test_secrets_are_known_by_the_names_of_their_fields() -> None:
+    value = {
+        "password": "hunter22",
+        "deep": [{"api_key": {"a": ["key-1234"]}}],
+        "pin_token": "abc",
+        "text": "plain text",
+    }
+    assert named_secrets(value) == ("hunter22", "key-1234")
+    assert named_secrets({"token": "x" * 10_000}) == ()
+    assert len(named_secrets({f"token_{number}_secret": f"value-{number}" for number in range(1000)})) == 20
+    deep: Any = "hunter22"
+    for _ in range(10_000):
+        deep = [deep]
+    assert named_secrets({"password": deep}) == ()

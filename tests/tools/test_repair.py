@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from paddock.tools import repair
 from paddock.tools.repair import repaired
 from tests.tools.test_schema import SCHEMAS, VALUES
 
@@ -189,3 +191,17 @@ def test_neither_depth_nor_a_cycle_of_references_raises() -> None:
         deep = {"a": deep}
     schema = {"properties": {"a": {"$ref": "#/properties/a"}, "b": {"$ref": "#"}}}
     assert repaired({"a": deep, "b": deep}, schema)[0]["a"] is deep
+
+
+def test_what_a_field_should_be_called_is_looked_for_a_bounded_number_of_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[str] = []
+
+    def watched(word: str, known: Iterable[str]) -> list[str]:
+        looked.append(word)
+        return []
+
+    monkeypatch.setattr(repair, "close", watched)
+    schema = {"properties": {"rows": {"items": {"properties": {"a": {}}, "additionalProperties": False}}}}
+    arguments = {"rows": [{f"x{number}": 1} for number in range(1000)], **{f"y{number}": 1 for number in range(1000)}}
+    assert repaired(arguments, schema)[0] == arguments
+    assert len(looked) == repair.GUESSES

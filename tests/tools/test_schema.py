@@ -6,6 +6,7 @@ import json
 import socket
 import threading
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from paddock.tools import complaints
 from paddock.tools.schema import compiled
 
 
@@ -467,3 +469,18 @@ def test_problems_are_found_exactly_where_the_reference_implementation_finds_the
     found = compiled(schema).problems(arguments, "t")
     assert (found is None) is jsonschema.Draft202012Validator(schema).is_valid(arguments)
     assert found is None or json.dumps(found, allow_nan=False)
+
+
+def test_what_was_meant_is_guessed_only_for_the_problems_that_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[str] = []
+
+    def watched(word: str, known: Iterable[str]) -> list[str]:
+        looked.extend([word] * any(known))
+        return []
+
+    monkeypatch.setattr(complaints, "close", watched)
+    item = {"type": "object", "properties": {"a": {"enum": ["x"]}}, "additionalProperties": False}
+    schema = {"type": "object", "properties": {"rows": {"type": "array", "items": item}}}
+    found = compiled(schema).problems({"rows": [{"a": "y", "b": 1} for _ in range(100)]}, "t")
+    assert found is not None
+    assert len(found["details"]) == complaints.DETAILS <= len(looked) < 2 * complaints.DETAILS

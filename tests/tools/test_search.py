@@ -134,3 +134,9 @@ def test_any_tools_can_be_indexed(tools: list[Tool]) -> None:
 )
 def test_a_schema_that_is_none_does_no_harm(schema: dict[str, object]) -> None:
     assert names("tool", Index([Tool("s", "tool", "", schema)])) == ["s.tool"]
+
+
+def test_a_word_that_means_the_same_is_found_after_the_word_itself() -> None:
+    tools = [Tool("s", "create_directory"), Tool("s", "make_folder"), Tool("s", "other")]
+    assert names("make a folder", Index(tools)) == ["s.make_folder", "s.create_directory"]
+    assert names("create directories", Index(tools)) == ["s.create_directory", "s.make_folder"]

@@ -270,7 +270,8 @@ def _named(names: Iterable[str], every: Iterable[Tool], upstreams: Mapping[str, 
             if servers_of([name], missing):
                 _err().line(f"Error: {why[0]}", "red")
                 raise typer.Exit(1)
-            raise UnknownTool(" ".join([f"unknown tool {name!r}.", *hints, *why]))
+            unasked = ["Not every server could be asked:", *why] if why else []
+            raise UnknownTool(" ".join([f"unknown tool {name!r}.", *hints, *unasked]))
         found.append(tool)
     return found
 

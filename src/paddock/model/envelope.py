@@ -24,6 +24,14 @@ KINDS = (
     "internal_error",
 )
 VERSION = 1
+_THEIRS = "The credentials are the server's own: tell the user; another call does not help."
+_USUAL_HINTS = {
+    "UPSTREAM_TIMEOUT": "It may have taken effect: look whether it did before repeating a call that changes something.",
+    "UPSTREAM_NETWORK": "Other servers' tools still work. Try again later, or go on without it.",
+    "AUTH_AUTHENTICATION": _THEIRS,
+    "AUTH_PERMISSION": _THEIRS,
+}
+"""What to do next, where whoever makes an envelope of this code knows nothing better."""
 TEXT_CHARACTERS = 256 * 1024
 """Of an envelope that someone else wrote; a longer text is not taken for one."""
 _DEPTH = 100
@@ -47,7 +55,7 @@ def envelope(
         "tool": tool,
         "summary": summary,
         "details": [dict(detail) for detail in details],
-        "hints": list(hints),
+        "hints": list(hints) or _usual_hints(code),
         "examples": list(examples),
         "error_code": code,
         "retryable": retryable,
@@ -96,9 +104,9 @@ def context_not_allowed(tool: str, names: Sequence[str]) -> dict[str, Any]:
     return envelope(
         "mcp_input_validation",
         tool,
-        f"{listed} must not be passed to '{tool}': the server adds it to every call.",
+        f"{listed} must not be passed to '{tool}': what of it the tool needs, the server adds to every call.",
         "CONTEXT_NOT_ALLOWED",
-        details=[{"path": name, "issue": "is added by the server", "received_type": "context"} for name in names],
+        details=[{"path": name, "issue": "is not the script's to pass", "received_type": None} for name in names],
         hints=[f"Call again without {listed}."],
     )
 
@@ -134,14 +142,12 @@ def upstream_status(
 def upstream_timeout(tool: str, seconds: float) -> dict[str, Any]:
     """The upstream did not answer in time. Whether the call took effect is not known."""
     summary = f"'{tool}' did not answer within {seconds:g} s."
-    hints = ["It may have taken effect. Before repeating a call that changes something, look whether it did."]
-    return envelope("upstream_http", tool, summary, "UPSTREAM_TIMEOUT", hints=hints, retryable=True)
+    return envelope("upstream_http", tool, summary, "UPSTREAM_TIMEOUT", retryable=True)
 
 
 def upstream_unreachable(tool: str, summary: str) -> dict[str, Any]:
     """The upstream could not be started or reached, or went away during the call."""
-    hints = ["Other servers' tools still work. Try again later, or go on without it."]
-    return envelope("upstream_http", tool, summary, "UPSTREAM_NETWORK", hints=hints, retryable=True)
+    return envelope("upstream_http", tool, summary, "UPSTREAM_NETWORK", retryable=True)
 
 
 def rate_limited(tool: str, summary: str, retry_after_seconds: float | None = None) -> dict[str, Any]:
@@ -153,7 +159,6 @@ def rate_limited(tool: str, summary: str, retry_after_seconds: float | None = No
 def auth_error(tool: str, summary: str, *, is_known: bool, hints: Sequence[str] = ()) -> dict[str, Any]:
     """Credentials that are missing or wrong, or (`is_known`) that do not allow this."""
     code = "AUTH_PERMISSION" if is_known else "AUTH_AUTHENTICATION"
-    hints = hints or ["The credentials are the server's own: tell the user; another call does not help."]
     return envelope("auth_error", tool, summary, code, hints=hints)
 
 
@@ -221,6 +226,10 @@ def recognised(value: object) -> dict[str, Any] | None:
         and ("_meta" not in value or _is_meta(value["_meta"]))
     )
     return value if fits and not is_deeper(value, _DEPTH) else None
+
+
+def _usual_hints(code: str) -> list[str]:
+    return [_USUAL_HINTS[code]] if code in _USUAL_HINTS else []
 
 
 def _is_list(value: object, is_one: Any) -> bool:

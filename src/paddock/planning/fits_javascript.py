@@ -13,20 +13,22 @@ from paddock.planning.javascript_text import bare
 
 GLOBALS = frozenset(
     (
-        "require module exports __dirname __filename process Buffer setImmediate clearImmediate global eval "
-        "fetch WebSocket crypto performance Intl WebAssembly AbortController AbortSignal EventTarget Event Blob File "
-        "ReadableStream WritableStream TransformStream MessageChannel Headers Request Response FormData "
-        "SharedArrayBuffer Atomics"
-    ).split()  # noqa: SIM905
+        *("require", "module", "exports", "__dirname", "__filename", "process", "Buffer", "setImmediate"),
+        *("clearImmediate", "global", "eval", "fetch", "WebSocket", "crypto", "performance", "Intl"),
+        *("WebAssembly", "AbortController", "AbortSignal", "EventTarget", "Event", "Blob", "File"),
+        *("ReadableStream", "WritableStream", "TransformStream", "MessageChannel", "Headers", "Request"),
+        *("Response", "FormData", "SharedArrayBuffer", "Atomics"),
+    )
 )
 """What Node's scripts find and those of the light engine do not."""
 RESERVED = frozenset(
     (
-        "arguments await break case catch class const continue debugger default delete do else enum eval export "
-        "extends false finally for function globalThis if implements import in instanceof interface let new null "
-        "package private protected public return static super switch this throw true try typeof undefined var void "
-        "while with yield"
-    ).split()  # noqa: SIM905
+        *("arguments", "await", "break", "case", "catch", "class", "const", "continue", "debugger", "default"),
+        *("delete", "do", "else", "enum", "eval", "export", "extends", "false", "finally", "for", "function"),
+        *("globalThis", "if", "implements", "import", "in", "instanceof", "interface", "let", "new", "null"),
+        *("package", "private", "protected", "public", "return", "static", "super", "switch", "this", "throw"),
+        *("true", "try", "typeof", "undefined", "var", "void", "while", "with", "yield"),
+    )
 )
 _START = r"(?<![\w$#])(?<!(?<!\.\.)\.)"  # of a name that is no property; three dots spread it
 _NAME = re.compile(rf"{_START}(?:{'|'.join(sorted(GLOBALS))})(?![\w$])")

@@ -37,7 +37,7 @@ class MemoryJournal:
                 return
             is_short = len(outcome.answer_json) <= ANSWER_CHARACTERS
             self._put(known[0], outcome if is_short else replace(outcome, answer_json=""))
-            if outcome.status == "ok" and is_short:
+            if outcome.status == "ok" and is_short and outcome.answer_json:
                 self._answers[known[0].tool].appendleft(outcome.answer_json)
 
     async def calls(self, run_id: str) -> list[tuple[Intent, Outcome | None]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ from paddock.tools.functions import Left
 from paddock.tools.toolbox import Scope, Toolbox
 
 if TYPE_CHECKING:
-    from paddock.model.journal import Journal, Status
+    from paddock.model.journal import Intent, Journal, Outcome, Status
     from paddock.tools.answers import CreateArtifact
     from paddock.tools.policy import Policy
 
@@ -69,7 +69,7 @@ class Broker:
         arguments = self._arguments(call)
         started = time.perf_counter()
         name = self._scope.links.get(call.tool, call.tool)
-        answer = _unusable(name) if arguments is None else await self._answer(call.id, name, arguments)
+        answer = await self._answer(call.id, name, arguments)
         milliseconds = (time.perf_counter() - started) * 1000
         status = "error" if answer.failed else "ok"
         self._calls[call.id] = Call(call.id, name, arguments or {}, status, round(milliseconds, 3))
@@ -92,44 +92,95 @@ class Broker:
         may_be_deep = text.count("{") + text.count("[") > ARGUMENT_DEPTH
         return None if may_be_deep and is_deeper(arguments, ARGUMENT_DEPTH) else arguments
 
-    async def _answer(self, number: int, name: str, arguments: Mapping[str, Any]) -> Answer:
+    async def _answer(self, number: int, name: str, arguments: Mapping[str, Any] | None) -> Answer:
+        if arguments is None:
+            return await self._refused(number, name, {}, None, _too_large(name))
         tool = await self._scope.find(name)
         if tool is None:
-            return await self._not_found(name)
+            return await self._refused(number, name, arguments, None, await self._not_found(name))
         if self._rules.policy is not None and (decision := self._rules.policy.decide(tool)).action != "allow":
             from paddock.tools.policy import refusal
 
-            return _failure(refusal(decision, tool))
+            return await self._refused(number, tool.full_name, arguments, tool, refusal(decision, tool))
         notes: list[dict[str, Any]] = []
         if self._rules.repairs:
             from paddock.tools.repair import repaired
 
             arguments, notes = repaired(arguments, tool.input_schema)
-        problem = (await self._toolbox.validator(tool)).problems(dict(arguments), tool.full_name)
+        problem = await self._problem(tool, arguments)
         if problem is not None:
-            return _failure(envelope.with_meta(problem, normalized=notes) if notes else problem)
-        return await self._journalled(number, tool, arguments)
+            problem = envelope.with_meta(problem, normalized=notes)
+            return await self._refused(number, tool.full_name, arguments, tool, problem)
+        return await self._journalled(number, tool, arguments, notes)
 
-    async def _journalled(self, number: int, tool: Tool, arguments: Mapping[str, Any]) -> Answer:
-        from paddock.model.journal import Intent, Outcome
-        from paddock.tools.redaction import redacted
+    async def _problem(self, tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
+        """What is wrong with the arguments: something that is the host's to add, or what the tool's schema forbids."""
+        if tool.server:
+            from paddock.tools.context import passed_by_hand
 
-        secrets = self._toolbox.secrets
-        text = json.dumps(redacted(arguments, secrets))
-        intent = Intent(self._run_id, number, tool.full_name, text, bool(tool.hints.read_only), time.time())
-        await self._journal.intend(intent)
+            if names := passed_by_hand(arguments, tool.input_schema):
+                return envelope.context_not_allowed(tool.full_name, names)
+        return (await self._toolbox.validator(tool)).problems(dict(arguments), tool.full_name)
+
+    async def _refused(
+        self, number: int, name: str, arguments: Mapping[str, Any], tool: Tool | None, said: dict[str, Any]
+    ) -> Answer:
+        """Write down a call that is not made, with the reason."""
+        intent = self._intent(number, name, arguments, is_read_only=tool is not None and bool(tool.hints.read_only))
+        answer = _failure(said)
+        if await self._kept(self._journal.intend(intent)) is None:
+            await self._kept(self._journal.conclude(self._outcome(number, "error", 0.0, answer, arguments)))
+        return answer
+
+    async def _journalled(
+        self, number: int, tool: Tool, arguments: Mapping[str, Any], notes: list[dict[str, Any]]
+    ) -> Answer:
+        intent = self._intent(number, tool.full_name, arguments, is_read_only=bool(tool.hints.read_only))
+        if (unkept := await self._kept(self._journal.intend(intent))) is not None:
+            summary = f"The call was not made: the journal cannot be written ({unkept})."
+            return _failure(envelope.internal_error(tool.full_name, summary))
         started = time.perf_counter()
         answer: Answer | None = None
         try:
-            answer = await self._called(tool, arguments)
+            answer = await self._called(tool, arguments, notes)
         finally:
             milliseconds = (time.perf_counter() - started) * 1000
             status: Status = "cancelled" if answer is None else "error" if answer.failed else "ok"
-            said = "" if answer is None else redacted(answer.json, secrets)
-            await self._journal.conclude(Outcome(self._run_id, number, status, milliseconds, said))
+            # Where this fails the journal has a call whose outcome is not known, as after a crash.
+            await self._kept(self._journal.conclude(self._outcome(number, status, milliseconds, answer, arguments)))
         return answer
 
-    async def _called(self, tool: Tool, arguments: Mapping[str, Any]) -> Answer:
+    async def _kept(self, writing: Awaitable[None]) -> str | None:
+        """Write something down; why it could not be, where it could not. A script would wait for ever otherwise."""
+        try:
+            await writing
+        except Exception as problem:  # noqa: BLE001  any journal may be given, and any storage may fail
+            return type(problem).__name__
+        return None
+
+    def _intent(self, number: int, name: str, arguments: Mapping[str, Any], *, is_read_only: bool) -> Intent:
+        from paddock.model.journal import Intent
+        from paddock.tools.redaction import redacted
+
+        text = json.dumps(redacted(arguments, self._secrets(arguments)))
+        return Intent(self._run_id, number, name, text, is_read_only, time.time())
+
+    def _outcome(
+        self, number: int, status: Status, milliseconds: float, answer: Answer | None, arguments: Mapping[str, Any]
+    ) -> Outcome:
+        from paddock.model.journal import Outcome
+        from paddock.tools.redaction import redacted_json
+
+        said = "" if answer is None else redacted_json(answer.json, self._secrets(arguments))
+        return Outcome(self._run_id, number, status, milliseconds, said)
+
+    def _secrets(self, arguments: Mapping[str, Any]) -> tuple[str, ...]:
+        """What must not be written down: a script's own password too, which a tool or a complaint may say again."""
+        from paddock.tools.redaction import named_secrets
+
+        return (*self._toolbox.secrets, *named_secrets(arguments))
+
+    async def _called(self, tool: Tool, arguments: Mapping[str, Any], notes: list[dict[str, Any]]) -> Answer:
         from paddock.tools.upstream_errors import CallFailed
 
         try:
@@ -141,22 +192,22 @@ class Broker:
                 create_artifact=self._create_artifact,
             )
         except CallFailed as problem:
-            return _failure(problem.envelope(tool.full_name))
+            return _failure(envelope.with_meta(problem.envelope(tool.full_name), normalized=notes))
         except asyncio.CancelledError as problem:
             if _is_cancelled():
                 raise
-            return _internal(tool, problem)  # the tool's own; without an answer the script would wait for ever
+            return _internal(tool, problem, notes)  # the tool's own; without an answer the script would wait for ever
         # A tool is foreign code; what it raises belongs to the script. SystemExit too, or it would end the event loop.
         except BaseException as problem:  # noqa: BLE001
-            return _internal(tool, problem)
+            return _internal(tool, problem, notes)
 
-    async def _not_found(self, name: str) -> Answer:
+    async def _not_found(self, name: str) -> dict[str, Any]:
         unreachable = self._toolbox.unreachable(name)
         if unreachable is not None:
-            return _failure(unreachable.envelope(name))
+            return unreachable.envelope(name)
         hints = (await self._scope.catalogue()).hints(name)
         summary = f"There is no tool '{name}'."
-        return _failure(envelope.envelope("tool_not_found", name, summary, "TOOL_NOT_FOUND", hints=hints))
+        return envelope.envelope("tool_not_found", name, summary, "TOOL_NOT_FOUND", hints=hints)
 
 
 def _is_cancelled() -> bool:
@@ -164,7 +215,7 @@ def _is_cancelled() -> bool:
     return task is not None and task.cancelling() > 0
 
 
-def _internal(tool: Tool, problem: BaseException) -> Answer:
+def _internal(tool: Tool, problem: BaseException, notes: list[dict[str, Any]]) -> Answer:
     if isinstance(problem, Left):
         problem = problem.args[0]
     try:
@@ -172,13 +223,14 @@ def _internal(tool: Tool, problem: BaseException) -> Answer:
     except Exception:  # noqa: BLE001  a foreign __str__ may fail as well
         text = ""
     name = type(problem).__name__
-    return _failure(envelope.internal_error(tool.full_name, f"{name}: {text}" if text else name))
+    said = envelope.internal_error(tool.full_name, f"{name}: {text}" if text else name)
+    return _failure(envelope.with_meta(said, normalized=notes))
 
 
-def _unusable(tool: str) -> Answer:
+def _too_large(tool: str) -> dict[str, Any]:
     size = ARGUMENT_BYTES // (1024 * 1024)
     summary = f"The arguments are nested more than {ARGUMENT_DEPTH} deep, or those of the run exceed {size} MB in all."
-    return _failure(envelope.arguments_too_large(tool, summary))
+    return envelope.arguments_too_large(tool, summary)
 
 
 def _failure(said: dict[str, Any]) -> Answer:

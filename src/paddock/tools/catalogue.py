@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from functools import cached_property
+from heapq import nsmallest
 from typing import TYPE_CHECKING
 
 from paddock.model.errors import UnknownTool
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 _WORD = re.compile(r"\w+")
 NEAR = 3
+COMPARED = 20
+COMPARED_CHARACTERS = 100
 
 
 class Catalogue:
@@ -77,8 +80,24 @@ class Catalogue:
         sharing = [tool.full_name for tool in self if tool.name == name]
         if sharing:
             return [f"Several servers have a tool '{name}'; say which: {', '.join(sharing)}."]
-        known = [*self._by_full_name, *self._by_name]
-        return [f"Did you mean '{near}'?" for near in dict.fromkeys(get_close_matches(name, known, NEAR))]
+        elsewhere = [tool.full_name for tool in self if tool.name == name.rpartition(".")[2]]
+        near = [*elsewhere[:NEAR], *self._near(name)]
+        return [f"Did you mean '{one}'?" for one in list(dict.fromkeys(near))[:NEAR]]
+
+    def _near(self, name: str) -> list[str]:
+        """Names that look like `name`. Closely compared are only a few: thousands of long ones take seconds."""
+        asked = _pairs(name)
+        shared = (
+            (-2 * len(asked & pairs) / (len(asked) + len(pairs)), known) for known, pairs in self._written.items()
+        )
+        likely = [known for share, known in nsmallest(COMPARED, shared) if share < 0]
+        return get_close_matches(name[:COMPARED_CHARACTERS], likely, NEAR)
+
+    @cached_property
+    def _written(self) -> dict[str, frozenset[str]]:
+        """The pairs of letters in each name, full or bare, of a length that anybody would write."""
+        known = dict.fromkeys([*self._by_full_name, *self._by_name])
+        return {name: _pairs(name) for name in known if len(name) <= COMPARED_CHARACTERS}
 
     def _named(self, name: object) -> Tool:
         found = self.find(name) if isinstance(name, str) else None
@@ -86,6 +105,11 @@ class Catalogue:
             known = "there are no tools here" if not self else " ".join(self.hints(str(name)))
             raise UnknownTool(f"unknown tool {name!r}; {known or 'search lists what there is'}")
         return found
+
+
+def _pairs(name: str) -> frozenset[str]:
+    text = f" {name[:COMPARED_CHARACTERS]} "
+    return frozenset(text[place : place + 2] for place in range(len(text) - 1))
 
 
 def servers_of(names: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:

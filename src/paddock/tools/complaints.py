@@ -41,7 +41,9 @@ def complaint(
     errors: Sequence[ValidationError], arguments: Mapping[str, Any], tool: str, validator: Validator
 ) -> dict[str, Any]:
     """The envelope for `errors`; for none, that the arguments do not fit."""
-    problems = [problem for error in errors for problem in _problems(error, arguments, validator)]
+    problems: list[Problem] = []
+    for error in errors:
+        problems += _problems(error, arguments, validator, is_shown=len(problems) < DETAILS)
     shown = problems[:DETAILS]
     first = dict.fromkeys(hint for problem in shown for hint in problem.first_hints)
     later = dict.fromkeys(hint for problem in shown for hint in problem.hints)
@@ -99,21 +101,23 @@ def _code(problems: Sequence[Problem]) -> str:
     return codes.pop() if len(codes) == 1 else "INPUT_VALIDATION_FAILED"
 
 
-def _problems(error: ValidationError, arguments: Any, validator: Validator) -> Iterator[Problem]:
-    """`error` as one problem, or as one for each field that it is about."""
+def _problems(
+    error: ValidationError, arguments: Any, validator: Validator, *, is_shown: bool = False
+) -> Iterator[Problem]:
+    """`error` as one problem, or as one for each field that it is about. Only what is shown is worth a guess."""
     place, branch = tuple(error.instance_path), tuple(error.evaluation_path)
     value = _at(arguments, place)
     kind: Any = error.kind
     if kind.name == "required":
-        yield _missing(kind.property, place, value, branch, _fields(error, validator))
+        yield _missing(kind.property, place, value if is_shown else {}, branch, _fields(error, validator))
     elif kind.name in ("additionalProperties", "unevaluatedProperties"):
         known = _fields(error, validator)
         for name in kind.unexpected[:DETAILS]:
-            yield _unknown(name, place, value, branch, known)
+            yield _unknown(name, place, value, branch, known if is_shown else {})
     else:
         code, issue, more = _told(kind, value, arguments, validator)
         hints: tuple[str, ...] = ()
-        if kind.name == "enum" and isinstance(value, str):
+        if is_shown and kind.name == "enum" and isinstance(value, str):
             hints = _meant(value, [option for option in kind.options if isinstance(option, str)])
         yield Problem(code, place, issue, received_type(value), more, hints, branch=branch)
 

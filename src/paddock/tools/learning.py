@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any
 
+from paddock.tools.redaction import REDACTED
+
 LEARNED = "x-paddock-learned"
 """Marks a schema that nobody declared."""
 SAMPLES = 20
@@ -91,6 +93,8 @@ class _Seen:
 def _name(value: Any) -> str:
     if value is None:
         return "null"
+    if value == REDACTED:
+        return "any"  # the journal does not tell what stood there
     for kind, name in ((bool, "boolean"), (int, "integer"), (float, "number"), (str, "string")):
         if isinstance(value, kind):
             return name

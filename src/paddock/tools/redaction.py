@@ -31,9 +31,46 @@ _CARRIED = re.compile(
 )
 
 
+_PASSED = 20
+_PASSED_CHARACTERS = 1000
+"""Of a secret that a script passes; a longer one is taken out of the arguments, and not looked for in the answer."""
+
+
 def redacted(value: Any, secrets: Collection[str] = ()) -> Any:
     """A copy of `value` with "[redacted]" in the place of secrets. Linear in its size; other objects stay as is."""
     return _Redaction(secrets).of(value, 0)
+
+
+def redacted_json(text: str, secrets: Collection[str] = ()) -> str:
+    """The same for JSON: what is left is JSON too. Empty where it is none, or nested too deeply to be read."""
+    try:
+        return json.dumps(redacted(json.loads(text), secrets))
+    except (ValueError, RecursionError):
+        return ""
+
+
+def named_secrets(value: Any) -> tuple[str, ...]:
+    """The texts in fields that are named like a secret, a bounded number of them."""
+    found: dict[str, None] = {}
+    level = [(False, value)]
+    for _ in range(_DEEPEST):
+        inner: list[tuple[bool, Any]] = []
+        for is_secret, part in level:
+            if is_secret and isinstance(part, str) and _SHORTEST <= len(part) <= _PASSED_CHARACTERS:
+                found[part] = None
+            elif isinstance(part, dict):
+                inner += [(is_secret or _is_secret(name, each), each) for name, each in part.items()]
+            elif isinstance(part, (list, tuple)):
+                inner += [(is_secret, each) for each in part]
+        if not inner or len(found) >= _PASSED:
+            break
+        level = inner
+    return tuple(found)[:_PASSED]
+
+
+def names_a_secret(name: str) -> bool:
+    """Whether a field of this name holds a secret."""
+    return _names_a_secret(name[-64:])
 
 
 class _Redaction:
@@ -73,7 +110,7 @@ def _is_secret(name: object, value: object) -> bool:
     """Whether a field's name says that its value is a secret. A flag or nothing is none, whatever its name."""
     if not isinstance(name, str) or value is None or isinstance(value, bool) or value in ("", [], {}):
         return False
-    return _names_a_secret(name[-64:])
+    return names_a_secret(name)
 
 
 @lru_cache(maxsize=1024)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +19,8 @@ from paddock.model.words import close
 from paddock.tools.complaints import path, received_type
 
 NOTES = 50
+GUESSES = 20
+"""Fields of which it is looked for what they should be called; each may take milliseconds where names are hostile."""
 _DEEPEST = 20
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,14})?")
 _TYPES = frozenset({"null", "boolean", "integer", "number", "string", "array", "object"})
@@ -36,6 +39,8 @@ def repaired(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> tuple[M
 class _Repair:
     root: Mapping[str, Any]
     notes: list[dict[str, Any]] = field(default_factory=list)
+    guesses: int = GUESSES
+    spellings: dict[int, dict[str, list[str]]] = field(default_factory=dict)  # of the properties with this identity
 
     def value(self, value: Any, schema: Any, place: _Place) -> Any:
         node = self._followed(schema)
@@ -75,11 +80,12 @@ class _Repair:
             set(required) if isinstance(required, list) and all(isinstance(one, str) for one in required) else set()
         )
         unknown = [name for name in value if name not in properties]
-        meant = {name: _meant(name, properties) for name in unknown}
+        meant = {name: self._meant(name, properties) for name in unknown}
+        times = Counter(meant.values())
         names: dict[str, Any] = {}
         for name in unknown:
             to = meant[name]
-            alone = list(meant.values()).count(to) == 1
+            alone = times[to] == 1
             if to is not None and alone and to not in value and (closed or to in wanted):
                 names[name] = to
                 self._note("renamed", {"from": path((*place, name)), "to": path((*place, to))})
@@ -139,6 +145,23 @@ class _Repair:
                 schema = schema.get(key) if isinstance(schema, Mapping) else None
         return None
 
+    def _meant(self, name: str, properties: Mapping[str, Any]) -> str | None:
+        """The one property that `name` is a spelling of, else the only one within two edits."""
+        if self.guesses <= 0:
+            return None
+        self.guesses -= 1
+        spellings = self.spellings.get(id(properties))
+        if spellings is None:
+            spellings = self.spellings[id(properties)] = {}
+            for other in properties:
+                if isinstance(other, str):
+                    spellings.setdefault(_spelling(other), []).append(other)
+        spelled = spellings.get(_spelling(name), [])
+        if len(spelled) == 1:
+            return spelled[0]
+        near = close(name, (other for other in properties if isinstance(other, str)))
+        return near[0] if len(near) == 1 else None
+
     def _note(self, kind: str, what: dict[str, Any]) -> None:
         if len(self.notes) < NOTES:
             self.notes.append({"kind": kind, **what})
@@ -147,15 +170,6 @@ class _Repair:
 def _declared(value: Any) -> tuple[str, ...]:
     names = value if isinstance(value, list) else [value]
     return tuple(names) if all(isinstance(name, str) and name in _TYPES for name in names) else ()
-
-
-def _meant(name: str, properties: Mapping[str, Any]) -> str | None:
-    """The one property that `name` is a spelling of, else the only one within two edits."""
-    spelled = [other for other in properties if isinstance(other, str) and _spelling(other) == _spelling(name)]
-    if len(spelled) == 1:
-        return spelled[0]
-    near = close(name, (other for other in properties if isinstance(other, str)))
-    return near[0] if len(near) == 1 else None
 
 
 def _spelling(name: str) -> str:

@@ -30,8 +30,14 @@ TIMES = 2  # that a word counts for in one field, however often it is there
 QUERY_CHARACTERS = 500
 QUERY_WORDS = 16
 PREFIX_WORDS = 50
-PREFIX_MATCH, TYPO_MATCH = 0.5, 0.4
-"""What a word that only begins like the asked one, or is one letter away from it, is worth."""
+PREFIX_MATCH, SYNONYM_MATCH, TYPO_MATCH = 0.5, 0.5, 0.4
+"""What a word is worth that only begins like the asked one, means the same, or is one letter away from it."""
+_SYNONYMS = """
+create make new add open | delete remove erase | list show | get fetch read | find search lookup | update edit change
+modify | send post | directory folder | email mail inbox | meeting event appointment | message dm | pr pull | bug ticket
+issue | db database | web internet | image picture photo | repo repository | user person people member | order purchase
+| doc document | begin start launch run | stop end kill | cancel abort | copy duplicate | price cost
+"""
 _SATURATION, _LENGTH_WEIGHT = 1.2, 0.5
 _WORD = re.compile(r"[^\W_]+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -97,6 +103,7 @@ class Index:
     def _matches_of_a_word(self, word: str, *, is_last: bool) -> dict[int, float]:
         found = dict(self._scores.get(word, {}))
         near = dict.fromkeys(self._beginning_with(word, is_last=is_last), PREFIX_MATCH)
+        near |= dict.fromkeys((other for other in _synonyms().get(word, ()) if other in self._scores), SYNONYM_MATCH)
         if not found and not near:
             near = {other: TYPO_MATCH for less in _shortened(word) for other in self._near.get(less, ())}
         for other, worth in near.items():
@@ -141,6 +148,13 @@ def _stem(word: str) -> str:
     if len(word) > 4 and word[-1] == word[-2] and word[-1] in "bdgmnprt":
         word = word[:-1]  # stopping, stop
     return word.removesuffix("e") if len(word) > 4 else word
+
+
+@lru_cache(maxsize=1)
+def _synonyms() -> dict[str, tuple[str, ...]]:
+    """The stems that mean much the same as a stem, in the names that tools have."""
+    groups = [tuple(words(group)) for group in _SYNONYMS.split("|")]
+    return {word: tuple(other for other in group if other != word) for group in groups for word in group}
 
 
 def _asked(query: str) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import resource
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,16 @@ from paddock.guest.javascript.native import Native
 
 FILE_NAME = "main.js"
 PLAIN, JSON_TEXT, BASE64 = range(3)
-STACK_BYTES = 4 * 1024 * 1024
+STACK_BYTES = 24 * 1024 * 1024
+"""Where the process may have it: for ten thousand calls in each other, as in Node. Of 8 MB, for four thousand."""
+STACK_MARGIN_BYTES = 1 * 1024 * 1024
+"""What Python has on the stack already, and what C uses up between two checks of QuickJS."""
 PARTS = (
-    "primordials", "kinds", "errors", "values", "bridge", "layout", "inspect", "tokens", "wrap", "timers", "console",
-    "encoding", "url", "clone", "random", "start",
+    "primordials", "kinds", "errors", "values", "bridge", "layout", "bases", "inspect", "tokens", "wrap", "timers", "console",
+    "encoding", "url_parser", "url", "clone", "random", "start",
 )  # fmt: skip
+_TEXTS = {name: (Path(__file__).parent / f"{name}.js").read_bytes() for name in PARTS}
+"""Read when this module is imported: inside, our own files are not there."""
 Emit = Callable[[int, int, str, bytes], str | None]
 Ask = Callable[[str, bytes], str]
 
@@ -30,7 +36,7 @@ class Context:
         self._emit: Emit = _nobody
         self._ask: Ask = _no_answer
         self._context = _quickjs.Context()
-        self._context.set_max_stack_size(STACK_BYTES)
+        self.fit_stack()
         self._native = Native(self._context)
         handles = self._load()
         names = ("begin", "input", "wrapped", "hold", "run", "rejected", "raised", "settle", "waits", "wait", "fire")
@@ -43,24 +49,29 @@ class Context:
         context = self._context
         context.add_callable("emit", self._emitted)
         context.add_callable("ask", self._asked)
+        context.add_callable("peek", self._native.peek)
         context.eval("parts = {}; last = 0; held = (value) => { last = value }")
         held = context.get("held")
         for name in PARTS:
-            text = (Path(__file__).parent / f"{name}.js").read_text(encoding="utf-8")
-            if not self._native.evaluate(text, f"paddock/{name}.js", 1, held):
+            if not self._native.evaluate(_TEXTS[name], f"paddock/{name}.js", held):
                 raise RuntimeError(f"{name}.js: {context.eval('last + last.stack')}")
             context.eval(f"parts.{name} = last")
-        names = "emit, ask, parts, held, last"
+        names = "emit, ask, peek, parts, held, last"
         context.eval(f"take = [{names}]")
         for name in names.split(", "):
             context.eval(f"delete globalThis.{name}")
         return context.eval(
-            "(() => { const [emit, ask, parts] = take; delete globalThis.take; return parts.start(parts, emit, ask) })()"
+            "(() => { const [emit, ask, peek, parts] = take; delete globalThis.take;"
+            " return parts.start(parts, emit, ask, peek) })()"
         )
 
     def attach(self, emit: Emit, ask: Ask) -> None:
         """Where what the script sends goes, and who answers what the prelude asks."""
         self._emit, self._ask = emit, ask
+
+    def fit_stack(self) -> None:
+        """Use the stack that the process may have by now; beyond it lies a segmentation fault."""
+        self._context.set_max_stack_size(_stack_bytes())
 
     def limit(self, memory_bytes: int | None) -> None:
         if memory_bytes is not None:
@@ -77,7 +88,9 @@ class Context:
 
     def compile(self, code: str) -> bool:
         """Compile the script; a SyntaxError is emitted as its RESULT."""
-        if self._native.evaluate(self._wrapped(code), FILE_NAME, 0, self._hold):
+        wrapped = self._wrapped(code)
+        text = _bytes(wrapped[1:], int(wrapped[0]))
+        if self._native.evaluate(text, FILE_NAME, self._hold):
             return True
         self._rejected()
         return False
@@ -122,6 +135,17 @@ class Context:
             return self._ask(what, _bytes(body, form))
         except MemoryError:
             return '!{"name":"InternalError","message":"out of memory"}'
+
+
+def _stack_bytes() -> int:
+    """How much of the stack QuickJS may use. It grows as far as the limit says at the time: raised here."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_STACK)
+    wanted = STACK_BYTES + STACK_MARGIN_BYTES
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return STACK_BYTES
+    most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    resource.setrlimit(resource.RLIMIT_STACK, (most, hard))
+    return most - STACK_MARGIN_BYTES
 
 
 def _bytes(body: str | None, form: int) -> bytes:

@@ -66,6 +66,8 @@
     }
   }
 
+  const read = (error, key, otherwise) => tried(() => error[key], otherwise);
+
   function nameOf(error) {
     const name = tried(() => error.name, 'Error');
     if (name !== 'Error' || ObjectPrototypeHasOwnProperty(error, 'name')) return name;
@@ -135,5 +137,5 @@
     return error;
   }
 
-  return { __proto__: null, describe, made, heading, isError, nameOf, moved: (by) => { shift = by; } };
+  return { __proto__: null, describe, made, read, heading, isError, nameOf, moved: (by) => { shift = by; } };
 })

@@ -48,5 +48,6 @@
     return 'Object';
   }
 
-  return { __proto__: null, kindOf };
+  // url.js puts its own here.
+  return { __proto__: null, kindOf, hrefOf: () => undefined };
 })

@@ -49,6 +49,7 @@ def _serve(control: socket.socket) -> NoReturn:
     if _context is None:
         warm_up()
     assert _context is not None
+    _context.fit_stack()
     data_bytes = limits.data_bytes()
     control.setblocking(True)
     control.sendall(_READY)

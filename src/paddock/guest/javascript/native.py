@@ -51,6 +51,9 @@ _exception = _function("JS_GetException", Value, _pointer)
 _call = _function("JS_Call", Value, _pointer, Value, Value, ctypes.c_int, ctypes.POINTER(Value))
 _free = _function("JS_FreeValue", None, _pointer, Value)
 _dup = _function("JS_DupValue", Value, _pointer, Value)
+_state = _function("JS_PromiseState", ctypes.c_int, _pointer, Value)
+_result = _function("JS_PromiseResult", Value, _pointer, Value)
+_set = _function("JS_SetPropertyStr", ctypes.c_int, _pointer, Value, ctypes.c_char_p, Value)
 _update_stack_top = _function("JS_UpdateStackTop", None, _pointer)
 
 
@@ -65,13 +68,12 @@ class Native:
         self._tracker = _Tracker(self._note)
         _track(self.runtime, self._tracker, None)
 
-    def evaluate(self, text: str, file_name: str, line: int, take: _quickjs.Object) -> bool:
+    def evaluate(self, code: bytes, file_name: str, take: _quickjs.Object) -> bool:
         """Evaluate an expression that calls nothing, and call `take` with what it gives, or with its SyntaxError.
 
         `take` must not reach Python. Whether the expression compiled is returned.
         """
-        code = text.encode()
-        options = _Options(1, 0, file_name.encode(), line)
+        options = _Options(1, 0, file_name.encode(), 1)
         _update_stack_top(self.runtime)
         value = _evaluate(self._context, _UNDEFINED, code, len(code), ctypes.byref(options))
         assert isinstance(value, Value)
@@ -93,11 +95,17 @@ class Native:
             _free(self._context, reason)
         self._rejected.clear()
 
+    def peek(self, promise: _quickjs.Object, found: _quickjs.Object) -> int:
+        """Whether a promise is pending (0), fulfilled (1) or rejected (2); its result is put into `found.result`."""
+        state = _state(self._context, _value(promise))
+        if state in (1, 2):
+            _set(self._context, _value(found), b"result", _result(self._context, _value(promise)))
+        return state if isinstance(state, int) else 0
+
     def _give(self, take: _quickjs.Object, value: object) -> None:
-        function = ctypes.cast(id(take) + _HEAD + ctypes.sizeof(_pointer), ctypes.POINTER(Value))[0]
         arguments = (Value * 1)(value)
         _update_stack_top(self.runtime)
-        _free(self._context, _call(self._context, function, _UNDEFINED, 1, arguments))
+        _free(self._context, _call(self._context, _value(take), _UNDEFINED, 1, arguments))
         _free(self._context, value)
 
     def _note(self, context: int, promise: Value, reason: Value, is_handled: bool, _: int) -> None:  # noqa: FBT001
@@ -106,3 +114,7 @@ class Native:
         elif (found := self._rejected.pop(promise.payload, None)) is not None:
             _free(context, found[0])
             _free(context, found[1])
+
+
+def _value(wrapped: _quickjs.Object) -> Value:
+    return ctypes.cast(id(wrapped) + _HEAD + ctypes.sizeof(_pointer), ctypes.POINTER(Value))[0]

@@ -23,6 +23,8 @@ CALL_BYTES = 8 * 1024 * 1024
 LOG_BYTES = 16 * 1024 * 1024
 """Of one line; more than any run may print."""
 STUCK = "the script waits for something that never happens"
+UNCAUGHT_NULL = '"message":"Uncaught null"'
+"""What QuickJS throws where there is no memory for an error; and what a script may throw itself."""
 OUT_OF_MEMORY = '{"status":"raised","type":"MemoryError","message":"out of memory","traceback":"MemoryError: out of memory"}'
 
 
@@ -94,7 +96,11 @@ class Run:
             return self._failed(error)
         except MemoryError:
             return Outcome(OUT_OF_MEMORY)
-        return self._outcome or self._stuck(memory_bytes)
+        if self._outcome is None:
+            return self._stuck(memory_bytes)
+        if UNCAUGHT_NULL in self._outcome.header and self._is_short(memory_bytes):
+            return Outcome(OUT_OF_MEMORY)
+        return self._outcome
 
     def _to_the_end(self) -> None:
         context = self._context
@@ -120,7 +126,7 @@ class Run:
     def _failed(self, error: _quickjs.JSException) -> Outcome:
         """The prelude itself failed: there was no memory, or no stack, left for it."""
         text = str(error).strip().split("\n")[0]
-        if "out of memory" in text:
+        if "out of memory" in text or text in ("", "null"):  # there was not even enough for the error
             return Outcome(OUT_OF_MEMORY)
         kind, _, message = text.partition(": ")
         said = {"status": "raised", "type": kind, "message": message, "traceback": text}
@@ -128,9 +134,14 @@ class Run:
 
     def _stuck(self, memory_bytes: int | None) -> Outcome:
         # A promise job that fails for want of memory settles nothing and says nothing.
-        if memory_bytes is not None and _peak_bytes() - self._before_bytes > memory_bytes // 2 or limits.is_short():
+        if self._is_short(memory_bytes):
             return Outcome(OUT_OF_MEMORY)
-        return Outcome(json.dumps({"status": "raised", "type": "Error", "message": STUCK, "traceback": f"Error: {STUCK}"}))
+        said = {"status": "raised", "type": "Error", "message": STUCK, "traceback": f"Error: {STUCK}"}
+        return Outcome(json.dumps(said))
+
+    def _is_short(self, memory_bytes: int | None) -> bool:
+        """Whether the script has at some time had more than half of the memory that it may have."""
+        return memory_bytes is not None and _peak_bytes() - self._before_bytes > memory_bytes // 2
 
 
 def _peak_bytes() -> int:

@@ -1,8 +1,8 @@
 // Puts the parts of the prelude together in a QuickJS context and gives Python its handles.
 //
-// `emit` and `ask` are Python's. Both take and give primitives only. Python has its strings as C strings: what
-// holds a NUL crosses as JSON, what is bytes as base64.
-(function (parts, emit, ask) {
+// `emit`, `ask` and `peek` are Python's. The first two take and give primitives only, strings as C strings: what holds
+// a NUL crosses as JSON, what is bytes as base64.
+(function (parts, emit, ask, peek) {
   'use strict';
   const taken = parts.primordials();
   const {
@@ -13,6 +13,7 @@
   const JSON_TEXT = 1;
   const BASE64 = 2;
   const RESULT = 20;
+  const OUT_OF_MEMORY = 'out of memory';
   const kinds = parts.kinds(taken);
   const errors = parts.errors(taken);
   const values = parts.values(taken, kinds);
@@ -27,6 +28,7 @@
     __proto__: null,
     emit(kind, id, header, body) {
       const problem = crossing((text, form) => emit(kind, id, StringPrototypeToWellFormed(header), text, form), body);
+      if (problem === OUT_OF_MEMORY) throw errors.made({ name: 'InternalError', message: problem });
       if (problem) throw new RangeError(problem);
     },
     // The answer to a question of the prelude, text by default; an error where Python has one.
@@ -38,7 +40,11 @@
   };
 
   const bridge = parts.bridge(taken, host, values);
-  const inspect = parts.inspect(taken, kinds, errors, parts.layout(taken));
+  const inspect = parts.inspect(taken, kinds, parts.bases(taken, errors), parts.layout(taken), (promise) => {
+    const found = { __proto__: null, state: 0, result: undefined };
+    found.state = peek(promise, found);
+    return found;
+  });
   const tokens = parts.tokens();
   const wrap = parts.wrap(taken, tokens);
   let held; // a compiled script, or an error: what Python cannot hold itself
@@ -68,13 +74,11 @@
   const timers = parts.timers(taken, raised);
   const globals = [
     bridge.globals, timers.globals, parts.console(taken, host, inspect), parts.encoding(taken, host),
-    parts.url(taken, host), parts.clone(taken, kinds), parts.random(taken),
+    parts.url(taken, parts.url_parser(taken, host), kinds), parts.clone(taken, kinds), parts.random(taken),
   ];
   for (const found of globals) for (const name of Object.keys(found)) if (name !== 'seed') define(name, found[name]);
   const { seed } = globals[6];
-  for (const name of ['eval', 'performance', 'SharedArrayBuffer', 'Atomics', 'escape', 'unescape', 'DOMException']) {
-    if (name !== 'escape' && name !== 'unescape') delete globalThis[name];
-  }
+  for (const name of ['eval', 'performance', 'SharedArrayBuffer', 'Atomics']) delete globalThis[name];
 
   return {
     __proto__: null,
@@ -88,11 +92,11 @@
     input(name, text) {
       define(name, values.parse(text));
     },
-    // The text to compile, in place of the script's own.
+    // The text to compile, in place of the script's own: how it crosses, then itself.
     wrapped(source) {
       const { text, moved } = wrap.wrapped(source);
       errors.moved(moved);
-      return text;
+      return crossing((crossed, form) => StringPrototypeToWellFormed(`${form}${crossed}`), text);
     },
     hold(value) {
       held = value;

@@ -1,0 +1,31 @@
+"""Credentials, context and connection ids among the arguments of a call: the host adds those, a script must not.
+
+An upstream that reads a field which its tool does not declare would take a script's word for whose data it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from paddock.tools.redaction import names_a_secret
+
+_IDENTITIES = frozenset({"connectionid", "sessionid", "mcpsessionid", "identityid", "activeidentity", "activeprofile"})
+_OWN = frozenset({"_meta", "headers"})
+"""Of the protocol itself, and of the transport."""
+
+
+def passed_by_hand(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> list[str]:
+    """The fields that only the host may add. None where the tool declares such a field itself: then it takes them."""
+    found = [name for name in arguments if _is_the_hosts(name)]
+    if not found:
+        return []
+    properties = schema.get("properties")
+    declared = properties if isinstance(properties, Mapping) else {}
+    return [] if any(_is_the_hosts(name) for name in declared) else found
+
+
+def _is_the_hosts(name: str) -> bool:
+    plain = re.sub(r"[^a-z0-9]", "", name[-64:].lower())
+    return name in _OWN or plain in _IDENTITIES or names_a_secret(name)

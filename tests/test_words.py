@@ -1,0 +1,64 @@
+"""Help for mistyped words: which are near, and that no words make it slow."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from paddock.model import words
+from paddock.model.words import close
+
+
+@pytest.mark.parametrize(
+    ("word", "known", "near"),
+    [
+        ("statsu", ["status", "state"], ["status", "state"]),
+        ("Status", ["status"], ["status"]),
+        ("ordre_id", ["order_id", "orders", "id"], ["order_id"]),
+        ("abcdef", ["bacdfe", "abcdef", "badcfe"], ["abcdef", "bacdfe"]),
+        ("ab", ["ac"], []),
+        ("abc", ["abd", "axy"], ["abd"]),
+        ("x" * 65, ["x" * 65], []),
+        ("", ["a"], []),
+    ],
+)
+def test_words_within_two_edits_are_near_and_the_nearest_comes_first(
+    word: str, known: list[str], near: list[str]
+) -> None:
+    assert close(word, known) == near
+
+
+@settings(max_examples=500)
+@given(st.text("abc", max_size=8), st.text("abc", max_size=8))
+def test_edits_are_counted_as_by_the_plain_method(a: str, b: str) -> None:
+    counted, _ = words._edits(a, b, 2)
+    assert counted == min(plain(a, b), 3)
+
+
+def plain(a: str, b: str) -> int:
+    rows = [[i + j if not i or not j else 0 for j in range(len(b) + 1)] for i in range(len(a) + 1)]
+    for i in range(1, len(a) + 1):
+        for j in range(1, len(b) + 1):
+            best = min(rows[i - 1][j] + 1, rows[i][j - 1] + 1, rows[i - 1][j - 1] + (a[i - 1] != b[j - 1]))
+            if i > 1 and j > 1 and a[i - 1] == b[j - 2] and a[i - 2] == b[j - 1]:
+                best = min(best, rows[i - 2][j - 2] + 1)
+            rows[i][j] = best
+    return rows[-1][-1]
+
+
+def test_words_made_to_be_nearly_alike_are_not_all_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[int] = []
+    edits = words._edits
+
+    def watched(a: str, b: str, most: int) -> tuple[int, int]:
+        found = edits(a, b, most)
+        taken.append(found[1])
+        return found
+
+    monkeypatch.setattr(words, "_edits", watched)
+    close(f"c{'a' * 62}c", (f"b{'a' * 50}{number:012}b" for number in range(1000)))
+    assert words.ROWS <= sum(taken) <= words.ROWS + 64
+    taken.clear()
+    close("country_code", (f"{number:03}country_code"[:12] for number in range(1000)))
+    assert len(taken) == 1000

@@ -1,0 +1,215 @@
+"""What a script sees of its tools, what its caller sees, and what is written down: the same on both Python engines."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from paddock import Config, Paddock, Progress, Verdict
+from paddock.config import CPythonConfig, ToolsConfig
+from paddock.model.environments import EnvironmentConfig
+from paddock.model.journal import Intent, Outcome
+from paddock.store.journal import MemoryJournal
+from tests import envelopes
+from tests.tools.upstreams import hostile, plain
+
+ENGINES = ["monty", "cpython"]
+SECRET = "tok-4f9c1d77aa"  # noqa: S105
+MIXED = """
+import asyncio, json
+async def attempt(call):
+    try:
+        return await call
+    except RuntimeError as error:
+        return json.loads(str(error))
+[
+    await add({'a': 1, 'b': 2}),
+    await call_tool('plain.echo', {'text': '{"x": [1]}'}),
+    await attempt(add({'a': 'one', 'c': 2})),
+    await attempt(fail({'message': 'no'})),
+    await attempt(call_tool('plain.ecko', {})),
+    await attempt(call_tool('plain.picture', {})),
+    await attempt(swallow({'password': 'hunter22', 'text': 'hunter22'})),
+    *await asyncio.gather(attempt(echo({'text': 'a'})), attempt(echo({'text': 'b'}))),
+    await attempt(add({'a': 1, 'b': 2})),
+]
+"""
+
+
+def swallow(password: str, text: str) -> str:
+    """Says the password."""
+    raise ValueError(f"{password} is wrong")
+
+
+def config(tools: ToolsConfig | None = None, **upstreams: Any) -> Config:
+    return Config(
+        environments={"bare": EnvironmentConfig()},
+        cpython=CPythonConfig(environment="bare"),
+        tools=tools or ToolsConfig(),
+        upstreams=upstreams,
+    )
+
+
+async def test_both_engines_give_the_same_results_envelopes_and_journal() -> None:
+    journal = MemoryJournal()
+    seen = []
+    policy = ({"match": "plain.picture", "action": "deny"},)
+    async with Paddock(config(ToolsConfig(policy=policy), plain=plain()), tools=[swallow], journal=journal) as paddock:
+        for engine in ENGINES:
+            result = await paddock.run(MIXED, engine=engine, limits={"calls": 9})
+            assert result.verdict is Verdict.OK, result.error
+            calls = [(call.id, call.tool, call.arguments, call.status) for call in result.calls]
+            written = [_lasting(*call) for call in await journal.calls(result.run_id)]
+            seen.append((result.output, calls, written))
+    assert seen[0] == seen[1]
+    output, calls, written = seen[0]
+    failures = [one for one in output if "error_code" in one]
+    assert [one["error_code"] for one in failures] == [
+        *("INPUT_VALIDATION_FAILED", "INTERNAL_ERROR", "TOOL_NOT_FOUND", "POLICY_DENIED", "INTERNAL_ERROR"),
+        "CALL_LIMIT_EXCEEDED",
+    ]
+    assert [problem for one in failures for problem in envelopes.problems(one)] == []
+    assert len(calls) == len(written) == 9
+    assert "hunter22" not in json.dumps(next(row for row in written if row[1] == "swallow"))
+
+
+def _lasting(intent: Intent, outcome: Outcome | None) -> tuple[Any, ...]:
+    """What of a call does not change from run to run; its arguments first, its answer last."""
+    assert outcome is not None
+    assert intent.at > 0
+    assert outcome.milliseconds >= 0
+    return intent.number, intent.tool, intent.is_read_only, intent.arguments_json, outcome.status, outcome.answer_json
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+async def test_a_call_is_written_down_before_it_is_made(engine: str) -> None:
+    class Watching(MemoryJournal):
+        async def intend(self, intent: Intent) -> None:
+            await super().intend(intent)
+            order.append(f"intended {intent.tool}")
+
+        async def conclude(self, outcome: Outcome) -> None:
+            order.append(f"concluded {outcome.status}")
+            await super().conclude(outcome)
+
+    order: list[str] = []
+
+    async def act() -> None:
+        order.append("made")
+
+    async with Paddock(config(), tools=[act], journal=Watching()) as paddock:
+        await paddock.run("await act()", engine=engine)
+    assert order == ["intended act", "made", "concluded ok"]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+async def test_tools_of_one_name_are_told_apart(engine: str) -> None:
+    async with Paddock(config(one=plain(), two=plain(includeTools=["echo"])), tools=[]) as paddock:
+        every = {tool.full_name: tool for tool in await paddock.tools()}
+        second = f"echo_{every['two.echo'].id}"
+        code = f"""
+[
+    await echo({{'text': 'a'}}),
+    await {second}({{'text': 'b'}}),
+    await call_tool('two.echo', {{'text': 'c'}}),
+    await call_tool({second!r}, {{'text': 'd'}}),
+]
+"""
+        result = await paddock.run(code, engine=engine)
+    assert result.output == [{"result": letter} for letter in "abcd"]
+    assert [call.tool for call in result.calls] == ["one.echo", "two.echo", "two.echo", "two.echo"]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+async def test_progress_of_a_tool_and_of_the_script_reach_the_caller_in_order(engine: str) -> None:
+    code = "await report_progress(1, 4, 'begun')\nawait count({'upto': 2})\nawait report_progress(4, 4, 'done')"
+    async with Paddock(config(plain=plain())) as paddock:
+        heard = [event async for event in paddock.stream(code, engine=engine) if isinstance(event, Progress)]
+    assert [(event.done, event.message) for event in heard if event.message in ("begun", "done")] == [
+        (1, "begun"),
+        (4, "done"),
+    ]
+    assert [event.done for event in heard] == [1, 1, 2, 4]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+async def test_policy_goes_by_what_a_real_server_says_of_its_tools(engine: str) -> None:
+    rules = ({"match": "plain.*", "hint": "read_only", "action": "allow"}, {"match": "*", "action": "ask"})
+    async with Paddock(config(ToolsConfig(policy=rules), plain=plain())) as paddock:
+        result = await paddock.run("await echo({'text': 'x'})", engine=engine)
+        assert result.output == {"result": "x"}
+        result = await paddock.run("await add({'a': 1, 'b': 2})", engine=engine)
+    assert result.error is not None
+    assert result.error.envelope is not None
+    assert result.error.envelope["error_code"] == "APPROVAL_REQUIRED"
+    assert result.error.envelope["hints"]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+async def test_what_was_repaired_is_said_wherever_the_call_fails_afterwards(engine: str) -> None:
+    def total(amount: int, currency: str) -> int:
+        raise ValueError("no")
+
+    async with Paddock(config(ToolsConfig(repair=True)), tools=[total]) as paddock:
+        said = []
+        for arguments in ("{'amout': 5, 'currency': 'EUR'}", "{'amout': '5'}"):
+            code = f"import json\ntry:\n    await total({arguments})\nexcept RuntimeError as e:\n    x = str(e)\nx"
+            said.append(json.loads((await paddock.run(code, engine=engine)).output))
+    renamed = {"kind": "renamed", "from": "amout", "to": "amount"}
+    coerced = {"kind": "coerced", "field": "amount", "from_type": "string", "to_type": "integer"}
+    assert [one["_meta"]["normalized"] for one in said] == [[renamed], [renamed, coerced]]
+    assert [one["error_code"] for one in said] == ["INTERNAL_ERROR", "SCHEMA_REQUIRED"]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+async def test_a_function_that_takes_too_long_fails_its_call_alone(engine: str) -> None:
+    async def slow() -> None:
+        await asyncio.Event().wait()
+
+    code = "import json\ntry:\n    await slow()\nexcept RuntimeError as e:\n    x = json.loads(str(e))\nx"
+    async with Paddock(config(ToolsConfig(call_seconds=0.3)), tools=[slow]) as paddock:
+        said = (await paddock.run(code, engine=engine)).output
+    assert (said["error_code"], said["retryable"], bool(said["hints"])) == ("UPSTREAM_TIMEOUT", True, True)
+
+
+LOOK = """
+import gc, os, sys
+found = [name for name, value in os.environ.items() if SECRET in value]
+for path in ('/proc/self/environ', '/proc/1/environ', '/proc/self/cmdline', '/proc/1/cmdline'):
+    try:
+        found += [path] if SECRET.encode() in open(path, 'rb').read() else []
+    except OSError:
+        pass
+for thing in gc.get_objects():
+    if type(thing) is dict:
+        found += [repr(key) for key, value in list(thing.items()) if type(value) is str and value == SECRET]
+await ok({})
+found
+""".replace("SECRET", "''.join(['tok-', '4f9c', '1d77', 'aa'])")
+
+
+async def test_a_credential_of_an_upstream_is_nowhere_in_the_guest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PADDOCK_TEST_CREDENTIAL", SECRET)
+    attacker = hostile(env={"API_TOKEN": "${PADDOCK_TEST_CREDENTIAL}"})
+    async with Paddock(config(it=attacker)) as paddock:
+        result = await paddock.run(LOOK, engine="cpython")
+        assert (result.verdict, result.output) == (Verdict.OK, []), result.error
+        light = await paddock.run("import os\n[await ok({}), dict(os.environ)]", engine="monty")
+    assert SECRET not in light.to_json()
+    assert os.environ["PADDOCK_TEST_CREDENTIAL"] == SECRET
+
+
+def test_servers_may_stand_in_the_settings_of_paddock(tmp_path: Path) -> None:
+    file = tmp_path / "paddock.toml"
+    server = Path(__file__).parent / "servers" / "plain.py"
+    file.write_text(
+        f"[upstreams.plain]\ncommand = {json.dumps(sys.executable)}\nargs = [{json.dumps(str(server))}, 'stdio']\n"
+    )
+    with Paddock(Config.load(file)) as paddock:
+        assert paddock.run_sync("await add({'a': 20, 'b': 22})").output == {"sum": 42}
