@@ -1,5 +1,5 @@
 // structuredClone: a deep copy of what is data; functions and symbols are refused.
-(function (taken, kinds) {
+(function (taken, kinds, DOMException) {
   'use strict';
   const { kindOf } = kinds;
   const {
@@ -10,7 +10,6 @@
     SetPrototypeForEach, TypedArrayPrototypeGetBuffer, TypedArrayPrototypeGetByteOffset, TypedArrayPrototypeGetLength,
     TypedArrayPrototypeGetSymbolToStringTag, TypeError, Array,
   } = taken;
-  const { DOMException } = globalThis;
   const arrays = { __proto__: null };
   for (const type of [Uint8Array, Uint8ClampedArray, Int8Array, Uint16Array, Int16Array, Uint32Array, Int32Array,
     BigUint64Array, BigInt64Array, Float16Array, Float32Array, Float64Array]) arrays[type.name] = type;

@@ -2,7 +2,7 @@
 (function (taken) {
   'use strict';
   const {
-    ErrorPrototype, JSONStringify, NumberIsSafeInteger, ObjectDefineProperty, ObjectGetOwnPropertyDescriptor,
+    ErrorPrototype, JSONStringify, MathMax, NumberIsSafeInteger, ObjectDefineProperty, ObjectGetOwnPropertyDescriptor,
     ObjectGetPrototypeOf, ObjectPrototypeHasOwnProperty, StringPrototypeIndexOf, StringPrototypeLastIndexOf, StringPrototypeSlice,
     StringPrototypeStartsWith, StringPrototypeToWellFormed, WeakMap, WeakMapPrototypeGet, WeakMapPrototypeSet, uncurry,
   } = taken;
@@ -13,6 +13,7 @@
   const setStack = uncurry(native.set);
   const set = new WeakMap(); // stacks that the script assigned
   let shift = { line: 0, column: 0, by: 0 }; // what wrap.js put into the script's text
+  let end = { line: 0, column: 0 }; // of the script
 
   const isError = (value) => typeof value === 'object' && value !== null && taken.ErrorIsError(value);
 
@@ -26,9 +27,12 @@
     const inBrackets = StringPrototypeIndexOf(places, ')');
     let column = +StringPrototypeSlice(places, middle + 1, inBrackets < 0 ? places.length : inBrackets);
     if (!(NumberIsSafeInteger(at) && NumberIsSafeInteger(column))) return undefined;
-    if (at === shift.line && column > shift.column) column = column - shift.by > 0 ? column - shift.by : 1;
+    if (at === shift.line && column > shift.column) column = MathMax(column - shift.by, shift.column + 1);
     const name = inBrackets < 0 ? '' : StringPrototypeSlice(line, 7, start - 2);
-    return { __proto__: null, name: name === '<anonymous>' || name === '<eval>' ? '' : name, line: at, column };
+    const own = name === '<anonymous>' || name === '<eval>' ? '' : name;
+    // What is missing at the end of a script is missed after it, in the wrapper.
+    return at > end.line ? { __proto__: null, name: own, line: end.line, column: end.column }
+      : { __proto__: null, name: own, line: at, column };
   }
 
   // Whether `name` is that of the error's class, or of one that it extends.
@@ -137,5 +141,19 @@
     return error;
   }
 
-  return { __proto__: null, describe, made, read, heading, isError, nameOf, moved: (by) => { shift = by; } };
+  return {
+    __proto__: null,
+    describe,
+    heading,
+    isError,
+    made,
+    read,
+
+    // Says what of the text that was compiled is not the script's.
+    begin(source, moved) {
+      shift = moved;
+      const lines = source.split(/\r\n|[\n\r\u2028\u2029]/);
+      end = { line: lines.length, column: lines[lines.length - 1].length + 1 };
+    },
+  };
 })

@@ -18,16 +18,16 @@ from paddock.jail.wire import Kind
 
 _READY = wire.pack(Kind.READY)
 _context: Context | None = None
-"""Made in the zygote and used by no script there: for the guest that is forked from it, it is new."""
+"""Made in the zygote, for whatever guest is forked from it: no script but ours has run there."""
 
 
 def serve(control: socket.socket, hurry: bool = False) -> NoReturn:
-    """Run the one script that arrives over `control`, and end the process.
+    """Run the one script that arrives over `control`, and end the process. In a `hurry`, without a rehearsal.
 
     The process has one thread, is walled in, and has the host's pipes as descriptors 1 and 2.
     """
     try:
-        _serve(control)
+        _serve(control, hurry)
     except OSError:
         pass  # the host is gone
     except BaseException:  # noqa: BLE001 (whatever a script has done to this process)
@@ -40,16 +40,19 @@ def serve(control: socket.socket, hurry: bool = False) -> NoReturn:
 def warm_up() -> None:
     """For a zygote, before it forks: the context that guests start from, after others have run every kind of end."""
     global _context  # noqa: PLW0603
-    rehearsal.rehearse()
+    rehearsal.rehearse_every_end()
     limits.prepare()
     _context = Context()
+    rehearsal.rehearse(_context)
 
 
-def _serve(control: socket.socket) -> NoReturn:
+def _serve(control: socket.socket, hurry: bool) -> NoReturn:
     if _context is None:
         warm_up()
     assert _context is not None
     _context.fit_stack()
+    if not hurry:
+        rehearsal.rehearse(_context)
     data_bytes = limits.data_bytes()
     control.setblocking(True)
     control.sendall(_READY)

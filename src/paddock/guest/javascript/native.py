@@ -1,4 +1,4 @@
-"""What QuickJS can do and its binding does not pass on: file names for code, and rejections that nobody handles.
+"""What QuickJS can do and its binding does not pass on: file names for code, promises' states, who handles rejections.
 
 The module is a shared library that exports QuickJS's own functions. Only what is called from here runs without the
 binding, and it must not reach a Python callable: the binding would look for a thread state that it has not kept.
@@ -30,6 +30,7 @@ class _Options(ctypes.Structure):
 
 
 _Tracker = ctypes.CFUNCTYPE(None, ctypes.c_void_p, Value, Value, ctypes.c_bool, ctypes.c_void_p)
+_Loader = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
 _HEAD = object.__basicsize__
 _UNDEFINED = Value(0, 3)
 _library = ctypes.PyDLL(_quickjs.__file__)
@@ -44,6 +45,8 @@ def _function(name: str, result: type | None, *arguments: type) -> Callable[...,
 _pointer = ctypes.c_void_p
 _runtime_of = _function("JS_GetRuntime", _pointer, _pointer)
 _track = _function("JS_SetHostPromiseRejectionTracker", None, _pointer, _Tracker, _pointer)
+_load_modules = _function("JS_SetModuleLoaderFunc", None, _pointer, _pointer, _Loader, _pointer)
+_throw_type_error = _function("JS_ThrowTypeError", Value, _pointer, ctypes.c_char_p)
 _evaluate = _function(
     "JS_EvalThis2", Value, _pointer, Value, ctypes.c_char_p, ctypes.c_size_t, ctypes.POINTER(_Options)
 )
@@ -67,6 +70,8 @@ class Native:
         self._rejected: dict[int, tuple[Value, Value]] = {}  # promise and reason, by the promise's address
         self._tracker = _Tracker(self._note)
         _track(self.runtime, self._tracker, None)
+        self._loader = _Loader(_refuse_module)
+        _load_modules(self.runtime, None, self._loader, None)
 
     def evaluate(self, code: bytes, file_name: str, take: _quickjs.Object) -> bool:
         """Evaluate an expression that calls nothing, and call `take` with what it gives, or with its SyntaxError.
@@ -114,6 +119,11 @@ class Native:
         elif (found := self._rejected.pop(promise.payload, None)) is not None:
             _free(context, found[0])
             _free(context, found[1])
+
+
+def _refuse_module(context: int, name: bytes, _: int) -> None:
+    words = f"import('{name.decode(errors='replace')[:200]}') cannot be answered: scripts have no modules here"
+    _throw_type_error(context, words.replace("%", "%%").encode())
 
 
 def _value(wrapped: _quickjs.Object) -> Value:

@@ -47,6 +47,7 @@
   });
   const tokens = parts.tokens();
   const wrap = parts.wrap(taken, tokens);
+  let refusal; // what is wrong with the script's text, in other words than QuickJS has
   let held; // a compiled script, or an error: what Python cannot hold itself
 
   function define(name, value) {
@@ -72,12 +73,14 @@
   }
 
   const timers = parts.timers(taken, raised);
+  const random = parts.random(taken);
+  const exception = parts.exception(taken);
   const globals = [
-    bridge.globals, timers.globals, parts.console(taken, host, inspect), parts.encoding(taken, host),
-    parts.url(taken, parts.url_parser(taken, host), kinds), parts.clone(taken, kinds), parts.random(taken),
+    bridge.globals, timers.globals, exception, parts.console(taken, host, inspect),
+    parts.encoding(taken, host, exception.DOMException), parts.url(taken, parts.url_parser(taken, host), kinds),
+    parts.clone(taken, kinds, exception.DOMException),
   ];
-  for (const found of globals) for (const name of Object.keys(found)) if (name !== 'seed') define(name, found[name]);
-  const { seed } = globals[6];
+  for (const found of globals) for (const name of Object.keys(found)) define(name, found[name]);
   for (const name of ['eval', 'performance', 'SharedArrayBuffer', 'Atomics']) delete globalThis[name];
 
   return {
@@ -87,15 +90,16 @@
       const given = JSONParse(settings);
       for (let index = 0; index < given.tools.length; index++) define(given.tools[index], bridge.linked(given.tools[index]));
       define('files', given.files);
-      seed(given.seed);
+      random.seed(given.seed);
     },
     input(name, text) {
       define(name, values.parse(text));
     },
     // The text to compile, in place of the script's own: how it crosses, then itself.
     wrapped(source) {
-      const { text, moved } = wrap.wrapped(source);
-      errors.moved(moved);
+      const { text, moved, problem } = wrap.wrapped(source);
+      refusal = problem;
+      errors.begin(source, moved);
       return crossing((crossed, form) => StringPrototypeToWellFormed(`${form}${crossed}`), text);
     },
     hold(value) {
@@ -106,7 +110,10 @@
       held = undefined;
       PromisePrototypeThen(main(), returned, (error) => raised(error));
     },
-    rejected: () => raised(held, 'rejected'),
+    rejected() {
+      if (refusal !== undefined) held.message = refusal;
+      raised(held, 'rejected');
+    },
     raised: () => raised(held),
     settle(id, header, body, form) {
       bridge.settle(id, header, form === BASE64 ? Uint8ArrayFromBase64(body) : body);

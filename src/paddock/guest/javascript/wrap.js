@@ -1,11 +1,14 @@
 // A script as the body of an async function that returns the value of its last expression.
 //
 // Nothing of the script has run when this runs. Its lines stay where they are; columns of one line may move: `moved`.
+// `problem` says why it will not compile, where that is clear.
 (function (taken, tokens) {
   'use strict';
   const { AsyncFunction } = taken;
   const HEAD = '(async function () {'; // stands on line 0
-  const RETURN = ';return (';
+  const RETURN = 'return (';
+  const NOWHERE = { line: 0, column: 0, by: 0 };
+  const MODULE = 'a script is no module: it has no import and export declarations';
   const TAIL = '\n})';
   const ASSIGNMENTS = new Set(['=', '+=', '-=', '*=', '/=', '%=', '**=', '<<=', '>>=', '>>>=', '&=', '|=', '^=', '&&=',
     '||=', '??=']);
@@ -34,7 +37,8 @@
     // After a value a slash divides; after a block it begins a regular expression, and this one has no end.
     if (endsBlock && compiles(prefix) && !compiles(`${prefix}/1`)) return true;
     if (!token.breaks) return false;
-    const begins = token.type === 'punctuator' ? STARTS.has(token.text) : token.type !== 'template';
+    // What looks like a regular expression here divides: a line that begins with a slash goes on with the one before.
+    const begins = token.type === 'punctuator' ? STARTS.has(token.text) : !['template', 'regexp'].includes(token.type);
     return begins && compiles(prefix);
   }
 
@@ -65,9 +69,15 @@
     return false;
   }
 
-  function expression(source) {
-    const list = tokens(source);
-    if (list === null) return undefined;
+  // Whether it has declarations that only modules have.
+  function isModule(list) {
+    return list.some(({ depth, text, type }, index) => depth === 0 && type === 'word' && (
+      (text === 'import' && !['(', '.'].includes(list[index + 1]?.text)) ||
+      (text === 'export' && list[index + 1]?.type !== 'punctuator' || text === 'export' && list[index + 1]?.text === '{')
+    ));
+  }
+
+  function expression(source, list) {
     while (list.length > 0 && list[list.length - 1].text === ';' && list[list.length - 1].type === 'punctuator') list.pop();
     if (list.length === 0) return undefined;
     const index = lastStatement(source, list);
@@ -75,21 +85,23 @@
     const { start } = list[index];
     const { end } = list[list.length - 1];
     if (!compiles(`return (${source.slice(start, end)}\n)`)) return undefined;
-    return { start, end, after: index > 0 ? list[index - 1].end : 0 };
+    return { start, end };
   }
 
   function wrapped(given) {
     const source = given.startsWith('#!') ? `//${given.slice(2)}` : given;
-    const found = expression(source);
-    if (found === undefined) return { text: `${HEAD}\n${source}${TAIL}`, moved: { line: 0, column: 0, by: 0 } };
-    const { after, end } = found;
-    const value = `${source.slice(after, end)}\n)${source.slice(end)}${TAIL}`;
-    if (after === 0) return { text: `${HEAD}return (\n${value}`, moved: { line: 0, column: 0, by: 0 } };
-    // Directly after the statement before, so that a line of its own keeps its columns.
-    const before = source.slice(0, after);
+    const list = tokens(source);
+    const found = list === null ? undefined : expression(source, list);
+    const problem = list !== null && isModule(list) ? MODULE : undefined;
+    if (found === undefined || problem !== undefined) {
+      return { text: `${HEAD}\n${source}${TAIL}`, moved: NOWHERE, problem };
+    }
+    // On the expression's own line: QuickJS takes the line of the `return` for parts of what it returns.
+    const { start, end } = found;
+    const before = source.slice(0, start);
+    const text = `${HEAD}\n${before}${RETURN}${source.slice(start, end)}\n)${source.slice(end)}${TAIL}`;
     const lines = before.split(/\r\n|[\n\r\u2028\u2029]/);
-    const moved = { line: lines.length, column: lines[lines.length - 1].length, by: RETURN.length };
-    return { text: `${HEAD}\n${before}${RETURN}${value}`, moved };
+    return { text, moved: { line: lines.length, column: lines[lines.length - 1].length, by: RETURN.length } };
   }
 
   return { __proto__: null, wrapped };
