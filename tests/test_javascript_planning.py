@@ -18,7 +18,7 @@ FITS = [
     "// require('fs')\n1",
     "/* process.exit() */ 1",
     "'require(\"fs\")'",
-    '"import x from \'y\'"',
+    "\"import x from 'y'\"",
     "`process.env ${1 + 1} Buffer`",
     "`a ${`b ${'}'} process`} require`",
     "/process/.test('x')",

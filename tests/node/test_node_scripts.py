@@ -32,7 +32,10 @@ VALUES: list[tuple[str, Any]] = [
     ("export default await Promise.resolve(4)", 4),
     ("#!/usr/bin/env node\n5", 5),
     ("const { promise, resolve } = Promise.withResolvers(); setTimeout(resolve, 5, 'timer'); await promise", "timer"),
-    ("[typeof fs, typeof fetch, typeof crypto.subtle, typeof WebSocket]", ["undefined", *["function", "object", "function"]]),
+    (
+        "[typeof fs, typeof fetch, typeof crypto.subtle, typeof WebSocket]",
+        ["undefined", *["function", "object", "function"]],
+    ),
     ("eval('6 * 7')", 42),
     ("process.execArgv.length + process.argv.length", 2),
     ("Object.keys(globalThis).includes('parts')", False),
@@ -138,7 +141,8 @@ answers
 async def test_the_console_has_levels_and_prints_as_node_does(run: Run) -> None:
     code = """
 console.log('%s is %d', 'a', 1, { nested: { deep: { er: [1] } } });
-console.info([1, 'x']); console.debug(new Map([[1, 2]])); console.warn('careful'); console.error(new Error('e').message);
+console.info([1, 'x']); console.debug(new Map([[1, 2]])); console.warn('careful');
+console.error(new Error('e').message);
 console.group('g'); console.log('in'); console.groupEnd();
 console.table([{ a: 1 }]);
 """

@@ -34,9 +34,7 @@ _START = r"(?<![\w$#])(?<!(?<!\.\.)\.)"  # of a name that is no property; three 
 _NAME = re.compile(rf"{_START}(?:{'|'.join(sorted(GLOBALS))})(?![\w$])")
 _KEY = re.compile(r"\s*\??\s*:")
 _MODULE = re.compile(rf"{_START}(?:import|export)(?![\w$])(?!\s*\??\s*:)")
-_DECLARED = re.compile(
-    rf"{_START}(?:let|const|var|function\s*\*?|class|interface|type|enum|namespace)\s+([\w$]+)"
-)
+_DECLARED = re.compile(rf"{_START}(?:let|const|var|function\s*\*?|class|interface|type|enum|namespace)\s+([\w$]+)")
 _UNDEFINED = re.compile(r"'?([\w$]+)'? is not defined")
 
 
