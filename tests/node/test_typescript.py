@@ -55,7 +55,12 @@ async def test_an_error_names_the_authors_line(run: Run, engine: str, code: str,
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
     ("code", "line", "column"),
-    [("const x: = 1", 1, 10), ("const x: number = 1\n\nlet y = ;", 3, 9), ("enum A { B }\nreturn )", 2, 8), ("type = ", 1, None)],
+    [
+        ("const x: = 1", 1, 10),
+        ("const x: number = 1\n\nlet y = ;", 3, 9),
+        ("enum A { B }\nreturn )", 2, 8),
+        ("type = ", 1, None),
+    ],
 )
 async def test_what_is_no_typescript_is_rejected_at_its_line(
     run: Run, engine: str, code: str, line: int, column: int | None

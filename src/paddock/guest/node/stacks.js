@@ -116,7 +116,7 @@
       type: nameOf(error).slice(0, 500).toWellFormed(),
       message: envelope ?? tried(() => error.message, ''),
       ...where(error),
-      traceback: tried(() => inspect(error), header(error)),
+      traceback: tried(() => (envelope === undefined ? inspect(error) : error.stack), header(error)),
     };
   }
 
