@@ -107,8 +107,6 @@ class JailedExecution:
             try:
                 for count, message in enumerate(self._inbox.messages(), 1):
                     event = self._event(message)
-                    for output in self._unsaid(event) if isinstance(event, Finished) else ():
-                        yield output
                     if event is not None:
                         yield event
                     if isinstance(event, Finished):
@@ -124,10 +122,7 @@ class JailedExecution:
             if has_ended and not more:
                 for output in self._printed():
                     yield output
-                finished = self._death()
-                for output in self._unsaid(finished):
-                    yield output
-                yield finished
+                yield self._death()
                 return
 
     def answer(self, call_id: int, answer: Answer) -> None:
@@ -145,10 +140,6 @@ class JailedExecution:
 
     def _limit(self, limits: Limits) -> None:
         self._guest.limit(limits)
-
-    def _unsaid(self, finished: Finished) -> Iterator[Output]:
-        """What an engine held back until it knew the end."""
-        yield from ()
 
     def _send_script(self) -> None:
         plan = self._plan

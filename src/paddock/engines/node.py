@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import resource
 import signal
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from paddock.engines.javascript import JavaScriptEngine, JavaScriptExecution
 from paddock.engines.typescript import TypeScript
 from paddock.jail.jail import Jail
-from paddock.model.events import Finished, Output
+from paddock.model.events import EngineEvent, Finished, Output
 from paddock.model.limits import Limits
 from paddock.model.result import Verdict
 
@@ -88,9 +88,13 @@ class NodeExecution(JavaScriptExecution):
             else:
                 yield output
 
-    def _unsaid(self, finished: Finished) -> Iterator[Output]:
-        if self._report_text and finished.verdict is not Verdict.OUT_OF_MEMORY:
-            yield Output("stderr", self._report_text)
+    async def feed(self) -> AsyncGenerator[EngineEvent, None]:
+        async with aclosing(super().feed()) as events:
+            async for event in events:
+                is_unsaid = isinstance(event, Finished) and event.verdict is not Verdict.OUT_OF_MEMORY
+                if is_unsaid and self._report_text:
+                    yield Output("stderr", self._report_text)
+                yield event
 
     def _death(self) -> Finished:
         finished = super()._death()
