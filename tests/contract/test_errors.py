@@ -71,6 +71,8 @@ async def test_an_error_is_placed_where_the_script_has_it(
         ("[1, 0].map((x) => x + nothing)", 1, 23),
         ("for (const x of [1, 0]) {\n    const y = x + nothing\n}", 2, 19),
         ("await null\n\nawait [nothing]", 3, 8),
+        ("const s = 'äöü😀'; nothing", 1, 20),  # in UTF-16, as editors for JavaScript count
+        ("'äöü😀' + [nothing]", 1, 12),
         ("#!/usr/bin/env node\nconst a = [nothing]", 2, 12),
     ],
 )
@@ -94,15 +96,15 @@ async def test_an_error_of_javascript_is_placed_where_the_script_has_it(
         ("function f() { throw new Error('x') }\nf()", 1, 26, 22),
         ("return nothing", 1, 8, 1),  # the name, or the statement
         ("const c = 1\nc = 2", 2, 1, 3),
-        ("null.x", 1, 1, 6),
-        ("let x = 1\nnull.x", 2, 1, 6),
+        ("null.x", 1, None, 6),  # QuickJS notes no place for what has a literal alone
     ],
 )
 async def test_where_engines_blame_another_part_of_a_line_the_line_is_the_same(
-    javascript_rig: Rig, code: str, line: int, quickjs: int, node: int
+    javascript_rig: Rig, code: str, line: int, quickjs: int | None, node: int
 ) -> None:
     error = await error_of(javascript_rig, code)
-    assert (error.line, error.column) == (line, {"quickjs": quickjs, "node": node}[javascript_rig.engine])
+    wanted = {"quickjs": (quickjs and line, quickjs), "node": (line, node)}
+    assert (error.line, error.column) == wanted[javascript_rig.engine]
 
 
 async def test_a_traceback_shows_the_lines_of_the_script_and_no_others(python_rig: Rig) -> None:
@@ -156,12 +158,7 @@ async def test_a_traceback_through_a_tool_shows_nothing_of_ours(python_rig: Rig)
 async def test_a_stack_through_a_tool_shows_nothing_of_ours(javascript_rig: Rig) -> None:
     error = await error_of(javascript_rig, "const x = 1\nawait fail({})", fail)
     assert (error.type, error.line, error.column) == ("ToolError", 2, 7)
-    assert error.traceback.splitlines()[:3] == [
-        "Error [ToolError]: fail: ValueError: no",
-        "    at main.js:2:7 {",
-        "  envelope: {",
-    ]
-    assert "paddock" not in error.traceback
+    assert error.traceback == "ToolError: fail: ValueError: no\n    at main.js:2:7"
 
 
 @pytest.mark.parametrize(
@@ -231,7 +228,16 @@ async def test_a_syntax_error_runs_nothing_and_is_in_cpythons_words(python_rig: 
 @pytest.mark.parametrize("line_count", [0, 1, 7])
 @pytest.mark.parametrize(
     ("code", "column"),
-    [("x = = 1", 5), ("let let = 1", 5), ("const y", None), ("f(", None), ("'open", None), ("}", 1)],
+    [
+        ("x = = 1", 5),
+        ("let let = 1", 5),
+        ("const y", None),
+        ("f(", None),
+        ("'open", None),
+        ("}", 1),
+        ("1 })(); console.log('x'); (async function () { 5", 3),  # closes what is around it
+        ("1 }, console.log('x'), async function () { 5", 3),
+    ],
 )
 async def test_a_syntax_error_of_javascript_runs_nothing_and_has_its_line(
     javascript_rig: Rig, line_count: int, code: str, column: int | None
@@ -271,10 +277,10 @@ depth(1)
     assert 490 <= deep.output <= 500
 
 
-async def test_ten_thousand_calls_in_each_other_are_no_recursion_without_end(javascript_rig: Rig) -> None:
+async def test_thousands_of_calls_in_each_other_are_no_endless_recursion(javascript_rig: Rig) -> None:
     code = "const depth = (n) => (n === 0 ? 0 : 1 + depth(n - 1))\nlet caught = 0\n"
-    code += "try {\n  depth(1e7)\n} catch (error) {\n  caught = error instanceof RangeError\n}\n[depth(7000), caught]"
-    assert (await javascript_rig.run(code)).output == [7000, True]
+    code += "try {\n  depth(1e7)\n} catch (error) {\n  caught = error instanceof RangeError\n}\n[depth(3000), caught]"
+    assert (await javascript_rig.run(code)).output == [3000, True]
 
 
 async def test_an_exception_raised_while_another_is_handled_is_the_one_reported(rig: Rig) -> None:
@@ -285,23 +291,23 @@ async def test_an_exception_raised_while_another_is_handled_is_the_one_reported(
     error = await error_of(rig, code)
     kind = {"python": "ValueError", "javascript": "RangeError"}[rig.language]
     assert (error.type, error.message, error.line) == (kind, "then", 4)
-    assert ("ZeroDivisionError" if rig.language == "python" else "ReferenceError") in error.traceback
+    if rig.engine != "monty":  # which does not show the first one
+        assert ("ZeroDivisionError" if rig.language == "python" else "ReferenceError") in error.traceback
 
 
 @pytest.mark.parametrize(
-    ("code", "column"),
+    "code",
     [
-        (Script("await call_tool('x', [1])", "await callTool('x', [1])"), 7),
-        (Script("await call_tool('x', {'a': {1}})", "await callTool('x', { a: () => 1 })"), 7),
-        (Script("await call_tool('x', {'a': {1}})", "await callTool('x', { a: [[[{ b: [NaN] }]]] })"), 7),
-        (Script("await call_tool(5, {})", "await callTool(5, {})"), 7),
+        Script("await call_tool('x', [1])", "await callTool('x', [1])"),
+        Script("await call_tool('x', {'a': {1}})", "await callTool('x', { a: () => 1 })"),
+        Script("await call_tool('x', {'a': {1}})", "const a = [[[{ b: [NaN] }]]]; await callTool('x', { a })"),
+        Script("await call_tool(5, {})", "await callTool(5, {})"),
     ],
 )
-async def test_a_wrong_use_of_call_tool_on_the_last_line_is_a_type_error(
-    rig: Rig, code: Script, column: int
-) -> None:
+async def test_a_wrong_use_of_call_tool_on_the_last_line_is_a_type_error(rig: Rig, code: Script) -> None:
     error = await error_of(rig, code)
-    assert (error.type, error.line, error.column) == ("TypeError", 1, 1 if rig.language == "python" else column)
+    column = 1 if rig.language == "python" else code.javascript.index("callTool") + 1
+    assert (error.type, error.line, error.column) == ("TypeError", 1, column)
     assert "paddock" not in error.traceback
 
 

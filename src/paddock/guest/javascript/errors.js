@@ -4,7 +4,7 @@
   const {
     ErrorPrototype, JSONStringify, MathMax, NumberIsSafeInteger, ObjectDefineProperty, ObjectGetOwnPropertyDescriptor,
     ObjectGetPrototypeOf, ObjectPrototypeHasOwnProperty, StringPrototypeIndexOf, StringPrototypeLastIndexOf,
-    StringPrototypeSlice, StringPrototypeStartsWith, StringPrototypeToWellFormed, WeakMap, WeakMapPrototypeGet,
+    StringPrototypeCharCodeAt, StringPrototypeSlice, StringPrototypeStartsWith, StringPrototypeToWellFormed, WeakMap, WeakMapPrototypeGet,
     WeakMapPrototypeSet, uncurry,
   } = taken;
   const FILE = 'main.js:';
@@ -13,10 +13,26 @@
   const nativeStack = uncurry(native.get);
   const setStack = uncurry(native.set);
   const set = new WeakMap(); // stacks that the script assigned
-  let shift = { line: 0, column: 0, by: 0 }; // what wrap.js put into the script's text
+  let shift = { line: 0, bytes: 0, by: 0 }; // what wrap.js put into the script's text
   let end = { line: 0, column: 0 }; // of the script
+  let lines = []; // of the script
 
   const isError = (value) => typeof value === 'object' && value !== null && taken.ErrorIsError(value);
+
+  // QuickJS counts the bytes of a line. Half a surrogate pair has two.
+  const width = (code) => (code < 0x80 ? 1 : code < 0x800 || (code >= 0xd800 && code < 0xe000) ? 2 : 3);
+
+  function bytes(text) {
+    let sum = 0;
+    for (let index = 0; index < text.length; index++) sum += width(StringPrototypeCharCodeAt(text, index));
+    return sum;
+  }
+
+  function characters(text, most) {
+    let index = 0;
+    for (let sum = 0; index < text.length && sum < most; index++) sum += width(StringPrototypeCharCodeAt(text, index));
+    return index;
+  }
 
   // "    at f (main.js:3:5)" or "    at main.js:3:5"; undefined for a frame that is not the script's.
   function frame(line) {
@@ -27,8 +43,10 @@
     const at = +StringPrototypeSlice(places, 0, middle) - 1; // the wrapper's head has the first line
     const inBrackets = StringPrototypeIndexOf(places, ')');
     let column = +StringPrototypeSlice(places, middle + 1, inBrackets < 0 ? places.length : inBrackets);
-    if (!(NumberIsSafeInteger(at) && NumberIsSafeInteger(column))) return undefined;
-    if (at === shift.line && column > shift.column) column = MathMax(column - shift.by, shift.column + 1);
+    if (!(NumberIsSafeInteger(at) && NumberIsSafeInteger(column)) || at < 1) return undefined;
+    if (at === shift.line && column > shift.bytes) column = MathMax(column - shift.by, shift.bytes + 1);
+    const whole = at <= lines.length ? lines[at - 1] : '';
+    if (column <= whole.length * 3) column = characters(whole, column - 1) + 1;
     const name = inBrackets < 0 ? '' : StringPrototypeSlice(line, 7, start - 2);
     const own = name === '<anonymous>' || name === '<eval>' ? '' : name;
     // What is missing at the end of a script is missed after it, in the wrapper.
@@ -123,8 +141,9 @@
       return `{"status":"${status}","type":"Error","message":${cut(text)},"traceback":${cut(text)}}`;
     }
     const type = isOutOfMemory(error) ? 'MemoryError' : nameOf(error);
-    const message = envelopeOf(error) ?? messageOf(error);
-    const shown = tried(() => inspect(error), heading(error));
+    const envelope = envelopeOf(error);
+    const message = envelope ?? messageOf(error);
+    const shown = envelope === undefined ? tried(() => inspect(error), heading(error)) : stackOf(error);
     let first;
     frames(error, (found) => { first ??= found; });
     const at = first === undefined ? '' : `,"line":${first.line},"column":${first.column}`;
@@ -152,8 +171,9 @@
 
     // Says what of the text that was compiled is not the script's.
     begin(source, moved) {
-      shift = moved;
-      const lines = source.split(/\r\n|[\n\r\u2028\u2029]/);
+      lines = source.split(/\r\n|[\n\r\u2028\u2029]/);
+      const before = moved.line > 0 ? lines[moved.line - 1].slice(0, moved.column) : '';
+      shift = { __proto__: null, line: moved.line, by: moved.by, bytes: bytes(before) };
       end = { line: lines.length, column: lines[lines.length - 1].length + 1 };
     },
   };
