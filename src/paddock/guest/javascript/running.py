@@ -9,7 +9,7 @@ import resource
 import struct
 from dataclasses import dataclass
 
-import _quickjs
+import _quickjs  # type: ignore[import-not-found]
 
 from paddock.guest.javascript import services
 from paddock.guest.javascript.channel import Channel
@@ -26,7 +26,9 @@ STUCK = "the script waits for something that never happens"
 OK = '{"status":"ok"}'
 UNCAUGHT_NULL = '"message":"Uncaught null"'
 """What QuickJS throws where there is no memory for an error; and what a script may throw itself."""
-OUT_OF_MEMORY = '{"status":"raised","type":"MemoryError","message":"out of memory","traceback":"MemoryError: out of memory"}'
+OUT_OF_MEMORY = (
+    '{"status":"raised","type":"MemoryError","message":"out of memory","traceback":"MemoryError: out of memory"}'
+)
 
 
 @dataclass(slots=True)
