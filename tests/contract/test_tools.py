@@ -11,7 +11,7 @@ import pytest
 from paddock.model.envelope import envelope
 from paddock.model.events import ToolCall
 from paddock.model.result import Verdict
-from tests.contract.conftest import Rig
+from tests.contract.conftest import Rig, Script
 
 
 async def add(a: int, b: int = 1) -> int:
@@ -29,15 +29,15 @@ def fail() -> None:
 @pytest.mark.parametrize(
     "call",
     [
-        "call_tool('add', {'a': 1, 'b': 2})",
-        "call_tool('add', params={'a': 1, 'b': 2})",
-        "call_tool('add', arguments={'a': 1, 'b': 2})",
-        "call_tool(name='add', arguments={'a': 1, 'b': 2})",
-        "add({'a': 1, 'b': 2})",
+        Script("await call_tool('add', {'a': 1, 'b': 2})", "await callTool('add', { a: 1, b: 2 })"),
+        Script("await call_tool('add', params={'a': 1, 'b': 2})", "await callTool('', 'add', { a: 1, b: 2 })"),
+        Script("await call_tool('add', arguments={'a': 1, 'b': 2})", "await callTool('/add', { a: 1, b: 2 })"),
+        Script("await call_tool(name='add', arguments={'a': 1, 'b': 2})", "return callTool('add', { a: 1, b: 2 })"),
+        Script("await add({'a': 1, 'b': 2})", "await add({ a: 1, b: 2 })"),
     ],
 )
-async def test_a_tool_is_called_by_name_or_by_its_function(rig: Rig, call: str) -> None:
-    result = await rig.run(f"await {call}", add)
+async def test_a_tool_is_called_by_name_or_by_its_function(rig: Rig, call: Script) -> None:
+    result = await rig.run(call, add)
     assert (result.verdict, result.output) == (Verdict.OK, {"result": 3})
     assert [(call.id, call.tool, call.arguments, call.status) for call in result.calls] == [
         (1, "add", {"a": 1, "b": 2}, "ok")
@@ -45,15 +45,25 @@ async def test_a_tool_is_called_by_name_or_by_its_function(rig: Rig, call: str) 
     assert result.available_functions == ("add",)
 
 
-@pytest.mark.parametrize("call", ["call_tool('orders')", "orders()", "orders({})", "call_tool('orders', None)"])
-async def test_a_tool_may_be_called_without_arguments(rig: Rig, call: str) -> None:
-    assert (await rig.run(f"await {call}", orders)).output == {"filters": {}}
+@pytest.mark.parametrize(
+    "call",
+    [
+        Script("await call_tool('orders')", "await callTool('orders')"),
+        "await orders()",
+        "await orders({})",
+        Script("await call_tool('orders', None)", "await callTool('orders', null)"),
+        Script("await orders(None)", "await callTool('', 'orders')"),
+    ],
+)
+async def test_a_tool_may_be_called_without_arguments(rig: Rig, call: str | Script) -> None:
+    assert (await rig.run(call, orders)).output == {"filters": {}}
 
 
 async def test_arguments_and_answers_of_every_kind_cross_unchanged(rig: Rig) -> None:
     value = {"a": [1, 2.5, None, True, "ä\u2028😀", {"": []}], "big": 2**70, "text": "x" * 100_000}
-    result = await rig.run("(await orders(value))['filters'] == value", orders, inputs={"value": value})
-    assert result.output is True
+    code = Script("(await orders(value))['filters'] == value", "(await orders(value)).filters")
+    result = await rig.run(code, orders, inputs={"value": value})
+    assert result.output == (True if rig.language == "python" else value)
     assert [call.arguments for call in result.calls] == [value]
 
 
@@ -64,7 +74,11 @@ async def test_an_answer_is_the_same_whatever_its_size(rig: Rig, text: str) -> N
     def report() -> dict[str, Any]:
         return {"text": text, "rows": rows}
 
-    result = await rig.run("answer = await report()\nanswer['rows'].append(1)\nreturn answer", report)
+    code = Script(
+        "answer = await report()\nanswer['rows'].append(1)\nreturn answer",
+        "const answer = await report()\nanswer.rows.push(1)\nreturn answer",
+    )
+    result = await rig.run(code, report)
     assert result.output == {"text": text, "rows": [*rows, 1]}
 
 
@@ -75,7 +89,10 @@ async def test_gathered_calls_overlap(rig: Rig) -> None:
         await meeting.wait()  # would wait for ever if the calls came one after the other
         return number
 
-    code = "import asyncio\nawait asyncio.gather(*[meet({'number': n}) for n in range(5)])"
+    code = Script(
+        "import asyncio\nawait asyncio.gather(*[meet({'number': n}) for n in range(5)])",
+        "await Promise.all([0, 1, 2, 3, 4].map((number) => meet({ number })))",
+    )
     result = await rig.run(code, meet)
     assert result.output == [{"result": number} for number in range(5)]
 
@@ -89,34 +106,56 @@ async def test_calls_are_numbered_in_the_order_of_the_program(rig: Rig) -> None:
         turns[number - 1].set()  # they end in the opposite order
         return number
 
-    code = "import asyncio\nawait asyncio.gather(*[wait({'number': n}) for n in range(4)])"
+    code = Script(
+        "import asyncio\nawait asyncio.gather(*[wait({'number': n}) for n in range(4)])",
+        "await Promise.all([0, 1, 2, 3].map((number) => wait({ number })))",
+    )
     events = [event async for event in rig.stream(code, wait) if isinstance(event, ToolCall)]
-    assert events == [ToolCall(number + 1, "wait", f'{{"number": {number}}}') for number in range(4)]
+    assert [(event.id, event.tool, json.loads(event.arguments_json)) for event in events] == [
+        (number + 1, "wait", {"number": number}) for number in range(4)
+    ]
 
 
 async def test_an_uncaught_failure_shows_its_envelope(rig: Rig) -> None:
-    result = await rig.run("x = 1\nawait fail({})", fail)
+    result = await rig.run(Script("x = 1\nawait fail({})", "const x = 1\nawait fail({})"), fail)
     failure = envelope("internal_error", "fail", "ValueError: no", "INTERNAL_ERROR")
     assert result.error is not None
-    assert (result.verdict, result.error.type, result.error.line) == (Verdict.RAISED, "RuntimeError", 2)
+    kind = {"python": "RuntimeError", "javascript": "ToolError"}[rig.language]
+    assert (result.verdict, result.error.type, result.error.line) == (Verdict.RAISED, kind, 2)
     assert (json.loads(result.error.message), result.error.envelope) == (failure, failure)
     assert [call.status for call in result.calls] == ["error"]
 
 
-async def test_a_failure_can_be_caught_and_read(rig: Rig) -> None:
-    code = """
+CAUGHT = Script(
+    """
 import json
 try:
     await fail()
 except RuntimeError as e:
     kind = json.loads(str(e))['error_kind']
 [kind, (await add({'a': 1}))['result']]
-"""
+""",
+    """
+let kind
+try {
+  await fail()
+} catch (e) {
+  if (!(e instanceof Error && e.name === 'ToolError' && e.message === 'fail: ValueError: no')) throw e
+  kind = e.envelope.error_kind
+}
+[kind, (await add({ a: 1 })).result]
+""",
+)
+
+
+async def test_a_failure_can_be_caught_and_read(rig: Rig) -> None:
+    code = CAUGHT
     assert (await rig.run(code, fail, add)).output == ["internal_error", 2]
 
 
 async def test_one_failure_among_gathered_calls_leaves_the_others(rig: Rig) -> None:
-    code = """
+    code = Script(
+        """
 import asyncio
 async def attempt(call):
     try:
@@ -124,12 +163,17 @@ async def attempt(call):
     except RuntimeError:
         return 'failed'
 await asyncio.gather(attempt(add({'a': 1})), attempt(fail()), attempt(add({'a': 2})))
-"""
+""",
+        """
+const settled = await Promise.allSettled([add({ a: 1 }), fail(), add({ a: 2 })])
+settled.map(({ status, value }) => (status === 'fulfilled' ? value : 'failed'))
+""",
+    )
     assert (await rig.run(code, fail, add)).output == [{"result": 2}, "failed", {"result": 3}]
 
 
 async def test_an_unknown_tool_is_named_with_its_nearest(rig: Rig) -> None:
-    result = await rig.run("await call_tool('ad', {})", add)
+    result = await rig.run(Script("await call_tool('ad', {})", "await callTool('ad', {})"), add)
     assert result.error is not None
     assert result.error.envelope == envelope(
         "tool_not_found", "ad", "There is no tool 'ad'.", "TOOL_NOT_FOUND", hints=["Did you mean 'add'?"]
@@ -137,14 +181,16 @@ async def test_an_unknown_tool_is_named_with_its_nearest(rig: Rig) -> None:
 
 
 async def test_a_tool_that_was_not_linked_is_not_there(rig: Rig) -> None:
-    result = await rig.run("await call_tool('fail', {})", add, fail, tools=["add"])
+    code = Script("await call_tool('fail', {})", "await callTool('fail', {})")
+    result = await rig.run(code, add, fail, tools=["add"])
     assert result.error is not None
     assert result.error.envelope is not None
     assert result.error.envelope["error_code"] == "TOOL_NOT_FOUND"
 
 
 async def test_a_call_over_the_limit_fails_and_can_be_caught(rig: Rig) -> None:
-    code = """
+    code = Script(
+        """
 import json
 done = 0
 try:
@@ -154,26 +200,44 @@ try:
 except RuntimeError as e:
     code = json.loads(str(e))['error_code']
 [done, code]
-"""
+""",
+        """
+let code, done = 0
+try {
+  for (;; done++) await add({ a: 1 })
+} catch (e) {
+  code = e.envelope.error_code
+}
+[done, code]
+""",
+    )
     result = await rig.run(code, add, limits={"calls": 3})
     assert (result.output, len(result.calls)) == ([3, "CALL_LIMIT_EXCEEDED"], 3)
 
 
 async def test_thousands_of_calls_in_one_run_are_all_answered(rig: Rig) -> None:
-    code = "n = 0\nfor i in range(2000):\n    n += (await add({'a': 0}))['result']\nn"
+    code = Script(
+        "n = 0\nfor i in range(2000):\n    n += (await add({'a': 0}))['result']\nn",
+        "let n = 0\nfor (let i = 0; i < 2000; i++) n += (await add({ a: 0 })).result\nreturn n",
+    )
     result = await rig.run(code, add, limits={"calls": 10_000})
     assert (result.verdict, result.output) == (Verdict.OK, 2000)
     assert [call.id for call in result.calls] == list(range(1, 2001))
 
 
 async def test_hundreds_of_calls_at_once_are_all_answered(rig: Rig) -> None:
-    code = "import asyncio\nsum([r['result'] for r in await asyncio.gather(*[add({'a': n}) for n in range(500)])])"
+    code = Script(
+        "import asyncio\nsum([r['result'] for r in await asyncio.gather(*[add({'a': n}) for n in range(500)])])",
+        "const all = await Promise.all(Array.from({ length: 500 }, (_, a) => add({ a })))\n"
+        "all.reduce((sum, { result }) => sum + result, 0)",
+    )
     result = await rig.run(code, add, limits={"calls": 1000})
     assert result.output == sum(n + 1 for n in range(500))
 
 
 async def test_arguments_nested_too_deeply_are_refused_and_the_run_goes_on(rig: Rig) -> None:
-    code = """
+    code = Script(
+        """
 x = []
 for _ in range(depth):
     x = [x]
@@ -182,7 +246,18 @@ try:
 except (RuntimeError, RecursionError) as e:
     failed = True
 failed
-"""
+""",
+        """
+let x = [], failed = false
+for (let i = 0; i < depth; i++) x = [x]
+try {
+  await orders({ x })
+} catch (e) {
+  failed = e.name === 'ToolError' || e instanceof RangeError
+}
+failed
+""",
+    )
     for depth in (150, 900, 3000):
         limits = {"recursion": 10_000, "wall_seconds": 10}
         result = await rig.run(code, orders, inputs={"depth": depth}, limits=limits)
@@ -191,25 +266,56 @@ failed
 
 
 async def test_arguments_that_share_their_parts_cost_the_guest_alone(rig: Rig) -> None:
-    code = "x = ['a']\nfor _ in range(60):\n    x = [x, x]\nawait orders({'x': x})"
+    code = Script(
+        "x = ['a']\nfor _ in range(60):\n    x = [x, x]\nawait orders({'x': x})",
+        "let x = ['a']\nfor (let i = 0; i < 60; i++) x = [x, x]\nawait orders({ x })",
+    )
     result = await rig.run(code, orders, limits={"wall_seconds": 0.5})
     assert result.verdict in (Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY)
     assert result.calls == ()
 
 
 async def test_a_lone_surrogate_in_an_argument_breaks_nothing(rig: Rig) -> None:
-    result = await rig.run("await orders({'a': '\\ud800'})\n1", orders)
+    result = await rig.run(Script("await orders({'a': '\\ud800'})\n1", "await orders({ a: '\\ud800' })\n1"), orders)
     assert (result.verdict, result.output) == (Verdict.OK, 1)
     assert json.loads(result.to_json()) == result.to_dict()
 
 
 @pytest.mark.parametrize("code", ["call_tool('add', {'a': 1})", "add({'a': 1})", "x = add({'a': 1})\n[x]"])
-async def test_a_call_without_await_is_a_clear_error(rig: Rig, code: str) -> None:
-    result = await rig.run(code, add)
+async def test_a_call_without_await_is_a_clear_error(python_rig: Rig, code: str) -> None:
+    result = await python_rig.run(code, add)
     assert result.error is not None
     assert (result.verdict, result.error.type, result.calls) == (Verdict.RAISED, "TypeError", ())
     assert "write `await` before the call" in result.error.message
 
 
+async def test_a_promise_of_a_call_within_the_result_is_a_clear_error(javascript_rig: Rig) -> None:
+    assert (await javascript_rig.run("add({ a: 1 })", add)).output == {"result": 2}  # a promise alone is awaited
+    result = await javascript_rig.run("const x = add({ a: 1 });\n({ x: [x] })", add)
+    assert result.error is not None
+    assert (result.verdict, result.error.type) == (Verdict.RAISED, "TypeError")
+    assert result.error.message.startswith("the result.x[0] is a promise that nobody awaited: await it")
+
+
 async def test_a_script_may_define_the_name_of_a_tool_itself(rig: Rig) -> None:
-    assert (await rig.run("def add(x):\n    return x + 1\nadd(1)", add)).output == 2
+    code = Script("def add(x):\n    return x + 1\nadd(1)", "const add = (x) => x + 1\nadd(1)")
+    assert (await rig.run(code, add)).output == 2
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("NaN", "arguments.a is NaN, which JSON does not have"),
+        ("[1, -Infinity]", "arguments.a[1] is -Infinity, which JSON does not have"),
+        ("() => 1", "arguments.a is a function, which JSON does not have"),
+        ("Symbol('s')", "arguments.a is a symbol, which JSON does not have"),
+        ("new WeakMap()", "arguments.a is a WeakMap, which JSON does not have"),
+        ("Promise.resolve(1)", "arguments.a is a promise that nobody awaited: await it, or Promise.all(...) for several"),
+        ("globalThis.x = { 'y z': 1, get z() { return globalThis.x } }", "arguments.a.z contains itself"),
+        ("10n ** 5000n", "arguments.a is an integer of 5001 digits"),
+    ],
+)
+async def test_what_json_lacks_is_no_argument(javascript_rig: Rig, value: str, said: str) -> None:
+    result = await javascript_rig.run(f"await orders({{ a: {value} }})", orders)
+    assert result.error is not None
+    assert (result.verdict, result.error.message, result.calls) == (Verdict.RAISED, said, ())

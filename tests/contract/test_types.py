@@ -1,4 +1,4 @@
-"""The static type check, on request: before anything runs, against the declared inputs and tools."""
+"""The static type check, on request: before anything runs, against the declared inputs and tools. Python alone has it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from paddock.model.errors import RequestError
 from paddock.model.result import Verdict
 from tests.contract.conftest import Rig
 
@@ -30,16 +31,16 @@ def orders(**filters: Any) -> dict[str, Any]:
     ],
 )
 async def test_what_is_wrong_by_its_types_is_refused_with_its_place(
-    rig: Rig, code: str, line: int, column: int, rule: str
+    python_rig: Rig, code: str, line: int, column: int, rule: str
 ) -> None:
-    result = await rig.run(code, orders, type_check=True, inputs={"names": ["a"], "count": 1})
+    result = await python_rig.run(code, orders, type_check=True, inputs={"names": ["a"], "count": 1})
     assert result.error is not None, rule
     assert (result.verdict, result.stdout, result.error.type) == (Verdict.REJECTED, "", "TypingError")
     assert (result.error.line, result.error.column) == (line, column)
 
 
-async def test_several_findings_are_listed_with_their_places(rig: Rig) -> None:
-    result = await rig.run("1 + 'a'\n2 + 'b'", type_check=True)
+async def test_several_findings_are_listed_with_their_places(python_rig: Rig) -> None:
+    result = await python_rig.run("1 + 'a'\n2 + 'b'", type_check=True)
     assert result.error is not None
     assert [line.split(":")[0] for line in result.error.message.splitlines()] == [
         "line 1, column 1",
@@ -70,18 +71,23 @@ async def test_several_findings_are_listed_with_their_places(rig: Rig) -> None:
         ("x = 1  # größe\r\nx + 1\r\n", 2),
     ],
 )
-async def test_what_is_right_runs_as_without_the_check(rig: Rig, code: str, output: object) -> None:
+async def test_what_is_right_runs_as_without_the_check(python_rig: Rig, code: str, output: object) -> None:
     inputs = {"names": ["a"], "count": 1, "mixed": [1, "a"], "nothing": None}
-    result = await rig.run(code, orders, type_check=True, inputs=inputs)
+    result = await python_rig.run(code, orders, type_check=True, inputs=inputs)
     assert (result.verdict, result.output) == (Verdict.OK, output), result.error
 
 
-async def test_without_the_check_the_same_script_runs_up_to_its_error(rig: Rig) -> None:
-    result = await rig.run("print('x')\n1 + 'a'")
+async def test_without_the_check_the_same_script_runs_up_to_its_error(python_rig: Rig) -> None:
+    result = await python_rig.run("print('x')\n1 + 'a'")
     assert (result.verdict, result.stdout) == (Verdict.RAISED, "x\n")
 
 
 @pytest.mark.parametrize("code", ["def f():\n    yield 1\nlist(f())", "class A(int):\n    pass\nA(1)"])
-async def test_what_the_engine_cannot_parse_is_reported_as_without_the_check(rig: Rig, code: str) -> None:
-    checked, unchecked = await rig.run(code, type_check=True), await rig.run(code)
+async def test_what_the_engine_cannot_parse_is_reported_as_without_the_check(python_rig: Rig, code: str) -> None:
+    checked, unchecked = await python_rig.run(code, type_check=True), await python_rig.run(code)
     assert (checked.verdict, checked.error) == (unchecked.verdict, unchecked.error)
+
+
+async def test_javascript_has_no_type_check(javascript_rig: Rig) -> None:
+    with pytest.raises(RequestError):
+        await javascript_rig.run("1 + 1", type_check=True)

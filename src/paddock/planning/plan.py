@@ -66,6 +66,8 @@ def make_plan(request: Request, config: Config, *, engines: Collection[str], too
         if request.engine:
             raise UnknownEngine(f"engine {engine!r} does not run {language}")
         engine = "auto"  # the configured one is for another language
+    if request.type_check and language != "python":
+        raise RequestError(f"the type check is for python; leave it out for {language}")
     inputs_json = _encode_inputs(request.inputs, tools, language)
     files = place(request.files or ())
     if files and "files" in inputs_json:
