@@ -7,13 +7,25 @@ import pytest
 from paddock.model.artifacts import ARTIFACT_BYTES, Artifact
 from paddock.model.events import Done, Output
 from paddock.model.result import Verdict
-from tests.contract.conftest import Rig
+from tests.contract.conftest import Rig, Script
 
 BIG = {"memory_bytes": 512 * 1024 * 1024, "output_bytes": 1024 * 1024}
 
 
+def create(arguments: str) -> Script:
+    return Script(f"await create_artifact({arguments})", f"await codeExec.createArtifact({arguments})")
+
+
+def read(arguments: str) -> Script:
+    return Script(f"await read_artifact({arguments})", f"await codeExec.readArtifact({arguments})")
+
+
 async def test_an_artifact_is_kept_and_described_to_script_and_caller_alike(rig: Rig) -> None:
-    result = await rig.run("await create_artifact('report.csv', 'item,price\\nlämp,40\\n', 'text/csv')")
+    code = Script(
+        "await create_artifact('report.csv', 'item,price\\nlämp,40\\n', 'text/csv')",
+        "await codeExec.createArtifact('report.csv', 'item,price\\nlämp,40\\n', 'text/csv')",
+    )
+    result = await rig.run(code)
     (artifact,) = result.artifacts
     assert artifact == Artifact(artifact.id, "report.csv", "text/csv", 20, f"paddock://artifacts/{artifact.id}")
     assert artifact.id.startswith("a_")
@@ -33,105 +45,157 @@ async def test_an_artifact_is_kept_and_described_to_script_and_caller_alike(rig:
 
 @pytest.mark.parametrize("by", ["id", "url", "filename"])
 async def test_a_later_run_reads_it_by_its_id_its_url_or_its_name(rig: Rig, by: str) -> None:
-    made = (await rig.run("await create_artifact('notes.md', '# größe', 'md')")).artifacts[0]
-    result = await rig.run("await read_artifact(ref)", inputs={"ref": getattr(made, by)})
+    code = Script(
+        "await create_artifact('notes.md', '# größe', 'md')", "codeExec.createArtifact('notes.md', '# größe', 'md')"
+    )
+    made = (await rig.run(code)).artifacts[0]
+    code = Script("await read_artifact(ref)", "await codeExec.readArtifact(ref)")
+    result = await rig.run(code, inputs={"ref": getattr(made, by)})
     wanted = {"success": True, "content": "# größe", "size": 9, "filename": "notes.md", "mimeType": "text/markdown"}
     assert (result.output, result.artifacts) == (wanted, ())
 
 
 async def test_the_newest_of_a_name_is_read(rig: Rig) -> None:
-    code = """
+    code = Script(
+        """
 await create_artifact('n.txt', 'old', 'txt')
 await create_artifact('n.txt', 'new', 'txt')
 (await read_artifact('n.txt'))['content']
-"""
+""",
+        """
+await codeExec.createArtifact('n.txt', 'old', 'txt')
+await codeExec.createArtifact('n.txt', 'new', 'txt');
+(await codeExec.readArtifact('n.txt')).content
+""",
+    )
     result = await rig.run(code)
     assert (result.output, [artifact.size for artifact in result.artifacts]) == ("new", [3, 3])
 
 
 async def test_bytes_stay_bytes(rig: Rig) -> None:
-    code = """
-made = await create_artifact('image.png', b'\\x89PNG\\xff\\x00')
+    code = Script(
+        """
+png = b'\\x89PNG\\xff\\x00'
+made = await create_artifact('image.png', png)
 read = await read_artifact(made['id'])
-return [made['mimeType'], made['size'], isinstance(read['content'], bytes), read['content'] == b'\\x89PNG\\xff\\x00']
-"""
+return [made['mimeType'], made['size'], isinstance(read['content'], bytes), read['content'] == png]
+""",
+        """
+const png = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0xff, 0)
+const made = await codeExec.createArtifact('image.png', png)
+const { content } = await codeExec.readArtifact(made.id)
+return [made.mimeType, made.size, Object.prototype.toString.call(content) === '[object Uint8Array]', `${png}` === `${content}`]
+""",
+    )
     assert (await rig.run(code)).output == ["image/png", 6, True, True]
 
 
 @pytest.mark.parametrize(
     ("name", "content", "file_type", "wanted"),
     [
-        ("a", "'text'", "None", "text/plain"),
-        ("a", "b'\\xff'", "None", "application/octet-stream"),
-        ("a.json", "'{}'", "None", "application/json"),
+        ("a", "'text'", None, "text/plain"),
+        ("a", Script("b'\\xff'", "new Uint8Array([255])"), None, "application/octet-stream"),
+        ("a.json", "'{}'", None, "application/json"),
         ("a.json", "'{}'", "'csv'", "text/csv"),
         ("a.bin", "'x'", "'.MD'", "text/markdown"),
         ("a.txt", "'x'", "'application/x-own'", "application/x-own"),
     ],
 )
 async def test_its_type_is_the_one_given_or_follows_from_its_name(
-    rig: Rig, name: str, content: str, file_type: str, wanted: str
+    rig: Rig, name: str, content: str | Script, file_type: str | None, wanted: str
 ) -> None:
-    result = await rig.run(f"await create_artifact({name!r}, {content}, {file_type})")
+    function, nothing = {
+        "python": ("create_artifact", "None"),
+        "javascript": ("codeExec.createArtifact", "null"),
+    }[rig.language]
+    result = await rig.run(f"await {function}({name!r}, {rig.text(content)}, {file_type or nothing})")
     assert result.artifacts[0].mime_type == wanted
 
 
 @pytest.mark.parametrize(
     ("code", "error"),
     [
-        ("create_artifact('', 'x')", "a file name has 1 to 255 characters, and no control characters"),
-        ("create_artifact('a\\nb', 'x')", "a file name has 1 to 255 characters, and no control characters"),
-        ("create_artifact('a' * 256, 'x')", "a file name has 1 to 255 characters, and no control characters"),
-        ("create_artifact(5, 'x')", "an artifact needs a file name"),
-        ("create_artifact('a', [1])", "the content of an artifact is text or bytes, not list"),
-        ("create_artifact('a', 'x', 5)", "the type of an artifact is a MIME type, such as text/csv"),
-        ("read_artifact('none')", "there is no artifact 'none'; give the id, the URL or the file name of one"),
-        ("read_artifact(5)", "read_artifact takes the id or the name of an artifact"),
+        (create("'', 'x'"), "a file name has 1 to 255 characters, and no control characters"),
+        (create("'a\\nb', 'x'"), "a file name has 1 to 255 characters, and no control characters"),
+        (create(f"'{'a' * 256}', 'x'"), "a file name has 1 to 255 characters, and no control characters"),
+        (create("5, 'x'"), "an artifact needs a file name"),
+        (create("'a', [1]"), "the content of an artifact is text or {bytes}, not {list}"),
+        (create("'a', 'x', 5"), "the type of an artifact is a MIME type, such as text/csv"),
+        (read("'none'"), "there is no artifact 'none'; give the id, the URL or the file name of one"),
+        (read("5"), "{read} takes the id or the name of an artifact"),
     ],
 )
-async def test_a_failure_is_an_answer_and_no_exception(rig: Rig, code: str, error: str) -> None:
-    result = await rig.run(f"await {code}")
+async def test_a_failure_is_an_answer_and_no_exception(rig: Rig, code: Script, error: str) -> None:
+    result = await rig.run(code)
+    words = {
+        "python": {"bytes": "bytes", "list": "list", "read": "read_artifact"},
+        "javascript": {"bytes": "a Uint8Array", "list": "object", "read": "readArtifact"},
+    }[rig.language]
     assert (result.verdict, result.output, result.artifacts) == (
         Verdict.OK,
-        {"success": False, "error": error},
+        {"success": False, "error": error.format(**words)},
         (),
     )
 
 
 async def test_one_that_is_too_large_is_refused_and_the_run_goes_on(rig: Rig) -> None:
-    code = f"""
+    code = Script(
+        f"""
 large = await create_artifact('a', 'x' * {ARTIFACT_BYTES + 1})
 most = await create_artifact('b', 'x' * {ARTIFACT_BYTES})
 return [large, most['size']]
-"""
+""",
+        f"""
+const large = await codeExec.createArtifact('a', 'x'.repeat({ARTIFACT_BYTES + 1}))
+const most = await codeExec.createArtifact('b', 'x'.repeat({ARTIFACT_BYTES}))
+return [large, most.size]
+""",
+    )
     result = await rig.run(code, limits=BIG)
     error = f"an artifact has at most 16 MB, and this one has {ARTIFACT_BYTES + 1} bytes"
     assert result.output == [{"success": False, "error": error}, ARTIFACT_BYTES]
 
 
 async def test_one_run_makes_only_so_much(rig: Rig) -> None:
-    code = f"""
+    code = Script(
+        f"""
 content = 'x' * {ARTIFACT_BYTES}
 made = [(await create_artifact('a' + str(n), content))['success'] for n in range(6)]
 return made
-"""
+""",
+        f"""
+const content = 'x'.repeat({ARTIFACT_BYTES})
+const made = []
+for (let n = 0; n < 6; n++) made.push((await codeExec.createArtifact(`a${{n}}`, content)).success)
+return made
+""",
+    )
     result = await rig.run(code, limits=BIG)
     assert (result.output, len(result.artifacts)) == ([True] * 4 + [False] * 2, 4)
 
 
 async def test_what_was_made_before_an_error_is_kept(rig: Rig) -> None:
-    result = await rig.run("await create_artifact('a.txt', 'x')\n1 / 0")
+    made = create("'a.txt', 'x'")
+    result = await rig.run(Script(f"{made.python}\n1 / 0", f"{made.javascript}\nnull.nothing"))
     assert (result.verdict, [artifact.filename for artifact in result.artifacts]) == (Verdict.RAISED, ["a.txt"])
 
 
 async def test_artifacts_made_at_once_are_listed_in_the_order_of_the_program(rig: Rig) -> None:
-    code = "import asyncio\nlen(await asyncio.gather(*[create_artifact(str(n), 'x') for n in range(10)]))"
+    code = Script(
+        "import asyncio\nlen(await asyncio.gather(*[create_artifact(str(n), 'x') for n in range(10)]))",
+        "const all = Array.from({ length: 10 }, (_, n) => codeExec.createArtifact(`${n}`, 'x'));\n"
+        "(await Promise.all(all)).length",
+    )
     result = await rig.run(code)
     assert (result.output, [artifact.filename for artifact in result.artifacts]) == (10, [str(n) for n in range(10)])
 
 
 async def test_a_stream_tells_of_an_artifact_when_it_is_made(rig: Rig) -> None:
-    events = [event async for event in rig.stream("print('a')\nx = await create_artifact('a.txt', 'x')\nprint('b')")]
+    code = Script(
+        "print('a')\nx = await create_artifact('a.txt', 'x')\nprint('b')",
+        "console.log('a')\nconst x = await codeExec.createArtifact('a.txt', 'x')\nconsole.log('b')",
+    )
+    events = [event async for event in rig.stream(code)]
     assert [type(event).__name__ for event in events] == ["Output", "Artifact", "Output", "Done"]
     assert isinstance(events[0], Output)
     assert isinstance(events[3], Done)
@@ -139,5 +203,6 @@ async def test_a_stream_tells_of_an_artifact_when_it_is_made(rig: Rig) -> None:
 
 
 async def test_a_name_is_never_a_path(rig: Rig) -> None:
-    result = await rig.run("await create_artifact('../../etc/passwd', 'x')\n(await read_artifact('/etc/passwd'))")
+    one, other = create("'../../etc/passwd', 'x'"), read("'/etc/passwd'")
+    result = await rig.run(Script(f"{one.python}\n{other.python}", f"{one.javascript}\n{other.javascript}"))
     assert (result.output["success"], result.artifacts[0].filename) == (False, "../../etc/passwd")
