@@ -41,9 +41,7 @@ async def error_of(rig: Rig, code: str | Script, *tools: Any, **options: Any) ->
         ("for x in [1, 0]:\n    y = 1 / x", 2, 9),
     ],
 )
-async def test_an_error_is_placed_where_the_script_has_it(
-    python_rig: Rig, code: str, line: int, column: int
-) -> None:
+async def test_an_error_is_placed_where_the_script_has_it(python_rig: Rig, code: str, line: int, column: int) -> None:
     error = await error_of(python_rig, code)
     assert (error.type, error.message, error.line, error.column) == (
         "ZeroDivisionError",

@@ -8,32 +8,60 @@ from typing import Any
 import pytest
 
 from paddock.model.result import RunError, Verdict
-from tests.contract.conftest import Rig
+from tests.contract.conftest import Rig, Script
 
 QUICK = {"wall_seconds": 0.5, "memory_bytes": 64 * 1024 * 1024}
 
 SPIN = {
-    "a loop": "while True:\n    pass",
-    "a loop that catches everything": (
-        "while True:\n    try:\n        while True:\n            pass\n    except BaseException:\n        pass"
+    "a loop": Script("while True:\n    pass", "for (;;);"),
+    "a loop that catches everything": Script(
+        "while True:\n    try:\n        while True:\n            pass\n    except BaseException:\n        pass",
+        "for (;;) try {\n  for (;;);\n} catch {}",
     ),
-    "a loop in a function": "def f():\n    while True:\n        pass\nf()",
-    "a loop in a coroutine": "async def f():\n    while True:\n        pass\nawait f()",
-    "a sleep": "import time\ntime.sleep(100)",
-    "an asynchronous sleep": "import asyncio\nawait asyncio.sleep(100)",
-    "many short sleeps": "import time\nwhile True:\n    time.sleep(0.01)",
-    "a call that is never answered": "await hang()",
-    "endless calls": "while True:\n    try:\n        await quick()\n    except RuntimeError:\n        pass",
-    "endless calls over the limit, gathered": (
+    "a loop in a function": Script(
+        "def f():\n    while True:\n        pass\nf()", "function f() {\n  while (true) {}\n}\nf()"
+    ),
+    "a loop in a coroutine": Script(
+        "async def f():\n    while True:\n        pass\nawait f()", "async function f() {\n  for (;;);\n}\nawait f()"
+    ),
+    "a sleep": Script("import time\ntime.sleep(100)", "await new Promise((done) => setTimeout(done, 100_000))"),
+    "an asynchronous sleep": Script(
+        "import asyncio\nawait asyncio.sleep(100)", "setInterval(() => {}, 1000)\nawait new Promise(() => {})"
+    ),
+    "many short sleeps": Script(
+        "import time\nwhile True:\n    time.sleep(0.01)",
+        "for (;;) await new Promise((done) => setTimeout(done, 10))",
+    ),
+    "a call that is never answered": Script("await hang()", "await hang()"),
+    "endless calls": Script(
+        "while True:\n    try:\n        await quick()\n    except RuntimeError:\n        pass",
+        "for (;;) try {\n  await quick()\n} catch {}",
+    ),
+    "endless calls over the limit, gathered": Script(
         "import asyncio\n"
         "async def one():\n    try:\n        await quick()\n    except RuntimeError:\n        pass\n"
-        "while True:\n    await asyncio.gather(*[one() for _ in range(50)])"
+        "while True:\n    await asyncio.gather(*[one() for _ in range(50)])",
+        "for (;;) await Promise.allSettled(Array.from({ length: 50 }, () => quick()))",
     ),
-    "endless progress": "while True:\n    await report_progress(1)",
-    "endless files": "while True:\n    try:\n        open('/tmp/x', 'a').write('y')\n    except OSError:\n        pass",
-    "a large sum": "sum(range(10 ** 15))",
-    "a large comprehension": "sum([1 for _ in range(10 ** 9) if False])",
-    "a pathological pattern": "import re\nre.match('(a|a|b)*(c|a)*(a|b)*x', 'ab' * 50000 + 'd')\nwhile True: pass",
+    "endless progress": Script("while True:\n    await report_progress(1)", "for (;;) await reportProgress(1)"),
+    "endless files": Script(
+        "while True:\n    try:\n        open('/tmp/x', 'a').write('y')\n    except OSError:\n        pass",
+        "for (;;) try {\n  readFile('/files/none')\n} catch {}",
+    ),
+    "a large sum": Script("sum(range(10 ** 15))", "let sum = 0\nfor (let i = 0; i < 1e15; i++) sum += i"),
+    "a large comprehension": Script(
+        "sum([1 for _ in range(10 ** 9) if False])", "for (const x of (function* () { for (;;) yield 1 })());"
+    ),
+    "a pathological pattern": Script(
+        "import re\nre.match('(a|a|b)*(c|a)*(a|b)*x', 'ab' * 50000 + 'd')\nwhile True: pass",
+        "const found = /^(a+)+$/.test('a'.repeat(50) + 'b')\nfor (;;);",
+    ),
+    "microtasks": Script(
+        "while True:\n    pass", "const again = () => queueMicrotask(again)\nagain()\nawait new Promise(() => {})"
+    ),
+    "a finally": Script(
+        "try:\n    1 / 0\nfinally:\n    while True:\n        pass", "try {\n  null.x\n} finally {\n  for (;;);\n}"
+    ),
 }
 
 
@@ -45,9 +73,13 @@ async def quick() -> int:
     return 1
 
 
+def started(code: Script) -> Script:
+    return Script(f"print('started')\n{code.python}", f"console.log('started')\n{code.javascript}")
+
+
 @pytest.mark.parametrize("code", SPIN.values(), ids=SPIN)
-async def test_a_guest_that_never_ends_is_stopped_and_its_output_kept(rig: Rig, code: str) -> None:
-    result = await rig.run(f"print('started')\n{code}", hang, quick, limits=QUICK)
+async def test_a_guest_that_never_ends_is_stopped_and_its_output_kept(rig: Rig, code: Script) -> None:
+    result = await rig.run(started(code), hang, quick, limits=QUICK)
     assert (result.verdict, result.stdout, result.output) == (Verdict.TIMEOUT, "started\n", None)
     assert result.error is not None
     assert (result.error.type, result.error.message) == (
@@ -57,36 +89,64 @@ async def test_a_guest_that_never_ends_is_stopped_and_its_output_kept(rig: Rig, 
 
 
 GREEDY = {
-    "a list": "x = []\nwhile True:\n    x.append('a' * 100_000)",
-    "a string": "x = 'a' * 10_000_000_000",
-    "a doubled string": "x = 'a'\nwhile True:\n    x += x",
-    "a list multiplied": "x = [0] * 1_000_000_000_000",
-    "a large number": "x = 9 ** 9 ** 9",
-    "a shift": "x = 1 << 10_000_000_000",
-    "a greed that catches everything": (
-        "x = []\nwhile True:\n    try:\n        x.append('a' * 100_000)\n    except BaseException:\n        pass"
+    "a list": Script(
+        "x = []\nwhile True:\n    x.append('a' * 100_000)",
+        "const x = []\nfor (;;) x.push(new Array(10_000).fill(0).map((_, i) => i * 0.5))",
     ),
-    "a dict": "x = {}\ni = 0\nwhile True:\n    x[i] = 'a' * 10_000 + str(i)\n    i += 1",
+    "a string": Script("x = 'a' * 10_000_000_000", "let x = Array(30_000_000).fill('abc').join(',')"),
+    "a doubled string": Script(
+        "x = 'a'\nwhile True:\n    x += x",
+        "const x = ['a']\nfor (;;) x.push(`${x.at(-1)}${x.at(-1)}`.split('').join(''))",
+    ),
+    "a list multiplied": Script("x = [0] * 1_000_000_000_000", "let x = Array(30_000_000).fill(0.5)"),
+    "a large number": Script("x = 9 ** 9 ** 9", "const x = []\nfor (let n = 9n ** 200_000n; ; n++) x.push(n)"),
+    "a shift": Script("x = 1 << 10_000_000_000", "const x = []\nfor (;;) x.push(1n << 800_000n)"),
+    "a greed that catches everything": Script(
+        "x = []\nwhile True:\n    try:\n        x.append('a' * 100_000)\n    except BaseException:\n        pass",
+        "const x = []\nfor (;;) try {\n  x.push(new Float64Array(10_000).fill(1))\n} catch {}",
+    ),
+    "a dict": Script(
+        "x = {}\ni = 0\nwhile True:\n    x[i] = 'a' * 10_000 + str(i)\n    i += 1",
+        "const x = new Map()\nfor (let i = 0; ; i++) x.set(i, [`a${i}`, { i }])",
+    ),
+    "bytes outside the heap": Script(
+        "x = []\nwhile True:\n    x.append(b'a' * 1_000_000)",
+        "const x = []\nfor (;;) x.push(new Uint8Array(1_000_000).fill(1))",
+    ),
+    "promises": Script(
+        "x = []\nwhile True:\n    x.append([0] * 10_000)",
+        "const x = []\nfor (;;) {\n  await null\n  for (let i = 0; i < 1000; i++) x.push(new Promise(() => x))\n}",
+    ),
 }
 
 
 @pytest.mark.parametrize("code", GREEDY.values(), ids=GREEDY)
-async def test_a_guest_that_takes_too_much_memory_is_stopped_and_its_output_kept(rig: Rig, code: str) -> None:
-    if rig.engine == "cpython" and "**" in code:
+async def test_a_guest_that_takes_too_much_memory_is_stopped_and_its_output_kept(rig: Rig, code: Script) -> None:
+    if rig.engine == "cpython" and "**" in code.python:
         pytest.skip("CPython computes this number for minutes before it needs the memory")
-    result = await rig.run(f"print('started')\n{code}", limits={**QUICK, "wall_seconds": 20})
+    result = await rig.run(started(code), limits={**QUICK, "wall_seconds": 20})
     assert (result.verdict, result.stdout, result.output) == (Verdict.OUT_OF_MEMORY, "started\n", None)
     assert result.error is not None
-    assert result.error.message == (
+    assert result.error.type == "MemoryError"
+    assert result.error.message.endswith(
         "the limit memory_bytes = 67108864 was reached: hold less at once, or ask for a higher limit"
     )
 
 
-@pytest.mark.parametrize("code", [SPIN["a loop"], GREEDY["a list"], "while True: print('x')", "1 / 0", "await hang()"])
-async def test_the_next_run_works_and_sees_nothing_of_the_former(rig: Rig, code: str) -> None:
-    before = f"import sys\nsecret = 5\nint = 7\nopen('/tmp/left', 'w').write('x')\n{code}"
-    assert (await rig.run(before, hang, limits=QUICK)).verdict is not Verdict.OK
-    after = """
+ENDS = {
+    "loops": SPIN["a loop"],
+    "greed": GREEDY["a list"],
+    "a flood": Script("while True: print('x')", "for (;;) console.log('x')"),
+    "an error": Script("1 / 0", "null.nothing"),
+    "a call": Script("await hang()", "await hang()"),
+}
+BEFORE = Script(
+    "import sys\nsecret = 5\nint = 7\nopen('/tmp/left', 'w').write('x')\n",
+    "globalThis.secret = 5\nparseInt = 7\nArray.prototype.left = 1\nJSON.stringify = () => 1\nPromise.all = 1\n"
+    "try {\n  require('fs').writeFileSync('/tmp/left', 'x')\n} catch {}\n",  # the light engine has no way to write
+)
+AFTER = Script(
+    """
 found = []
 try:
     found.append(secret)
@@ -97,8 +157,22 @@ try:
 except FileNotFoundError:
     pass
 [found, int('3')]
-"""
-    result = await rig.run(after)
+""",
+    """
+const found = [...(typeof secret === 'undefined' ? [] : [secret]), ...([].left ? ['left'] : [])]
+try {
+  found.push(readFile('/tmp/left'))
+} catch {}
+[found, parseInt(JSON.stringify(3))]
+""",
+)
+
+
+@pytest.mark.parametrize("code", ENDS.values(), ids=ENDS)
+async def test_the_next_run_works_and_sees_nothing_of_the_former(rig: Rig, code: Script) -> None:
+    before = Script(BEFORE.python + code.python, BEFORE.javascript + code.javascript)
+    assert (await rig.run(before, hang, limits=QUICK)).verdict is not Verdict.OK
+    result = await rig.run(AFTER)
     assert (result.verdict, result.output, result.stdout) == (Verdict.OK, [[], 3], "")
 
 
@@ -108,7 +182,16 @@ async def test_runs_side_by_side_do_not_see_each_other(rig: Rig) -> None:
     async def meet() -> None:
         await meeting.wait()
 
-    code = "mine = number\nopen('/tmp/mine', 'w').write(str(number))\nawait meet()\n[mine, open('/tmp/mine').read()]"
+    code = Script(
+        "mine = number\nopen('/tmp/mine', 'w').write(str(number))\nawait meet()\n[mine, open('/tmp/mine').read()]",
+        """
+globalThis.mine = number
+const fs = typeof require === 'undefined' ? null : require('fs')
+fs?.writeFileSync('/tmp/mine', `${number}`)
+await meet()
+return [mine, fs === null ? `${number}` : readFile('/tmp/mine')]
+""",
+    )
     results = await asyncio.gather(*(rig.run(code, meet, inputs={"number": number}) for number in range(4)))
     assert [result.output for result in results] == [[number, str(number)] for number in range(4)]
 
@@ -120,7 +203,11 @@ async def test_a_sleep_is_as_long_as_the_script_asks(rig: Rig) -> None:
     def tick() -> None:
         times.append(clock())
 
-    await rig.run("import time\nawait tick()\ntime.sleep(0.2)\nawait tick()", tick)
+    code = Script(
+        "import time\nawait tick()\ntime.sleep(0.2)\nawait tick()",
+        "await tick()\nawait new Promise((done) => setTimeout(done, 200))\nawait tick()",
+    )
+    await rig.run(code, tick)
     assert times[1] - times[0] >= 0.2  # a sleep that is cut short is a lie; a longer one is only a busy machine
 
 
@@ -138,18 +225,33 @@ async def test_waiting_for_a_tool_counts_as_time(rig: Rig) -> None:
     assert cancelled.is_set()
 
 
-@pytest.mark.parametrize("code", ["1", "1 / 0", "x = (", "while True: pass"])
-async def test_every_result_has_the_same_shape(rig: Rig, code: str) -> None:
+@pytest.mark.parametrize("code", ["1", ENDS["an error"], "x = (", SPIN["a loop"]])
+async def test_every_result_has_the_same_shape(rig: Rig, code: str | Script) -> None:
     result: dict[str, Any] = (await rig.run(code, limits=QUICK)).to_dict()
     assert (result["error"] is None) == (result["verdict"] == "ok")
     assert len(result) == 21
     assert result["usage"].keys() == {"wall_seconds", "cpu_seconds", "memory_bytes", "output_bytes"}
 
 
-async def test_what_the_light_engine_lacks_is_rejected_before_anything_runs(rig: Rig) -> None:
-    if rig.engine != "monty":
+async def test_the_processor_is_limited_apart_from_the_clock(rig: Rig) -> None:
+    if rig.engine == "monty":
+        pytest.skip("its workers, which it keeps, count no processor time for a run")
+    result = await rig.run(SPIN["a loop"], limits={"cpu_seconds": 1, "wall_seconds": 30})
+    assert result.verdict is Verdict.TIMEOUT
+    assert result.error is not None
+    assert "cpu_seconds" in result.error.message
+
+
+@pytest.mark.parametrize("code", ["setTimeout(() => console.log('late'), 50)\n1", "setInterval(() => {}, 1)\nreturn 1"])
+async def test_timers_end_with_the_run(javascript_rig: Rig, code: str) -> None:
+    result = await javascript_rig.run(code, limits=QUICK)
+    assert (result.verdict, result.stdout) == (Verdict.OK, "")
+
+
+async def test_what_the_light_engine_lacks_is_rejected_before_anything_runs(python_rig: Rig) -> None:
+    if python_rig.engine != "monty":
         pytest.skip("full Python lacks nothing")
-    result = await rig.run("print('x')\ndef f():\n    yield 1\nlist(f())")
+    result = await python_rig.run("print('x')\ndef f():\n    yield 1\nlist(f())")
     assert (result.verdict, result.stdout) == (Verdict.REJECTED, "")
     message = "the light engine does not support yield expressions"
     assert result.error == RunError("NotImplementedError", message, 3, 5)

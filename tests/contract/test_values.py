@@ -10,7 +10,7 @@ import pytest
 from paddock.model.errors import BadInput
 from paddock.model.files import File
 from paddock.model.result import Verdict
-from tests.contract.conftest import Rig
+from tests.contract.conftest import Rig, Script
 
 
 @pytest.mark.parametrize(
@@ -53,8 +53,68 @@ from tests.contract.conftest import Rig
         ("from __future__ import annotations\n1", 1),
     ],
 )
-async def test_the_value_is_the_last_expression_or_what_is_returned(rig: Rig, code: str, output: object) -> None:
-    result = await rig.run(code)
+async def test_the_value_is_the_last_expression_or_what_is_returned(python_rig: Rig, code: str, output: object) -> None:
+    result = await python_rig.run(code)
+    assert (result.verdict, result.output, result.error) == (Verdict.OK, output, None)
+
+
+@pytest.mark.parametrize(
+    ("code", "output"),
+    [
+        ("1 + 1", 2),
+        ("let x = 2\nx * 3", 6),
+        ("1; 2", 2),
+        ("5 // five", 5),
+        ("[1,\n 2]\n\n// end", [1, 2]),
+        ("1, 2", 2),
+        ("`a\nb`", "a\nb"),
+        ("[0, 1, 2].map((x) => x + 1)", [1, 2, 3]),
+        ("null", None),
+        ("console.log('x')", None),
+        ("'größe 😀'", "größe 😀"),
+        ("return 5", 5),
+        ("return", None),
+        ("if (true) return 5\n7", 5),
+        ("for (const x of [1, 2, 3]) {\n  if (x === 3) return x\n}\nreturn -1", 3),
+        ("if (false) {\n  return 5\n}\n7", 7),
+        ("if (false) return 5\nlet x = 7", None),
+        ("return {\n  a: 1,\n}", {"a": 1}),
+        ("({ a: 1 })", {"a": 1}),
+        ("return (1) + (\n  2)\n\n", 3),
+        ("try {\n  return 1\n} finally {\n  console.log('end')\n}", 1),
+        ("function f() {\n  return 9\n}\nf()", 9),
+        ("const f = async (x) => x + 1\nawait f(1)", 2),
+        ("const f = async (x) => x + 1\nf(1)", 2),
+        ("return Promise.all([1, Promise.resolve(2)])", [1, 2]),
+        ("let a = 1\r\nlet b = 2\r\na + b\r\n", 3),
+        ("let a = 1\rlet b = 2\ra + b", 3),
+        ("let x = 1", None),
+        ("let x\nx = 1", None),
+        ("", None),
+        ("// nothing", None),
+        ("function f() { return 1 }", None),
+        ("class A {}", None),
+        ("if (true) { 1 }", None),
+        ("'use strict'", "use strict"),
+        ("'use strict'\nfunction f() { return this === undefined }\nf()", True),
+        ("const a = 1\n;[a, 2].length", 2),
+        ("const o = { a: 1 }\no\n  .a", 1),
+        ("let i = 1\n++i", 2),
+        ("true ? 1 : 2", 1),
+        ("/a/.test('a')", True),
+        ("typeof files", "object"),
+        ("this === undefined || this === globalThis", True),
+        ("let x = 5\n{\n  let x = 6\n}\nx", 5),
+        ("label: for (;;) break label", None),
+        ("#!/usr/bin/env node\n1 + 1", 2),
+        ("(function* () { yield 1 })()", [1]),
+        ("async function* f() { yield 1 }\nlet all = []\nfor await (const x of f()) all.push(x)\nall", [1]),
+    ],
+)
+async def test_the_value_of_javascript_is_the_last_expression_or_what_is_returned(
+    javascript_rig: Rig, code: str, output: object
+) -> None:
+    result = await javascript_rig.run(code)
     assert (result.verdict, result.output, result.error) == (Verdict.OK, output, None)
 
 
@@ -81,45 +141,50 @@ async def test_the_value_is_the_last_expression_or_what_is_returned(rig: Rig, co
         ("return float('nan')", "NaN"),
     ],
 )
-async def test_what_json_lacks_comes_as_what_is_nearest(rig: Rig, code: str, output: object) -> None:
-    result = await rig.run(code)
+async def test_what_json_lacks_comes_as_what_is_nearest(python_rig: Rig, code: str, output: object) -> None:
+    result = await python_rig.run(code)
     assert (result.verdict, result.output) == (Verdict.OK, output)
 
 
 async def test_a_lone_surrogate_does_not_break_a_run(rig: Rig) -> None:
-    result = await rig.run("print('a\\ud800b')\n'\\ud800'")
+    result = await rig.run(Script("print('a\\ud800b')\n'\\ud800'", "console.log('a\\ud800b')\n'\\ud800'"))
     assert (result.verdict, result.stdout) == (Verdict.OK, "a\ufffdb\n")
     assert isinstance(result.to_json(), str)
 
 
+def nested(depth: int) -> Script:
+    return Script(
+        f"x = 1\nfor _ in range({depth}):\n    x = [x]\nx",
+        f"let x = 1\nfor (let i = 0; i < {depth}; i++) x = [x]\nreturn x",
+    )
+
+
 @pytest.mark.parametrize("depth", [100, 400])
 async def test_a_value_nested_deeply_comes_back_whole(rig: Rig, depth: int) -> None:
-    result = await rig.run(f"x = 1\nfor _ in range({depth}):\n    x = [x]\nx")
+    result = await rig.run(nested(depth))
     assert result.output_json == "[" * depth + "1" + "]" * depth
 
 
 @pytest.mark.parametrize("recursion", [1000, 10_000])
 async def test_a_value_nested_beyond_any_use_breaks_nothing_here(rig: Rig, recursion: int) -> None:
-    result = await rig.run(
-        "x = 1\nfor _ in range(3000):\n    x = [x]\nx", limits={"recursion": recursion, "wall_seconds": 5}
-    )
+    result = await rig.run(nested(3000), limits={"recursion": recursion, "wall_seconds": 5})
     assert result.verdict in (Verdict.OK, Verdict.RAISED)
     assert (result.output is None) == (result.verdict is Verdict.RAISED)
 
 
 async def test_a_value_that_contains_itself_is_an_error(rig: Rig) -> None:
-    result = await rig.run("x = []\nx.append(x)\nx")
+    result = await rig.run(Script("x = []\nx.append(x)\nx", "const x = []\nx.push(x)\nx"))
     assert result.error is not None
-    assert (result.verdict, result.error.type, result.error.message) == (
-        Verdict.RAISED,
-        "ValueError",
-        "the result contains itself",
-    )
+    kind, message = {
+        "python": ("ValueError", "the result contains itself"),
+        "javascript": ("TypeError", "the result[0] contains itself"),
+    }[rig.language]
+    assert (result.verdict, result.error.type, result.error.message) == (Verdict.RAISED, kind, message)
 
 
 @pytest.mark.parametrize("code", ["f()", "[f()]", "return f()"])
-async def test_a_call_that_was_never_awaited_is_a_clear_error(rig: Rig, code: str) -> None:
-    result = await rig.run(f"async def f():\n    return 1\n{code}")
+async def test_a_call_that_was_never_awaited_is_a_clear_error(python_rig: Rig, code: str) -> None:
+    result = await python_rig.run(f"async def f():\n    return 1\n{code}")
     assert result.error is not None
     assert (result.verdict, result.error.type, result.error.message) == (
         Verdict.RAISED,
@@ -138,7 +203,11 @@ async def test_a_value_that_is_exponentially_larger_outside_costs_the_guest_alon
             beats += 1
 
     beating = asyncio.create_task(heart())
-    result = await rig.run("x = ['a']\nfor _ in range(60):\n    x = [x, x]\nx", limits={"wall_seconds": 0.5})
+    code = Script(
+        "x = ['a']\nfor _ in range(60):\n    x = [x, x]\nx",
+        "let x = ['a']\nfor (let i = 0; i < 60; i++) x = [x, x]\nreturn x",
+    )
+    result = await rig.run(code, limits={"wall_seconds": 0.5})
     beating.cancel()
     assert result.verdict in (Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY)
     assert result.output is None
@@ -154,23 +223,52 @@ async def test_inputs_are_variables_whatever_their_size(rig: Rig, padding: int) 
 
 async def test_an_input_may_be_changed_without_changing_the_callers(rig: Rig) -> None:
     mine = [1]
-    assert (await rig.run("mine.append(2)\nmine", inputs={"mine": mine})).output == [1, 2]
+    code = Script("mine.append(2)\nmine", "mine.push(2)\nmine")
+    assert (await rig.run(code, inputs={"mine": mine})).output == [1, 2]
     assert mine == [1]
 
 
 async def test_an_input_may_hide_a_builtin_but_not_what_paddock_defines(rig: Rig) -> None:
-    assert (await rig.run("[sum, len('a')]", inputs={"sum": 1})).output == [1, 1]
-    with pytest.raises(BadInput, match=r"^input 'call_tool' would hide the function of that name; rename it$"):
-        await rig.run("call_tool", inputs={"call_tool": 2})
+    hiding = Script("[sum, len('a')]", "[parseInt, 'a'.length]")
+    name = {"python": "sum", "javascript": "parseInt"}[rig.language]
+    assert (await rig.run(hiding, inputs={name: 1})).output == [1, 1]
+    for name in {"python": ("call_tool",), "javascript": ("callTool", "readFile", "codeExec", "console")}[rig.language]:
+        with pytest.raises(BadInput, match=rf"^input '{name}' would hide the function of that name; rename it$"):
+            await rig.run(name, inputs={name: 2})
+
+
+@pytest.mark.parametrize("name", ["class", "await", "let", "a-b", "1a", "", "null", "this"])
+async def test_an_input_has_a_name_that_the_language_has(javascript_rig: Rig, name: str) -> None:
+    with pytest.raises(BadInput):
+        await javascript_rig.run("1", inputs={name: 2})
+
+
+async def test_an_input_may_be_assigned_and_declared_anew(javascript_rig: Rig) -> None:
+    assert (await javascript_rig.run("x = x + 1\nreturn x", inputs={"x": 1})).output == 2
+    assert (await javascript_rig.run("const x = 5\nx", inputs={"x": 1})).output == 5
+    assert (await javascript_rig.run("globalThis.x", inputs={"x": 1})).output == 1
+
+
+async def test_an_integer_that_a_number_cannot_hold_is_a_bigint(javascript_rig: Rig) -> None:
+    given = {"id": 9007199254740993, "small": 2**53 - 1, "float": 1e300, "list": [-(2**64)]}
+    code = "[given, typeof given.id, typeof given.small, typeof given.float, typeof given.list[0]]"
+    result = await javascript_rig.run(code, inputs={"given": given})
+    assert result.output == [given, "bigint", "number", "number", "bigint"]
 
 
 async def test_files_are_listed_and_read_by_path(rig: Rig) -> None:
     files = [File("a.csv", b"1,2", "text/csv", "e1"), File("../a.csv", b"\xff\x00"), File("größe.txt", "ü".encode())]
-    code = """
+    code = Script(
+        """
 from pathlib import Path
 one, two, three = [Path(file['path']) for file in files]
 [files, one.read_text(), list(two.read_bytes()), three.read_text()]
-"""
+""",
+        """
+const [one, two, three] = files.map((file) => file.path);
+[files, await readFile(one), readFile(two, null), readFile(three, 'utf8')]
+""",
+    )
     result = await rig.run(code, files=files)
     listed = [
         {"path": "/files/a.csv", "file_name": "a.csv", "file_type": "text/csv", "element_id": "e1"},
@@ -180,7 +278,29 @@ one, two, three = [Path(file['path']) for file in files]
     assert (result.verdict, result.output) == (Verdict.OK, [listed, "1,2", [255, 0], "ü"])
 
 
-async def test_files_may_be_opened_and_written(rig: Rig) -> None:
+async def test_a_file_is_also_read_by_its_name_and_with_an_encoding(javascript_rig: Rig) -> None:
+    files = [File("a.txt", "\ufeffü".encode()), File("b.txt", "ü".encode("utf-16-le")), File("c.txt", b"\xfc\xff")]
+    code = """
+[readFile('a.txt'), readFile('/files/b.txt', 'utf-16le'), readFile('c.txt', { encoding: 'latin1' }), readFile('c.txt')]
+"""
+    assert (await javascript_rig.run(code, files=files)).output == ["ü", "ü", "üÿ", "\ufffd\ufffd"]
+
+
+async def test_node_reads_and_writes_files_with_its_own_modules(javascript_rig: Rig) -> None:
+    code = """
+const fs = require('node:fs')
+fs.writeFileSync('/tmp/out.txt', fs.readFileSync(files[0].path, 'utf8').repeat(2))
+return readFile('/tmp/out.txt')
+"""
+    result = await javascript_rig.run(code, files=[File("a", b"xy")])
+    if javascript_rig.engine == "node":
+        assert result.output == "xyxy"
+    else:
+        assert result.error is not None
+        assert (result.error.type, result.error.message) == ("ReferenceError", "require is not defined")
+
+
+async def test_files_may_be_opened_and_written(python_rig: Rig) -> None:
     code = """
 with open(files[0]['path']) as f:
     text = f.read()
@@ -188,7 +308,7 @@ with open('/tmp/out.txt', 'w') as f:
     f.write(text * 2)
 open('/tmp/out.txt').read()
 """
-    assert (await rig.run(code, files=[File("a", b"xy")])).output == "xyxy"
+    assert (await python_rig.run(code, files=[File("a", b"xy")])).output == "xyxy"
 
 
 async def test_without_files_the_list_is_empty(rig: Rig) -> None:
@@ -197,13 +317,20 @@ async def test_without_files_the_list_is_empty(rig: Rig) -> None:
 
 @pytest.mark.parametrize("path", ["/etc/shadow", "/files/../etc/hostname", __file__, "/files/missing", "~/.profile"])
 async def test_no_file_of_the_host_can_be_read(rig: Rig, path: str) -> None:
-    result = await rig.run(f"open({path!r}).read()")
+    result = await rig.run(Script(f"open({path!r}).read()", f"await readFile({path!r})"))
     assert result.error is not None
-    assert (result.verdict, result.error.type) == (Verdict.RAISED, "FileNotFoundError")
+    kind = {"python": "FileNotFoundError", "javascript": "Error"}[rig.language]
+    assert (result.verdict, result.error.type) == (Verdict.RAISED, kind)
+    # The light engine opens nothing but what is the script's.
+    assert rig.language == "python" or result.error.message[:7] in ("ENOENT:", "EACCES:")
 
 
 async def test_the_hosts_environment_is_not_visible(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET_OF_THE_HOST", "hunter2")
-    assert (await rig.run("import os\nos.environ.get('SECRET_OF_THE_HOST')")).output is None
-    code = "try:\n    text = open('/proc/self/environ').read()\nexcept FileNotFoundError:\n    text = ''\ntext"
+    code = Script("import os\nos.environ.get('SECRET_OF_THE_HOST')", "globalThis.process?.env.SECRET_OF_THE_HOST")
+    assert (await rig.run(code)).output is None
+    code = Script(
+        "try:\n    text = open('/proc/self/environ').read()\nexcept FileNotFoundError:\n    text = ''\ntext",
+        "let text = ''\ntry {\n  text = readFile('/proc/self/environ')\n} catch {}\nreturn `x${text}`",
+    )
     assert "hunter2" not in (await rig.run(code)).output
