@@ -12,7 +12,7 @@ from paddock.guest.javascript.native import Native
 
 PARTS = (
     "primordials", "kinds", "errors", "values", "bridge", "layout", "bases", "inspect", "tokens", "wrap", "timers",
-    "console", "exception", "encoding", "url_parser", "url", "clone", "random", "start",
+    "console", "exception", "encoding", "url_parser", "url", "clone", "start",
 )  # fmt: skip
 HANDLES = ("begin", "input", "wrapped", "hold", "run", "rejected", "raised", "settle", "waits", "wait", "fire")
 Handles = dict[str, Any]
