@@ -84,7 +84,7 @@ return [made['mimeType'], made['size'], isinstance(read['content'], bytes), read
 const png = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0xff, 0)
 const made = await codeExec.createArtifact('image.png', png)
 const { content } = await codeExec.readArtifact(made.id)
-return [made.mimeType, made.size, Object.prototype.toString.call(content) === '[object Uint8Array]', `${png}` === `${content}`]
+return [made.mimeType, made.size, content instanceof Uint8Array, `${png}` === `${content}`]
 """,
     )
     assert (await rig.run(code)).output == ["image/png", 6, True, True]

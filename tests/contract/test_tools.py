@@ -312,7 +312,7 @@ async def test_a_script_may_define_the_name_of_a_tool_itself(rig: Rig) -> None:
         ("new WeakMap()", "arguments.a is a WeakMap, which JSON does not have"),
         (
             "Promise.resolve(1)",
-            "arguments.a is a promise that nobody awaited: await it, or Promise.all(...) for several",
+            "arguments.a is a promise that nobody awaited: await it, or Promise.all(…) of several",
         ),
         ("globalThis.x = { 'y z': 1, get z() { return globalThis.x } }", "arguments.a.z contains itself"),
         ("10n ** 5000n", "arguments.a is an integer of 5001 digits"),

@@ -1,4 +1,4 @@
-"""The static type check, on request: before anything runs, against the declared inputs and tools. Python alone has it."""
+"""The static type check, on request: before anything runs, against declared inputs and tools. Python alone has it."""
 
 from __future__ import annotations
 

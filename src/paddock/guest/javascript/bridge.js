@@ -38,7 +38,7 @@
   }
 
   function hidden(object, key, value) {
-    ObjectDefineProperty(object, key, { __proto__: null, value, writable: true, configurable: true, enumerable: false });
+    ObjectDefineProperty(object, key, { __proto__: null, value, writable: true, configurable: true });
   }
 
   function fail(error, name, body) {

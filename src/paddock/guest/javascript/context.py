@@ -54,9 +54,10 @@ class Context:
         if memory_bytes is not None:
             self._context.set_memory_limit(self._own_bytes + memory_bytes)
 
-    def begin(self, tools: list[str], files: list[Any], seed: list[int]) -> None:
+    def begin(self, tools: list[str], files: list[Any], seed: int) -> None:
         """Give the script its functions, its files and its random numbers."""
-        self._do["begin"](json.dumps({"tools": tools, "files": files, "seed": seed}))
+        self._do["begin"](json.dumps({"tools": tools, "files": files}))
+        self._native.seed(seed)
 
     def input(self, name: str, text: str) -> None:
         """Give the script a variable; `text` is its JSON."""

@@ -4,7 +4,7 @@
   const {
     ErrorPrototype, JSONStringify, MathMax, NumberIsSafeInteger, ObjectDefineProperty, ObjectGetOwnPropertyDescriptor,
     ObjectGetPrototypeOf, ObjectPrototypeHasOwnProperty, StringPrototypeIndexOf, StringPrototypeLastIndexOf,
-    StringPrototypeCharCodeAt, StringPrototypeSlice, StringPrototypeStartsWith, StringPrototypeToWellFormed, WeakMap, WeakMapPrototypeGet,
+    StringPrototypeCharCodeAt, StringPrototypeSlice, StringPrototypeToWellFormed, WeakMap, WeakMapPrototypeGet,
     WeakMapPrototypeSet, uncurry,
   } = taken;
   const FILE = 'main.js:';
@@ -131,7 +131,7 @@
   ));
 
   function isOutOfMemory(error) {
-    return StringPrototypeStartsWith(messageOf(error), 'out of memory') && tried(() => error.name, '') === 'InternalError';
+    return messageOf(error) === 'out of memory' && read(error, 'name', '') === 'InternalError';
   }
 
   // The header of a RESULT. `inspect` shows a value as console.log does; `envelopeOf` gives a failed call's own text.

@@ -13,6 +13,7 @@ from typing import Any
 import _quickjs  # type: ignore[import-not-found]
 
 EXCEPTION = 6  # JS_TAG_EXCEPTION
+CONTEXT_WORDS = 80  # of a JSContext, where the state of Math.random is looked for
 
 
 class Value(ctypes.Structure):
@@ -71,8 +72,23 @@ class Native:
         self._rejected: dict[int, tuple[Value, Value]] = {}  # promise and reason, by the promise's address
         self._tracker = _Tracker(self._note)
         _track(self.runtime, self._tracker, None)
+        self._random = self._random_state(context)
         self._loader = _Loader(_refuse_module)
         _load_modules(self.runtime, None, self._loader, None)
+
+    def seed(self, number: int) -> None:
+        """Begin the numbers of Math.random anew: a forked process would have its parent's."""
+        self._random.value = number % 2**64 or 1
+
+    def _random_state(self, context: _quickjs.Context) -> ctypes.c_uint64:
+        """The word of the context that changes with Math.random as its algorithm says."""
+        words = (ctypes.c_uint64 * CONTEXT_WORDS).from_address(self._context)
+        before = list(words)
+        context.eval("Math.random()")
+        found = [at for at, word in enumerate(before) if word and words[at] == _xorshift(word)]
+        if len(found) != 1:
+            raise RuntimeError("this version of quickjs-ng keeps its random numbers elsewhere")
+        return ctypes.c_uint64.from_buffer(words, found[0] * ctypes.sizeof(ctypes.c_uint64))
 
     def evaluate(self, code: bytes, file_name: str, take: _quickjs.Object) -> bool:
         """Evaluate an expression that calls nothing, and call `take` with what it gives, or with its SyntaxError.
@@ -119,6 +135,12 @@ class Native:
         elif (found := self._rejected.pop(promise.payload, None)) is not None:
             _free(context, found[0])
             _free(context, found[1])
+
+
+def _xorshift(word: int) -> int:
+    word ^= word >> 12
+    word ^= word << 25 & 0xFFFF_FFFF_FFFF_FFFF
+    return word ^ word >> 27
 
 
 def _refuse_module(context: int, name: bytes, _: int) -> None:

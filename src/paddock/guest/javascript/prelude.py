@@ -12,7 +12,7 @@ from paddock.guest.javascript.native import Native
 
 PARTS = (
     "primordials", "kinds", "errors", "values", "bridge", "layout", "bases", "inspect", "tokens", "wrap", "timers",
-    "console", "exception", "encoding", "url_parser", "url", "clone", "random", "start",
+    "console", "exception", "encoding", "url_parser", "url", "clone", "start",
 )  # fmt: skip
 _TEXTS = {name: (Path(__file__).parent / f"{name}.js").read_bytes() for name in PARTS}
 """Read when this module is imported: inside, our own files are not there."""

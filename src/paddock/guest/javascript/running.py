@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import resource
-import struct
 from dataclasses import dataclass
 
 import _quickjs  # type: ignore[import-not-found]
@@ -57,10 +56,10 @@ def run(context: Context, channel: Channel, received: Job, data_bytes: int | Non
         reserve.close()
 
 
-def _seed(received: Job) -> list[int]:
+def _seed(received: Job) -> int:
     seed = received.start.get("seed")
-    data = os.urandom(12) if seed is None else hashlib.sha256(str(seed).encode()).digest()
-    return list(struct.unpack_from("<iii", data))
+    data = os.urandom(8) if seed is None else hashlib.sha256(str(seed).encode()).digest()
+    return int.from_bytes(data[:8], "little")
 
 
 class Run:

@@ -88,7 +88,6 @@
   }
 
   const timers = parts.timers(taken, raised);
-  const random = parts.random(taken);
   const exception = parts.exception(taken);
   const globals = [
     bridge.globals, timers.globals, exception, parts.console(taken, host, inspect),
@@ -100,12 +99,11 @@
 
   return {
     __proto__: null,
-    // What the script is given. `settings` is JSON: tools, files, a seed.
+    // What the script is given. `settings` is JSON: tools, files.
     begin(settings) {
       const given = JSONParse(settings);
-      for (let index = 0; index < given.tools.length; index++) define(given.tools[index], bridge.linked(given.tools[index]));
+      for (const name of given.tools) define(name, bridge.linked(name));
       define('files', given.files);
-      random.seed(given.seed);
     },
     input(name, text) {
       define(name, values.parse(text));

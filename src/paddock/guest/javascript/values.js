@@ -8,20 +8,47 @@
   const {
     BigInt, BigIntPrototypeToString, DataViewPrototypeGetBuffer, DataViewPrototypeGetByteLength,
     DataViewPrototypeGetByteOffset, DatePrototypeGetTime, DatePrototypeToISOString, FunctionPrototypeToString,
-    JSONParse, JSONStringify, MapIteratorPrototypeNext, MapPrototypeEntries, MapPrototypeForEach, NumberIsSafeInteger,
-    ObjectGetOwnPropertyDescriptor, ObjectGetPrototypeOf, ObjectKeys, ObjectPrototype, ObjectPrototypeHasOwnProperty,
-    RangeError, RegExpPrototypeToString, Set, SetPrototypeAdd, SetPrototypeDelete, SetPrototypeForEach,
-    SetPrototypeHas, StringPrototypeStartsWith, StringPrototypeToWellFormed, SymbolPrototypeToString, TypeError,
-    TypedArrayPrototypeGetLength, Uint8Array, WeakSet, WeakSetPrototypeAdd, WeakSetPrototypeHas, uncurry,
+    JSONParse, JSONStringify, MapIteratorPrototypeNext, MapPrototypeEntries, MapPrototypeForEach, MapPrototypeGet,
+    MapPrototypeGetSize, MapPrototypeSet, NumberIsNaN, NumberIsSafeInteger, ObjectGetOwnPropertyDescriptor,
+    ObjectGetPrototypeOf, ObjectKeys, ObjectPrototype, ObjectPrototypeHasOwnProperty, RangeError,
+    RegExpPrototypeToString, Set, SetPrototypeAdd, SetPrototypeDelete, SetPrototypeForEach, SetPrototypeHas,
+    StringPrototypeIncludes, StringPrototypeIndexOf, StringPrototypeSlice, StringPrototypeStartsWith,
+    SymbolPrototypeToString, TypeError, TypedArrayPrototypeGetLength, Uint8Array, WeakSet, WeakSetPrototypeAdd,
+    WeakSetPrototypeHas, uncurry,
   } = taken;
   const isLong = uncurry(RegExp.prototype.exec).bind(undefined, /[0-9]{16}/);
   const isInteger = uncurry(RegExp.prototype.exec).bind(undefined, /^-?[0-9]+$/);
   const dateToJSON = Date.prototype.toJSON;
   const NUMBER_DIGITS = 4300; // the most that Python converts
+  const KNOWN_KEYS = 1000;
   const DEEP = 'Maximum call stack size exceeded';
   const problems = new WeakSet();
 
-  const quoted = (string) => JSONStringify(StringPrototypeToWellFormed(string));
+  const quoted = JSONStringify; // of a string; half of a surrogate pair stays an escape until `repaired`
+
+  // With U+FFFD for each half of a pair, which no other language can hold.
+  function repaired(text) {
+    if (!StringPrototypeIncludes(text, '\\ud')) return text;
+    let result = '';
+    let last = 0;
+    for (let at = StringPrototypeIndexOf(text, '\\'); at >= 0; at = StringPrototypeIndexOf(text, '\\', at + 2)) {
+      if (text[at + 1] !== 'u' || text[at + 2] !== 'd' || text[at + 3] < '8') continue;
+      result += `${StringPrototypeSlice(text, last, at)}\ufffd`;
+      last = at + 6;
+    }
+    return result + StringPrototypeSlice(text, last);
+  }
+
+  const keys = new Map(); // as JSON, with the colon: most objects of a list have the same ones
+
+  function keyed(key) {
+    let text = MapPrototypeGet(keys, key);
+    if (text === undefined) {
+      text = `${quoted(key)}:`;
+      if (MapPrototypeGetSize(keys) < KNOWN_KEYS) MapPrototypeSet(keys, key, text);
+    }
+    return text;
+  }
 
   // Where in a value the writer is: only read when something is wrong there.
   function place(at) {
@@ -109,8 +136,8 @@
             new Uint8Array(DataViewPrototypeGetBuffer(value), start, DataViewPrototypeGetByteLength(value)), at,
           );
         }
-        case 'Date': return DatePrototypeGetTime(value) === DatePrototypeGetTime(value)
-          ? `"${DatePrototypeToISOString(value)}"` : '"Invalid Date"';
+        case 'Date':
+          return NumberIsNaN(DatePrototypeGetTime(value)) ? '"Invalid Date"' : `"${DatePrototypeToISOString(value)}"`;
         case 'Map': return writeMap(value, at);
         case 'Set': return writeEach((take) => SetPrototypeForEach(value, (item) => take(item)), at);
         case 'Iterator': return writeEach((take) => {
@@ -121,7 +148,7 @@
         case 'Boolean': case 'Number': case 'String': case 'BigInt': case 'Symbol':
           return write(taken[`${kind}PrototypeValueOf`](value), at, key);
         case 'Promise':
-          throw problem(TypeError, `${place(at)} is a promise that nobody awaited: await it, or Promise.all(...) for several`);
+          throw problem(TypeError, `${place(at)} is a promise that nobody awaited: await it, or Promise.all(…) of several`);
         case 'AsyncIterator':
           throw problem(TypeError, `${place(at)} is an async iterator: collect it with for await, or Array.fromAsync(...)`);
         default: // a WeakMap and its kind
@@ -137,7 +164,8 @@
       let text = '[';
       for (let index = 0; index < length; index++) {
         here.key = index;
-        const written = write(list[index], here, index);
+        const item = list[index];
+        const written = typeof item === 'string' ? quoted(item) : write(item, here, index);
         text += index === 0 ? (written ?? 'null') : `,${written ?? 'null'}`;
       }
       return `${text}]`;
@@ -155,14 +183,15 @@
     }
 
     function writeProperties(value, at, before) {
-      const keys = ObjectKeys(value);
+      const names = ObjectKeys(value);
       const here = { __proto__: null, parent: at, key: '' };
       let text = before;
-      for (let index = 0; index < keys.length; index++) {
-        const key = keys[index];
+      for (let index = 0; index < names.length; index++) {
+        const key = names[index];
         here.key = key;
-        const written = write(value[key], here, key);
-        if (written !== undefined) text += `${text === '' ? '' : ','}${quoted(key)}:${written}`;
+        const item = value[key];
+        const written = typeof item === 'string' ? quoted(item) : write(item, here, key);
+        if (written !== undefined) text += text === '' ? keyed(key) + written : `,${keyed(key)}${written}`;
       }
       return `{${text}}`;
     }
@@ -185,7 +214,7 @@
       MapPrototypeForEach(value, (item, key) => {
         here.key = key;
         const written = write(item, here, key);
-        if (written !== undefined) text += `${text === '' ? '' : ','}${quoted(key)}:${written}`;
+        if (written !== undefined) text += text === '' ? keyed(key) + written : `,${keyed(key)}${written}`;
       });
       return `{${text}}`;
     }
@@ -208,7 +237,7 @@
 
   function written(value, what, isExact) {
     try {
-      return writer(isExact)(value, { __proto__: null, parent: null, key: what }, '') ?? 'null';
+      return repaired(writer(isExact)(value, { __proto__: null, parent: null, key: what }, '') ?? 'null');
     } catch (error) {
       if (typeof error !== 'object' || error === null) throw error;
       if (WeakSetPrototypeHas(problems, error)) {
