@@ -1,5 +1,5 @@
 // From the start of the process to its end: READY, what the host sends, the script, RESULT.
-(function (parts, require) {
+(function (parts, require, self) {
   'use strict';
   const { appendFileSync, mkdirSync, writeSync } = require('node:fs');
   const { builtinModules, createRequire, registerHooks } = require('node:module');
@@ -11,7 +11,7 @@
   const { emit: emitEvent, reallyExit } = process;
   const { parse } = JSON;
   const files = process.env.PADDOCK_FILES ?? '/files';
-  const { hurry } = globalThis;
+  const how = process.argv[1]; // to start: wait, hurry, compile
 
   const taken = parts.primordials();
   const values = parts.values(taken, parts.kinds(taken));
@@ -47,6 +47,7 @@
     const { header, body } = stacks.told(status, description, exitCode);
     try {
       channel.emit(RESULT, 0, header, text ?? body);
+      if (how === 'compile') writeSync(1, self.createCachedData());
     } finally {
       reallyExit(exitCode ?? (status === 'ok' ? 0 : 1));
     }
@@ -155,7 +156,7 @@
 
   // What `node -e` puts there, and a main.js does not find.
   function tidy() {
-    for (const name of [...builtinModules, 'exports', 'require', '__filename', '__dirname', 'hurry']) {
+    for (const name of [...builtinModules, 'exports', 'require', '__filename', '__dirname']) {
       if (!['crypto', 'console', 'process'].includes(name)) delete globalThis[name];
     }
     delete globalThis.crypto;
@@ -274,6 +275,6 @@
   const console = parts.logs(require, channel.emit).console();
   catchAll();
   // Not now: `node -e` defines names of its own again when this text has been run.
-  if (hurry) setImmediate(serve);
+  if (how === 'hurry') setImmediate(serve);
   else rehearse(serve);
 })
