@@ -1,8 +1,7 @@
 """An HTTP client for MCP servers that bounds what it reads and remembers how each exchange went.
 
-The SDK turns every status of 400 and more into one and the same error, ends the whole connection where one request
-fails, and reads bodies of any size. Here a failure of the network is noted and given to it as a status, so that one
-call fails and the others go on.
+To the SDK a status of 400 and more is one and the same error, and so is a failure of the network. Here each is noted
+for whoever makes the call, and a failure is given on as a status, so that one call fails and the others go on.
 """
 
 from __future__ import annotations
@@ -26,6 +25,9 @@ ERROR_BYTES = 64 * 1024
 ERROR_SECONDS = 5.0
 CONNECT_SECONDS = 30.0
 MOST_RETRY_SECONDS = 86_400.0
+MOST_LINES_A_SECOND = 100_000
+"""Of a stream of events. A server that sends more is read more slowly: each costs the host a microsecond."""
+MOST_COOKIES = 50
 
 
 @dataclass(slots=True)
@@ -36,6 +38,7 @@ class Exchange:
     said: str = ""
     retry_after_seconds: float | None = None
     network: str = ""  # why there is no answer at all
+    unusable: str = ""  # why the answer is none
     too_large: bool = False
 
 
@@ -54,7 +57,10 @@ class Client(httpx2.AsyncClient):
         self._limit = server.answer_bytes
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
-        note = EXCHANGE.get() or Exchange()
+        # The rest of a stream that ended says nothing about the request that began it.
+        note = (EXCHANGE.get() if "last-event-id" not in request.headers else None) or Exchange()
+        if len(self.cookies.jar) > MOST_COOKIES:
+            self.cookies.clear()
         try:
             response = await super().send(request, **options)
         except httpx2.TransportError as problem:
@@ -63,35 +69,49 @@ class Client(httpx2.AsyncClient):
         note.status = response.status_code
         if response.headers.get("content-encoding", "identity").lower() != "identity":
             await response.aclose()
-            note.network = "it answered with compressed data that nobody asked for"
+            note.unusable = "it is compressed, which nobody asked for"
             return httpx2.Response(502, request=request)
         if response.status_code >= 400:
             return await _failed(response, note)
-        if "text/event-stream" not in response.headers.get("content-type", ""):
-            response.stream = _Capped(response.stream, self._limit, note)
+        is_stream = "text/event-stream" in response.headers.get("content-type", "")
+        response.stream = _Body(response.stream, None if is_stream else self._limit, note)
         return response
 
 
-class _Capped(httpx2.AsyncByteStream):
-    """A body that ends with an error once it is too large. A StreamError: the SDK fails one call for it, not all."""
+class _Body(httpx2.AsyncByteStream):
+    """A body that ends with a StreamError where it breaks off or is larger than `limit`.
 
-    def __init__(self, inner: Any, limit: int, note: Exchange) -> None:
+    Without a limit it is a stream of events, each of which has one: read no faster than the host can bear.
+    """
+
+    def __init__(self, inner: Any, limit: int | None, note: Exchange) -> None:
         self._inner = inner
         self._limit = limit
         self._note = note
+        self._second, self._lines = 0.0, 0
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        left = self._limit
+        size = 0
         try:
             async for piece in self._inner:
-                left -= len(piece)
-                if left < 0:
+                size += len(piece)
+                if self._limit is None:
+                    await self._slow_down(piece.count(b"\n") + piece.count(b"\r"))
+                elif size > self._limit:
                     self._note.too_large = True
                     raise httpx2.StreamError("the body is too large")
                 yield piece
         except httpx2.TransportError as problem:
             self._note.network = _reason(problem)
             raise httpx2.StreamError("the body ended early") from None
+
+    async def _slow_down(self, lines: int) -> None:
+        now = anyio.current_time()
+        if now - self._second >= 1:
+            self._second, self._lines = now, 0
+        self._lines += lines
+        if self._lines > MOST_LINES_A_SECOND:
+            await anyio.sleep(self._second + 1 - now)
 
     async def aclose(self) -> None:
         await self._inner.aclose()

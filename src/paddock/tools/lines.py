@@ -73,7 +73,7 @@ def message(line: Line, limit: int) -> SessionMessage | None:
         if not line.data.strip():
             return None
         try:
-            return _parsed(line.data)
+            return parsed(line.data)
         except (ValueError, RecursionError):
             problem = "it is not JSON of the protocol"
     else:
@@ -85,7 +85,8 @@ def message(line: Line, limit: int) -> SessionMessage | None:
     return SessionMessage(mcp_types.JSONRPCError(jsonrpc="2.0", id=answered, error=error))
 
 
-def _parsed(data: bytes) -> SessionMessage:
+def parsed(data: bytes) -> SessionMessage:
+    """The message that `data` is. Raises ValueError, or RecursionError."""
     read = mcp_types.jsonrpc_message_adapter.validate_json
     try:
         return SessionMessage(read(data, by_name=False))

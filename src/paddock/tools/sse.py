@@ -18,51 +18,35 @@ from mcp.shared.message import SessionMessage
 
 from paddock.tools.http_client import EXCHANGE, Client, Exchange
 from paddock.tools.lines import Line, message
+from paddock.tools.outgoing import Outgoing
 from paddock.tools.stdio import Trace
 from paddock.tools.upstream_errors import broken
 
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
 
+    from paddock.tools.outgoing import Sent
     from paddock.tools.upstream_config import Server
 
 HEADERS = {"accept": "text/event-stream", "cache-control": "no-store"}
-
-
-class _Outgoing:
-    """A stream that takes each message together with the exchange of whoever sends it."""
-
-    def __init__(self, inner: MemoryObjectSendStream[tuple[Exchange | None, SessionMessage]]) -> None:
-        self._inner = inner
-
-    async def send(self, item: SessionMessage) -> None:
-        await self._inner.send((EXCHANGE.get(), item))
-
-    async def aclose(self) -> None:
-        self._inner.close()
-
-    async def __aenter__(self) -> _Outgoing:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        self._inner.close()
 
 
 @asynccontextmanager
 async def legacy_sse(server: Server, client: Client, trace: Trace) -> AsyncIterator[TransportStreams]:
     """Both directions of one connection, as the SDK takes a transport."""
     async with client.stream("GET", server.url, headers=HEADERS) as response:
-        if response.status_code != 200:
+        kind = response.headers.get("content-type", "")
+        if response.status_code != 200 or "text/event-stream" not in kind.lower():
             raise broken(f"The server '{server.name}' offers no stream of events at its address.")
         events = aiter(httpx2.EventSource(response, max_event_size=server.answer_bytes))
         endpoint = await _endpoint(server, events)
         incoming, read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-        write, outgoing = anyio.create_memory_object_stream[tuple[Exchange | None, SessionMessage]](0)
+        write, outgoing = anyio.create_memory_object_stream["Sent"](0)
         async with anyio.create_task_group() as group:
             group.start_soon(_receive, events, incoming, server.answer_bytes, trace)
             group.start_soon(_send, client, endpoint, outgoing, incoming)
             try:
-                yield read, _Outgoing(write)
+                yield read, Outgoing(write)
             finally:
                 for stream in (incoming, read, write, outgoing):
                     stream.close()
@@ -71,12 +55,13 @@ async def legacy_sse(server: Server, client: Client, trace: Trace) -> AsyncItera
 
 async def _endpoint(server: Server, events: AsyncIterator[Any]) -> str:
     """Where to post. Only the server itself is believed: credentials go along."""
-    async for event in events:
-        if event.event == "endpoint":
-            endpoint = urljoin(server.url, str(event.data))
-            if urlsplit(endpoint)[:2] == urlsplit(server.url)[:2]:
-                return endpoint
-            break
+    with suppress(httpx2.SSEError):
+        async for event in events:
+            if event.event == "endpoint":
+                endpoint = urljoin(server.url, str(event.data))
+                if urlsplit(endpoint)[:2] == urlsplit(server.url)[:2]:
+                    return endpoint
+                break
     raise broken(f"The server '{server.name}' named no address of its own to send requests to.")
 
 
@@ -98,7 +83,7 @@ async def _receive(
 async def _send(
     client: Client,
     endpoint: str,
-    outgoing: MemoryObjectReceiveStream[tuple[Exchange | None, SessionMessage]],
+    outgoing: MemoryObjectReceiveStream[Sent],
     incoming: MemoryObjectSendStream[SessionMessage | Exception],
 ) -> None:
     async with anyio.create_task_group() as group:
