@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from paddock.model.errors import ConfigError
-from paddock.tools.upstream_config import Server, parse, parse_tables, read
+from paddock.tools.server import Server
+from paddock.tools.upstream_config import parse, parse_tables, read
 
 CLAUDE_DESKTOP = """
 {

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from paddock.tools.server import Server
 from paddock.tools.upstream import Upstream
-from paddock.tools.upstream_config import Server, parse
+from paddock.tools.upstream_config import parse
 
 SERVERS = Path(__file__).parent / "servers"
 PLAIN, HOSTILE = str(SERVERS / "plain.py"), str(SERVERS / "hostile.py")

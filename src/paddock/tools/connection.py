@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from mcp.client import ClientSession
     from mcp.client._transport import TransportStreams
 
-    from paddock.tools.upstream_config import Server
+    from paddock.tools.server import Server
 
 CLOSE_SECONDS = 10.0
 LOST_SECONDS = 3.0
@@ -97,7 +97,9 @@ class Connection:
             return (await self.lost()).without(self.server.secrets)
         if exchange.status in (400, 404) and "session" in f"{problem.message} {exchange.said}".lower():
             self.end()
-            return network(f"The server '{self.server.name}' no longer knows the session; the next call begins another.")
+            return network(
+                f"The server '{self.server.name}' no longer knows the session; the next call begins another."
+            )
         return self._meant(exchange, problem).without(self.server.secrets)
 
     def _meant(self, exchange: Exchange, problem: MCPError) -> CallFailed:

@@ -19,7 +19,7 @@ import anyio
 import httpx2
 
 if TYPE_CHECKING:
-    from paddock.tools.upstream_config import Server
+    from paddock.tools.server import Server
 
 ERROR_BYTES = 64 * 1024
 ERROR_SECONDS = 5.0

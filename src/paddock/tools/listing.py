@@ -15,7 +15,7 @@ from paddock.tools.upstream import CODE_TOOL
 if TYPE_CHECKING:
     from mcp.client import ClientSession
 
-    from paddock.tools.upstream_config import Server
+    from paddock.tools.server import Server
 
 MOST_PAGES = 200
 MOST_TOOLS = 5000

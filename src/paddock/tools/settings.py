@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from paddock.config import Config
-    from paddock.tools.upstream_config import Server
+    from paddock.tools.server import Server
 
 
 def toolbox_of(

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
 
     from paddock.tools.outgoing import Sent
-    from paddock.tools.upstream_config import Server
+    from paddock.tools.server import Server
 
 HEADERS = {"accept": "text/event-stream", "cache-control": "no-store"}
 

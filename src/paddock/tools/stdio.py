@@ -30,7 +30,7 @@ from paddock.tools.upstream_errors import network
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
 
-    from paddock.tools.upstream_config import Server
+    from paddock.tools.server import Server
 
 STDERR_BYTES = 8192
 PIECE_BYTES = 64 * 1024

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from mcp_types import JSONRPCMessage, RequestId
 
     from paddock.tools.outgoing import Sent
-    from paddock.tools.upstream_config import Server
+    from paddock.tools.server import Server
 
 VERSION, SESSION, LAST_EVENT = "mcp-protocol-version", "mcp-session-id", "last-event-id"
 NOTICE_SECONDS = 5.0
@@ -249,7 +249,9 @@ class _Posts:
         self, method: str, headers: dict[str, str], said: JSONRPCMessage | None = None
     ) -> AsyncIterator[httpx2.Response]:
         """The response to one request, whose body is still to be read. A redirect is followed within the same origin."""
-        body = None if said is None else said.model_dump_json(by_alias=True, exclude_unset=True).encode(errors="replace")
+        body = (
+            None if said is None else said.model_dump_json(by_alias=True, exclude_unset=True).encode(errors="replace")
+        )
         request = self._client.build_request(method, self._server.url, headers=headers, content=body)
         response = await self._client.send(request, stream=True, follow_redirects=False)
         for _ in range(MOST_REDIRECTS):

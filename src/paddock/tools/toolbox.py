@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from paddock.tools.answers import CreateArtifact
     from paddock.tools.catalogue import Catalogue
     from paddock.tools.schema import Validator
+    from paddock.tools.server import Server
     from paddock.tools.upstream import Health, Upstream
-    from paddock.tools.upstream_config import Server
     from paddock.tools.upstream_errors import CallFailed
 
 CALLING = ("await", "callTool")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from paddock.tools.connection import Connection
     from paddock.tools.http_client import Exchange
     from paddock.tools.opening import Opening
-    from paddock.tools.upstream_config import Server
+    from paddock.tools.server import Server
 
 State = Literal["idle", "connecting", "ready", "failed", "closed"]
 Progress = Callable[[float, float | None, str], None]
