@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from paddock.model.journal import Journal
     from paddock.model.tools import Tool
     from paddock.sync import Background
-    from paddock.tools.upstream import Health
+    from paddock.tools.health import Health
 
 
 class Paddock:

@@ -12,7 +12,7 @@ import pytest
 from paddock.model.envelope import envelope
 from paddock.model.tools import Tool
 from paddock.tools.answers import answer
-from paddock.tools.upstream import Result
+from paddock.tools.call import Result
 
 TOOL, TYPED = Tool("shop", "orders"), Tool("shop", "orders", output_schema={"type": "object"})
 PNG = base64.b64encode(b"\x89PNG").decode()

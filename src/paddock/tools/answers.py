@@ -26,7 +26,7 @@ from paddock.tools.upstream_errors import CallFailed, broken, json_rpc, shortene
 
 if TYPE_CHECKING:
     from paddock.model.tools import Tool
-    from paddock.tools.upstream import Result
+    from paddock.tools.call import Result
 
 CreateArtifact = Callable[[str, bytes, str], Awaitable[Mapping[str, Any]]]
 """Keeps bytes under a file name and a MIME type; gives what a script's own `create_artifact` would."""

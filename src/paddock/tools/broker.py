@@ -151,7 +151,7 @@ class Broker:
             return _internal(tool, problem)
 
     async def _not_found(self, name: str) -> Answer:
-        unreachable = self._toolbox.unreachable(name)
+        unreachable = self._scope.unreachable(name)
         if unreachable is not None:
             return _failure(unreachable.envelope(name))
         hints = (await self._scope.catalogue()).hints(name)

@@ -28,6 +28,7 @@ MOST_RETRY_SECONDS = 86_400.0
 MOST_LINES_A_SECOND = 100_000
 """Of a stream of events. A server that sends more is read more slowly: each costs the host a microsecond."""
 MOST_COOKIES = 50
+MOST_REDIRECTS = 10
 
 
 @dataclass(slots=True)
@@ -75,6 +76,17 @@ class Client(httpx2.AsyncClient):
             return await _failed(response, note)
         is_stream = "text/event-stream" in response.headers.get("content-type", "")
         response.stream = _Body(response.stream, None if is_stream else self._limit, note)
+        return response
+
+    async def follow(self, request: httpx2.Request) -> httpx2.Response:
+        """The response, its body unread, after the redirects that stay with this server. Another is not followed."""
+        response = await self.send(request, stream=True, follow_redirects=False)
+        for _ in range(MOST_REDIRECTS):
+            following = response.next_request
+            if following is None or not _is_near(following, request):
+                break
+            await response.aclose()
+            request, response = following, await self.send(following, stream=True, follow_redirects=False)
         return response
 
 
@@ -158,3 +170,11 @@ def _retry_after(value: str) -> float | None:
 
 def _reason(problem: Exception) -> str:
     return f"{type(problem).__name__}: {problem}" if str(problem) else type(problem).__name__
+
+
+def _is_near(following: httpx2.Request, request: httpx2.Request) -> bool:
+    """Whether a redirect stays with the server that the credentials are for, and keeps the message."""
+    new, old = following.url, request.url
+    is_same = (new.scheme, new.host, new.port) == (old.scheme, old.host, old.port)
+    is_upgrade = (old.scheme, new.scheme, new.host) == ("http", "https", old.host) and old.port is new.port is None
+    return following.method == request.method and new.userinfo in (b"", old.userinfo) and (is_same or is_upgrade)

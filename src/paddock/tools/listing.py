@@ -10,7 +10,7 @@ from mcp_types import PaginatedRequestParams
 from mcp_types import Tool as Listed
 
 from paddock.model.tools import Hints, Tool
-from paddock.tools.upstream import CODE_TOOL
+from paddock.tools.health import CODE_TOOL
 
 if TYPE_CHECKING:
     from mcp.client import ClientSession

@@ -42,7 +42,6 @@ AGAIN_SECONDS = (0.1, 1.0, 30.0)
 MOST_RESUMED = 100
 MOST_FAILED = 2
 """In a row: streams that could not be had again, or brought nothing."""
-MOST_REDIRECTS = 10
 ENDED = "its stream ended without an answer"
 
 
@@ -110,10 +109,10 @@ class _Posts:
                 await self._notify(said, headers, None)
                 if self._session:
                     self._group.start_soon(self._listen)
-            elif (post := self._abandoned(said)) is None or not post.is_modern:
-                self._group.start_soon(self._notify, said, headers, post)
+            elif (abandoned := self._abandoned(said)) is None or not abandoned.is_modern:
+                self._group.start_soon(self._notify, said, headers, abandoned)
             else:
-                post.scope.cancel()
+                abandoned.scope.cancel()
 
     async def goodbye(self) -> None:
         """Tell the server that the session is over, where there is one."""
@@ -248,18 +247,12 @@ class _Posts:
     async def _opened(
         self, method: str, headers: dict[str, str], said: JSONRPCMessage | None = None
     ) -> AsyncIterator[httpx2.Response]:
-        """The response to one request, whose body is still to be read. A redirect is followed within the same origin."""
+        """The response to one request, its body still to be read."""
         body = (
             None if said is None else said.model_dump_json(by_alias=True, exclude_unset=True).encode(errors="replace")
         )
         request = self._client.build_request(method, self._server.url, headers=headers, content=body)
-        response = await self._client.send(request, stream=True, follow_redirects=False)
-        for _ in range(MOST_REDIRECTS):
-            following = response.next_request
-            if following is None or not _is_near(following, request):
-                break
-            await response.aclose()
-            request, response = following, await self._client.send(following, stream=True, follow_redirects=False)
+        response = await self._client.follow(request)
         try:
             yield response
         finally:
@@ -302,11 +295,3 @@ def _refusal(response: httpx2.Response) -> tuple[str, int]:
     if response.status_code == 404:
         return "Not Found", mcp_types.METHOD_NOT_FOUND
     return f"HTTP {response.status_code}", mcp_types.INTERNAL_ERROR
-
-
-def _is_near(following: httpx2.Request, request: httpx2.Request) -> bool:
-    """Whether a redirect stays with the server that the credentials are for, and keeps the message."""
-    new, old = following.url, request.url
-    is_same = (new.scheme, new.host, new.port) == (old.scheme, old.host, old.port)
-    is_upgrade = (old.scheme, new.scheme, new.host) == ("http", "https", old.host) and old.port is new.port is None
-    return following.method == request.method and new.userinfo in (b"", old.userinfo) and (is_same or is_upgrade)

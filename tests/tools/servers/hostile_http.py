@@ -79,7 +79,7 @@ async def close_mid(asked: Asked) -> None:
 
 
 async def huge(asked: Asked, **headers: object) -> None:
-    await asked.head(200, **headers)
+    await asked.head(200, JSON, **headers)
     await asked.write(f'{{"jsonrpc":"2.0","id":{asked.number},"result":{{"content":[{{"type":"text","text":"'.encode())
     for _ in range(100):
         await asked.write(MEGABYTE)
