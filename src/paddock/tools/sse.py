@@ -18,12 +18,13 @@ from mcp.shared.message import SessionMessage
 
 from paddock.tools.http_client import EXCHANGE, Client, Exchange
 from paddock.tools.lines import Line, message
-from paddock.tools.outgoing import Outgoing
+from paddock.tools.outgoing import NOTICE_SECONDS, Outgoing, cancelled_by
 from paddock.tools.stdio import Trace
 from paddock.tools.upstream_errors import broken
 
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
+    from mcp_types import RequestId
 
     from paddock.tools.outgoing import Sent
     from paddock.tools.server import Server
@@ -44,7 +45,7 @@ async def legacy_sse(server: Server, client: Client, trace: Trace) -> AsyncItera
         write, outgoing = anyio.create_memory_object_stream["Sent"](0)
         async with anyio.create_task_group() as group:
             group.start_soon(_receive, events, incoming, server.answer_bytes, trace)
-            group.start_soon(_send, client, endpoint, outgoing, incoming)
+            group.start_soon(_Posts(client, endpoint, incoming).send, outgoing)
             try:
                 yield read, Outgoing(write)
             finally:
@@ -80,27 +81,47 @@ async def _receive(
         incoming.close()  # which ends every call that waits
 
 
-async def _send(
-    client: Client,
-    endpoint: str,
-    outgoing: MemoryObjectReceiveStream[Sent],
-    incoming: MemoryObjectSendStream[SessionMessage | Exception],
-) -> None:
-    async with anyio.create_task_group() as group:
-        async for exchange, said in outgoing:
-            group.start_soon(_post, client, endpoint, said.message, exchange, incoming)
+class _Posts:
+    def __init__(
+        self, client: Client, endpoint: str, incoming: MemoryObjectSendStream[SessionMessage | Exception]
+    ) -> None:
+        self._client, self._endpoint, self._incoming = client, endpoint, incoming
+        self._waiting: dict[RequestId, anyio.CancelScope] = {}
 
+    async def send(self, outgoing: MemoryObjectReceiveStream[Sent]) -> None:
+        """Post whatever comes. The post of a request that is cancelled is closed, if the server has not taken it."""
+        async with anyio.create_task_group() as group:
+            async for exchange, item in outgoing:
+                said = item.message
+                if isinstance(said, mcp_types.JSONRPCRequest):
+                    group.start_soon(self._request, said, exchange)
+                    continue
+                number = cancelled_by(said)
+                if number is not None and number in self._waiting:
+                    self._waiting[number].cancel()
+                group.start_soon(self._notify, said)
 
-async def _post(
-    client: Client,
-    endpoint: str,
-    said: mcp_types.JSONRPCMessage,
-    exchange: Exchange | None,
-    incoming: MemoryObjectSendStream[SessionMessage | Exception],
-) -> None:
-    EXCHANGE.set(exchange)
-    response = await client.post(endpoint, json=said.model_dump(by_alias=True, mode="json", exclude_unset=True))
-    if response.status_code >= 300 and isinstance(said, mcp_types.JSONRPCRequest):
-        error = mcp_types.ErrorData(code=mcp_types.INTERNAL_ERROR, message="the request was not taken")
-        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
-            await incoming.send(SessionMessage(mcp_types.JSONRPCError(jsonrpc="2.0", id=said.id, error=error)))
+    async def _request(self, said: mcp_types.JSONRPCRequest, exchange: Exchange | None) -> None:
+        EXCHANGE.set(exchange)
+        with anyio.CancelScope() as scope:
+            self._waiting[said.id] = scope
+            try:
+                if await self._posted(said) < 300:
+                    return
+                error = mcp_types.ErrorData(code=mcp_types.INTERNAL_ERROR, message="the request was not taken")
+                with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+                    failed = mcp_types.JSONRPCError(jsonrpc="2.0", id=said.id, error=error)
+                    await self._incoming.send(SessionMessage(failed))
+            finally:
+                del self._waiting[said.id]
+
+    async def _notify(self, said: mcp_types.JSONRPCMessage) -> None:
+        EXCHANGE.set(Exchange())
+        with anyio.move_on_after(NOTICE_SECONDS):
+            await self._posted(said)
+
+    async def _posted(self, said: mcp_types.JSONRPCMessage) -> int:
+        """The status. What else the response holds is of no interest: answers come over the stream."""
+        values = said.model_dump(by_alias=True, mode="json", exclude_unset=True)
+        async with self._client.stream("POST", self._endpoint, json=values) as response:
+            return response.status_code

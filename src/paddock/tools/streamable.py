@@ -24,7 +24,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from paddock.tools.http_client import EXCHANGE, Client, Exchange
 from paddock.tools.lines import parsed
-from paddock.tools.outgoing import Outgoing
+from paddock.tools.outgoing import NOTICE_SECONDS, Outgoing, cancelled_by
 
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from paddock.tools.server import Server
 
 VERSION, SESSION, LAST_EVENT = "mcp-protocol-version", "mcp-session-id", "last-event-id"
-NOTICE_SECONDS = 5.0
-"""For a notification to be taken. The server's own calls wait for no longer than that."""
 GOODBYE_SECONDS = 2.0
 AGAIN_SECONDS = (0.1, 1.0, 30.0)
 """Before a stream that ended is asked for again: at least, where the server does not say, at most."""
@@ -136,11 +134,11 @@ class _Posts:
 
     def _abandoned(self, said: JSONRPCMessage) -> _Post | None:
         """The request that `said` cancels. In the newer era one that is over already is nothing to speak of."""
-        if not isinstance(said, JSONRPCNotification) or said.method != "notifications/cancelled":
+        number = cancelled_by(said)
+        if number is None:
             return None
-        number = (said.params or {}).get("requestId")
         over = _Post(is_modern=True) if self._version in MODERN_PROTOCOL_VERSIONS else None
-        return self._waiting.get(number, over) if isinstance(number, int | str) else over
+        return self._waiting.get(number, over)
 
     async def _notify(self, said: JSONRPCMessage, headers: dict[str, str], abandoned: _Post | None) -> None:
         EXCHANGE.set(Exchange())
