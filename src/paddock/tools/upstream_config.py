@@ -63,10 +63,22 @@ def parse(
 
 
 def parse_tables(
-    tables: Any, environ: Mapping[str, str] | None = None, *, origin: str = "paddock.toml"
+    tables: Any, environ: Mapping[str, str] | None = None, *, origin: str = "the configuration"
 ) -> tuple[Server, ...]:
-    """The servers of `[upstreams.NAME]`, as TOML gives them."""
-    return _servers(tables, Variables(_environ(environ), folder=str(Path.cwd())), f"{origin}: upstreams")
+    """The servers of `[upstreams.NAME]`, as TOML gives them. Each may come from a file, or a variable, of its own."""
+    variables = Variables(_environ(environ), folder=str(Path.cwd()))
+    if not isinstance(tables, Mapping):
+        return _servers(tables, variables, f"{origin}: upstreams")  # which says what is wrong
+    found = (
+        _servers({name: values}, variables, f"{origin_of(values, origin)}: upstreams")
+        for name, values in tables.items()
+    )
+    return tuple(server for servers in found for server in servers)
+
+
+def origin_of(table: Any, origin: str = "the configuration") -> str:
+    """The file or variable that a table is from, where it knows that."""
+    return str(getattr(table, "origin", origin))
 
 
 def _environ(environ: Mapping[str, str] | None) -> Mapping[str, str]:
