@@ -122,3 +122,29 @@ async def test_a_server_that_comes_after_a_run_began_is_found_by_its_full_name(h
         found = await scope.find("late.ok")
         assert found is not None
         assert found.full_name == "late.ok"
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+async def test_a_server_that_wants_credentials_says_what_to_set(hostile_http: HostileHttp, engine: str) -> None:
+    code = """
+import json
+said = []
+for name in ("it.anything", "late.status_401"):
+    try:
+        await call_tool(name, {})
+    except RuntimeError as problem:
+        said.append(json.loads(str(problem)))
+said
+"""
+    upstreams = {"it": hostile_http.at("/status/401"), "late": hostile_http.at()}
+    async with Paddock(config(upstreams)) as paddock:
+        result = await paddock.run(code, engine=engine)
+        health = paddock.upstreams()["it"]
+    assert [(said["error_kind"], said["error_code"], said["retryable"]) for said in result.output] == [
+        ("auth_error", "AUTH_AUTHENTICATION", False)
+    ] * 2
+    for summary in (health.error, *(said["summary"] for said in result.output)):
+        assert "answered with HTTP 401: no: [redacted]" in summary
+        assert """headers = { Authorization = "Bearer ${TOKEN}" }""" in summary
+        assert "OAuth, which Paddock does not do yet" in summary
+    assert health.state == "failed"

@@ -1,9 +1,10 @@
 """What a tool answered, as a script gets it: an object as itself, anything else as `{"result": …}`.
 
-Structured content wins: the text beside it says the same again. Without it, text that is JSON is parsed where the tool
-declares no output schema; several texts that all are JSON are a list of values, others one text of several lines.
-Images, sounds and embedded files become artifacts and stand for themselves, in order. A link to a resource stays what
-it is, an address with a name: whether it is worth reading is the script's to say.
+Structured content wins: the text beside it says the same again, and whatever else is there is under `_attachments`.
+Without it, text that is JSON is parsed where the tool declares no output schema; several texts that all are JSON are a
+list of values, others one text of several lines. Images, sounds and embedded files become artifacts and stand for
+themselves, in order. A link to a resource stays what it is, an address with a name: whether it is worth reading is the
+script's to say.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 CreateArtifact = Callable[[str, bytes, str], Awaitable[Mapping[str, Any]]]
 """Keeps bytes under a file name and a MIME type; gives what a script's own `create_artifact` would."""
+ATTACHMENTS = "_attachments"
 MOST_DEPTH = 200
 MOST_DIGITS = 4000
 _LINK = ("uri", "name", "title", "description", "mimeType", "size")
@@ -43,7 +45,7 @@ async def answer(result: Result, tool: Tool, create_artifact: CreateArtifact) ->
         return _failed(result, tool)
     try:
         if result.has_structured:
-            return Answer(_dumps(_object(result.structured)))
+            return Answer(_dumps(await _structured(result, tool, create_artifact)))
         return Answer(_dumps(await _content(result, tool, create_artifact)))
     except CallFailed as failure:
         return Answer(_dumps(failure.envelope(tool.full_name)), failed=True)
@@ -51,6 +53,30 @@ async def answer(result: Result, tool: Tool, create_artifact: CreateArtifact) ->
 
 def _object(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {"result": value}
+
+
+async def _structured(result: Result, tool: Tool, create_artifact: CreateArtifact) -> dict[str, Any]:
+    """The tool's own object, and under one more key what came beside it.
+
+    No key is added to what the tool declares to be a map: a script goes through all of it. What became an artifact is
+    among those of the run all the same.
+    """
+    value = _object(result.structured)
+    beside = [(number, block) for number, block in enumerate(result.content, 1) if block.get("type") != "text"]
+    attached = [await _attached(block, number, create_artifact) for number, block in beside]
+    if not attached or ATTACHMENTS in value or isinstance((tool.output_schema or {}).get("additionalProperties"), dict):
+        return value
+    return {**value, ATTACHMENTS: attached}
+
+
+async def _attached(block: Mapping[str, Any], number: int, create_artifact: CreateArtifact) -> Any:
+    resource = block.get("resource")
+    if isinstance(resource, dict) and isinstance(resource.get("text"), str):
+        return {key: resource[key] for key in ("uri", "mimeType", "text") if key in resource}
+    try:
+        return await _reference(block, number, create_artifact)
+    except CallFailed as failure:  # the answer itself is there, and good
+        return {"success": False, "error": failure.summary}
 
 
 async def _content(result: Result, tool: Tool, create_artifact: CreateArtifact) -> dict[str, Any]:

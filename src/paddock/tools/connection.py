@@ -110,7 +110,7 @@ class Connection:
             size = self.server.answer_bytes / 2**20
             return broken(f"The answer of the server '{name}' is larger than {size:g} MB.", "Ask for less at once.")
         if exchange.status >= 400:
-            return http(name, exchange.status, exchange.said, exchange.retry_after_seconds)
+            return _refused(name, exchange)
         if exchange.unusable or problem.code == PARSE_ERROR:
             why = exchange.unusable or said
             return broken(f"The answer of the server '{name}' cannot be used: {why}.", "Ask for something else.")
@@ -211,7 +211,7 @@ class Connection:
         if seen.network:
             return network(f"The server '{name}' cannot be reached: {seen.network}")
         if seen.status >= 400 and not self._ready.done():
-            return http(name, seen.status, seen.said, seen.retry_after_seconds)
+            return _refused(name, seen)
         if self.trace.problem:
             return network(f"The server '{name}' was given up: {self.trace.problem}.{words}")
         if self.trace.exit_code is not None:
@@ -221,6 +221,10 @@ class Connection:
         if problem is not None and not isinstance(problem, MCPError):
             return network(f"The server '{name}' was lost: {type(problem).__name__}: {problem}{words}")
         return network(f"The connection to the server '{name}' was closed.{words}")
+
+
+def _refused(name: str, seen: Exchange) -> CallFailed:
+    return http(name, seen.status, seen.said, seen.retry_after_seconds, wants_oauth=seen.wants_oauth)
 
 
 def _how(exit_code: int) -> str:

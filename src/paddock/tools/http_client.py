@@ -39,6 +39,7 @@ class Exchange:
     said: str = ""
     retry_after_seconds: float | None = None
     network: str = ""  # why there is no answer at all
+    wants_oauth: bool = False
     unusable: str = ""  # why the answer is none
     too_large: bool = False
 
@@ -141,6 +142,7 @@ async def _failed(response: httpx2.Response, note: Exchange) -> httpx2.Response:
         except (httpx2.TransportError, httpx2.StreamError):
             pass
     await response.aclose()
+    note.wants_oauth = "resource_metadata" in response.headers.get("www-authenticate", "")
     note.retry_after_seconds = _retry_after(response.headers.get("retry-after", ""))
     content_type = response.headers.get("content-type", "")
     if "html" not in content_type:

@@ -146,6 +146,8 @@ class Toolbox:
             return None
         from paddock.tools.upstream_errors import network
 
+        if upstream.failure is not None and upstream.failure.kind in ("auth_error", "rate_limited"):
+            return upstream.failure
         why = upstream.health.error or "it has not answered yet"
         return network(f"The server '{upstream.name}' is not there now: {why}").without(upstream.server.secrets)
 

@@ -48,6 +48,8 @@ class Upstream:
         self._relisting: asyncio.Task[None] | None = None
         self._is_stale = False
         self._is_overdue = False
+        self.failure: CallFailed | None = None
+        """Why it could not be connected, as long as it is not."""
 
     @property
     def name(self) -> str:
@@ -130,7 +132,7 @@ class Upstream:
         if self._opening is None or self._opening.done():
             left = self._backoff.left_seconds()
             if left > WAIT_SECONDS:
-                raise network(self.health.error, retry_after_seconds=left)
+                raise (self.failure or network(self.health.error)).later(left)
             self._opening = asyncio.create_task(self._open(left))
             self._opening.add_done_callback(_seen)
         return await asyncio.shield(self._opening)
@@ -150,12 +152,13 @@ class Upstream:
             self._backoff.failed()
             if self._connection is not None:
                 await self._connection.close()
+            self.failure = failure
             self._note("failed", failure.summary)
             raise
         client = connection.client
         info = client.server_info
         self._backoff.connected()
-        self._is_overdue = False
+        self._is_overdue, self.failure = False, None
         self._note(
             "ready",
             protocol_version=client.protocol_version,
