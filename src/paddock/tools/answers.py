@@ -15,6 +15,7 @@ import json
 import math
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
@@ -23,6 +24,7 @@ from paddock.model import envelope
 from paddock.model.artifacts import TYPES, name_problem
 from paddock.model.events import Answer
 from paddock.model.nesting import is_deeper
+from paddock.tools import large
 from paddock.tools.upstream_errors import CallFailed, broken, json_rpc, shortened
 
 if TYPE_CHECKING:
@@ -44,9 +46,9 @@ async def answer(result: Result, tool: Tool, create_artifact: CreateArtifact) ->
     if result.is_error:
         return _failed(result, tool)
     try:
-        if result.has_structured:
-            return Answer(_dumps(await _structured(result, tool, create_artifact)))
-        return Answer(_dumps(await _content(result, tool, create_artifact)))
+        shape = _structured if result.has_structured else _content
+        value = await shape(result, tool, create_artifact)
+        return Answer(await large.worked(partial(_dumps, value), is_large=large.is_large(value)))
     except CallFailed as failure:
         return Answer(_dumps(failure.envelope(tool.full_name)), failed=True)
 
@@ -87,7 +89,7 @@ async def _content(result: Result, tool: Tool, create_artifact: CreateArtifact) 
         text = _text(block)
         if text is not None:
             texts.append(text)
-            values.append(_parsed(text, tool))
+            values.append(await large.worked(partial(_parsed, text, tool), is_large=len(text) > large.LARGE))
         else:
             values.append(await _reference(block, number, create_artifact))
     if not values:
@@ -113,7 +115,8 @@ def _parsed(text: str, tool: Tool) -> Any:
     if tool.output_schema is not None or not text.lstrip()[:1] or text.lstrip()[0] not in '{["-0123456789tfn':
         return text
     try:
-        value = json.loads(text, parse_constant=_refuse)
+        loads = large.loads if len(text) > large.LARGE else json.loads
+        value = loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError):
         return text
     return text if is_deeper(value, MOST_DEPTH) else value
@@ -189,10 +192,11 @@ def _is_strict(value: Any) -> bool:
 
 def _dumps(value: Any) -> str:
     """JSON that every reader takes: ASCII, and null for what JSON has no number for."""
+    dumps = large.dumps if large.is_large(value) else json.dumps
     try:
-        return json.dumps(value, allow_nan=False)
+        return dumps(value, allow_nan=False)
     except ValueError:
-        return json.dumps(_finite(value), allow_nan=False)
+        return dumps(_finite(value), allow_nan=False)
 
 
 def _finite(value: Any) -> Any:

@@ -112,11 +112,12 @@ class Broker:
 
     async def _journalled(self, number: int, tool: Tool, arguments: Mapping[str, Any]) -> Answer:
         from paddock.model.journal import Intent, Outcome
+        from paddock.tools import large
         from paddock.tools.redaction import redacted
 
         secrets = self._toolbox.secrets
-        text = json.dumps(redacted(arguments, secrets))
-        intent = Intent(self._run_id, number, tool.full_name, text, bool(tool.hints.read_only), time.time())
+        asked = json.dumps(redacted(arguments, secrets))
+        intent = Intent(self._run_id, number, tool.full_name, asked, bool(tool.hints.read_only), time.time())
         await self._journal.intend(intent)
         started = time.perf_counter()
         answer: Answer | None = None
@@ -125,7 +126,8 @@ class Broker:
         finally:
             milliseconds = (time.perf_counter() - started) * 1000
             status: Status = "cancelled" if answer is None else "error" if answer.failed else "ok"
-            said = "" if answer is None else redacted(answer.json, secrets)
+            text = "" if answer is None else answer.json
+            said = await large.worked(lambda: redacted(text, secrets), is_large=len(text) > large.LARGE)
             await self._journal.conclude(Outcome(self._run_id, number, status, milliseconds, said))
         return answer
 

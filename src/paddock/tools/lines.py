@@ -8,10 +8,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 import mcp_types
 from mcp.shared.message import SessionMessage
+
+from paddock.tools import large
 
 END_BYTES = 512
 MOST_DROPPED = 32
@@ -87,11 +90,14 @@ def message(line: Line, limit: int) -> SessionMessage | None:
 
 def parsed(data: bytes) -> SessionMessage:
     """The message that `data` is. Raises ValueError, or RecursionError."""
-    read = mcp_types.jsonrpc_message_adapter.validate_json
+    read = mcp_types.jsonrpc_message_adapter
+    if len(data) > large.LARGE and b"\\ud" not in data and b"\\uD" not in data:
+        with suppress(ValueError):
+            return SessionMessage(read.validate_python(large.loads(data), by_name=False))
     try:
-        return SessionMessage(read(data, by_name=False))
+        return SessionMessage(read.validate_json(data, by_name=False))
     except ValueError:
-        return SessionMessage(read(_mended(data), by_name=False))
+        return SessionMessage(read.validate_json(_mended(data), by_name=False))
 
 
 def _mended(data: bytes) -> bytes:

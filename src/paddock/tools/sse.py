@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
@@ -16,6 +17,7 @@ import mcp_types
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.shared.message import SessionMessage
 
+from paddock.tools.guard import heard
 from paddock.tools.http_client import EXCHANGE, Client, Exchange
 from paddock.tools.lines import Line, message
 from paddock.tools.outgoing import NOTICE_SECONDS, Outgoing, cancelled_by
@@ -44,7 +46,7 @@ async def legacy_sse(server: Server, client: Client, trace: Trace) -> AsyncItera
         incoming, read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         write, outgoing = anyio.create_memory_object_stream["Sent"](0)
         async with anyio.create_task_group() as group:
-            group.start_soon(_receive, events, incoming, server.answer_bytes, trace)
+            group.start_soon(_receive, events, incoming, server, trace)
             group.start_soon(_Posts(client, endpoint, incoming).send, outgoing)
             try:
                 yield read, Outgoing(write)
@@ -67,14 +69,22 @@ async def _endpoint(server: Server, events: AsyncIterator[Any]) -> str:
 
 
 async def _receive(
-    events: AsyncIterator[Any], incoming: MemoryObjectSendStream[SessionMessage | Exception], limit: int, trace: Trace
+    events: AsyncIterator[Any],
+    incoming: MemoryObjectSendStream[SessionMessage | Exception],
+    server: Server,
+    trace: Trace,
 ) -> None:
     try:
         async for event in events:
-            if event.event == "message" and (said := message(Line(event.data.encode()), limit)) is not None:
+            if event.event != "message":
+                continue
+            line = Line(event.data.encode())
+            said = await heard(partial(message, line, server.answer_bytes), len(line.data), server.secrets)
+            if said is not None:
                 await incoming.send(said)
     except httpx2.SSEError:
-        trace.problem = f"it sent an answer of more than {limit / 2**20:g} MB, or something that is no event"
+        size = server.answer_bytes / 2**20
+        trace.problem = f"it sent an answer of more than {size:g} MB, or something that is no event"
     except (httpx2.TransportError, httpx2.StreamError, anyio.BrokenResourceError, anyio.ClosedResourceError):
         pass
     finally:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 import anyio
@@ -22,6 +23,7 @@ from mcp.shared.message import ClientMessageMetadata, SessionMessage
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from paddock.tools.guard import heard
 from paddock.tools.http_client import EXCHANGE, Client, Exchange
 from paddock.tools.lines import parsed
 from paddock.tools.outgoing import NOTICE_SECONDS, Outgoing, cancelled_by
@@ -157,7 +159,7 @@ class _Posts:
                 try:
                     await self._answered(said, headers)
                 except _NoAnswer as why:
-                    await self._hand_over(JSONRPCError(jsonrpc="2.0", id=said.id, error=why.error))
+                    await self._hand_over(SessionMessage(JSONRPCError(jsonrpc="2.0", id=said.id, error=why.error)))
         finally:
             if self._waiting.get(said.id) is post:
                 del self._waiting[said.id]
@@ -185,12 +187,12 @@ class _Posts:
 
     async def _take(self, response: httpx2.Response, said: JSONRPCRequest) -> None:
         try:
-            answer = _answer(_read(await response.aread()), said)
+            item = await self._read(await response.aread())
         except httpx2.StreamError:  # the exchange has the reason
             raise _NoAnswer(ENDED, mcp_types.CONNECTION_CLOSED) from None
-        if answer is None:
+        if not _answers(item.message, said):
             raise _NoAnswer("it answers another request, or none", mcp_types.PARSE_ERROR)
-        await self._hand_over(answer)
+        await self._hand_over(item)
 
     async def _follow(self, response: httpx2.Response, said: JSONRPCRequest | None, place: _Place) -> bool:
         """Hand over what a stream of events holds; whether the answer to `said` was among it, which ends it."""
@@ -199,13 +201,12 @@ class _Posts:
                 place.note(event)
                 if event.event != "message" or not event.data:
                     continue
-                message = _read(event.data.encode())
-                answer = _answer(message, said)
-                if answer is not None:
-                    await self._hand_over(answer)
+                item = await self._read(event.data.encode())
+                if _answers(item.message, said):
+                    await self._hand_over(item)
                     return True
-                if not isinstance(message, JSONRPCResponse | JSONRPCError):  # which would be somebody else's
-                    await self._hand_over(message)
+                if not isinstance(item.message, JSONRPCResponse | JSONRPCError):  # which would be somebody else's
+                    await self._hand_over(item)
         except httpx2.SSEError as problem:
             raise _NoAnswer(f"its stream cannot be read: {problem}", mcp_types.PARSE_ERROR) from None
         except httpx2.StreamError:
@@ -256,9 +257,15 @@ class _Posts:
         finally:
             await response.aclose()
 
-    async def _hand_over(self, message: JSONRPCMessage) -> None:
+    async def _read(self, data: bytes) -> SessionMessage:
+        try:
+            return await heard(partial(parsed, data), len(data), self._server.secrets)
+        except (ValueError, RecursionError):
+            raise _NoAnswer("it is not JSON of the protocol", mcp_types.PARSE_ERROR) from None
+
+    async def _hand_over(self, item: SessionMessage) -> None:
         with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
-            await self._incoming.send(SessionMessage(message))
+            await self._incoming.send(item)
 
 
 class _NoAnswer(Exception):
@@ -269,19 +276,12 @@ class _NoAnswer(Exception):
         self.error = mcp_types.ErrorData(code=code, message=message)
 
 
-def _read(data: bytes) -> JSONRPCMessage:
-    try:
-        return parsed(data).message
-    except (ValueError, RecursionError):
-        raise _NoAnswer("it is not JSON of the protocol", mcp_types.PARSE_ERROR) from None
-
-
-def _answer(message: JSONRPCMessage, said: JSONRPCRequest | None) -> JSONRPCMessage | None:
-    """`message` if it answers `said`. Some servers make a text of the number that they were given."""
+def _answers(message: JSONRPCMessage, said: JSONRPCRequest | None) -> bool:
+    """Whether `message` answers `said`; it has the same id then. Some servers make a text of the number."""
     if said is None or not isinstance(message, JSONRPCResponse | JSONRPCError) or str(message.id) != str(said.id):
-        return None
+        return False
     message.id = said.id
-    return message
+    return True
 
 
 def _refusal(response: httpx2.Response) -> tuple[str, int]:
