@@ -92,6 +92,7 @@ async def test_an_answer_of_a_hundred_megabytes_is_not_kept(
         ("accepted", "not JSON of the protocol"),
         ("html", "HTTP 200 with text/html is no answer"),
         ("other_id", "it answers another request, or none"),
+        ("no_id", "refused the call: what?"),
     ],
 )
 async def test_an_answer_that_is_none_is_said_to_be_none(
@@ -108,6 +109,15 @@ async def test_of_two_answers_the_first_counts(connect: Connect, hostile_http: H
     upstream = connect(**hostile_http.at())
     assert (await upstream.call("twice", {})).content == ({"type": "text", "text": "first"},)
     assert await answers(upstream)
+
+
+async def test_a_session_that_the_server_forgot_is_begun_anew(connect: Connect, hostile_http: HostileHttp) -> None:
+    upstream = connect(**hostile_http.at("/session"))
+    failed = await failure(upstream, "forgotten")
+    assert (code(failed), "no longer knows the session" in failed.summary) == (NETWORK, True)
+    assert await answers(upstream)
+    without = connect(**hostile_http.at())
+    assert code(await failure(without, "forgotten")) == ("upstream_http", "UPSTREAM_HTTP_404", False)
 
 
 @pytest.mark.parametrize("tool", ["round_and_round", "elsewhere", "elsewhere_get"])

@@ -172,7 +172,7 @@ class _Posts:
                 self._session = response.headers.get(SESSION, "")
             kind = response.headers.get("content-type", "").lower()
             if response.status_code >= 400:
-                raise _NoAnswer(*_refusal(response))
+                raise self._refusal(response)
             if response.next_request is not None:
                 shown = response.next_request.url.copy_with(userinfo=b"", query=None, fragment=None)
                 raise _NoAnswer(f"it redirects to {shown}, which is not followed; set that address if it is right")
@@ -247,15 +247,24 @@ class _Posts:
         self, method: str, headers: dict[str, str], said: JSONRPCMessage | None = None
     ) -> AsyncIterator[httpx2.Response]:
         """The response to one request, its body still to be read."""
-        body = (
-            None if said is None else said.model_dump_json(by_alias=True, exclude_unset=True).encode(errors="replace")
-        )
-        request = self._client.build_request(method, self._server.url, headers=headers, content=body)
+        body = b"" if said is None else said.model_dump_json(by_alias=True, exclude_unset=True).encode(errors="replace")
+        request = self._client.build_request(method, self._server.url, headers=headers, content=body or None)
         response = await self._client.follow(request)
         try:
             yield response
         finally:
             await response.aclose()
+
+    def _refusal(self, response: httpx2.Response) -> _NoAnswer:
+        """What a status of 400 and more says: an error of the protocol where it has one. Its body is read already."""
+        with suppress(ValueError, RecursionError):
+            message = parsed(response.content).message
+            if isinstance(message, JSONRPCError):  # also one without an id: refused before that was read
+                return _NoAnswer(message.error.message, message.error.code, message.error.data)
+        if response.status_code == 404 and self._session:
+            return _NoAnswer("the session is over")
+        known = {404: mcp_types.METHOD_NOT_FOUND}  # how one says it that knows nothing of the protocol
+        return _NoAnswer(f"HTTP {response.status_code}", known.get(response.status_code, mcp_types.INTERNAL_ERROR))
 
     async def _read(self, data: bytes) -> SessionMessage:
         try:
@@ -269,27 +278,21 @@ class _Posts:
 
 
 class _NoAnswer(Exception):
-    """Why a request will not be answered, in words of our own."""
+    """Why a request will not be answered."""
 
-    def __init__(self, message: str, code: int = mcp_types.INVALID_REQUEST) -> None:
+    def __init__(self, message: str, code: int = mcp_types.INVALID_REQUEST, data: object = None) -> None:
         super().__init__(message)
-        self.error = mcp_types.ErrorData(code=code, message=message)
+        self.error = mcp_types.ErrorData(code=code, message=message, data=data)
 
 
 def _answers(message: JSONRPCMessage, said: JSONRPCRequest | None) -> bool:
-    """Whether `message` answers `said`; it has the same id then. Some servers make a text of the number."""
-    if said is None or not isinstance(message, JSONRPCResponse | JSONRPCError) or str(message.id) != str(said.id):
+    """Whether `message` answers `said`; it has the same id then.
+
+    Some servers make a text of the number, and an error has none where the request could not be read.
+    """
+    if said is None or not isinstance(message, JSONRPCResponse | JSONRPCError):
+        return False
+    if message.id is not None and str(message.id) != str(said.id):
         return False
     message.id = said.id
     return True
-
-
-def _refusal(response: httpx2.Response) -> tuple[str, int]:
-    """What a status of 400 and more says: its error of the protocol where it has one. Its body is read already."""
-    with suppress(ValueError, RecursionError):
-        message = parsed(response.content).message
-        if isinstance(message, JSONRPCError):  # also one without an id: the request was refused before that was read
-            return message.error.message, message.error.code
-    if response.status_code == 404:
-        return "Not Found", mcp_types.METHOD_NOT_FOUND
-    return f"HTTP {response.status_code}", mcp_types.INTERNAL_ERROR

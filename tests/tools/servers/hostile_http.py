@@ -48,7 +48,8 @@ class Asked:
         await self.write(content)
 
     async def say(self, **message: Any) -> None:
-        await self.body(json.dumps({"jsonrpc": "2.0", "id": self.number, **message}).encode())
+        session = {"mcp_session_id": "s1"} if self.path == "/session" else {}
+        await self.body(json.dumps({"jsonrpc": "2.0", "id": self.number, **message}).encode(), 200, JSON, **session)
 
     async def event(self, **message: Any) -> None:
         await self.write(b"data: " + json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n\n")
@@ -172,6 +173,8 @@ CALLS: dict[str, Callable[[Asked], Awaitable[None]]] = {
     "accepted": lambda asked: asked.body(b"", 202),
     "no_http": lambda asked: asked.write(b"SSH-2.0-OpenSSH_9.6\r\n"),
     "other_id": lambda asked: asked.body(json.dumps({"jsonrpc": "2.0", "id": 10**6, "result": text("x")}).encode()),
+    "no_id": lambda asked: asked.body(b'{"jsonrpc": "2.0", "id": null, "error": {"code": -32600, "message": "what?"}}'),
+    "forgotten": lambda asked: asked.body(b"", 404, "text/plain"),
     "twice": twice,
     "huge_event": huge_event,
     "endless_events": endless_events,
