@@ -59,7 +59,7 @@ bad = asyncio.gather(*[tried("bad." + name) for name in {MISBEHAVING}])
             "])\n[await counted(), await bad, ", "]))\n[both[0], both[1], "
         )
     upstreams = {"good": plain(), "bad": hostile_http.at()}
-    async with Paddock(config(upstreams, call_seconds=2.0)) as paddock:
+    async with Paddock(config(upstreams, call_seconds=6.0)) as paddock:
         result = await paddock.run(code, engine=engine)
     assert result.verdict is Verdict.OK, result.error
     sums, failed, ok = result.output
