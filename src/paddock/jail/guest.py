@@ -278,6 +278,7 @@ class Guest:
         except Exception as problem:  # noqa: BLE001  the event loop would keep it to itself
             if not self._ended.done():
                 self._ended.set_exception(problem)
+                self._close()
 
     def _begin_to_end(self) -> None:
         self.kill()
@@ -317,11 +318,12 @@ class Guest:
 
     def _close(self) -> None:
         self.bound.stop()  # before numbers of descriptors that it may use mean something else
-        self.control.close()
-        for fd in (self._report, *self._pipes.values(), self._reaper, self._pidfd):
-            if fd is not None:
-                os.close(fd)
+        pidfds = [fd for fd in (self._reaper, self._pidfd) if fd is not None]
+        self._edges.forget([*self._heard, *pidfds])
         self._pidfd = None
+        self.control.close()
+        for fd in (self._report, *self._pipes.values(), *pidfds):
+            os.close(fd)
         self._edges.release()
         _settle(self._ended)
 

@@ -123,13 +123,10 @@ class Pool:
         except BaseException as problem:
             self._uids.appendleft(uid)
             self._making -= 1
-            if isinstance(problem, OSError):  # of the host's own: no descriptor, no control group
-                self._fail(JailUnavailable(f"a guest could not be made: {problem}"))
-                return
-            if isinstance(problem, PaddockError):
-                self._fail(problem)
-                return
-            raise
+            self._fail(_told(problem))
+            if not isinstance(problem, OSError | PaddockError):
+                raise
+            return
         self._making -= 1
         while self._asking:
             asked = self._asking.popleft()
@@ -265,3 +262,12 @@ class Pool:
         if self._keeper is not None:
             await self._keeper.close()  # one that was still being started
         await self._bounds.close()
+
+
+def _told(problem: BaseException) -> PaddockError:
+    """What those hear who wait for a guest that could not be made."""
+    if isinstance(problem, PaddockError):
+        return problem
+    if isinstance(problem, OSError):  # of the host's own: no descriptor, no control group
+        return JailUnavailable(f"a guest could not be made: {problem}")
+    return EngineCrashed(f"a guest could not be made: {type(problem).__name__}: {problem}")
