@@ -120,7 +120,8 @@ def _fork(order: Order, fds: Sequence[int], reports: dict[int, int], enclosure: 
         enclosure.join(reaper_pidfd)
         pid = fork()
     except OSError as problem:  # this guest's alone; the host reads it there, and sees the sockets close
-        os.write(error, f"{problem}\n".encode())
+        with suppress(OSError):  # or does not, where it has no use for this guest any more
+            os.write(error, f"{problem}\n".encode())
         for fd in fds:
             os.close(fd)
         return
