@@ -1,4 +1,4 @@
-"""The end of a guest does not go as it should: it takes long, fails, or its reaper dies first. Nobody waits for ever."""
+"""A guest does not end as it should: it takes long, something fails, its reaper dies first. Nobody waits for ever."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ async def test_guests_that_take_long_to_end_make_others_wait_and_not_fail(monkey
         pool = paddock._engines["cpython"]._jail._pool  # type: ignore[attr-defined]
         await until(lambda: not pool._tasks)
         pool_ids = len(pool._uids)
-        monkeypatch.setattr(Guest, "_begin_to_end", lambda guest: ending.append(guest))
+        monkeypatch.setattr(Guest, "_begin_to_end", lambda guest: ending.extend([guest]))
         for number in range(pool_ids):
             assert (await paddock.run(f"{number}", engine="cpython")).output == number
         await until(lambda: len(ending) == pool_ids)
@@ -99,13 +99,13 @@ async def test_a_guest_that_cannot_be_listened_to_leaves_nothing(monkeypatch: py
         assert (await paddock.run("1", engine="cpython")).output == 1
         pool = paddock._engines["cpython"]._jail._pool  # type: ignore[attr-defined]
         await until(lambda: not pool._tasks)
-        below, opened = wards(pool._keeper._process.pid), len(os.listdir("/proc/self/fd"))
+        below, opened = wards(pool._keeper._process.pid), len(list(Path("/proc/self/fd").iterdir()))
         with monkeypatch.context() as patch:
             patch.setattr(Edges, "hear", full)
             with pytest.raises(Exception, match="No space left"):
                 await paddock.run("2", engine="cpython")
         await until(lambda: wards(pool._keeper._process.pid) == below)
-        await until(lambda: len(os.listdir("/proc/self/fd")) == opened)
+        await until(lambda: len(list(Path("/proc/self/fd").iterdir())) == opened)
         assert (await paddock.run("3", engine="cpython")).output == 3
 
 

@@ -27,7 +27,7 @@ BARE = Config(environments={"bare": EnvironmentConfig()}, cpython=NONE_WAITS)
 
 def opened() -> set[int]:
     """What is open in this process; the listing itself is not."""
-    numbers = {int(name) for name in os.listdir("/proc/self/fd")}
+    numbers = {int(path.name) for path in Path("/proc/self/fd").iterdir()}
     return {number for number in numbers if Path(f"/proc/self/fd/{number}").exists()}
 
 

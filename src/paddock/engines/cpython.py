@@ -105,14 +105,12 @@ class CPythonExecution:
             for output in self._printed():
                 yield output
             try:
-                for count, message in enumerate(() if self._is_paused() else self._inbox.messages(), 1):
+                for count, message in enumerate(self._messages(), 1):
                     event = self._event(message)
                     if event is not None:
                         yield event
                     if isinstance(event, Finished):
                         return
-                    if self._is_paused():
-                        break
                     if count % MESSAGES_AT_ONCE == 0:
                         await asyncio.sleep(0)
             except WireError as problem:
@@ -165,6 +163,14 @@ class CPythonExecution:
                 return False
             self._inbox.add(data)
         return True
+
+    def _messages(self) -> Iterator[Message]:
+        """What has come, in order, as long as it does not have to wait."""
+        if not self._is_paused():
+            for message in self._inbox.messages():
+                yield message
+                if self._is_paused():
+                    return
 
     def _is_paused(self) -> bool:
         """Whether what it asks for has to wait until it has what it asked for before."""

@@ -101,7 +101,7 @@ def _load(preload: tuple[str, ...], warm_up: WarmUp | None) -> None:
 def _require_nothing_shared(proc: int) -> None:
     """RuntimeError where what was loaded would let a guest reach the zygote, or hang."""
     tasks = os.open("self/task", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=proc)
-    count = len(os.listdir(tasks))
+    count = len(os.listdir(tasks))  # noqa: PTH208
     os.close(tasks)
     if count != 1:
         raise RuntimeError("a preloaded module left a thread running; a forked guest would hang on its locks")

@@ -129,7 +129,7 @@ def _living_task(pid: int, proc: int) -> str:
         return f"{pid}"
     tasks = os.open(f"{pid}/task", os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY, dir_fd=proc)
     try:
-        names = [f"{pid}/task/{name}" for name in os.listdir(tasks)]
+        names = [f"{pid}/task/{name}" for name in os.listdir(tasks)]  # noqa: PTH208
     finally:
         os.close(tasks)
     return next((name for name in names if not _is_over(name, proc)), f"{pid}")

@@ -150,7 +150,7 @@ def empty(folder: str) -> None:
             name = waiting.pop()
             here = _opened(name, top)
             try:
-                for entry in os.listdir(here):
+                for entry in os.listdir(here):  # noqa: PTH208
                     if stat.S_ISDIR(os.lstat(entry, dir_fd=here).st_mode):
                         # A path may be longer than the kernel takes: so every folder is brought to the top first.
                         moved += 1
