@@ -73,9 +73,11 @@ def test_where_there_never_was_a_root_an_environment_is_removed_all_the_same(tmp
 
 
 def test_the_roots_of_two_environments_stay_beside_each_other(tmp_path: Path) -> None:
-    (one, first), (other, second) = root_of("one", tmp_path), root_of("other", tmp_path)
-    os.close(first)
-    os.close(second)
+    one, held = root_of("one", tmp_path)
+    os.close(held)  # nobody uses it when the other is made
+    other, held = root_of("other", tmp_path)
+    os.close(held)
+    assert one.exists()
     made = one.stat().st_ino, other.stat().st_ino
     for name in ("one", "other"):
         build = str(builds(tmp_path) / f"key-of-{name}")
