@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from paddock import Config, Paddock, RunResult, Verdict
-from paddock.config import CPythonConfig, ToolsConfig
+from paddock.config import GuestsConfig, ToolsConfig
 from paddock.model.environments import EnvironmentConfig
 from paddock.store.journal import MemoryJournal
 from tests import envelopes
@@ -69,7 +69,7 @@ class Yard:
         }
         config = Config(
             environments={"bare": EnvironmentConfig()},
-            cpython=CPythonConfig(environment="bare"),
+            cpython=GuestsConfig(environment="bare"),
             tools=ToolsConfig(policy=POLICY, call_seconds=5.0),
             upstreams={"it": attacker},
         )

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from paddock import Config, Paddock, Progress, Verdict
-from paddock.config import CPythonConfig, ToolsConfig
+from paddock.config import GuestsConfig, ToolsConfig
 from paddock.model.environments import EnvironmentConfig
 from paddock.model.journal import Intent, Outcome
 from paddock.store.journal import MemoryJournal
@@ -50,7 +50,7 @@ def swallow(password: str, text: str) -> str:
 def config(tools: ToolsConfig | None = None, **upstreams: Any) -> Config:
     return Config(
         environments={"bare": EnvironmentConfig()},
-        cpython=CPythonConfig(environment="bare"),
+        cpython=GuestsConfig(environment="bare"),
         tools=tools or ToolsConfig(),
         upstreams=upstreams,
     )
