@@ -26,7 +26,8 @@ def place(header: dict[str, Any]) -> tuple[Any, ...]:
         ("JSON.parse('{')", ("SyntaxError", None, 1, None)),
         ("class Odd extends Error {}\nthrow new Odd('x')", ("Odd", "x", 2, 11)),
         (
-            "class Odd extends Error {\n  constructor(m) {\n    super(m)\n    this.name = 'Odder'\n  }\n}\nthrow new Odd('x')",
+            "class Odd extends Error {\n  constructor(m) {\n    super(m)\n    this.name = 'Odder'\n  }\n}\n"
+            "throw new Odd('x')",
             ("Odder", "x", 7, 11),
         ),
         ("throw 'text'", ("Error", "Uncaught 'text'", None, None)),
@@ -72,7 +73,8 @@ def test_a_script_reads_its_own_lines_in_a_stack(run_javascript: Run) -> None:
     [
         "Promise.reject(new TypeError('lost'))\n5",
         "(async () => { throw new TypeError('lost') })()\nreturn 5",
-        "async function f() { await null; throw new TypeError('lost') }\nf()\nawait new Promise(done => setTimeout(done, 5))",
+        "async function f() { await null; throw new TypeError('lost') }\nf()\n"
+        "await new Promise(done => setTimeout(done, 5))",
         "new Promise(() => { throw new TypeError('lost') })\nawait null",
         "Promise.resolve().then(() => { throw new TypeError('lost') })\n1",
         "setTimeout(() => { throw new TypeError('lost') })\nawait new Promise(done => setTimeout(done, 5))",

@@ -3,12 +3,12 @@
   'use strict';
   const { kindOf } = kinds;
   const {
-    ArrayBufferPrototypeSlice, DataView, DataViewPrototypeGetBuffer, DataViewPrototypeGetByteLength,
+    Array, ArrayBufferPrototypeSlice, DataView, DataViewPrototypeGetBuffer, DataViewPrototypeGetByteLength,
     DataViewPrototypeGetByteOffset, Date, DatePrototypeGetTime, Error, Map, MapPrototypeForEach, MapPrototypeGet,
     MapPrototypeSet, Object, ObjectDefineProperty, ObjectGetOwnPropertyDescriptor, ObjectKeys,
     ObjectPrototypeHasOwnProperty, RegExp, RegExpPrototypeGetFlags, RegExpPrototypeGetSource, Set, SetPrototypeAdd,
-    SetPrototypeForEach, TypedArrayPrototypeGetBuffer, TypedArrayPrototypeGetByteOffset, TypedArrayPrototypeGetLength,
-    TypedArrayPrototypeGetSymbolToStringTag, TypeError, Array,
+    SetPrototypeForEach, TypeError, TypedArrayPrototypeGetBuffer, TypedArrayPrototypeGetByteOffset,
+    TypedArrayPrototypeGetLength, TypedArrayPrototypeGetSymbolToStringTag,
   } = taken;
   const arrays = { __proto__: null };
   for (const type of [Uint8Array, Uint8ClampedArray, Int8Array, Uint16Array, Int16Array, Uint32Array, Int32Array,

@@ -2,11 +2,11 @@
 (function (taken, host, DOMException) {
   'use strict';
   const {
-    ArrayBufferPrototypeGetByteLength, RangeError, StringPrototypeCharCodeAt, StringPrototypeToLowerCase,
+    ArrayBufferPrototypeGetByteLength, DataViewPrototypeGetBuffer, DataViewPrototypeGetByteLength,
+    DataViewPrototypeGetByteOffset, MapPrototypeGet, RangeError, StringPrototypeCharCodeAt, StringPrototypeToLowerCase,
     StringPrototypeToWellFormed, StringPrototypeTrim, TypeError, TypedArrayPrototypeGetBuffer,
     TypedArrayPrototypeGetByteLength, TypedArrayPrototypeGetByteOffset, TypedArrayPrototypeGetSymbolToStringTag,
-    TypedArrayPrototypeSet, TypedArrayPrototypeSubarray, Uint8Array, DataViewPrototypeGetBuffer,
-    DataViewPrototypeGetByteLength, DataViewPrototypeGetByteOffset, MapPrototypeGet,
+    TypedArrayPrototypeSet, TypedArrayPrototypeSubarray, Uint8Array,
   } = taken;
   const LABELS = new Map([['utf-8', 'utf-8'], ['utf8', 'utf-8'], ['unicode-1-1-utf-8', 'utf-8'],
     ['utf-16le', 'utf-16le'], ['utf-16', 'utf-16le'], ['latin1', 'windows-1252'], ['ascii', 'windows-1252'],

@@ -3,8 +3,8 @@
   'use strict';
   const {
     ErrorPrototype, JSONStringify, MathMax, NumberIsSafeInteger, ObjectDefineProperty, ObjectGetOwnPropertyDescriptor,
-    ObjectGetPrototypeOf, ObjectPrototypeHasOwnProperty, StringPrototypeIndexOf, StringPrototypeLastIndexOf, StringPrototypeSlice,
-    StringPrototypeStartsWith, StringPrototypeToWellFormed, WeakMap, WeakMapPrototypeGet, WeakMapPrototypeSet, uncurry,
+    ObjectGetPrototypeOf, ObjectPrototypeHasOwnProperty, StringPrototypeIndexOf, StringPrototypeLastIndexOf,
+    StringPrototypeSlice, StringPrototypeToWellFormed, WeakMap, WeakMapPrototypeGet, WeakMapPrototypeSet, uncurry,
   } = taken;
   const FILE = 'main.js:';
   const MOST = 64 * 1024; // characters of a message, or of a traceback
@@ -112,7 +112,7 @@
   ));
 
   function isOutOfMemory(error) {
-    return StringPrototypeStartsWith(messageOf(error), 'out of memory') && tried(() => error.name, '') === 'InternalError';
+    return messageOf(error) === 'out of memory' && read(error, 'name', '') === 'InternalError';
   }
 
   // The header of a RESULT. `inspect` shows a value as console.log does; `envelopeOf` gives a failed call's own text.

@@ -17,7 +17,7 @@ from paddock.jail import wire
 from paddock.jail.wire import Kind
 
 _READY = wire.pack(Kind.READY)
-_context: Context | None = None
+_made: list[Context] = []
 """Made in the zygote, for whatever guest is forked from it: no script but ours has run there."""
 
 
@@ -39,20 +39,19 @@ def serve(control: socket.socket, hurry: bool = False) -> NoReturn:
 
 def warm_up() -> None:
     """For a zygote, before it forks: the context that guests start from, after others have run every kind of end."""
-    global _context  # noqa: PLW0603
     rehearsal.rehearse_every_end()
     limits.prepare()
-    _context = Context()
-    rehearsal.rehearse(_context)
+    _made.append(Context())
+    rehearsal.rehearse(_made[0])
 
 
 def _serve(control: socket.socket, hurry: bool) -> NoReturn:
-    if _context is None:
+    if not _made:
         warm_up()
-    assert _context is not None
-    _context.fit_stack()
+    context = _made[0]
+    context.fit_stack()
     if not hurry:
-        rehearsal.rehearse(_context)
+        rehearsal.rehearse(context)
     data_bytes = limits.data_bytes()
     control.setblocking(True)
     control.sendall(_READY)
@@ -60,6 +59,6 @@ def _serve(control: socket.socket, hurry: bool) -> NoReturn:
     if received is None:
         os._exit(0)
     channel = Channel(control)
-    outcome = run(_context, channel, received, data_bytes)
+    outcome = run(context, channel, received, data_bytes)
     ending.tell(channel, outcome)
     os._exit(0)

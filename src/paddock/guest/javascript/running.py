@@ -6,10 +6,9 @@ import hashlib
 import json
 import os
 import resource
-import struct
 from dataclasses import dataclass
 
-import _quickjs
+import _quickjs  # type: ignore[import-not-found]
 
 from paddock.guest.javascript import services
 from paddock.guest.javascript.channel import Channel
@@ -26,7 +25,9 @@ STUCK = "the script waits for something that never happens"
 OK = '{"status":"ok"}'
 UNCAUGHT_NULL = '"message":"Uncaught null"'
 """What QuickJS throws where there is no memory for an error; and what a script may throw itself."""
-OUT_OF_MEMORY = '{"status":"raised","type":"MemoryError","message":"out of memory","traceback":"MemoryError: out of memory"}'
+OUT_OF_MEMORY = (
+    '{"status":"raised","type":"MemoryError","message":"out of memory","traceback":"MemoryError: out of memory"}'
+)
 
 
 @dataclass(slots=True)
@@ -55,10 +56,10 @@ def run(context: Context, channel: Channel, received: Job, data_bytes: int | Non
         reserve.close()
 
 
-def _seed(received: Job) -> list[int]:
+def _seed(received: Job) -> int:
     seed = received.start.get("seed")
-    data = os.urandom(12) if seed is None else hashlib.sha256(str(seed).encode()).digest()
-    return list(struct.unpack_from("<iii", data))
+    data = os.urandom(8) if seed is None else hashlib.sha256(str(seed).encode()).digest()
+    return int.from_bytes(data[:8], "little")
 
 
 class Run:

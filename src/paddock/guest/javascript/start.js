@@ -7,7 +7,7 @@
   const taken = parts.primordials();
   const {
     JSONParse, JSONStringify, ObjectDefineProperty, PromisePrototypeThen, RangeError, StringPrototypeIncludes,
-    StringPrototypeToWellFormed, Uint8ArrayFromBase64, Uint8ArrayPrototypeToBase64,
+    StringPrototypeSlice, StringPrototypeToWellFormed, Uint8ArrayFromBase64, Uint8ArrayPrototypeToBase64,
   } = taken;
   const PLAIN = 0;
   const JSON_TEXT = 1;
@@ -24,18 +24,30 @@
     return StringPrototypeIncludes(text, '\0') ? call(JSONStringify(text), JSON_TEXT) : call(text, PLAIN);
   }
 
+  // What Python raises is a want of memory: what is given to it is always what it takes.
+  function called(call) {
+    let answer = OUT_OF_MEMORY;
+    try {
+      answer = call();
+    } catch {
+      // the answer says it
+    }
+    if (answer === OUT_OF_MEMORY) throw errors.made({ name: 'InternalError', message: answer });
+    return answer;
+  }
+
   const host = {
     __proto__: null,
     emit(kind, id, header, body) {
-      const problem = crossing((text, form) => emit(kind, id, StringPrototypeToWellFormed(header), text, form), body);
-      if (problem === OUT_OF_MEMORY) throw errors.made({ name: 'InternalError', message: problem });
+      const head = StringPrototypeToWellFormed(header);
+      const problem = called(() => crossing((text, form) => emit(kind, id, head, text, form), body));
       if (problem) throw new RangeError(problem);
     },
     // The answer to a question of the prelude, text by default; an error where Python has one.
     ask(what, body, isBytes) {
-      const answer = crossing((text, form) => ask(what, text, form), body);
-      if (answer[0] === '!') throw errors.made(JSONParse(answer.slice(1)));
-      return isBytes ? Uint8ArrayFromBase64(answer.slice(1)) : answer.slice(1);
+      const answer = called(() => crossing((text, form) => ask(what, text, form), body));
+      if (answer[0] === '!') throw errors.made(JSONParse(StringPrototypeSlice(answer, 1)));
+      return isBytes ? Uint8ArrayFromBase64(StringPrototypeSlice(answer, 1)) : StringPrototypeSlice(answer, 1);
     },
   };
 
@@ -73,7 +85,6 @@
   }
 
   const timers = parts.timers(taken, raised);
-  const random = parts.random(taken);
   const exception = parts.exception(taken);
   const globals = [
     bridge.globals, timers.globals, exception, parts.console(taken, host, inspect),
@@ -85,12 +96,11 @@
 
   return {
     __proto__: null,
-    // What the script is given. `settings` is JSON: tools, files, a seed.
+    // What the script is given. `settings` is JSON: tools, files.
     begin(settings) {
       const given = JSONParse(settings);
-      for (let index = 0; index < given.tools.length; index++) define(given.tools[index], bridge.linked(given.tools[index]));
+      for (const name of given.tools) define(name, bridge.linked(name));
       define('files', given.files);
-      random.seed(given.seed);
     },
     input(name, text) {
       define(name, values.parse(text));

@@ -63,7 +63,9 @@
     }
     const milliseconds = +delay;
     const wait = milliseconds >= 1 && milliseconds <= LONGEST ? milliseconds : 1;
-    const timer = { __proto__: null, id: ++ids, callback, args, wait, isRepeated, due: now() + wait, sequence: ++sequence };
+    const timer = {
+      __proto__: null, id: ++ids, callback, args, wait, isRepeated, due: now() + wait, sequence: ++sequence,
+    };
     MapPrototypeSet(timers, timer.id, timer);
     push(timer);
     return new Timeout(timer.id);

@@ -71,14 +71,17 @@
 
   // Whether it has declarations that only modules have.
   function isModule(list) {
-    return list.some(({ depth, text, type }, index) => depth === 0 && type === 'word' && (
-      (text === 'import' && !['(', '.'].includes(list[index + 1]?.text)) ||
-      (text === 'export' && list[index + 1]?.type !== 'punctuator' || text === 'export' && list[index + 1]?.text === '{')
-    ));
+    return list.some(({ depth, isProperty, text, type }, index) => {
+      if (depth > 0 || type !== 'word' || isProperty) return false;
+      const next = list[index + 1];
+      if (text === 'import') return !['(', '.'].includes(next?.text);
+      return text === 'export' && (next?.type === 'word' || ['{', '*'].includes(next?.text));
+    });
   }
 
   function expression(source, list) {
-    while (list.length > 0 && list[list.length - 1].text === ';' && list[list.length - 1].type === 'punctuator') list.pop();
+    const isEmpty = (token) => token?.type === 'punctuator' && token.text === ';';
+    while (isEmpty(list[list.length - 1])) list.pop();
     if (list.length === 0) return undefined;
     const index = lastStatement(source, list);
     if (isDeclaration(list, index) || assigns(list, index)) return undefined;
