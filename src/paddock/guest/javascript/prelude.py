@@ -14,6 +14,8 @@ PARTS = (
     "primordials", "kinds", "errors", "values", "bridge", "layout", "bases", "inspect", "tokens", "wrap", "timers",
     "console", "exception", "encoding", "url_parser", "url", "clone", "start",
 )  # fmt: skip
+_TEXTS = {name: (Path(__file__).parent / f"{name}.js").read_bytes() for name in PARTS}
+"""Read when this module is imported: inside, our own files are not there."""
 HANDLES = ("begin", "input", "wrapped", "hold", "run", "rejected", "raised", "settle", "waits", "wait", "fire")
 Handles = dict[str, Any]
 """The functions of start.js that Python calls, by name."""
@@ -26,8 +28,7 @@ def load(context: _quickjs.Context, native: Native, callables: Mapping[str, Call
     """
     take = context.eval("globalThis.parts = {}; globalThis.take = (value) => { globalThis.part = value }")
     for name in PARTS:
-        text = (Path(__file__).parent / f"{name}.js").read_bytes()
-        if not native.evaluate(text, f"paddock/{name}.js", take):
+        if not native.evaluate(_TEXTS[name], f"paddock/{name}.js", take):
             raise RuntimeError(f"{name}.js: {context.eval('part + part.stack')}")
         context.eval(f"parts.{name} = part")
     for name, function in callables.items():
