@@ -103,7 +103,7 @@
   // As Node shows an error that nobody caught: the line, a mark below it, the stack.
   function shown({ line, column, traceback }) {
     const text = line === undefined ? undefined : source.split(/\r\n|[\n\r\u2028\u2029]/)[line - 1];
-    if (text === undefined) return `${traceback}\n`;
+    if (text === undefined || stacks.isMapped()) return `${traceback}\n`;
     const mark = column === undefined ? '' : `${' '.repeat(column - 1)}^\n`;
     return `main.js:${line}\n${text}\n${mark}\n${traceback}\n`;
   }
@@ -255,9 +255,13 @@
       if (kind === START) {
         start = parse(body.toString());
         if (start.mode === 'strip') strip();
-      } else if (kind === INPUT) inputs.push([parse(header).name, body.toString()]);
-      else if (kind === FILE) place(parse(header).path, body);
-      else if (kind === CODE) {
+      } else if (kind === INPUT) {
+        const { map, name } = parse(header);
+        if (map) stacks.mapped(parse(body.toString()));
+        else inputs.push([name, body.toString()]);
+      }
+      if (kind === FILE) place(parse(header).path, body);
+      if (kind === CODE) {
         isProgram = start.mode === 'script';
         fill(start, inputs);
         run(start, body.toString());
