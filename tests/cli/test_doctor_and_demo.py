@@ -9,7 +9,7 @@ import pytest
 
 import paddock as package
 from paddock.cli.examples import EXAMPLES, ORDERS, Example
-from tests.cli.command import Ended, on_a_terminal, paddock
+from tests.cli.command import Ended, paddock
 
 GUARANTEES = ["files", "network", "processes", "kernel surface", "resources"]
 

@@ -13,6 +13,7 @@ import msgspec
 
 from paddock.engines.javascript import JavaScriptEngine, JavaScriptExecution
 from paddock.engines.typescript import TypeScript
+from paddock.jail.bounds import UnderWatch
 from paddock.jail.jail import Jail
 from paddock.jail.wire import Kind, pack
 from paddock.model.events import EngineEvent, Finished, Output
@@ -83,7 +84,8 @@ class NodeExecution(JavaScriptExecution):
     def _limit(self, limits: Limits) -> None:
         tasks = max(1, limits.processes) + THREADS
         super()._limit(replace(limits, processes=tasks))
-        if self._counts_tasks:  # a confined guest is counted with the host's own
+        # Where no control group counts them. A confined guest is counted with the host's own.
+        if self._counts_tasks and isinstance(self._guest.bound, UnderWatch):
             with suppress(OSError):  # it has just died, which is noticed elsewhere
                 resource.prlimit(self._guest.pid, resource.RLIMIT_NPROC, (tasks, tasks))
 

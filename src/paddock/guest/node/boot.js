@@ -8,6 +8,7 @@
   const [START, INPUT, FILE, CODE] = [1, 2, 3, 4];
   const [READY, RESULT] = [16, 20];
   const STUCK = 'the script waits for something that never happens';
+  const { process, setImmediate } = globalThis; // as they are now: a script may put something else there
   const { emit: emitEvent, reallyExit } = process;
   const { parse } = JSON;
   const files = process.env.PADDOCK_FILES ?? '/files';

@@ -37,6 +37,7 @@ script.runInThisContext()(require, script);
 }"""
 FLAGS = (
     "--disable-warning=ExperimentalWarning",
+    "--disable-sigusr1",  # it would start an inspector, which has no network to listen on
     "--openssl-config=/dev/null",  # where the system's is there and may not be read, Node would not start
 )
 KEPT = ("PATH", "HOME", "LANG", "TZ", "TMPDIR", "PADDOCK_FILES")
