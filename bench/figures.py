@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -45,6 +46,8 @@ class Amount:
         return {**asdict(self), "met": self.met}
 
     def __str__(self) -> str:
+        if math.isinf(self.at_most):
+            return f"{self.name}: {self.amount:.2f} {self.what} (no target)"
         met = "yes" if self.met else "NO"
         return f"{self.name}: {self.amount:.2f} {self.what} (target: at most {self.at_most:g}; met: {met})"
 
@@ -66,6 +69,18 @@ def _waiting_memory() -> Amount:
     return waiting_memory()
 
 
+def _waiting_memory_of_quickjs() -> Amount:
+    from bench.jail_figures import waiting_memory_of_quickjs
+
+    return waiting_memory_of_quickjs()
+
+
+def _waiting_memory_of_node() -> Amount:
+    from bench.jail_figures import waiting_memory_of_node
+
+    return waiting_memory_of_node()
+
+
 def _growth() -> Amount:
     from bench.jail_figures import growth
 
@@ -81,6 +96,8 @@ def _search() -> Amount:
 FIGURES: dict[str, Callable[[], Figure | Amount]] = {
     "kept": _kept,
     "waiting-memory": _waiting_memory,
+    "waiting-memory-quickjs": _waiting_memory_of_quickjs,
+    "waiting-memory-node": _waiting_memory_of_node,
     "growth": _growth,
     "search": _search,
 }

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from bench.figures import Amount
 from paddock import Config, Paddock
-from paddock.config import GuestsConfig
 
 WAITING = 8
 RUNS = 10_000
@@ -18,19 +19,30 @@ MB = 1024 * 1024
 
 
 def waiting_memory() -> Amount:
+    return asyncio.run(_waiting_memory("cpython", "python", "pandas preloaded", 6))
+
+
+def waiting_memory_of_quickjs() -> Amount:
+    return asyncio.run(_waiting_memory("quickjs", "javascript", "quickjs", math.inf))
+
+
+def waiting_memory_of_node() -> Amount:
+    return asyncio.run(_waiting_memory("node", "javascript", "node", math.inf))
+
+
+async def _waiting_memory(engine: str, language: str, what: str, most: float) -> Amount:
     """Proportional memory of a waiting guest. Its reaper shares the warden's, and adds none."""
-    return asyncio.run(_waiting_memory())
-
-
-async def _waiting_memory() -> Amount:
-    async with Paddock(Config(cpython=GuestsConfig(min_waiting=WAITING, max_waiting=WAITING))) as paddock:
-        await asyncio.gather(*(paddock.run("1", engine="cpython") for _ in range(WAITING)))
+    config = Config()
+    guests_config = replace(getattr(config, engine), min_waiting=WAITING, max_waiting=WAITING)
+    async with Paddock(replace(config, **{engine: guests_config})) as paddock:
+        await asyncio.gather(*(paddock.run("1", engine=engine, language=language) for _ in range(WAITING)))
         guests: list[int] = []
         while len(guests) < WAITING:
             await asyncio.sleep(0.1)
-            guests = [guest.pid for guest in paddock._engine("cpython")._jail._pool._waiting]  # type: ignore[attr-defined] # noqa: SLF001
+            guests = [guest.pid for guest in paddock._engine(engine)._jail._pool._waiting]  # type: ignore[attr-defined] # noqa: SLF001
         held = [_proportional_bytes(pid) for pid in guests]
-        return Amount("waiting-memory", "MB for a waiting guest, pandas preloaded", sum(held) / len(held) / MB, 6)
+        name = "waiting-memory" if engine == "cpython" else f"waiting-memory-{engine}"
+        return Amount(name, f"MB for a waiting guest, {what}", sum(held) / len(held) / MB, most)
 
 
 def _proportional_bytes(pid: int) -> int:

@@ -45,10 +45,12 @@ def _run(paddock: Paddock, code: str) -> Act:
     return run
 
 
-def _in_flight(act: Act) -> Act:
+def in_flight(act: Act, runs: int = RUNS) -> Act:
+    """So many of it, some at a time."""
+
     async def all_of_them() -> None:
         async def some() -> None:
-            for _ in range(RUNS // IN_FLIGHT):
+            for _ in range(runs // IN_FLIGHT):
                 await act()
 
         await asyncio.gather(*(some() for _ in range(IN_FLIGHT)))
@@ -56,7 +58,9 @@ def _in_flight(act: Act) -> Act:
     return all_of_them
 
 
-def _spawned(*argv: str) -> Act:
+def spawned(*argv: str) -> Act:
+    """A process of its own, which others need not wait for."""
+
     async def run() -> None:
         started = await asyncio.create_subprocess_exec(*argv, stdout=asyncio.subprocess.DEVNULL)
         await started.wait()
@@ -82,7 +86,7 @@ def _sustained(config: Callable[[], Config], code: str, python: Callable[[], str
     @asynccontextmanager
     async def opened() -> AsyncIterator[Pair]:
         async with Paddock(config()) as paddock:
-            yield Pair(_in_flight(_run(paddock, code)), _in_flight(_spawned(python(), "-I", "-c", code)))
+            yield Pair(in_flight(_run(paddock, code)), in_flight(spawned(python(), "-I", "-c", code)))
 
     return opened
 

@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from bench.jail_rows import JAIL_ROWS
+from bench.javascript_rows import JAVASCRIPT_ROWS
 from bench.runner import Act, Open, Pair, Row, Target, process
 from bench.tool_rows import TOOL_ROWS
 from paddock import Paddock
@@ -167,4 +168,5 @@ ROWS = (
     Row("plan-cached", "planning 40 lines, seen before", "ast.parse of them", Target.none(), _plan_cached, 100),
     *JAIL_ROWS,
     *TOOL_ROWS,
+    *JAVASCRIPT_ROWS,
 )

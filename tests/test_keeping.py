@@ -44,6 +44,13 @@ async def test_one_run_makes_only_so_many() -> None:
     assert len(keeping.artifacts()) == artifacts.RUN_COUNT
 
 
+async def test_one_run_makes_only_so_many_whatever_numbers_it_gives_them() -> None:
+    keeping = Keeping(MemoryArtifacts())
+    answers = [(await keeping.answer(create(7, content=b"")))[0] for _ in range(artifacts.RUN_COUNT + 1)]
+    assert [answer.values["success"] for answer in answers] == [True] * artifacts.RUN_COUNT + [False]
+    assert len(keeping.artifacts()) == artifacts.RUN_COUNT
+
+
 async def test_one_run_reads_only_so_much() -> None:
     store = MemoryArtifacts()
     await store.create("a.txt", "text/plain", bytes(artifacts.ARTIFACT_BYTES))

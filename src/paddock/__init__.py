@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from paddock.model.result import Call, RunError, RunResult, Usage, Verdict
     from paddock.model.tools import Hints, Tool
     from paddock.run import Paddock
-    from paddock.tools.upstream import Health
+    from paddock.tools.health import Health
 
 _HOMES = {
     "Config": "config",
@@ -79,7 +79,7 @@ _HOMES = {
     "Hints": "model.tools",
     "Tool": "model.tools",
     "Paddock": "run",
-    "Health": "tools.upstream",
+    "Health": "tools.health",
 }
 
 __all__ = [

@@ -240,7 +240,20 @@ def _raw(value: Any, current: Any, origin: str, where: str) -> Any:
             raise ConfigError(f"{origin}: {where!r} must be {words}, as JSON, not {value!r}") from None
     if not isinstance(value, kind):
         raise ConfigError(f"{origin}: {where!r} must be {words}, not {value!r}")
-    return {**current, **value} if isinstance(value, Mapping) else tuple(value)
+    if not isinstance(value, Mapping):
+        return tuple(value)
+    return {
+        **current,
+        **{name: Table(inner, origin) if isinstance(inner, Mapping) else inner for name, inner in value.items()},
+    }
+
+
+class Table(dict[str, Any]):
+    """A table that knows which file or variable it is from, for the errors of whoever reads it."""
+
+    def __init__(self, values: Mapping[str, Any], origin: str) -> None:
+        super().__init__(values)
+        self.origin = origin
 
 
 def _texts(value: Any, origin: str, where: str) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ class Keeping:
     def __init__(self, store: Artifacts, told: Callable[[Artifact], None] = lambda artifact: None) -> None:
         self._store = store
         self._told = told  # of what a tool gave: what the script makes itself, its caller tells
-        self._made: dict[int, Artifact | None] = {}  # None: it is being made
+        self._made: dict[tuple[int, int], Artifact | None] = {}  # by the call's number and our own; None: being made
         self._bytes_left, self._reads_left = RUN_BYTES, READ_BYTES
 
     def artifacts(self) -> tuple[Artifact, ...]:
@@ -43,10 +43,11 @@ class Keeping:
         problem = self._problem(call)
         if problem is not None:
             return _failed(problem), None
-        self._made[call.id] = None
+        number = call.id, len(self._made)  # a script may give two calls one number
+        self._made[number] = None
         self._bytes_left -= len(call.content)
         kind = mime_type(call.file_type, call.name, call.content)
-        artifact = self._made[call.id] = await self._store.create(call.name, kind, call.content)
+        artifact = self._made[number] = await self._store.create(call.name, kind, call.content)
         shown = {"id": artifact.id, "url": artifact.url, **_described(artifact)}
         return ArtifactAnswer({"success": True, **shown}), artifact
 

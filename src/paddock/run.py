@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from paddock.model.journal import Journal
     from paddock.model.tools import Tool
     from paddock.sync import Background
-    from paddock.tools.upstream import Health
+    from paddock.tools.health import Health
 
 
 class Paddock:
@@ -137,7 +137,10 @@ class Paddock:
         self._stay_in_one_loop()
         call = asked_call(name, arguments)
         scope = await self._toolbox.scope_of(name)
-        return await self._broker(scope, 1, new_run_id(), Keeping(self._artifacts), progress).answer(call)
+        broker = self._broker(scope, 1, new_run_id(), Keeping(self._artifacts), progress)
+        answer = await broker.answer(call)
+        await broker.conclude(call.id)
+        return answer
 
     async def tool_stubs(self, names: Iterable[str] | None = None, *, language: str = "python") -> str:
         """A file that declares the tools with their types, of all or of those named: `.pyi`, or `.d.ts`."""
@@ -228,7 +231,7 @@ class Paddock:
                     if record.verdict is not None:
                         return
         finally:
-            for task in list(answering):
+            for task in answering.difference(broker.concluding):
                 task.cancel()
             if answering:
                 await asyncio.gather(*answering, return_exceptions=True)
@@ -299,6 +302,7 @@ async def _answer(
 ) -> None:
     if isinstance(call, ToolCall):
         execution.answer(call.id, await broker.answer(call))
+        await broker.conclude(call.id)
         return
     held.has_left = held.has_left or call.action == "create"  # whatever becomes of it
     answer, made = await keeping.answer(call)

@@ -9,6 +9,7 @@ import asyncio
 import os
 import signal
 import socket
+import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -147,6 +148,39 @@ FLOODS = {
     "spinning children": "import os\nfor _ in range(8): os.fork()\nwhile True: pass",
     "printing": "while True: print('x' * 100, flush=True)",
     "progress": "import asyncio\nwhile True: await report_progress(1, 2, 'x')",
+    "descriptors that are heavy to drop": """
+import os, select, socket, stat, struct
+control = next(fd for fd in range(3, 1024) if stat.S_ISSOCK(os.fstat(fd).st_mode))
+frame = struct.pack("!BIII", 18, 0, 11, 0) + b'{"done": 1}'
+events = [os.eventfd(0) for _ in range(400)]
+with socket.socket(fileno=os.dup(control)) as end:
+    while True:
+        heavy = [select.epoll() for _ in range(100)]
+        for watch in heavy:
+            for event in events:
+                watch.register(event)
+        try:
+            socket.send_fds(end, [frame], [watch.fileno() for watch in heavy])
+        except BlockingIOError:
+            pass
+        for watch in heavy:
+            watch.close()
+""",
+    "artifacts": """
+import os, stat, struct
+control = next(fd for fd in range(3, 1024) if stat.S_ISSOCK(os.fstat(fd).st_mode))
+header = b'{"do": "read", "ref": "nothing of that name"}'
+frames = (struct.pack("!BIII", 19, 1, len(header), 0) + header) * 100
+os.set_blocking(control, True)
+while True:
+    os.write(control, frames)
+    os.set_blocking(control, False)
+    try:
+        os.read(control, 1 << 20)
+    except BlockingIOError:
+        pass
+    os.set_blocking(control, True)
+""",
 }
 
 
@@ -246,6 +280,33 @@ for pid in range(1, 40_000):
 """
     one, other = await together(rig, first, then)
     assert (one.output, other.output) == (3 if rig.profile != "confined" else 2, [[], 0])
+
+
+async def test_whoever_empties_a_guests_folders_follows_nothing(rig: Rig) -> None:
+    swaps = """
+import os, threading
+place = os.environ.get("TMPDIR", "/tmp")
+def swap(number):
+    name, link = f"{place}/{number}", f"{place}/{number}-link"
+    while True:
+        for act in (lambda: os.mkdir(name), lambda: os.rmdir(name), lambda: os.symlink(VICTIM, link),
+                    lambda: os.rename(link, name), lambda: os.unlink(name)):
+            try:
+                act()
+            except OSError:
+                pass
+for number in range(16):
+    threading.Thread(target=swap, args=(number,), daemon=True).start()
+threading.Event().wait()
+"""
+    with tempfile.TemporaryDirectory() as folder:
+        victim = Path(folder, "victim")
+        victim.mkdir(mode=0o755)
+        (victim / "kept").write_text("x")
+        for _ in range(5):
+            code = swaps.replace("VICTIM", repr(str(victim)))
+            assert (await rig.run(code, limits={"wall_seconds": 0.2})).verdict is Verdict.TIMEOUT
+        assert ([path.name for path in victim.iterdir()], victim.stat().st_mode & 0o777) == (["kept"], 0o755)
 
 
 async def test_no_two_guests_have_the_same_chance(rig: Rig) -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from paddock.jail.walls import roots, uids
 from paddock.jail.walls.quota import Quota
+from paddock.jail.walls.syscalls import MACHINE, NUMBERS
 
 PROC = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY)
 
@@ -66,6 +69,36 @@ def test_a_file_that_lost_its_name_counts_while_it_is_open(tmp_path: Path) -> No
         assert not quota.exceeded()
         assert quota.exceeded([os.getpid()], PROC)
     assert not quota.exceeded([os.getpid()], PROC)
+
+
+HEADLESS = """
+import ctypes, os, sys, threading, time
+file = open(sys.argv[1], "wb")
+os.unlink(sys.argv[1])
+file.write(b"x" * (2 << 20))
+file.flush()
+def stay():
+    while open("/proc/self/stat").read().rpartition(")")[2].split()[0] != "Z":
+        time.sleep(0.001)
+    os.write(1, b"headless")
+    time.sleep(60)
+threading.Thread(target=stay).start()
+ctypes.CDLL(None).syscall(int(sys.argv[2]), 0)
+"""
+
+
+def test_a_process_whose_first_thread_has_ended_is_there_and_so_are_its_files(tmp_path: Path) -> None:
+    quota = Quota([str(tmp_path)], size_bytes=1 << 20, inodes=10)
+    command = [sys.executable, "-I", "-S", "-c", HEADLESS, str(tmp_path / "nameless"), str(NUMBERS[MACHINE]["exit"])]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.read(8) == b"headless"
+            assert process.pid in uids.of_uid(os.getuid(), PROC)
+            assert quota.exceeded([process.pid], PROC)
+        finally:
+            process.kill()
+    assert not quota.exceeded([process.pid], PROC)
 
 
 def test_ids_belong_to_one_paddock_at_a_time() -> None:

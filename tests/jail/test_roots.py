@@ -70,3 +70,26 @@ def test_where_there_never_was_a_root_an_environment_is_removed_all_the_same(tmp
     store.record("plain", "key", tmp_path)
     assert store.remove("plain", tmp_path).removed == ["key"]
     assert not store.roots_of(tmp_path).exists()
+
+
+def test_the_roots_of_two_environments_stay_beside_each_other(tmp_path: Path) -> None:
+    one, held = root_of("one", tmp_path)
+    os.close(held)  # nobody uses it when the other is made
+    other, held = root_of("other", tmp_path)
+    os.close(held)
+    assert one.exists()
+    made = one.stat().st_ino, other.stat().st_ino
+    for name in ("one", "other"):
+        build = str(builds(tmp_path) / f"key-of-{name}")
+        os.close(roots.built(str(store.roots_of(tmp_path)), [build], [build])[1])
+    assert (one.stat().st_ino, other.stat().st_ino) == made
+
+
+def test_a_root_whose_runtime_has_changed_goes_when_the_next_is_made(tmp_path: Path) -> None:
+    old, held = root_of("old", tmp_path)
+    os.close(held)
+    os.utime(builds(tmp_path) / "key-of-old", (1, 1))
+    new, held = root_of("new", tmp_path)
+    os.close(held)
+    assert left(tmp_path) == {new.name, f"{new.name}.used"}
+    assert not old.exists()

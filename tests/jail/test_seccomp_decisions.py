@@ -40,6 +40,10 @@ CASES: list[Case] = [
     (NORMAL, "clone", (FORK | UPPER,), EPERM),
     (NORMAL, "clone", (FORK | 0x8000,), EPERM),  # CLONE_PARENT
     *((NORMAL, "clone", (FORK | flag,), EPERM) for flag in (0x20000, *(1 << bit for bit in range(25, 32)))),
+    *((policy, "clone", (THREAD & ~0x400,), EPERM) for policy in (NORMAL, ALONE, CONFINED)),  # without CLONE_FILES
+    (NORMAL, "close_range", (3, 0xFFFFFFFF, 0), ALLOW),
+    (NORMAL, "close_range", (3, 0xFFFFFFFF, 4), ALLOW),  # CLOSE_RANGE_CLOEXEC
+    *((policy, "close_range", (3, 9, 2), EPERM) for policy in (NORMAL, CONFINED)),  # CLOSE_RANGE_UNSHARE
     (NORMAL, "execve", (), ALLOW),
     (ALONE, "execve", (), EPERM),
     (Policy(processes=False, execute=True), "execve", (), ALLOW),
@@ -64,6 +68,9 @@ CASES: list[Case] = [
     (NORMAL, "sendto", (3, 0, 0, 0x4000), ALLOW),
     (NORMAL, "sendto", (3, 0, 0, 0x20004000), EPERM),
     (NORMAL, "sendmsg", (3, 0, 0x20000000), EPERM),
+    *((policy, "sendto", (3, 0, 0, 1), EPERM) for policy in (NORMAL, UNIX, CONFINED)),  # MSG_OOB
+    *((UNIX, name, arguments, EPERM) for name, arguments in (("sendmsg", (3, 0, 1)), ("sendmmsg", (3, 0, 1, 1)))),
+    (INET, "sendto", (3, 0, 0, 1), ALLOW),
     (INET, "setsockopt", (3, 1, 2), ALLOW),
     (INET, "setsockopt", (3, 1, 26), EPERM),
     (INET, "setsockopt", (3, 6, 1), ALLOW),

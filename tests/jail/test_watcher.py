@@ -58,10 +58,13 @@ async def guest(watches: Watcher, *, megabytes: int = 64) -> AsyncIterator[tuple
 
 
 def end(root: int) -> None:
-    # Children first: a dead parent's children are no longer in its tree.
-    for pid in reversed(tree(root)):
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
+    seen = list(tree(root))
+    # Parents stop first: one that waits for its children would end by itself when they are killed.
+    # Children die first: a dead parent's children are no longer in its tree.
+    for number, pids in ((signal.SIGSTOP, seen), (signal.SIGKILL, reversed(seen))):
+        for pid in pids:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, number)
 
 
 @pytest.mark.parametrize(

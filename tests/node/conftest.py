@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable
+from inspect import iscoroutinefunction
 from pathlib import Path
 from typing import Any
 
@@ -54,5 +55,5 @@ def run(paddock: Paddock) -> Run:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if item.path.parent == Path(__file__).parent and isinstance(item, pytest.Function):
+        if item.path.parent == Path(__file__).parent and iscoroutinefunction(getattr(item, "function", None)):
             item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)

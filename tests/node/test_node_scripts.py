@@ -201,6 +201,7 @@ async def test_a_script_that_spoils_the_built_ins_still_has_its_value(run: Run) 
     code = """
 Array.prototype.toJSON = Object.prototype.toJSON = String.prototype.toJSON = () => 'spoiled';
 Map.prototype.get = Promise.prototype.then = JSON.stringify = undefined;
+setImmediate = Promise = Buffer = process = null;
 [1, { a: 'b' }]
 """
     assert (await run(code)).output == [1, {"a": "b"}]

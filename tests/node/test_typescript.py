@@ -78,6 +78,16 @@ async def test_a_text_that_the_parser_cannot_bear_is_rejected_and_the_next_one_r
     assert (await run("const x: number = 1; x", language="typescript", engine=engine)).output == 1
 
 
+async def test_places_that_node_prints_are_the_authors_too(run: Run) -> None:
+    code = "enum A { B }\n\n\nconsole.error(new Error('x').stack)\nthrow new TypeError('y')"
+    printed = await run(code, language="typescript")
+    program = await run(code, language="typescript", mode="script")
+    assert printed.stderr == "Error: x\n    at main.js:4:15\n"
+    assert program.stderr == (
+        "Error: x\n    at Object.<anonymous> (main.js:4:15)\nTypeError: y\n    at Object.<anonymous> (main.js:5:7)\n"
+    )
+
+
 async def test_a_program_in_typescript_runs_on_node(run: Run) -> None:
     code = "enum A { B = 6 }\nconst x: number = A.B\nconsole.log(x); process.exit(2)"
     result = await run(code, language="typescript", mode="script")

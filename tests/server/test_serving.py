@@ -70,7 +70,8 @@ async def test_make_serve_serves() -> None:
     with subprocess.Popen(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, start_new_session=True) as process:
         assert process.stdout is not None
         try:
-            address = process.stdout.readline().split(" at ")[1].split(". ")[0]
+            said = next(line for line in process.stdout if line.startswith("Paddock serves"))  # make may install first
+            address = said.split(" at ")[1].split(". ")[0]
             async with Client(address) as client:
                 assert (await client.call_tool("run_code", {"code": "1 + 1"})).structured_content["output"] == 2
         finally:

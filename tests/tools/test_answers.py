@@ -12,7 +12,7 @@ import pytest
 from paddock.model.envelope import envelope
 from paddock.model.tools import Tool
 from paddock.tools.answers import answer
-from paddock.tools.upstream import Result
+from paddock.tools.call import Result
 
 TOOL, TYPED = Tool("shop", "orders"), Tool("shop", "orders", output_schema={"type": "object"})
 PNG = base64.b64encode(b"\x89PNG").decode()
@@ -119,6 +119,36 @@ async def test_an_embedded_text_is_text_and_a_link_is_an_address() -> None:
     link = ({"type": "resource_link", "uri": "file:///report.csv", "name": "report", "_meta": {}},)
     assert await value(Result(embedded)) == {"a": 1}
     assert await value(Result(link)) == {"result": {"uri": "file:///report.csv", "name": "report"}}
+
+
+async def test_what_comes_beside_an_object_is_attached_to_it() -> None:
+    kept = Kept()
+    blocks: tuple[dict[str, Any], ...] = (
+        {"type": "text", "text": '{"a": 1}'},
+        {"type": "image", "data": PNG, "mimeType": "image/png"},
+        {"type": "resource_link", "uri": "file:///report.csv", "name": "report"},
+        {"type": "resource", "resource": {"uri": "x://y", "mimeType": "text/plain", "text": "more"}},
+        {"type": "audio", "data": "!", "mimeType": "audio/wav"},
+    )
+    attached = [
+        {"success": True, "id": "a_1", "filename": "image-2.png"},
+        {"uri": "file:///report.csv", "name": "report"},
+        {"uri": "x://y", "mimeType": "text/plain", "text": "more"},
+        {"success": False, "error": "The tool sent content of type 'audio/wav' that is not base64."},
+    ]
+    assert await value(Result(blocks, {"a": 1}, has_structured=True), TYPED, kept) == {"a": 1, "_attachments": attached}
+    assert await value(Result(blocks, [1], has_structured=True)) == {"result": [1], "_attachments": attached}
+    assert len(kept.made) == 1
+
+
+async def test_nothing_is_added_to_a_map_nor_put_in_the_place_of_a_tools_own() -> None:
+    kept = Kept()
+    image = ({"type": "image", "data": PNG, "mimeType": "image/png"},)
+    prices = Tool("shop", "prices", output_schema={"type": "object", "additionalProperties": {"type": "number"}})
+    assert await value(Result(image, {"tea": 1.5}, has_structured=True), prices, kept) == {"tea": 1.5}
+    own = {"_attachments": "the tool's"}
+    assert await value(Result(image, own, has_structured=True), TYPED, kept) == own
+    assert len(kept.made) == 2
 
 
 async def test_content_that_is_not_base64_fails() -> None:

@@ -139,6 +139,7 @@ async def test_requests_of_a_server_are_refused_and_its_call_goes_on(connect: Co
 
 async def test_a_flood_of_notifications_slows_down_only_whoever_sends_it(connect: Connect) -> None:
     flooder, good = connect(**hostile()), connect(**plain())
+    await good.tools()
     flood = asyncio.create_task(flooder.call("flood", {}))
     for _ in range(20):
         assert (await good.call("echo", {"text": "x"})).content == ({"type": "text", "text": "x"},)

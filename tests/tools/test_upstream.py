@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from paddock.model.tools import Hints
-from paddock.tools.upstream import Result
+from paddock.tools.call import Result
 from paddock.tools.upstream_errors import CallFailed
 from tests.tools.upstreams import Connect, Serve, plain, state
 

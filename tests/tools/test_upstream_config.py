@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from paddock import Config, Paddock
 from paddock.model.errors import ConfigError
-from paddock.tools.upstream_config import Server, parse, parse_tables, read
+from paddock.tools.server import Server
+from paddock.tools.upstream_config import parse, parse_tables, read
 
 CLAUDE_DESKTOP = """
 {
@@ -237,3 +239,21 @@ def test_no_text_of_a_server_shows_a_credential(values: Any) -> None:
 def test_a_path_and_a_plain_word_are_no_credentials() -> None:
     env = {"NODE_ENV": "production", "ROOT": "/home/me/some/longer/path", "LEVEL": "debug"}
     assert one({"command": "x", "env": env, "args": ["/var/lib/data2/Some/Where"]}).secrets == ()
+
+
+def test_an_error_names_the_file_or_the_variable_that_the_server_is_from(tmp_path: Path) -> None:
+    file, client = tmp_path / "ours.toml", tmp_path / "mcp.json"
+    file.write_text('[upstreams.shop]\ncomand = "x"')
+    with pytest.raises(ConfigError, match=rf"^{file}: upstreams: server 'shop': unknown key 'comand'"):
+        Paddock(Config.load(file, {}))
+    with pytest.raises(ConfigError, match=r"^PADDOCK_UPSTREAMS: upstreams: server 'shop': has neither"):
+        Paddock(Config.load(None, {"PADDOCK_UPSTREAMS": '{"shop": {}}'}))
+    with pytest.raises(ConfigError, match=r"^the configuration: upstreams: server 'shop': has neither"):
+        Paddock(Config(upstreams={"shop": {}}))
+    client.write_text('{"mcpServers": {"shop": {"command": "y", "arg": []}}}')
+    with pytest.raises(ConfigError, match=rf"^{client}: mcpServers: server 'shop': unknown key 'arg'"):
+        Paddock(mcp_config=client)
+    file.write_text('[upstreams.shop]\ncommand = "x"')
+    client.write_text('{"mcpServers": {"shop": {"command": "y"}}}')
+    with pytest.raises(ConfigError, match=rf"^{client}: the upstream 'shop' is in {file} too"):
+        Paddock(Config.load(file, {}), mcp_config=client)

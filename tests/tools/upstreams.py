@@ -9,11 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from paddock.tools.server import Server
 from paddock.tools.upstream import Upstream
-from paddock.tools.upstream_config import Server, parse
+from paddock.tools.upstream_config import parse
 
 SERVERS = Path(__file__).parent / "servers"
 PLAIN, HOSTILE = str(SERVERS / "plain.py"), str(SERVERS / "hostile.py")
+HOSTILE_HTTP = str(SERVERS / "hostile_http.py")
+TOKEN = "tok-4f9c1d77aa"  # noqa: S105  what the hostile ones are given
 
 Connect = Callable[..., Upstream]
 Serve = Callable[..., str]
@@ -45,13 +48,38 @@ def plain(**settings: object) -> dict[str, object]:
 
 def hostile(kind: str = "", **settings: object) -> dict[str, object]:
     """Those of the one that misbehaves, if it does so from the start in the way of `kind`."""
-    token = {"API_TOKEN": "tok-4f9c1d77aa"}
+    token = {"API_TOKEN": TOKEN}
     return {"command": sys.executable, "args": [HOSTILE, kind], "env": token, "connect_seconds": 20, **settings}
 
 
 def state(upstream: Upstream) -> str:
     """How it is now. A function, because a type checker believes that a property stays as it was."""
     return upstream.health.state
+
+
+class HostileHttp:
+    """The one that misbehaves over HTTP: settings for each of its addresses, and what it saw."""
+
+    def __init__(self, address: str, record: Path) -> None:
+        self._address = address
+        self._record = record
+
+    def at(self, path: str = "/mcp", **settings: object) -> dict[str, object]:
+        headers = {"Authorization": f"Bearer {TOKEN}"}
+        return {"type": "http", "url": self._address + path, "headers": headers, "connect_seconds": 20, **settings}
+
+    def saw(self) -> list[str]:
+        return self._record.read_text().splitlines() if self._record.exists() else []
+
+
+@pytest.fixture
+def hostile_http(tmp_path: Path) -> Iterator[HostileHttp]:
+    record = tmp_path / "record"
+    server = subprocess.Popen([sys.executable, HOSTILE_HTTP, str(record)], stdout=subprocess.PIPE, text=True)
+    assert server.stdout is not None
+    yield HostileHttp(server.stdout.readline().strip(), record)
+    server.kill()
+    server.communicate()
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from paddock.model.events import Answer
     from paddock.model.tools import Tool
     from paddock.run import Paddock
-    from paddock.tools.upstream import Health
+    from paddock.tools.health import Health
 
 T = TypeVar("T")
 Detail = Literal["brief", "detailed", "full"]

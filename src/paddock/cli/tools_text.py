@@ -14,8 +14,8 @@ from paddock.tools.prose import first_sentence, lines, one_line
 from paddock.tools.stubs import stubs
 
 if TYPE_CHECKING:
+    from paddock.tools.health import Health
     from paddock.tools.policy import Decision
-    from paddock.tools.upstream import Health
 
 NAME_WIDTH = 40
 _HINTS = {

@@ -48,6 +48,8 @@ READS_AT_ONCE = 16  # then the event loop has its turn
 MESSAGES_AT_ONCE = 100
 CALLS_AHEAD = 1000
 """Calls without an answer, beyond those that the run may make; with so many the guest is not listened to."""
+ASKED_AT_ONCE = 2
+"""Artifacts that are being made or read for a guest: each is many bytes here, and more for one that does not read."""
 _DECODER = codecs.getincrementaldecoder("utf-8")
 _DISTURBED = "the script disturbed the runtime that it runs in"
 
@@ -83,6 +85,7 @@ class JailedExecution:
         self._decoders: dict[Stream, codecs.IncrementalDecoder] = {}
         self._called = 0
         self._calls: dict[int, int] = {}  # the guest's number of a call, by ours
+        self._asked = 0  # artifacts without an answer
         self._progressed = 0
         self._report: Report | None = None  # of an end that the zygote saw
 
@@ -105,7 +108,7 @@ class JailedExecution:
             for output in self._printed():
                 yield output
             try:
-                for count, message in enumerate(self._inbox.messages(), 1):
+                for count, message in enumerate(self._messages(), 1):
                     event = self._event(message)
                     if event is not None:
                         yield event
@@ -119,7 +122,7 @@ class JailedExecution:
             if self._guest.out_of_memory and self._guest.bound.was_out_of_memory():
                 yield self._used(Finished(Verdict.OUT_OF_MEMORY))
                 return
-            if has_ended and not more:
+            if has_ended and not more and not self._is_paused():
                 for output in self._printed():
                     yield output
                 yield self._death()
@@ -136,6 +139,8 @@ class JailedExecution:
         header = dict(answer.values)
         if answer.content is not None:
             header["text"] = answer.is_text
+        self._asked -= 1
+        self._guest.rouse()
         self._guest.send(pack(Kind.ANSWER, call_id, header, answer.content or b""))
 
     def _limit(self, limits: Limits) -> None:
@@ -156,7 +161,7 @@ class JailedExecution:
 
     def _receive(self) -> bool:
         """Take what has come; whether there is more than was taken at once."""
-        if self._guest.is_behind or self._is_ahead():
+        if self._is_paused() or self._is_ahead():
             return False
         for _ in range(READS_AT_ONCE):
             data = self._guest.read_control()
@@ -164,6 +169,18 @@ class JailedExecution:
                 return False
             self._inbox.add(data)
         return True
+
+    def _messages(self) -> Iterator[Message]:
+        """What has come, in order, as long as it does not have to wait."""
+        if not self._is_paused():
+            for message in self._inbox.messages():
+                yield message
+                if self._is_paused():
+                    return
+
+    def _is_paused(self) -> bool:
+        """Whether what it asks for has to wait until it has what it asked for before."""
+        return self._guest.is_behind or self._asked >= ASKED_AT_ONCE
 
     def _is_ahead(self) -> bool:
         return len(self._calls) > self._plan.limits.calls + CALLS_AHEAD
@@ -191,6 +208,7 @@ class JailedExecution:
                 Progress(message.done, message.total, message.message) if self._progressed <= PROGRESS_EVENTS else None
             )
         if isinstance(message, Asked):
+            self._asked += 1
             name = message.filename if message.do == "create" else message.ref
             return ArtifactCall(message.id, message.do, name, message.mime_type, message.content)
         if isinstance(message, Logged):

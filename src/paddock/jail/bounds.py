@@ -40,7 +40,7 @@ class Bound(Protocol):
         ...
 
     def usage(self) -> tuple[float | None, int | None]:
-        """Seconds of processor time and the most bytes of memory since `limit`."""
+        """Seconds of processor time and the most bytes of memory since `limit`; None for what cannot be told."""
         ...
 
 
@@ -79,8 +79,12 @@ class Bounds:
 
     def give_back(self, bound: Bound) -> None:
         """The guest is gone."""
-        if isinstance(bound, InSlot) and isinstance(self._source, Slots) and not self._source.settle(bound.slot):
-            self._emptying.submit(self._source.give_back, bound.slot)
+        if isinstance(bound, InSlot) and isinstance(self._source, Slots):
+            is_settled = False
+            with suppress(OSError):  # no descriptor is free just now; the thread may find one
+                is_settled = self._source.settle(bound.slot)
+            if not is_settled:
+                self._emptying.submit(self._source.give_back, bound.slot)
 
     async def close(self) -> None:
         def close() -> None:
@@ -112,7 +116,10 @@ class InSlot:
     def stop(self) -> None: ...
 
     def usage(self) -> tuple[float | None, int | None]:
-        used = self.slot.usage()
+        try:
+            used = self.slot.usage()
+        except OSError:
+            return None, None  # what a run has used is not worth the run
         return used.cpu_seconds, used.memory_peak_bytes
 
 

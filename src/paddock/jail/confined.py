@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import select
 import signal
 import socket
 from collections.abc import Sequence
@@ -108,7 +109,7 @@ class Removal:
     def exceeds(self) -> bool:
         if self._folder is None or self._quota is None:
             return False
-        self._guest = self._guest or _found((self._folder / PID).read_text())
+        self._find_guest()
         pids = [] if self._guest is None else [self._guest[0]]
         exceeded = self._quota.exceeded(pids, self._proc)
         if exceeded:
@@ -116,12 +117,23 @@ class Removal:
         return exceeded
 
     def bury(self) -> None:
+        with suppress(OSError, ValueError):  # it has not come to write who it is: then it gets no script either
+            self._find_guest()
         self._signal(signal.SIGKILL)
-        # The guest may still be making a file: once its folder is gone, it cannot any more.
+        if self._guest is not None:
+            # What it has begun goes on after the signal, and may put a link in the place of a folder that is emptied.
+            gone = select.poll()
+            gone.register(self._guest[1], select.POLLIN)
+            gone.poll()
+        # One that was just being made may still write there: once its folder is gone, it cannot any more.
         while self._folder is not None and self._folder.exists():
             with suppress(OSError):
                 roots.empty(str(self._folder))
                 self._folder.rmdir()
+
+    def _find_guest(self) -> None:
+        if self._folder is not None and self._guest is None:
+            self._guest = _found((self._folder / PID).read_text())
 
     def _signal(self, what: signal.Signals) -> None:
         if self._guest is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import select
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 
 Told = Callable[[], None]
 
@@ -31,18 +32,26 @@ class Edges:
             self._epoll.close()
 
     def hear(self, fd: int, told: Told) -> None:
-        """Call `told` when something has come; what is there already counts."""
-        self._told[fd] = told
+        """Call `told` when something has come; what is there already counts. OSError: the kernel watches no more.
+
+        It counts what it watches for each user, and a guest may be a process of this one.
+        """
         self._epoll.register(fd, select.EPOLLIN | select.EPOLLET)
+        self._told[fd] = told
 
     def forget(self, fds: Iterable[int]) -> None:
         """Before they are closed: another process may have the same file open, of which we would hear for ever."""
         for fd in fds:
-            del self._told[fd]
-            self._epoll.unregister(fd)
+            if self._told.pop(fd, None) is not None:
+                with suppress(OSError):
+                    self._epoll.unregister(fd)
 
     def look(self) -> None:
         """Tell now of what has come, not only when it is the loop's turn."""
         for fd, _ in self._epoll.poll(0):
-            if fd in self._told:  # nobody else has forgotten it meanwhile
-                self._told[fd]()
+            told = self._told.get(fd)  # none where somebody else has forgotten it meanwhile
+            try:
+                if told is not None:
+                    told()
+            except Exception as problem:  # noqa: BLE001  each is told once: what fails for one is not lost for the others
+                self._loop.call_exception_handler({"message": "what had come was not handled", "exception": problem})

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
+import select
 import signal
 import socket
 import struct
 import time
 from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -24,7 +26,10 @@ from paddock.model.limits import Limits
 READ_BYTES = 64 * 1024
 UNREAD_BYTES = 1024 * 1024
 """More than this of what was sent to a guest, and it is behind."""
+LOOK_SECONDS = 0.02
+"""Between two looks at whether a process has ended, where the kernel does not tell."""
 _CREDENTIALS = struct.Struct("3i")
+_DESERTED = "the process that looks after a guest has died"
 
 
 class Report(NamedTuple):
@@ -56,7 +61,6 @@ class Guest:
         self._trace: tracing.Trace | None = None
         self._pidfd: int | None = None  # of the guest itself, where its reaper's death is not its own
         self.bound = bound
-        self.control = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, fileno=control)
         self._pipes = {"stdout": out, "stderr": error}
         self._heard = [control, self._report, out, error]
         for fd in self._heard:
@@ -70,16 +74,34 @@ class Guest:
         self._waiter = came  # of what comes first
         self._unsent: deque[memoryview] = deque()
         self._unsent_bytes = 0
-        self._edges = edges.share()
         self._ended: asyncio.Future[None] = self._loop.create_future()
-        for fd in self._heard:
-            edges.hear(fd, self.rouse)
-        if bound.oom_fd is not None:
-            edges.hear(bound.oom_fd, self._run_out)
-            self._heard.append(bound.oom_fd)
+        self._is_killed = self._is_deserted = False
+        self._listen(edges)
+        self._edges = edges.share()
+        self.control = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, fileno=control)
+
+    def _listen(self, edges: Edges) -> None:
+        """To everything that is its. OSError where the kernel watches no more: then to nothing."""
+        told = dict.fromkeys(self._heard, self.rouse) | {self._reaper: self._desert}
+        if self.bound.oom_fd is not None:
+            told[self.bound.oom_fd] = self._run_out
+        self._heard = list(told)
+        try:
+            for fd, tell in told.items():
+                edges.hear(fd, tell)
+        except OSError:
+            edges.forget(self._heard)
+            raise
 
     def _run_out(self) -> None:
         self.out_of_memory = True
+        self.rouse()
+
+    def _desert(self) -> None:
+        """Its reaper is gone before it: nobody would look at its files, or end what it leaves behind."""
+        if not self._is_killed:
+            self._is_deserted = True
+            self.kill()
         self.rouse()
 
     def rouse(self) -> None:
@@ -107,6 +129,8 @@ class Guest:
         self.pid = pid
         if not self._has_namespaces:
             self._pidfd = os.pidfd_open(pid)
+        if self._is_deserted:
+            raise EngineCrashed(_DESERTED)
 
     async def _follow(self) -> None:
         """Take over what its filter refuses, which waits for us from the moment that the filter is there."""
@@ -164,16 +188,23 @@ class Guest:
             self.is_lost = True
             raise LookupError("the zygote is gone")
         status, user, system, size = REPORT.unpack(said)
+        if self._is_deserted and status == signal.SIGKILL:
+            raise LookupError(_DESERTED)  # the host did that
         return Report(status, user + system, size)
 
     def limit(self, limits: Limits) -> None:
-        """Bound the whole tree, from now on; what it holds already does not count."""
+        """Bound the whole tree, from now on; what it holds already does not count. HostError: then it has no bound."""
         if self._trace is not None:
             self._trace.begin()
-        if not self._has_namespaces:
-            self._tell_reaper(BEGIN)
-        # The guest is no child of its reaper, but what it leaves behind is adopted there.
-        self.bound.limit(limits, lambda: (self._reaper_pid(), self.pid), self.kill)
+        try:
+            if not self._has_namespaces:
+                signal.pidfd_send_signal(self._reaper, BEGIN)
+            # The guest is no child of its reaper, but what it leaves behind is adopted there.
+            self.bound.limit(limits, lambda: (self._reaper_pid(), self.pid), self.kill)
+        except ProcessLookupError:
+            raise EngineCrashed(_DESERTED) from None
+        except OSError as problem:  # of the host's own: no descriptor
+            raise JailUnavailable(f"a guest could not be bounded: {problem}") from None
 
     def usage(self) -> tuple[float | None, int | None]:
         """Seconds of processor time and the most bytes of memory that the tree has used, as far as the host can say."""
@@ -221,6 +252,7 @@ class Guest:
 
     def kill(self) -> None:
         """End every process in the guest's jail. May be called from any thread, and again."""
+        self._is_killed = True
         # A list of pids races with fork(); the death of a pid namespace's first process does not.
         self._tell_reaper(signal.SIGKILL if self._has_namespaces else END)
         if self._pidfd is not None:
@@ -232,9 +264,21 @@ class Guest:
             signal.pidfd_send_signal(self._reaper, what)
 
     def end(self) -> asyncio.Future[None]:
-        """Kill, when the caller has gone on; done when the last process of the jail is gone. To be called once."""
-        self._loop.call_soon(self._begin_to_end)
+        """Kill, when the caller has gone on; done when the last process of the jail is gone. To be called once.
+
+        An exception of it is what kept us from seeing that: then the guest may be there still.
+        """
+        self._loop.call_soon(self._on_the_way, self._begin_to_end)
         return self._ended
+
+    def _on_the_way(self, step: Callable[[], None]) -> None:
+        """To the end: what fails there must not leave anybody waiting for it."""
+        try:
+            step()
+        except Exception as problem:  # noqa: BLE001  the event loop would keep it to itself
+            if not self._ended.done():
+                self._ended.set_exception(problem)
+                self._close()
 
     def _begin_to_end(self) -> None:
         self.kill()
@@ -248,14 +292,24 @@ class Guest:
 
         def gone() -> None:
             self._edges.forget([pidfds.pop()])
-            self._await_end(pidfds)
+            self._on_the_way(lambda: self._await_end(pidfds))
 
         if pidfds:
-            self._edges.hear(pidfds[-1], gone)
+            self._await_one(pidfds[-1], gone)
         elif self._trace is not None:
-            self._loop.run_in_executor(None, self._trace.finish).add_done_callback(lambda _: self._close())
+            finishing = self._loop.run_in_executor(None, self._trace.finish)
+            finishing.add_done_callback(lambda _: self._on_the_way(self._close))
         else:
             self._close()
+
+    def _await_one(self, pidfd: int, gone: Callable[[], None]) -> None:
+        try:
+            self._edges.hear(pidfd, gone)
+        except OSError:  # the kernel watches no more for this user: somebody has to look
+            if _has_ended(pidfd):
+                gone()
+            else:
+                self._loop.call_later(LOOK_SECONDS, self._on_the_way, lambda: self._await_one(pidfd, gone))
 
     def _reaper_pid(self) -> int:
         """Its number on this side."""
@@ -264,13 +318,20 @@ class Guest:
 
     def _close(self) -> None:
         self.bound.stop()  # before numbers of descriptors that it may use mean something else
-        self.control.close()
-        for fd in (self._report, *self._pipes.values(), self._reaper, self._pidfd):
-            if fd is not None:
-                os.close(fd)
+        pidfds = [fd for fd in (self._reaper, self._pidfd) if fd is not None]
+        self._edges.forget([*self._heard, *pidfds])
         self._pidfd = None
+        self.control.close()
+        for fd in (self._report, *self._pipes.values(), *pidfds):
+            os.close(fd)
         self._edges.release()
         _settle(self._ended)
+
+
+def _has_ended(pidfd: int) -> bool:
+    poll = select.poll()
+    poll.register(pidfd, select.POLLIN)
+    return bool(poll.poll(0))
 
 
 def _settle(future: asyncio.Future[None]) -> None:

@@ -15,7 +15,7 @@ from typing import cast
 from paddock.jail.bounds import Bound
 from paddock.jail.edges import Edges
 from paddock.jail.guest import Guest
-from paddock.jail.spec import Order, Spec
+from paddock.jail.spec import Order, Spec, dismissal
 from paddock.jail.walls.namespaces import Identities, give_identities
 from paddock.model.errors import EngineCrashed, JailUnavailable
 
@@ -77,7 +77,13 @@ class Keeper:
         )
         its.close()
         ours.setblocking(False)
-        keeper = cls(process, ours, spec)
+        try:
+            keeper = cls(process, ours, spec)
+        except OSError:  # no descriptor for all that
+            ours.close()
+            process.kill()
+            await asyncio.to_thread(process.wait)
+            raise
         try:
             await keeper._begin(spec, identities)
         except BaseException:
@@ -143,23 +149,37 @@ class Keeper:
         number = None if isinstance(told, bytes) else told.get("forked") or told.get("unmade")
         if isinstance(told, bytes) or number is None:
             self._told.put_nowait(told)
-        elif "unmade" in told or len(fds) < GUEST_FDS:
-            self._refuse(self._ordered.pop(number), told.get("why", "this process has too many files open"), fds)
+        elif "unmade" in told:
+            self._refuse(self._ordered.pop(number), str(told["why"]), fds)
+        elif len(fds) < GUEST_FDS:
+            self._dismiss(number, "this process has too many files open", fds)
         else:
-            self._give(self._ordered.pop(number), fds)
+            self._give(number, fds)
 
-    def _give(self, ordered: Ordered, fds: list[int]) -> None:
-        ordered.guest = Guest(
-            ordered.uid,
-            fds,
-            ordered.bound,
-            self._edges,
-            ordered.came,
-            has_namespaces=self.profile == "namespaces",
-            traced=self._traced,
-        )
+    def _give(self, number: int, fds: list[int]) -> None:
+        ordered = self._ordered[number]
+        try:
+            ordered.guest = Guest(
+                ordered.uid,
+                fds,
+                ordered.bound,
+                self._edges,
+                ordered.came,
+                has_namespaces=self.profile == "namespaces",
+                traced=self._traced,
+            )
+        except OSError as problem:
+            self._dismiss(number, str(problem), fds)
+            return
+        del self._ordered[number]
         if ordered.came.done():  # who ordered it is gone
             ordered.guest.end()
+
+    def _dismiss(self, number: int, why: str, fds: list[int]) -> None:
+        """It is there, and cannot be used. It ends when its sockets close; its reaper only when it is told to."""
+        with suppress(OSError):
+            self._control.send(dismissal(number))
+        self._refuse(self._ordered.pop(number), why, fds)
 
     def _refuse(self, ordered: Ordered, why: str, fds: list[int]) -> None:
         for fd in fds:

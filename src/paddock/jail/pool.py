@@ -7,6 +7,7 @@ when nobody has come for a while. A zygote that dies is replaced; the guests tha
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
 from collections.abc import Awaitable, Callable
 
@@ -21,6 +22,8 @@ AT_ONCE = 4
 ATTEMPTS = 3
 DEATH_SECONDS = 1.0
 HEAD_START_SECONDS = 0.005
+
+log = logging.getLogger("paddock.jail")
 
 
 class Pool:
@@ -106,25 +109,24 @@ class Pool:
         if self._filling is not None:
             self._filling.cancel()
             self._filling = None
+        if self._closed:
+            return
         missing = self._wanted + len(self._asking) - len(self._waiting) - self._making
-        for _ in range(min(missing, AT_ONCE - self._making)):
+        # Guests that take long to end keep their ids until they are gone: the next ones wait for that.
+        for _ in range(min(missing, AT_ONCE - self._making, len(self._uids))):
             self._making += 1
-            self._in_background(asyncio.create_task(self._make()))
+            self._in_background(asyncio.create_task(self._make(self._uids.popleft())))
 
-    async def _make(self) -> None:
-        uid = self._uids.popleft()
+    async def _make(self, uid: int) -> None:
         try:
             guest = await self._made(uid)
         except BaseException as problem:
             self._uids.appendleft(uid)
             self._making -= 1
-            if isinstance(problem, OSError):  # of the host's own: no descriptor, no control group
-                self._fail(JailUnavailable(f"a guest could not be made: {problem}"))
-                return
-            if isinstance(problem, PaddockError):
-                self._fail(problem)
-                return
-            raise
+            self._fail(_told(problem))
+            if not isinstance(problem, OSError | PaddockError):
+                raise
+            return
         self._making -= 1
         while self._asking:
             asked = self._asking.popleft()
@@ -150,19 +152,20 @@ class Pool:
                         raise
                 else:
                     self._failures = 0
-                    return self._bounded(guest)
+                    await self._bounded(guest)
+                    return guest
         except BaseException:
             self._bounds.give_back(bound)
             raise
 
-    def _bounded(self, guest: Guest) -> Guest:
+    async def _bounded(self, guest: Guest) -> None:
         try:
             self._bounds.ahead(guest.bound)
-        except JailUnavailable:
-            if guest.is_waiting():  # it is alive, and somewhere else
-                guest.end()
+        except (JailUnavailable, OSError) as problem:
+            # One that is dead, and so in no group, is noticed by who takes it. One that is alive is somewhere else.
+            if isinstance(problem, OSError) or guest.is_waiting():
+                await guest.end()  # whoever gets its id and its group next must not meet it
                 raise
-        return guest
 
     def _blame(self, keeper: Keeper) -> None:
         """Count what failed since a guest was last made: a zygote's death once, however many it was making."""
@@ -196,9 +199,15 @@ class Pool:
             self._fill()
 
     def _end(self, guest: Guest) -> None:
-        def ended(_: object) -> None:
-            self._uids.appendleft(guest.uid)  # some profiles keep something for each
+        def ended(end: asyncio.Future[None]) -> None:
+            problem = end.exception()
+            if problem is None:
+                self._uids.appendleft(guest.uid)  # some profiles keep something for each
+            else:  # nobody has seen it die: nobody else gets its id
+                log.error("a guest did not end as it should: %s", problem, exc_info=problem)
             self._bounds.give_back(guest.bound)
+            if self._asking:
+                self._fill()
 
         ending = guest.end()
         ending.add_done_callback(ended)
@@ -253,3 +262,12 @@ class Pool:
         if self._keeper is not None:
             await self._keeper.close()  # one that was still being started
         await self._bounds.close()
+
+
+def _told(problem: BaseException) -> PaddockError:
+    """What those hear who wait for a guest that could not be made."""
+    if isinstance(problem, PaddockError):
+        return problem
+    if isinstance(problem, OSError):  # of the host's own: no descriptor, no control group
+        return JailUnavailable(f"a guest could not be made: {problem}")
+    return EngineCrashed(f"a guest could not be made: {type(problem).__name__}: {problem}")

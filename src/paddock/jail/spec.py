@@ -41,6 +41,7 @@ class Spec:
 
 
 _ORDER = struct.Struct("!QI??")
+_DISMISSAL = struct.Struct("!Q")
 
 
 class Order(NamedTuple):
@@ -60,3 +61,13 @@ class Order(NamedTuple):
     @classmethod
     def from_bytes(cls, data: bytes) -> Order:
         return cls(*_ORDER.unpack(data))
+
+
+def dismissal(number: int) -> bytes:
+    """Says that the host has no use for the guest of this number, and no means to end it."""
+    return _DISMISSAL.pack(number)
+
+
+def dismissed(message: bytes) -> int | None:
+    """The number of a guest, where the message is no order but a dismissal."""
+    return int(_DISMISSAL.unpack(message)[0]) if len(message) == _DISMISSAL.size else None

@@ -14,11 +14,12 @@ import select
 import signal
 import socket
 import traceback
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Protocol
 
 from paddock.jail import zygote
-from paddock.jail.spec import Order, Spec
+from paddock.jail.spec import Order, Spec, dismissed
 from paddock.jail.walls.libc import ProcessName
 
 MESSAGE_BYTES = 64 * 1024
@@ -74,8 +75,10 @@ def main(control_fd: int) -> None:
         if spec.program:
             loaded.become(spec.program)
         enclosure = _enclosure(spec)
+        proc = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)  # a new root may have none
         _enter(enclosure, host)
-        orders = _start_zygote(spec, enclosure, getattr(loaded, name), getattr(loaded, "warm_up", None), host)
+        orders = _start_zygote(spec, enclosure, getattr(loaded, name), getattr(loaded, "warm_up", None), host, proc)
+        os.close(proc)
     except NoWalls as problem:
         host.send(json.dumps({"no_walls": str(problem)}).encode())
         os._exit(1)
@@ -90,7 +93,7 @@ def _serve(host: socket.socket, orders: socket.socket, enclosure: Enclosure) -> 
     poll = select.poll()
     poll.register(host, select.POLLIN)
     poll.register(orders, select.POLLIN)
-    reapers: dict[int, int] = {}  # pids by pidfd
+    reapers: dict[int, tuple[int, int]] = {}  # the guest's number and the pid, by pidfd
     while True:
         for fd, _ in poll.poll():
             if fd == orders.fileno():
@@ -99,6 +102,9 @@ def _serve(host: socket.socket, orders: socket.socket, enclosure: Enclosure) -> 
                 order, doors, flags, _ = socket.recv_fds(host, MESSAGE_BYTES, MOST_DOORS)
                 if not order:
                     os._exit(0)
+                if (unwanted := dismissed(order)) is not None:
+                    _dismiss(unwanted, reapers, enclosure)
+                    continue
                 asked = Order.from_bytes(order)
                 try:
                     _require_all(doors, flags)
@@ -107,11 +113,18 @@ def _serve(host: socket.socket, orders: socket.socket, enclosure: Enclosure) -> 
                     host.send(json.dumps({"unmade": asked.number, "why": str(problem)}).encode())
                     continue
                 poll.register(pidfd, select.POLLIN)
-                reapers[pidfd] = pid
+                reapers[pidfd] = asked.number, pid
             else:
                 poll.unregister(fd)
                 os.close(fd)
-                enclosure.reaper_ended(reapers.pop(fd))
+                enclosure.reaper_ended(reapers.pop(fd)[1])
+
+
+def _dismiss(unwanted: int, reapers: Mapping[int, tuple[int, int]], enclosure: Enclosure) -> None:
+    for number, pid in reapers.values():
+        if number == unwanted:
+            with suppress(ProcessLookupError):
+                enclosure.give_up(pid)
 
 
 def _enclosure(spec: Spec) -> Enclosure:
@@ -137,13 +150,14 @@ def _start_zygote(
     runtime: zygote.Runtime,
     warm_up: zygote.WarmUp | None,
     host: socket.socket,
+    proc: int,
 ) -> socket.socket:
     orders, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     if os.fork() == 0:
         try:
             host.close()
             orders.close()
-            zygote.serve(its, spec.preload, enclosure, runtime, warm_up)
+            zygote.serve(its, spec.preload, enclosure, runtime, warm_up, proc)
         except BaseException:  # noqa: BLE001  what it was is for whoever reads the host's stderr
             traceback.print_exc()
         finally:

@@ -43,11 +43,14 @@ def serve(
     enclosure: Enclosure,
     runtime: Runtime,
     warm_up: WarmUp | None,
+    proc: int,
 ) -> None:
-    """Load, say so, and fork a guest for each order, until the warden closes its end."""
+    """Load, say so, and fork a guest for each order, until the warden closes its end. `proc` is the host's /proc."""
     ProcessName("paddock-zygote").take()
     try:
         _load(preload, warm_up)
+        _require_nothing_shared(proc)
+        os.close(proc)
     except BaseException as problem:
         orders.send(json.dumps({"failed": f"{type(problem).__name__}: {problem}"}).encode())
         raise
@@ -90,12 +93,25 @@ def _load(preload: tuple[str, ...], warm_up: WarmUp | None) -> None:
         importlib.import_module(name)
     if warm_up is not None:
         warm_up()
-    with suppress(FileNotFoundError):
-        if len(os.listdir("/proc/self/task")) != 1:  # noqa: PTH208
-            raise RuntimeError("a preloaded module left a thread running; a forked guest would hang on its locks")
     gc.collect()
     gc.freeze()
     gc.enable()
+
+
+def _require_nothing_shared(proc: int) -> None:
+    """RuntimeError where what was loaded would let a guest reach the zygote, or hang."""
+    tasks = os.open("self/task", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=proc)
+    count = len(os.listdir(tasks))  # noqa: PTH208
+    os.close(tasks)
+    if count != 1:
+        raise RuntimeError("a preloaded module left a thread running; a forked guest would hang on its locks")
+    with os.fdopen(os.open("self/maps", os.O_RDONLY | os.O_CLOEXEC, dir_fd=proc), "rb") as maps:
+        for line in maps:
+            _, permissions, _, _, _, *name = line.split(None, 5)
+            # Not copied by fork(): what one guest writes there, the zygote and every other guest have.
+            if permissions[1:2] == b"w" and permissions[3:4] == b"s":
+                shown = b"".join(name).decode(errors="replace").strip() or "no file"
+                raise RuntimeError(f"a preloaded module has memory that all guests would share, of {shown}")
 
 
 def _fork(order: Order, fds: Sequence[int], reports: dict[int, int], enclosure: Enclosure, runtime: Runtime) -> None:
@@ -104,7 +120,8 @@ def _fork(order: Order, fds: Sequence[int], reports: dict[int, int], enclosure: 
         enclosure.join(reaper_pidfd)
         pid = fork()
     except OSError as problem:  # this guest's alone; the host reads it there, and sees the sockets close
-        os.write(error, f"{problem}\n".encode())
+        with suppress(OSError):  # or does not, where it has no use for this guest any more
+            os.write(error, f"{problem}\n".encode())
         for fd in fds:
             os.close(fd)
         return

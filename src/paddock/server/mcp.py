@@ -31,8 +31,8 @@ from paddock.model import envelope
 from paddock.model.errors import PaddockError, RequestError
 from paddock.model.events import Done, Event, Progress
 from paddock.model.result import RunResult, Verdict
+from paddock.tools.health import CODE_TOOL
 from paddock.tools.schema import compiled
-from paddock.tools.upstream import CODE_TOOL
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext

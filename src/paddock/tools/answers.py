@@ -1,9 +1,10 @@
 """What a tool answered, as a script gets it: an object as itself, anything else as `{"result": …}`.
 
-Structured content wins: the text beside it says the same again. Without it, text that is JSON is parsed where the tool
-declares no output schema; several texts that all are JSON are a list of values, others one text of several lines.
-Images, sounds and embedded files become artifacts and stand for themselves, in order. A link to a resource stays what
-it is, an address with a name: whether it is worth reading is the script's to say.
+Structured content wins: the text beside it says the same again, and whatever else is there is under `_attachments`.
+Without it, text that is JSON is parsed where the tool declares no output schema; several texts that all are JSON are a
+list of values, others one text of several lines. Images, sounds and embedded files become artifacts and stand for
+themselves, in order. A link to a resource stays what it is, an address with a name: whether it is worth reading is the
+script's to say.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import json
 import math
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
@@ -22,14 +24,16 @@ from paddock.model import envelope
 from paddock.model.artifacts import TYPES, name_problem
 from paddock.model.events import Answer
 from paddock.model.nesting import is_deeper
+from paddock.tools import large
 from paddock.tools.upstream_errors import CallFailed, broken, json_rpc, shortened
 
 if TYPE_CHECKING:
     from paddock.model.tools import Tool
-    from paddock.tools.upstream import Result
+    from paddock.tools.call import Result
 
 CreateArtifact = Callable[[str, bytes, str], Awaitable[Mapping[str, Any]]]
 """Keeps bytes under a file name and a MIME type; gives what a script's own `create_artifact` would."""
+ATTACHMENTS = "_attachments"
 MOST_DEPTH = 200
 MOST_DIGITS = 4000
 _LINK = ("uri", "name", "title", "description", "mimeType", "size")
@@ -42,15 +46,39 @@ async def answer(result: Result, tool: Tool, create_artifact: CreateArtifact) ->
     if result.is_error:
         return _failed(result, tool)
     try:
-        if result.has_structured:
-            return Answer(_dumps(_object(result.structured)))
-        return Answer(_dumps(await _content(result, tool, create_artifact)))
+        shape = _structured if result.has_structured else _content
+        value = await shape(result, tool, create_artifact)
+        return Answer(await large.worked(partial(_dumps, value), is_large=large.is_large(value)))
     except CallFailed as failure:
         return Answer(_dumps(failure.envelope(tool.full_name)), failed=True)
 
 
 def _object(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {"result": value}
+
+
+async def _structured(result: Result, tool: Tool, create_artifact: CreateArtifact) -> dict[str, Any]:
+    """The tool's own object, and under one more key what came beside it.
+
+    No key is added to what the tool declares to be a map: a script goes through all of it. What became an artifact is
+    among those of the run all the same.
+    """
+    value = _object(result.structured)
+    beside = [(number, block) for number, block in enumerate(result.content, 1) if block.get("type") != "text"]
+    attached = [await _attached(block, number, create_artifact) for number, block in beside]
+    if not attached or ATTACHMENTS in value or isinstance((tool.output_schema or {}).get("additionalProperties"), dict):
+        return value
+    return {**value, ATTACHMENTS: attached}
+
+
+async def _attached(block: Mapping[str, Any], number: int, create_artifact: CreateArtifact) -> Any:
+    resource = block.get("resource")
+    if isinstance(resource, dict) and isinstance(resource.get("text"), str):
+        return {key: resource[key] for key in ("uri", "mimeType", "text") if key in resource}
+    try:
+        return await _reference(block, number, create_artifact)
+    except CallFailed as failure:  # the answer itself is there, and good
+        return {"success": False, "error": failure.summary}
 
 
 async def _content(result: Result, tool: Tool, create_artifact: CreateArtifact) -> dict[str, Any]:
@@ -61,7 +89,7 @@ async def _content(result: Result, tool: Tool, create_artifact: CreateArtifact) 
         text = _text(block)
         if text is not None:
             texts.append(text)
-            values.append(_parsed(text, tool))
+            values.append(await large.worked(partial(_parsed, text, tool), is_large=len(text) > large.LARGE))
         else:
             values.append(await _reference(block, number, create_artifact))
     if not values:
@@ -87,7 +115,8 @@ def _parsed(text: str, tool: Tool) -> Any:
     if tool.output_schema is not None or not text.lstrip()[:1] or text.lstrip()[0] not in '{["-0123456789tfn':
         return text
     try:
-        value = json.loads(text, parse_constant=_refuse)
+        loads = large.loads if len(text) > large.LARGE else json.loads
+        value = loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError):
         return text
     return text if is_deeper(value, MOST_DEPTH) else value
@@ -163,10 +192,11 @@ def _is_strict(value: Any) -> bool:
 
 def _dumps(value: Any) -> str:
     """JSON that every reader takes: ASCII, and null for what JSON has no number for."""
+    dumps = large.dumps if large.is_large(value) else json.dumps
     try:
-        return json.dumps(value, allow_nan=False)
+        return dumps(value, allow_nan=False)
     except ValueError:
-        return json.dumps(_finite(value), allow_nan=False)
+        return dumps(_finite(value), allow_nan=False)
 
 
 def _finite(value: Any) -> Any:

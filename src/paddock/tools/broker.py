@@ -10,7 +10,7 @@ import json
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddock.model import envelope
 from paddock.model.events import Answer, Progress, ToolCall
@@ -21,7 +21,7 @@ from paddock.tools.functions import Left
 from paddock.tools.toolbox import Scope, Toolbox
 
 if TYPE_CHECKING:
-    from paddock.model.journal import Intent, Journal, Outcome, Status
+    from paddock.model.journal import Journal, Status
     from paddock.tools.answers import CreateArtifact
     from paddock.tools.policy import Policy
 
@@ -37,6 +37,15 @@ class Rules:
     policy: Policy | None = None  # None: whatever there is may be called
     repairs: bool = False  # arguments that are nearly right are put right, and the answer's envelope says so
     call_seconds: float = 60.0
+
+
+class _Unwritten(NamedTuple):
+    """What a call came to, while the journal does not know it."""
+
+    status: Status
+    milliseconds: float
+    answer: str
+    arguments: Mapping[str, Any]
 
 
 class Broker:
@@ -61,6 +70,9 @@ class Broker:
         self._rules = rules or Rules()
         self._bytes_left = ARGUMENT_BYTES
         self._calls: dict[int, Call] = {}
+        self._unwritten: dict[int, _Unwritten] = {}
+        self.concluding: set[asyncio.Task[Any]] = set()
+        """Who is writing down what a call came to."""
 
     async def answer(self, call: ToolCall) -> Answer:
         """What `call` comes to. Never raises for what a tool or a script does."""
@@ -74,6 +86,25 @@ class Broker:
         status = "error" if answer.failed else "ok"
         self._calls[call.id] = Call(call.id, name, arguments or {}, status, round(milliseconds, 3))
         return answer
+
+    async def conclude(self, number: int) -> None:
+        """Write down what a call came to, once it is answered: the script goes on meanwhile. Not to be cancelled."""
+        unwritten = self._unwritten.pop(number, None)
+        if unwritten is None:
+            return
+        from paddock.model.journal import Outcome
+        from paddock.tools import large
+        from paddock.tools.redaction import redacted_json
+
+        task = asyncio.current_task()
+        if task is not None:
+            self.concluding.add(task)
+            task.add_done_callback(self.concluding.discard)
+        status, milliseconds, answer, arguments = unwritten
+        secrets = self._secrets(arguments)
+        said = await large.worked(lambda: redacted_json(answer, secrets), is_large=len(answer) > large.LARGE)
+        # Where this fails the journal has a call whose outcome is not known, as after a crash.
+        await _kept(self._journal.conclude(Outcome(self._run_id, number, status, milliseconds, said)))
 
     def calls(self) -> tuple[Call, ...]:
         """The finished calls, in the order of the program. One over the limit was never made, and is not among them."""
@@ -126,17 +157,17 @@ class Broker:
         self, number: int, name: str, arguments: Mapping[str, Any], tool: Tool | None, said: dict[str, Any]
     ) -> Answer:
         """Write down a call that is not made, with the reason."""
-        intent = self._intent(number, name, arguments, is_read_only=tool is not None and bool(tool.hints.read_only))
+        is_read_only = tool is not None and bool(tool.hints.read_only)
         answer = _failure(said)
-        if await self._kept(self._journal.intend(intent)) is None:
-            await self._kept(self._journal.conclude(self._outcome(number, "error", 0.0, answer, arguments)))
+        if await self._intended(number, name, arguments, is_read_only=is_read_only) is None:
+            self._unwritten[number] = _Unwritten("error", 0.0, answer.json, arguments)
         return answer
 
     async def _journalled(
         self, number: int, tool: Tool, arguments: Mapping[str, Any], notes: list[dict[str, Any]]
     ) -> Answer:
-        intent = self._intent(number, tool.full_name, arguments, is_read_only=bool(tool.hints.read_only))
-        if (unkept := await self._kept(self._journal.intend(intent))) is not None:
+        unkept = await self._intended(number, tool.full_name, arguments, is_read_only=bool(tool.hints.read_only))
+        if unkept is not None:
             summary = f"The call was not made: the journal cannot be written ({unkept})."
             return _failure(envelope.internal_error(tool.full_name, summary))
         started = time.perf_counter()
@@ -144,35 +175,24 @@ class Broker:
         try:
             answer = await self._called(tool, arguments, notes)
         finally:
-            milliseconds = (time.perf_counter() - started) * 1000
             status: Status = "cancelled" if answer is None else "error" if answer.failed else "ok"
-            # Where this fails the journal has a call whose outcome is not known, as after a crash.
-            await self._kept(self._journal.conclude(self._outcome(number, status, milliseconds, answer, arguments)))
+            milliseconds = (time.perf_counter() - started) * 1000
+            said = "" if answer is None else answer.json
+            self._unwritten[number] = _Unwritten(status, milliseconds, said, arguments)
+            if answer is None:
+                await self.conclude(number)
         return answer
 
-    async def _kept(self, writing: Awaitable[None]) -> str | None:
-        """Write something down; why it could not be, where it could not. A script would wait for ever otherwise."""
-        try:
-            await writing
-        except Exception as problem:  # noqa: BLE001  any journal may be given, and any storage may fail
-            return type(problem).__name__
-        return None
-
-    def _intent(self, number: int, name: str, arguments: Mapping[str, Any], *, is_read_only: bool) -> Intent:
+    async def _intended(
+        self, number: int, name: str, arguments: Mapping[str, Any], *, is_read_only: bool
+    ) -> str | None:
+        """Write down that a call is to be made; why that could not be."""
         from paddock.model.journal import Intent
         from paddock.tools.redaction import redacted
 
         text = json.dumps(redacted(arguments, self._secrets(arguments)))
-        return Intent(self._run_id, number, name, text, is_read_only, time.time())
-
-    def _outcome(
-        self, number: int, status: Status, milliseconds: float, answer: Answer | None, arguments: Mapping[str, Any]
-    ) -> Outcome:
-        from paddock.model.journal import Outcome
-        from paddock.tools.redaction import redacted_json
-
-        said = "" if answer is None else redacted_json(answer.json, self._secrets(arguments))
-        return Outcome(self._run_id, number, status, milliseconds, said)
+        intent = Intent(self._run_id, number, name, text, is_read_only, time.time())
+        return await _kept(self._journal.intend(intent))
 
     def _secrets(self, arguments: Mapping[str, Any]) -> tuple[str, ...]:
         """What must not be written down: a script's own password too, which a tool or a complaint may say again."""
@@ -202,12 +222,21 @@ class Broker:
             return _internal(tool, problem, notes)
 
     async def _not_found(self, name: str) -> dict[str, Any]:
-        unreachable = self._toolbox.unreachable(name)
+        unreachable = self._scope.unreachable(name)
         if unreachable is not None:
             return unreachable.envelope(name)
         hints = (await self._scope.catalogue()).hints(name)
         summary = f"There is no tool '{name}'."
         return envelope.envelope("tool_not_found", name, summary, "TOOL_NOT_FOUND", hints=hints)
+
+
+async def _kept(writing: Awaitable[None]) -> str | None:
+    """Write something down; why it could not be, where it could not. A script would wait for ever otherwise."""
+    try:
+        await writing
+    except Exception as problem:  # noqa: BLE001  any journal may be given, and any storage may fail
+        return type(problem).__name__
+    return None
 
 
 def _is_cancelled() -> bool:

@@ -15,27 +15,28 @@ from typing import TYPE_CHECKING
 import anyio
 import mcp
 from mcp.client.session import IncomingMessage
-from mcp.client.streamable_http import streamable_http_client
 from mcp.client.subscriptions import SubscriptionLost
 from mcp.shared.exceptions import MCPError
-from mcp_types import Implementation, ToolListChangedNotification
+from mcp_types import CONNECTION_CLOSED, PARSE_ERROR, Implementation, ToolListChangedNotification
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from paddock.tools.guard import Guarded
 from paddock.tools.http_client import EXCHANGE, Client, Exchange
 from paddock.tools.sse import legacy_sse
 from paddock.tools.stdio import Trace, stdio
+from paddock.tools.streamable import streamable_http
 from paddock.tools.upstream_errors import CallFailed, broken, http, json_rpc, network, timed_out
 
 if TYPE_CHECKING:
     from mcp.client import ClientSession
     from mcp.client._transport import TransportStreams
 
-    from paddock.tools.upstream_config import Server
+    from paddock.tools.server import Server
 
 CLOSE_SECONDS = 10.0
 LOST_SECONDS = 3.0
 LISTEN_AGAIN_SECONDS = 5.0
+UNKNOWN = "It is not known whether the call had an effect."
 
 # Without a handler Python prints warnings of a library to the terminal, and the SDK's hold what servers wrote.
 for _name in ("mcp", "client", "httpx2", "httpcore2"):
@@ -92,30 +93,37 @@ class Connection:
 
     async def explained(self, exchange: Exchange, problem: MCPError) -> CallFailed:
         """The failure that an error of the SDK stands for: to it, those of the network look like the server's own."""
-        name, said = self.server.name, problem.message
-        failure = json_rpc(name, problem.code, said)
-        if exchange.network:
-            failure = network(f"The server '{name}' cannot be reached: {exchange.network}")
-        elif exchange.too_large or "byte limit" in said:
-            size = self.server.answer_bytes / 2**20
-            failure = broken(f"The answer of the server '{name}' is larger than {size:g} MB.", "Ask for less at once.")
-        elif exchange.status in (400, 404) and "session" in f"{said} {exchange.said}".lower():
+        if problem.code == CONNECTION_CLOSED and problem.message == "Connection closed" and not exchange.network:
+            return (await self.lost()).without(self.server.secrets)
+        if exchange.status in (400, 404) and "session" in f"{problem.message} {exchange.said}".lower():
             self.end()
-            failure = network(f"The server '{name}' no longer knows the session; the next call begins another.")
-        elif exchange.status >= 400:
-            failure = http(name, exchange.status, exchange.said, exchange.retry_after_seconds)
-        elif problem.code == -32700:
-            failure = broken(f"The answer of the server '{name}' cannot be used: {said}.", "Ask for something else.")
-        elif problem.code == -32000 and (said == "Connection closed" or "SSE stream" in said):
-            failure = await self.lost()
-        return failure.without(self.server.secrets)
+            return network(
+                f"The server '{self.server.name}' no longer knows the session; the next call begins another."
+            )
+        return self._meant(exchange, problem).without(self.server.secrets)
+
+    def _meant(self, exchange: Exchange, problem: MCPError) -> CallFailed:
+        name, said = self.server.name, problem.message
+        if exchange.network:
+            return network(f"The server '{name}' cannot be reached: {exchange.network}")
+        if exchange.too_large or "byte limit" in said:
+            size = self.server.answer_bytes / 2**20
+            return broken(f"The answer of the server '{name}' is larger than {size:g} MB.", "Ask for less at once.")
+        if exchange.status >= 400:
+            return _refused(name, exchange)
+        if exchange.unusable or problem.code == PARSE_ERROR:
+            why = exchange.unusable or said
+            return broken(f"The answer of the server '{name}' cannot be used: {why}.", "Ask for something else.")
+        if problem.code == CONNECTION_CLOSED:
+            return network(f"The server '{name}' was lost: {said}.\n{UNKNOWN}")
+        return json_rpc(name, problem.code, said)
 
     async def lost(self) -> CallFailed:
         """That it ended under a call. Why is known a moment later."""
         if not self.is_alive:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.over.wait(), LOST_SECONDS)
-        return network(f"{self.failure.summary}\nIt is not known whether the call had an effect.")
+        return network(f"{self.failure.summary}\n{UNKNOWN}")
 
     async def _live(self) -> None:
         EXCHANGE.set(self.exchange)
@@ -182,8 +190,7 @@ class Connection:
                 async with legacy_sse(server, client, self.trace) as streams:
                     yield streams
             else:
-                limit = server.answer_bytes
-                async with streamable_http_client(server.url, http_client=client, max_sse_event_size=limit) as streams:
+                async with streamable_http(server, client) as streams:
                     yield streams
 
     def _expire(self) -> None:
@@ -204,16 +211,20 @@ class Connection:
         if seen.network:
             return network(f"The server '{name}' cannot be reached: {seen.network}")
         if seen.status >= 400 and not self._ready.done():
-            return http(name, seen.status, seen.said, seen.retry_after_seconds)
+            return _refused(name, seen)
         if self.trace.problem:
             return network(f"The server '{name}' was given up: {self.trace.problem}.{words}")
         if self.trace.exit_code is not None:
             return network(f"The server '{name}' ended{_how(self.trace.exit_code)}.{words}")
         if isinstance(problem, MCPError) and problem.message != "Connection closed":
-            return json_rpc(name, problem.code, problem.message)
+            return self._meant(seen, problem)
         if problem is not None and not isinstance(problem, MCPError):
             return network(f"The server '{name}' was lost: {type(problem).__name__}: {problem}{words}")
         return network(f"The connection to the server '{name}' was closed.{words}")
+
+
+def _refused(name: str, seen: Exchange) -> CallFailed:
+    return http(name, seen.status, seen.said, seen.retry_after_seconds, wants_oauth=seen.wants_oauth)
 
 
 def _how(exit_code: int) -> str:

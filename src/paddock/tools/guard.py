@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
+from paddock.tools import large
 from paddock.tools.credentials import redact, redacted
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ WANTED = frozenset(
         "notifications/subscriptions/acknowledged",
     }
 )
+Heard = TypeVar("Heard", SessionMessage, SessionMessage | None)
 MOST_A_SECOND = 5000
 """Notifications and requests of a server; its answers are not counted."""
 
@@ -76,8 +79,7 @@ class _Incoming:
                 await self._slow_down()
                 if isinstance(item.message, JSONRPCNotification) and item.message.method not in WANTED:
                     continue
-            _clean(item, self._secrets)
-            return item
+            return item if isinstance(item, Clean) else clean(item, self._secrets)
 
     async def _slow_down(self) -> None:
         now = anyio.current_time()
@@ -106,14 +108,31 @@ class _Incoming:
         await self.aclose()
 
 
-def _clean(item: SessionMessage, secrets: tuple[str, ...]) -> None:
-    if not secrets:
-        return
+@dataclass
+class Clean(SessionMessage):
+    """A message that is without credentials already."""
+
+
+def clean(item: SessionMessage, secrets: tuple[str, ...]) -> Clean:
+    """`item` without credentials."""
     message = item.message
-    if isinstance(message, JSONRPCResponse):
+    if not secrets:
+        pass
+    elif isinstance(message, JSONRPCResponse):
         message.result = redacted(message.result, secrets)
     elif isinstance(message, JSONRPCError):
         message.error.message = redact(message.error.message, secrets)
         message.error.data = redacted(message.error.data, secrets)
     elif message.params is not None:
         message.params = redacted(message.params, secrets)
+    return Clean(message, item.metadata)
+
+
+async def heard(read: Callable[[], Heard], size: int, secrets: tuple[str, ...]) -> Heard:
+    """What `read` makes of `size` bytes. Where that takes long, it and the cleaning are done in a thread."""
+
+    def work() -> Heard:
+        said = read()
+        return said if said is None else clean(said, secrets)
+
+    return await large.worked(work, is_large=True) if size > large.LARGE else read()

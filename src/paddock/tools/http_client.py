@@ -1,8 +1,7 @@
 """An HTTP client for MCP servers that bounds what it reads and remembers how each exchange went.
 
-The SDK turns every status of 400 and more into one and the same error, ends the whole connection where one request
-fails, and reads bodies of any size. Here a failure of the network is noted and given to it as a status, so that one
-call fails and the others go on.
+To the SDK a status of 400 and more is one and the same error, and so is a failure of the network. Here each is noted
+for whoever makes the call, and a failure is given on as a status, so that one call fails and the others go on.
 """
 
 from __future__ import annotations
@@ -20,12 +19,16 @@ import anyio
 import httpx2
 
 if TYPE_CHECKING:
-    from paddock.tools.upstream_config import Server
+    from paddock.tools.server import Server
 
 ERROR_BYTES = 64 * 1024
 ERROR_SECONDS = 5.0
 CONNECT_SECONDS = 30.0
 MOST_RETRY_SECONDS = 86_400.0
+MOST_LINES_A_SECOND = 100_000
+"""Of a stream of events. A server that sends more is read more slowly: each costs the host a microsecond."""
+MOST_COOKIES = 50
+MOST_REDIRECTS = 10
 
 
 @dataclass(slots=True)
@@ -36,6 +39,8 @@ class Exchange:
     said: str = ""
     retry_after_seconds: float | None = None
     network: str = ""  # why there is no answer at all
+    wants_oauth: bool = False
+    unusable: str = ""  # why the answer is none
     too_large: bool = False
 
 
@@ -54,7 +59,10 @@ class Client(httpx2.AsyncClient):
         self._limit = server.answer_bytes
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
-        note = EXCHANGE.get() or Exchange()
+        # The rest of a stream that ended says nothing about the request that began it.
+        note = (EXCHANGE.get() if "last-event-id" not in request.headers else None) or Exchange()
+        if len(self.cookies.jar) > MOST_COOKIES:
+            self.cookies.clear()
         try:
             response = await super().send(request, **options)
         except httpx2.TransportError as problem:
@@ -63,35 +71,60 @@ class Client(httpx2.AsyncClient):
         note.status = response.status_code
         if response.headers.get("content-encoding", "identity").lower() != "identity":
             await response.aclose()
-            note.network = "it answered with compressed data that nobody asked for"
+            note.unusable = "it is compressed, which nobody asked for"
             return httpx2.Response(502, request=request)
         if response.status_code >= 400:
             return await _failed(response, note)
-        if "text/event-stream" not in response.headers.get("content-type", ""):
-            response.stream = _Capped(response.stream, self._limit, note)
+        is_stream = "text/event-stream" in response.headers.get("content-type", "")
+        response.stream = _Body(response.stream, None if is_stream else self._limit, note)
+        return response
+
+    async def follow(self, request: httpx2.Request) -> httpx2.Response:
+        """The response, its body unread, after the redirects that stay with this server. Another is not followed."""
+        response = await self.send(request, stream=True, follow_redirects=False)
+        for _ in range(MOST_REDIRECTS):
+            following = response.next_request
+            if following is None or not _is_near(following, request):
+                break
+            await response.aclose()
+            request, response = following, await self.send(following, stream=True, follow_redirects=False)
         return response
 
 
-class _Capped(httpx2.AsyncByteStream):
-    """A body that ends with an error once it is too large. A StreamError: the SDK fails one call for it, not all."""
+class _Body(httpx2.AsyncByteStream):
+    """A body that ends with a StreamError where it breaks off or is larger than `limit`.
 
-    def __init__(self, inner: Any, limit: int, note: Exchange) -> None:
+    Without a limit it is a stream of events, each of which has one: read no faster than the host can bear.
+    """
+
+    def __init__(self, inner: Any, limit: int | None, note: Exchange) -> None:
         self._inner = inner
         self._limit = limit
         self._note = note
+        self._second, self._lines = 0.0, 0
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        left = self._limit
+        size = 0
         try:
             async for piece in self._inner:
-                left -= len(piece)
-                if left < 0:
+                size += len(piece)
+                if self._limit is None:
+                    await self._slow_down(piece.count(b"\n") + piece.count(b"\r"))
+                elif size > self._limit:
                     self._note.too_large = True
                     raise httpx2.StreamError("the body is too large")
                 yield piece
         except httpx2.TransportError as problem:
             self._note.network = _reason(problem)
             raise httpx2.StreamError("the body ended early") from None
+
+    async def _slow_down(self, lines: int) -> None:
+        now = anyio.current_time()
+        if now - self._second >= 1:
+            self._second, self._lines = now, 0
+        self._lines += lines
+        if self._lines > MOST_LINES_A_SECOND:
+            await anyio.sleep(self._second + 1 - now)
 
     async def aclose(self) -> None:
         await self._inner.aclose()
@@ -109,6 +142,7 @@ async def _failed(response: httpx2.Response, note: Exchange) -> httpx2.Response:
         except (httpx2.TransportError, httpx2.StreamError):
             pass
     await response.aclose()
+    note.wants_oauth = "resource_metadata" in response.headers.get("www-authenticate", "")
     note.retry_after_seconds = _retry_after(response.headers.get("retry-after", ""))
     content_type = response.headers.get("content-type", "")
     if "html" not in content_type:
@@ -138,3 +172,11 @@ def _retry_after(value: str) -> float | None:
 
 def _reason(problem: Exception) -> str:
     return f"{type(problem).__name__}: {problem}" if str(problem) else type(problem).__name__
+
+
+def _is_near(following: httpx2.Request, request: httpx2.Request) -> bool:
+    """Whether a redirect stays with the server that the credentials are for, and keeps the message."""
+    new, old = following.url, request.url
+    is_same = (new.scheme, new.host, new.port) == (old.scheme, old.host, old.port)
+    is_upgrade = (old.scheme, new.scheme, new.host) == ("http", "https", old.host) and old.port is new.port is None
+    return following.method == request.method and new.userinfo in (b"", old.userinfo) and (is_same or is_upgrade)

@@ -8,10 +8,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 import mcp_types
 from mcp.shared.message import SessionMessage
+
+from paddock.tools import large
 
 END_BYTES = 512
 MOST_DROPPED = 32
@@ -73,7 +76,7 @@ def message(line: Line, limit: int) -> SessionMessage | None:
         if not line.data.strip():
             return None
         try:
-            return _parsed(line.data)
+            return parsed(line.data)
         except (ValueError, RecursionError):
             problem = "it is not JSON of the protocol"
     else:
@@ -85,12 +88,16 @@ def message(line: Line, limit: int) -> SessionMessage | None:
     return SessionMessage(mcp_types.JSONRPCError(jsonrpc="2.0", id=answered, error=error))
 
 
-def _parsed(data: bytes) -> SessionMessage:
-    read = mcp_types.jsonrpc_message_adapter.validate_json
+def parsed(data: bytes) -> SessionMessage:
+    """The message that `data` is. Raises ValueError, or RecursionError."""
+    read = mcp_types.jsonrpc_message_adapter
+    if len(data) > large.LARGE and b"\\ud" not in data and b"\\uD" not in data:
+        with suppress(ValueError):
+            return SessionMessage(read.validate_python(large.loads(data), by_name=False))
     try:
-        return SessionMessage(read(data, by_name=False))
+        return SessionMessage(read.validate_json(data, by_name=False))
     except ValueError:
-        return SessionMessage(read(_mended(data), by_name=False))
+        return SessionMessage(read.validate_json(_mended(data), by_name=False))
 
 
 def _mended(data: bytes) -> bytes:

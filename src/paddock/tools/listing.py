@@ -10,12 +10,12 @@ from mcp_types import PaginatedRequestParams
 from mcp_types import Tool as Listed
 
 from paddock.model.tools import Hints, Tool
-from paddock.tools.upstream import CODE_TOOL
+from paddock.tools.health import CODE_TOOL
 
 if TYPE_CHECKING:
     from mcp.client import ClientSession
 
-    from paddock.tools.upstream_config import Server
+    from paddock.tools.server import Server
 
 MOST_PAGES = 200
 MOST_TOOLS = 5000

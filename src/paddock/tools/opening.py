@@ -11,7 +11,7 @@ from paddock.tools.connection import Connection
 from paddock.tools.upstream_errors import CallFailed
 
 if TYPE_CHECKING:
-    from paddock.tools.upstream_config import Server, Transport
+    from paddock.tools.server import Server, Transport
 
 Way = tuple["Transport", str]
 """A transport, and the SDK's mode: `auto` asks for the newer era and takes the older one, `legacy` only the older."""

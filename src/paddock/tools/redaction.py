@@ -15,6 +15,8 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import quote, quote_plus
 
+from paddock.tools import large
+
 REDACTED = "[redacted]"
 _SHORTEST = 4
 """A shorter secret is found only where it is the whole text: it would stand in many words."""
@@ -97,6 +99,9 @@ class _Redaction:
     def _text(self, text: str) -> str:
         if text in self._whole:
             return REDACTED
+        if len(text) > large.LARGE:
+            text = text if self._forms is None else large.sub(self._forms, lambda _: REDACTED, text)
+            return large.sub(_CARRIED, _without, text)
         if self._forms is not None:
             text = self._forms.sub(REDACTED, text)
         return _CARRIED.sub(_without, text) if ":" in text or "=" in text or " " in text else text

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from paddock.config import Config
-    from paddock.tools.upstream_config import Server
+    from paddock.tools.server import Server
 
 
 def toolbox_of(
@@ -34,11 +34,12 @@ def toolbox_of(
 def _servers(config: Config, mcp_config: str | Path | None) -> tuple[Server, ...]:
     if not config.upstreams and mcp_config is None:
         return ()
-    from paddock.tools.upstream_config import parse_tables, read
+    from paddock.tools.upstream_config import origin_of, parse_tables, read
 
     found = {server.name: server for server in parse_tables(config.upstreams)}
     for server in () if mcp_config is None else read(mcp_config):
         if server.name in found:
-            raise ConfigError(f"{mcp_config}: the upstream {server.name!r} is in paddock.toml too; rename one")
+            other = origin_of(config.upstreams[server.name])
+            raise ConfigError(f"{mcp_config}: the upstream {server.name!r} is in {other} too; rename one")
         found[server.name] = server
     return tuple(found.values())

@@ -16,6 +16,7 @@ from asyncio import StreamReader, StreamWriter
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -24,13 +25,14 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
 
+from paddock.tools.guard import heard
 from paddock.tools.lines import Endless, Lines, message
 from paddock.tools.upstream_errors import network
 
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
 
-    from paddock.tools.upstream_config import Server
+    from paddock.tools.server import Server
 
 STDERR_BYTES = 8192
 PIECE_BYTES = 64 * 1024
@@ -65,7 +67,7 @@ async def stdio(server: Server, trace: Trace) -> AsyncIterator[TransportStreams]
     incoming, read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     write, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
     async with anyio.create_task_group() as group:
-        group.start_soon(_receive, process, incoming, server.answer_bytes, trace)
+        group.start_soon(_receive, process, incoming, server, trace)
         group.start_soon(_send, process, outgoing, incoming, trace)
         group.start_soon(_overhear, process, trace)
         try:
@@ -100,15 +102,16 @@ async def _started(server: Server) -> Process:
 
 
 async def _receive(
-    process: Process, incoming: MemoryObjectSendStream[SessionMessage | Exception], limit: int, trace: Trace
+    process: Process, incoming: MemoryObjectSendStream[SessionMessage | Exception], server: Server, trace: Trace
 ) -> None:
-    stdout = cast(StreamReader, process.stdout)
+    stdout, limit = cast(StreamReader, process.stdout), server.answer_bytes
     lines = Lines(limit)
     with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, ConnectionError), incoming:
         while piece := await stdout.read(PIECE_BYTES):
             try:
                 for line in lines.feed(piece):
-                    if (said := message(line, limit)) is not None:
+                    said = await heard(partial(message, line, limit), len(line.data), server.secrets)
+                    if said is not None:
                         await incoming.send(said)
             except Endless:
                 trace.problem = f"it sent a line of more than {limit / 2**20:g} MB that did not end"

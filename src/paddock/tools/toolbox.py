@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from paddock.model.errors import RequestError, UnknownLanguage
+from paddock.model.errors import RequestError, UnknownLanguage, UnknownTool
 from paddock.model.events import Answer, Progress
 from paddock.model.tools import Tool
 from paddock.model.words import nearest
@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from paddock.model.journal import Journal
     from paddock.tools.answers import CreateArtifact
     from paddock.tools.catalogue import Catalogue
+    from paddock.tools.health import Health
     from paddock.tools.schema import Validator
-    from paddock.tools.upstream import Health, Upstream
-    from paddock.tools.upstream_config import Server
+    from paddock.tools.server import Server
+    from paddock.tools.upstream import Upstream
     from paddock.tools.upstream_errors import CallFailed
 
 CALLING = ("await", "callTool")
@@ -53,21 +54,27 @@ class Toolbox:
         self.secrets = tuple(secret for upstream in self._upstreams.values() for secret in upstream.server.secrets)
 
     async def scope(self, names: Iterable[str] | None, code: object) -> Scope:
-        """What one run may call: all that there is, or what is named."""
+        """What one run may call: all that there is, or what is named. Connects what that needs, and nothing else."""
+        if names is not None:
+            catalogue = await self._named(names)
+            links = {name: tool.full_name for name, tool in catalogue.linked().items()}
+            return Scope(self, links, catalogue, is_closed=True)
         functions = {name: name for name in self._functions}
-        may_call = bool(self._upstreams) and isinstance(code, str) and any(word in code for word in CALLING)
-        if names is None and not may_call:
+        if not self._upstreams or not isinstance(code, str) or not any(word in code for word in CALLING):
             return Scope(self, functions, None)
-        catalogue = (await self.catalogue()).only(names)
-        linked = catalogue.linked(code if names is None and isinstance(code, str) else None)
-        links = {name: tool.full_name for name, tool in linked.items()}
-        return Scope(self, functions | links if names is None else links, catalogue)
+        catalogue = await self.catalogue()
+        links = {name: tool.full_name for name, tool in catalogue.linked(code).items()}
+        return Scope(self, functions | links, catalogue)
 
     async def scope_of(self, name: str) -> Scope:
         """What one call from outside a run needs: the server that `name` speaks of, or all where it names none."""
+        return Scope(self, {}, await self.catalogue(self.servers_of(name)))
+
+    def servers_of(self, name: str) -> tuple[str, ...]:
+        """The servers that may have a tool of this full name; none where it names none."""
         from paddock.tools.catalogue import servers_of
 
-        return Scope(self, {}, await self.catalogue(servers_of([name], self._upstreams)))
+        return servers_of([name], self._upstreams)
 
     async def catalogue(self, servers: Iterable[str] = ()) -> Catalogue:
         """What there is now; of the named servers alone, where any are: the others are not connected.
@@ -75,19 +82,40 @@ class Toolbox:
         An upstream that does not answer soon, or at all, is left out until it does.
         """
         asked = tuple(dict.fromkeys(servers))
-        upstreams = [self._upstream(name) for name in asked or self._upstreams]
-        lists = tuple(await asyncio.gather(*map(self._listed, upstreams)))
+        return await self._catalogue(asked or tuple(self._upstreams), () if asked else self._functions)
+
+    async def _catalogue(self, servers: tuple[str, ...], functions: Iterable[str]) -> Catalogue:
+        """The tools of these servers and functions; the same one again as long as they are the same."""
+        asked = (*functions, "", *servers)
+        lists = tuple(await asyncio.gather(*(self._listed(self._upstream(name)) for name in servers)))
         known = self._catalogues.get(asked)
         if known is None or any(new is not old for new, old in zip(lists, known[0], strict=True)):
             from paddock.tools.catalogue import Catalogue
 
-            functions = () if asked else self._functions.values()
-            described = await asyncio.to_thread(lambda: [function.tool for function in functions])
+            described = await asyncio.to_thread(lambda: [self._functions[name].tool for name in functions])
             if len(self._catalogues) >= CATALOGUES:
                 self._catalogues.clear()
             known = (lists, Catalogue([*described, *(tool for tools in lists for tool in tools)]))
             self._catalogues[asked] = known
         return known[1]
+
+    async def _named(self, names: Iterable[str]) -> Catalogue:
+        """The tools of these names. Where each says of which server it is, the others are not connected."""
+        from paddock.tools.catalogue import Catalogue, servers_of
+
+        if isinstance(names, str) or not isinstance(names, Iterable):
+            return Catalogue().only(names)  # which says what is wrong
+        names = list(names)
+        functions = [name for name in names if name in self._functions]
+        rest = [name for name in names if name not in functions]
+        servers = servers_of(map(str, rest), self._upstreams)
+        if rest and not servers:
+            servers, functions = tuple(self._upstreams), list(self._functions)
+        catalogue = await self._catalogue(servers, functions)
+        for name in rest:
+            if catalogue.find(str(name)) is None and (gone := self.unreachable(str(name))) is not None:
+                raise UnknownTool(f"the tool {name!r} cannot be linked: {gone.summary}")
+        return catalogue.only(names)
 
     async def stubs(self, names: Iterable[str] | None, language: str, journal: Journal) -> str:
         """A whole file of typed stubs; `UnknownTool` where one of `names` is not there."""
@@ -112,11 +140,14 @@ class Toolbox:
 
     def unreachable(self, name: str) -> CallFailed | None:
         """Why a tool of this name may not be found, where that is because its server is not there now."""
-        upstream = self._upstreams.get(name.partition(".")[0])
-        if upstream is None or upstream.health.state == "ready":
+        servers = [self._upstreams[server] for server in self.servers_of(name)]
+        upstream = next((upstream for upstream in servers if upstream.health.state != "ready"), None)
+        if upstream is None:
             return None
         from paddock.tools.upstream_errors import network
 
+        if upstream.failure is not None and upstream.failure.kind in ("auth_error", "rate_limited"):
+            return upstream.failure
         why = upstream.health.error or "it has not answered yet"
         return network(f"The server '{upstream.name}' is not there now: {why}").without(upstream.server.secrets)
 
@@ -178,7 +209,7 @@ class Toolbox:
         return self._upstreams[name]
 
     async def _listed(self, upstream: Upstream) -> tuple[Tool, ...]:
-        from paddock.tools.upstream import CODE_TOOL
+        from paddock.tools.health import CODE_TOOL
 
         tools = await upstream.tools(wait_seconds=self._patience_seconds)
         # Code that runs code would escape the limits of its run.
@@ -195,12 +226,15 @@ def _upstreams(servers: Iterable[Server]) -> dict[str, Upstream]:
 
 
 class Scope:
-    """What one run may call, and by which names it finds it."""
+    """What one run may call, and by which names it finds it. A closed one was given names, and nothing is added."""
 
-    def __init__(self, toolbox: Toolbox, links: Mapping[str, str], catalogue: Catalogue | None) -> None:
+    def __init__(
+        self, toolbox: Toolbox, links: Mapping[str, str], catalogue: Catalogue | None, *, is_closed: bool = False
+    ) -> None:
         self.links = links  # full names of tools by the names of functions in the script
         self._toolbox = toolbox
         self._catalogue = catalogue
+        self._is_closed = is_closed
 
     async def catalogue(self) -> Catalogue:
         if self._catalogue is None:
@@ -208,7 +242,15 @@ class Scope:
         return self._catalogue
 
     async def find(self, name: str) -> Tool | None:
-        return (await self.catalogue()).find(name)
+        """The tool of this name. A server that was not there when the run began is asked again for what is its own."""
+        found = (await self.catalogue()).find(name)
+        if found is None and not self._is_closed and (servers := self._toolbox.servers_of(name)):
+            found = (await self._toolbox.catalogue(servers)).find(name)
+        return found
+
+    def unreachable(self, name: str) -> CallFailed | None:
+        """Why a tool that the run might call is not found, where that is because its server is not there now."""
+        return None if self._is_closed else self._toolbox.unreachable(name)
 
     async def linked(self) -> list[Tool]:
         """The tools that the script finds as functions."""

@@ -3,69 +3,32 @@
 A call that was under way when its connection ended fails and is never repeated here: it may have had an effect. Nothing
 that a server does reaches beyond its own calls: each has a time, a size and a place in a short queue, and everything a
 server writes is data. An upstream belongs to the event loop that it was first used in.
-
-A server that is itself Paddock is known by `Health.is_paddock`: it calls itself `paddock`, or lists a tool whose
-`_meta` has the key `paddock/code_tool` (which becomes a tag of that name). The catalogue refuses both: code that runs
-code would escape the limits of its run.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from paddock.model.tools import Tool
 from paddock.tools.backoff import Backoff
+from paddock.tools.call import Call, Progress, Result, complaint
 from paddock.tools.credentials import redact
+from paddock.tools.health import Health, State, is_paddock
 from paddock.tools.upstream_errors import CallFailed, broken, network, timed_out
 
 if TYPE_CHECKING:
     from paddock.tools.connection import Connection
-    from paddock.tools.http_client import Exchange
     from paddock.tools.opening import Opening
-    from paddock.tools.upstream_config import Server
+    from paddock.tools.server import Server
 
-State = Literal["idle", "connecting", "ready", "failed", "closed"]
-Progress = Callable[[float, float | None, str], None]
-"""Told how far a call is: done, total where that is known, and a message. Must not block."""
-CODE_TOOL = "paddock/code_tool"
-"""A tool whose `_meta` has this key runs code. It becomes a tag of ours, by which the catalogue refuses to link it."""
 WAIT_SECONDS = 2.0
 """For the next attempt to connect; where it is further away, a call fails at once and says how long to wait."""
 RELIST_SECONDS = 1.0
 CLOSE_SECONDS = 3.0
-MOST_ROUNDS = 100
-
-
-@dataclass(frozen=True, slots=True)
-class Health:
-    """How an upstream is, to show to people. Holds no credential."""
-
-    state: State
-    since: float  # seconds since 1970
-    error: str = ""
-    tools: int = 0
-    protocol_version: str = ""
-    server_name: str = ""
-    server_version: str = ""
-    is_paddock: bool = False
-    transport: str = ""
-    place: str = ""  # the command, or the address
-    warnings: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """What a tool answered, as it came over the wire: blocks of content, and an object where it has one."""
-
-    content: tuple[Mapping[str, Any], ...] = ()
-    structured: Any = None
-    has_structured: bool = False
-    is_error: bool = False
 
 
 class Upstream:
@@ -84,6 +47,9 @@ class Upstream:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._relisting: asyncio.Task[None] | None = None
         self._is_stale = False
+        self._is_overdue = False
+        self.failure: CallFailed | None = None
+        """Why it could not be connected, as long as it is not."""
 
     @property
     def name(self) -> str:
@@ -101,12 +67,15 @@ class Upstream:
     async def tools(self, *, wait_seconds: float | None = None) -> tuple[Tool, ...]:
         """Its tools, connecting if need be. With `wait_seconds`, what is known by then, and no failure.
 
-        A server that was there before and cannot be reached now still has the tools that it had.
+        One that was waited for in vain is not waited for again until it answers: it would hold up every run. A server
+        that was there before and cannot be reached now still has the tools that it had.
         """
         if self._tools is not None and self._connection is not None and self._connection.is_alive:
             return self._tools
         opening = self._spawn(self._connected())
-        done, _ = await asyncio.wait({opening}, timeout=wait_seconds)
+        is_patient = wait_seconds is None or not self._is_overdue
+        done, _ = await asyncio.wait({opening}, timeout=wait_seconds if is_patient else 0)
+        self._is_overdue = self._is_overdue or not done
         failure = (self._closing() if opening.cancelled() else opening.exception()) if done else None
         if failure is not None and self._tools is None and wait_seconds is None:
             raise failure
@@ -121,11 +90,8 @@ class Upstream:
         progress: Progress | None = None,
     ) -> Result:
         """Call a tool. Raises CallFailed; whoever is cancelled, or waits no longer, has the server told so."""
-        from paddock.tools.http_client import Exchange
-
-        _check(name, arguments)
         seconds = self.server.timeout_seconds if timeout_seconds is None else timeout_seconds
-        task: asyncio.Task[Result] = self._spawn(self._call(name, dict(arguments), Exchange(), progress))
+        task: asyncio.Task[Result] = self._spawn(self._call(Call(name, arguments, progress)))
         try:
             await asyncio.wait({task}, timeout=seconds)
         finally:
@@ -166,7 +132,7 @@ class Upstream:
         if self._opening is None or self._opening.done():
             left = self._backoff.left_seconds()
             if left > WAIT_SECONDS:
-                raise network(self.health.error, retry_after_seconds=left)
+                raise (self.failure or network(self.health.error)).later(left)
             self._opening = asyncio.create_task(self._open(left))
             self._opening.add_done_callback(_seen)
         return await asyncio.shield(self._opening)
@@ -186,18 +152,20 @@ class Upstream:
             self._backoff.failed()
             if self._connection is not None:
                 await self._connection.close()
+            self.failure = failure
             self._note("failed", failure.summary)
             raise
         client = connection.client
         info = client.server_info
         self._backoff.connected()
+        self._is_overdue, self.failure = False, None
         self._note(
             "ready",
             protocol_version=client.protocol_version,
             transport=connection.server.transport,
             server_name=info.name[:128] if info else "",
             server_version=info.version[:64] if info else "",
-            is_paddock=_is_paddock(info.name if info else "", self._tools or ()),
+            is_paddock=is_paddock(info.name if info else "", self._tools or ()),
         )
         self._changed()
         return connection
@@ -222,7 +190,7 @@ class Upstream:
         except MCPError as problem:
             raise await connection.explained(exchange, problem) from None
         except ValidationError as problem:
-            raise broken(f"The server '{self.name}' lists tools that are none: {_first(problem)}") from None
+            raise broken(f"The server '{self.name}' lists tools that are none: {complaint(problem)}") from None
         except (RuntimeError, ValueError, TypeError):
             raise await connection.lost() from None
         self._tools = tools
@@ -242,53 +210,13 @@ class Upstream:
             self._changed()
             await asyncio.sleep(RELIST_SECONDS)
 
-    async def _call(
-        self, name: str, arguments: dict[str, Any], exchange: Exchange, progress: Progress | None
-    ) -> Result:
-        from mcp.shared.exceptions import MCPError
-        from pydantic import ValidationError
+    async def _call(self, call: Call) -> Result:
+        from paddock.tools.http_client import Exchange
 
-        from paddock.tools.http_client import EXCHANGE
-
-        EXCHANGE.set(exchange)
         async with self._slots:
-            connection = await self._connected()
-            try:
-                result = await self._answered(connection, name, arguments, progress)
-            except MCPError as problem:
-                raise await connection.explained(exchange, problem) from None
-            except ValidationError as problem:
-                raise broken(f"The server '{self.name}' sent an answer that is none: {_first(problem)}") from None
-            except (RuntimeError, ValueError, TypeError) as problem:
-                if connection.is_alive:
-                    raise broken(f"The call could not be sent to the server '{self.name}': {problem}") from None
-                raise await connection.lost() from None
+            result = await call.over(await self._connected(), Exchange())
         self._backoff.proved()
         return result
-
-    async def _answered(
-        self, connection: Connection, name: str, arguments: dict[str, Any], heard: Progress | None
-    ) -> Result:
-        """The final result. Not `ClientSession.call_tool`, which checks it with a schema that may take for ever."""
-        from mcp_types import CallToolRequest, CallToolRequestParams
-
-        async def told(progress: float, total: float | None, message: str | None) -> None:
-            if heard is not None:
-                heard(progress, total, message or "")
-
-        params = CallToolRequestParams(name=name, arguments=arguments)
-        for _ in range(MOST_ROUNDS):
-            raw = await connection.session.send_request(
-                CallToolRequest(params=params), _raw(), progress_callback=told if heard else None
-            )
-            if raw.get("resultType") != "input_required":
-                return _result(raw)
-            if raw.get("inputRequests"):
-                summary = f"The tool wants to ask a person or a model, which the server '{self.name}' cannot do here."
-                raise CallFailed("precondition_failed", "INPUT_REQUIRED", summary)
-            await asyncio.sleep(0.25)
-            params = CallToolRequestParams(name=name, arguments=arguments, request_state=raw.get("requestState"))
-        raise broken(f"The server '{self.name}' put the answer off {MOST_ROUNDS} times.")
 
     def _closing(self) -> CallFailed:
         return network(f"The server '{self.name}' is no longer used: Paddock is closing.")
@@ -301,40 +229,3 @@ class Upstream:
 def _seen(task: asyncio.Task[Any]) -> None:
     if not task.cancelled():
         task.exception()
-
-
-def _raw() -> Any:
-    global _adapter  # noqa: PLW0603  built once: it costs more than a call
-    if _adapter is None:
-        from pydantic import TypeAdapter
-
-        _adapter = TypeAdapter(dict[str, Any])
-    return _adapter
-
-
-_adapter: Any = None
-
-
-def _result(raw: dict[str, Any]) -> Result:
-    content = tuple(block for block in raw.get("content") or () if isinstance(block, dict))
-    structured = raw.get("structuredContent")
-    return Result(content, structured, structured is not None, raw.get("isError") is True)
-
-
-def _check(name: str, arguments: Mapping[str, Any]) -> None:
-    """Refuse what cannot be sent. The SDK finds out while it writes, and that ends the whole connection."""
-    try:
-        json.dumps([name, arguments], allow_nan=False, ensure_ascii=False).encode()
-    except (TypeError, ValueError, RecursionError):
-        summary = "The arguments hold something that JSON has no form for: half a character, or a number that is none."
-        raise CallFailed("mcp_input_validation", "INPUT_VALIDATION_FAILED", summary) from None
-
-
-def _first(problem: Any) -> str:
-    """What a validation complained of first, without the values that it complained of."""
-    error = problem.errors(include_url=False, include_input=False, include_context=False)[0]
-    return f"{'.'.join(map(str, error['loc']))}: {error['msg']}"
-
-
-def _is_paddock(server_name: str, tools: tuple[Tool, ...]) -> bool:
-    return server_name.strip().lower() == "paddock" or any(CODE_TOOL in tool.tags for tool in tools)

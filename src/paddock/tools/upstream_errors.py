@@ -12,6 +12,8 @@ from paddock.tools.credentials import redact
 SUMMARY_CHARACTERS = 4000
 """Of what an upstream says went wrong: the rest tells a model nothing more."""
 
+SET_HEADER = 'headers = { Authorization = "Bearer ${TOKEN}" }'
+
 
 class CallFailed(Exception):
     """A call came to nothing. Not a fault of the host: whoever called gets it as an error envelope."""
@@ -41,6 +43,11 @@ class CallFailed(Exception):
         summary = redact(self.summary, secrets)
         return CallFailed(self.kind, self.code, summary, retryable=self.retryable, hints=hints, meta=self.meta)
 
+    def later(self, seconds: float) -> CallFailed:
+        """The same failure while it is not tried again, which is for so many seconds yet."""
+        meta = self.meta | ({"retry_after_seconds": round(seconds, 1)} if self.retryable else {})
+        return CallFailed(self.kind, self.code, self.summary, retryable=self.retryable, hints=self.hints, meta=meta)
+
     def envelope(self, tool: str) -> dict[str, Any]:
         """This failure as a script sees it."""
         shown = envelope(self.kind, tool, self.summary, self.code, hints=self.hints, retryable=self.retryable)
@@ -53,10 +60,9 @@ def shortened(text: str) -> str:
     return text if len(text) <= SUMMARY_CHARACTERS else f"{text[:SUMMARY_CHARACTERS]} …"
 
 
-def network(summary: str, *, retry_after_seconds: float | None = None) -> CallFailed:
+def network(summary: str) -> CallFailed:
     """It could not be reached, or was lost on the way. Whether the call had an effect is not known."""
-    meta = {} if retry_after_seconds is None else {"retry_after_seconds": round(retry_after_seconds, 1)}
-    return CallFailed("upstream_http", "UPSTREAM_NETWORK", summary, retryable=True, meta=meta)
+    return CallFailed("upstream_http", "UPSTREAM_NETWORK", summary, retryable=True)
 
 
 def timed_out(summary: str) -> CallFailed:
@@ -68,12 +74,16 @@ def broken(summary: str, *hints: str) -> CallFailed:
     return CallFailed("internal_error", "INTERNAL_ERROR", summary, hints=hints)
 
 
-def http(server: str, status: int, said: str = "", retry_after_seconds: float | None = None) -> CallFailed:
+def http(
+    server: str, status: int, said: str = "", retry_after_seconds: float | None = None, *, wants_oauth: bool = False
+) -> CallFailed:
     """The failure that an HTTP status stands for. `said` is what the upstream had to say about it."""
     code = f"UPSTREAM_HTTP_{status}"
     summary = f"The server '{server}' answered with HTTP {status}" + (f": {said}" if said else ".")
     if status == 401:
-        hint = "Its credentials are missing or no longer valid; whoever configured it must renew them."
+        hint = "Its credentials are missing or no longer valid; whoever configured it must set or renew them."
+        why = " It offers OAuth, which Paddock does not do yet: take a token from elsewhere." if wants_oauth else ""
+        summary = f"{summary}\nSet its credentials as a header of '{server}': {SET_HEADER}.{why}"
         return CallFailed("auth_error", "AUTH_AUTHENTICATION", summary, hints=(hint,))
     if status == 403:
         hint = "Its credentials do not allow this; asking again does not help."

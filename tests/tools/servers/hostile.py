@@ -1,7 +1,8 @@
 """An MCP server that misbehaves: `python hostile.py [AT_START]`. Speaks the older era, without the SDK, to be able to.
 
 `AT_START` is one of dies, hangs, picky (ends at anything but the older handshake), garbage, pages,
-floods, names, deaf (reads nothing once it has listed its tools), stays (does not end with its input).
+floods, names, deaf (reads nothing once it has listed its tools), stays (does not end with its input). Which calls of
+`hang` it got, and which of them were cancelled, is written to the file that the environment names as RECORD.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 SECRET = os.environ.get("API_TOKEN", "")
@@ -33,6 +35,12 @@ def text(value: str, **more: Any) -> dict[str, Any]:
 
 def tool(name: str, **more: Any) -> dict[str, Any]:
     return {"name": name, "description": f"{INSTRUCTIONS} {SECRET}", "inputSchema": SCHEMA, **more}
+
+
+def record(line: str) -> None:
+    if os.environ.get("RECORD"):
+        with Path(os.environ["RECORD"]).open("a") as file:
+            file.write(f"{line}\n")
 
 
 def die(_: Any) -> None:
@@ -76,7 +84,7 @@ def wrong_id(number: Any) -> None:
 
 BEHAVIOURS: dict[str, Callable[[Any], None]] = {
     "die": die,
-    "hang": lambda _: None,
+    "hang": lambda number: record(f"called {number}"),
     "huge": huge,
     "endless": endless,
     "flood": flood,
@@ -112,7 +120,7 @@ def tools(cursor: str | None, kind: str) -> dict[str, Any]:
         deep: dict[str, Any] = {"type": "object", "description": "x" * 300_000}
         bad = [tool(""), tool("new\nline"), tool("x" * 129), tool("same"), tool("same"), tool("big", inputSchema=deep)]
         return {"tools": [*bad, tool("runs_code", _meta={"paddock/code_tool": True}), tool("fine", title="t" * 1000)]}
-    return {"tools": [tool("ok"), tool("die")]}
+    return {"tools": [tool("ok"), tool("hang" if os.environ.get("RECORD") else "die")]}
 
 
 def answer(request: dict[str, Any], kind: str) -> None:
@@ -126,6 +134,8 @@ def answer(request: dict[str, Any], kind: str) -> None:
     elif method == "notifications/initialized" and kind == "floods":
         for _ in range(5000):
             send({"method": "notifications/tools/list_changed"})
+    elif method == "notifications/cancelled":
+        record(f"cancelled {params['requestId']}")
     elif method == "tools/list":
         send({"id": number, "result": tools(params.get("cursor"), kind)})
         if kind == "deaf":

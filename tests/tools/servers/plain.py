@@ -108,6 +108,12 @@ def large(megabytes: int) -> str:
     return "x" * (megabytes * 2**20)
 
 
+@server.tool()
+def rows(count: int) -> dict[str, list[dict[str, Any]]]:
+    """So many small objects."""
+    return {"rows": [{"id": number, "name": f"row {number}", "price": number * 1.5} for number in range(count)]}
+
+
 @server.custom_route("/status/{code}", methods=["POST", "GET"])  # type: ignore[untyped-decorator]
 async def status(request: Request) -> Response:
     """An endpoint that always answers with one status."""

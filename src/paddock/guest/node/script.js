@@ -5,6 +5,7 @@
   const { ended, failed, refused } = ends;
   const { Script, constants: { USE_MAIN_CONTEXT_DEFAULT_LOADER } } = require('node:vm');
   const { registerHooks } = require('node:module');
+  const { process, setImmediate } = globalThis;
   const NAME = 'main.js';
   const IS_MODULE = /^(?:Cannot use import statement|Cannot use 'import\.meta'|Unexpected token 'export')/;
   const DECLARATIONS = new RegExp(

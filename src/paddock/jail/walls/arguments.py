@@ -23,7 +23,7 @@ from paddock.jail.walls.rules import (
     when,
 )
 
-CLONE_THREAD = 0x0001_0000
+CLONE_FILES, CLONE_THREAD = 0x0000_0400, 0x0001_0000
 # CSIGNAL, VM, FS, FILES, SIGHAND, PIDFD, VFORK, THREAD, SYSVSEM, SETTLS, PARENT_SETTID, CHILD_CLEARTID, DETACHED,
 # CHILD_SETTID. Not PARENT: the reaper would take the child for the guest.
 CLONE_FLAGS = 0x0000_00FF | 0x0000_1F00 | 0x0000_4000 | 0x017D_0000
@@ -32,7 +32,9 @@ AF_UNIX, AF_INET, AF_INET6 = 1, 2, 10
 STREAM, DGRAM, SEQPACKET = 1, 2, 5
 SOCKET_TYPE = 0xF  # the other bits are flags
 TCP, UDP = 6, 17
+MSG_OOB = 1  # a byte outside the stream, which nobody misses on a Unix socket and whose code had CVE-2025-38236
 MSG_FASTOPEN = 0x2000_0000  # connects while sending
+CLOSE_RANGE_UNSHARE = 2
 
 SETUID_AND_SETGID = 0o6000
 O_CREAT_AND_O_TMPFILE = 0o100 | 0o2000_0000
@@ -78,6 +80,7 @@ def rules(policy: Policy) -> dict[str, Rule]:
     processes = policy.processes and not policy.confined
     calls = dict.fromkeys(ALWAYS, allowed) | _self_only() | _opening() | _options(policy) | _sockets(policy)
     calls["clone"] = _clone(processes=processes)
+    calls["close_range"] = none_of_bits(2, CLOSE_RANGE_UNSHARE)
     if processes:
         calls |= dict.fromkeys(PROCESSES, allowed)
     if policy.execute:
@@ -102,8 +105,12 @@ def _some_owner(user: int, group: int) -> Rule:
 
 
 def _clone(*, processes: bool) -> Rule:
+    """A thread has the descriptors of its process: who looks for files without a name looks at one thread."""
     known = every(upper_half_zero(0), none_of_bits(0, 0xFFFF_FFFF & ~CLONE_FLAGS))
-    return known if processes else every(any_of_bits(0, CLONE_THREAD), known)
+    whole = any_of_bits(0, CLONE_FILES)
+    if not processes:
+        return every(any_of_bits(0, CLONE_THREAD), whole, known)
+    return every(when(any_of_bits(0, CLONE_THREAD), whole), known)
 
 
 def _opening() -> dict[str, Rule]:
@@ -150,12 +157,13 @@ def _sockets(policy: Policy) -> dict[str, Rule]:
     levels = {SOL_SOCKET: one_of(2, *options), IPPROTO_TCP: one_of(2, *TCP_OPTIONS)}
     if policy.sockets == "inet":
         levels |= dict.fromkeys((IPPROTO_IP, IPPROTO_IPV6), one_of(2, *IP_OPTIONS))
+    refused = MSG_FASTOPEN if policy.sockets == "inet" else MSG_FASTOPEN | MSG_OOB
     # A descriptor that waits in a socket holds a file that nobody sees. The listener of a trace has to go that way.
-    messages = {"sendmsg": none_of_bits(2, MSG_FASTOPEN), "sendmmsg": none_of_bits(3, MSG_FASTOPEN)}
+    messages = {"sendmsg": none_of_bits(2, refused), "sendmmsg": none_of_bits(3, refused)}
     return {
         "socketpair": every(equals(0, AF_UNIX), pair if policy.sockets == "none" else any_unix),
         "setsockopt": case(1, levels),
-        "sendto": none_of_bits(3, MSG_FASTOPEN),
+        "sendto": none_of_bits(3, refused),
         **({} if policy.confined and not policy.trace else messages),
         **({"socket": case(0, families)} if families else {}),
         **(dict.fromkeys(ADDRESSES, allowed) if families else {}),

@@ -38,7 +38,8 @@ NAME = re.compile(r"paddock-(?P<pid>\d+)-(?P<start>\d+)-(?P<namespace>\d+)-[0-9a
 MOST_FREE = 16
 """Empty slots that wait for a guest; what a busy hour needed beyond them does not stay."""
 KEPT_FILES = 14
-"""That a slot keeps open, at most. All slots together keep a quarter of what this process may open, and no more."""
+"""That a slot keeps open, at most. All slots together keep a quarter of what this process may open, and no more; one
+beyond that keeps, while a guest is in it, the three that tell how the guest ended."""
 
 
 class Slot(Protocol):
@@ -143,8 +144,9 @@ class Slots:
         with self._lock:
             slots, self._all, self._free = self._all, [], []
         for slot in slots:
-            slot.kill()
-            # One that cannot be removed fails again below, after all the others are gone.
+            # One that cannot be emptied or removed fails again below, after all the others are gone.
+            with contextlib.suppress(OSError):
+                slot.kill()
             with contextlib.suppress(OSError):
                 slot.remove()
         for parent in dict.fromkeys(self._parents.values()):

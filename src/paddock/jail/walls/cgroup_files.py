@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import time
+from collections.abc import Container
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,10 +57,12 @@ class Files:
         except OSError as error:
             raise OSError(error.errno, f"cannot write {text}: {error.strerror}", f"{self._group}/{name}") from error
 
-    def rest(self) -> None:
-        """They are not used for a while: those that are not kept are closed."""
+    def rest(self, but: Container[str] = ()) -> None:
+        """They are not used for a while: those that are not kept are closed, `but` these, which are to be read."""
         if not self._kept:
-            self.close()
+            for name, mode in list(self._fds):
+                if name not in but or mode != os.O_RDONLY:
+                    os.close(self._fds.pop((name, mode)))
 
     def close(self) -> None:
         while self._fds:
@@ -133,6 +136,8 @@ def _kill(group: Path, pids: set[int]) -> None:
 
 def remove(group: Path, *, within_seconds: float = PATIENCE_SECONDS) -> None:
     """Remove the group and the groups in it. OSError where a process in one of them does not end."""
+    with contextlib.suppress(OSError):
+        return group.rmdir()  # one with nothing in it: no descriptor is needed for that
     with contextlib.suppress(FileNotFoundError):
         for entry in os.scandir(group):
             if entry.is_dir(follow_symlinks=False):

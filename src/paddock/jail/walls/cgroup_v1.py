@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from pathlib import Path
 
 from paddock.jail.walls.cgroup_files import Files, Usage, end_members, remove, write
 
 UNLIMITED = "-1"
+TOLD_AT_THE_END = ("memory.max_usage_in_bytes", "memory.oom_control", "cpuacct.usage")
 USUAL_WEIGHT = 100
 SETTLED_BYTES = 4 * 1024 * 1024
 """What may be left of one guest in the baseline of the next: dropping it takes half a millisecond."""
@@ -27,17 +28,27 @@ class SlotV1:
     def __init__(self, groups: Mapping[str, Path], *, kept: bool = True) -> None:
         # Controllers may be mounted together: one directory is then made, and entered, once.
         self._groups = {group: Files(group, kept=kept) for group in groups.values()}
-        for group in self._groups:
-            group.mkdir()
         self._memory, self._pids = self._groups[groups["memory"]], self._groups[groups["pids"]]
         self._cpu, self._cpuacct = (self._groups.get(groups.get(name, Path())) for name in ("cpu", "cpuacct"))
+        self.oom_fd: int | None = None
+        try:
+            self._make(groups)
+        except OSError:
+            # No descriptor, no room: what was opened until then would be missing for ever.
+            with contextlib.suppress(OSError):
+                self.remove()
+            raise
+
+    def _make(self, groups: Mapping[str, Path]) -> None:
+        for group in self._groups:
+            group.mkdir()
         self._swap_counts = (groups["memory"] / "memory.memsw.limit_in_bytes").exists()
         if not self._swap_counts:
             write(f"{groups['memory']}/memory.swappiness", "0")
         if self._memory.field("memory.oom_control", "oom_kill_disable"):
             write(f"{groups['memory']}/memory.oom_control", "0")
         self._limits: tuple[int, int, int] | None = None
-        self.oom_fd: int | None = self._notified(groups["memory"])
+        self.oom_fd = self._notified(groups["memory"])
         self._take_baseline()
         self._count_from_here()
 
@@ -85,23 +96,24 @@ class SlotV1:
         if self._cpu and cpu_weight != weight_now:
             self._cpu.write("cpu.shares", str(shares(cpu_weight)))
         self._limits = wanted
-        self._rest()
+        self._rest(but=TOLD_AT_THE_END)
 
     def _take_baseline(self) -> None:
         self._baseline = self._memory.number("memory.usage_in_bytes")
         self._memory.write("memory.max_usage_in_bytes", "0")
         self._others = max(self._pids.number("pids.current") - 1, 0)
         self._cpu_before = self._cpu_nanoseconds()
+        # Now: at the end of a run, it would be lost where no descriptor is free.
+        for name in ("memory.max_usage_in_bytes", "memory.oom_control"):
+            self._memory.fd(name, os.O_RDONLY)
 
     def usage(self) -> Usage:
         """What was used since `limit()`."""
         spent = self._cpu_nanoseconds()
-        used = Usage(
+        return Usage(
             max(self._memory.number("memory.max_usage_in_bytes") - self._baseline, 0),
             None if spent is None or self._cpu_before is None else (spent - self._cpu_before) / 1e9,
         )
-        self._rest()
-        return used
 
     def processes(self) -> int:
         """How many are in it now, threads counted."""
@@ -149,13 +161,14 @@ class SlotV1:
         if self.oom_fd is not None:
             os.close(self.oom_fd)
             self.oom_fd = None
-        for group, files in self._groups.items():
+        for files in self._groups.values():
             files.close()
+        for group in self._groups:
             remove(group)
 
-    def _rest(self) -> None:
+    def _rest(self, but: Container[str] = ()) -> None:
         for files in self._groups.values():
-            files.rest()
+            files.rest(but)
 
     def _count_from_here(self) -> None:
         self._limits = None

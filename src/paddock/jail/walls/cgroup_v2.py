@@ -9,6 +9,8 @@ from pathlib import Path
 from paddock.jail.walls.cgroup_files import Files, Usage, end_members, remove, write
 from paddock.jail.walls.cgroup_v1 import SETTLED_BYTES, USUAL_WEIGHT
 
+TOLD_AT_THE_END = ("memory.current", "memory.events", "cpu.stat")
+
 
 class SlotV2:
     """One group. The kernel itself ends all of it when one of its processes is killed for memory.
@@ -21,6 +23,16 @@ class SlotV2:
     def __init__(self, group: Path, *, kept: bool = True) -> None:
         self._group = group
         self._files = Files(group, kept=kept)
+        self._peak_fd: int | None = None
+        try:
+            self._make(group)
+        except OSError:
+            # No descriptor, no room: what was opened until then would be missing for ever.
+            with contextlib.suppress(OSError):
+                self.remove()
+            raise
+
+    def _make(self, group: Path) -> None:
         group.mkdir()
         write(f"{group}/memory.oom.group", "1")
         if (group / "memory.swap.max").exists():
@@ -69,7 +81,7 @@ class SlotV2:
         if self._weighted and cpu_weight != weight_now:
             self._files.write("cpu.weight", str(cpu_weight))
         self._limits = wanted
-        self._files.rest()
+        self._files.rest(but=TOLD_AT_THE_END)
 
     def _take_baseline(self) -> None:
         self._baseline = self._files.number("memory.current")
@@ -77,16 +89,16 @@ class SlotV2:
             os.pwrite(self._peak_fd, b"reset", 0)
         self._others = max(self._files.number("pids.current") - 1, 0)
         self._cpu_before = self._cpu_microseconds()
+        # Now: at the end of a run, it would be lost where no descriptor is free.
+        self._files.fd("memory.events", os.O_RDONLY)
 
     def usage(self) -> Usage:
         """What was used since `limit()`. Before Linux 5.19 there is no peak: the memory is that of this moment."""
         spent = self._cpu_microseconds()
-        used = Usage(
+        return Usage(
             max(self._peak() - self._baseline, 0),
             None if spent is None or self._cpu_before is None else (spent - self._cpu_before) / 1e6,
         )
-        self._files.rest()
-        return used
 
     def processes(self) -> int:
         """How many are in it now, threads counted."""

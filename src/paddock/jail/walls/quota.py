@@ -107,7 +107,8 @@ def _nameless(pid: int, proc: int, folders: tuple[bytes, ...], mapped_bytes: int
     """The regular files that a process holds and nobody can open by name, with their sizes."""
     held: dict[tuple[int, int], int] = {}
     with suppress(*_GONE):
-        fds = os.open(f"{pid}/fd", os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY, dir_fd=proc)
+        task = _living_task(pid, proc)
+        fds = os.open(f"{task}/fd", os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY, dir_fd=proc)
         try:
             for name in os.listdir(fds):  # noqa: PTH208
                 with suppress(*_GONE):
@@ -117,14 +118,37 @@ def _nameless(pid: int, proc: int, folders: tuple[bytes, ...], mapped_bytes: int
         finally:
             os.close(fds)
         opened = {inode for _, inode in held}
-        held |= {(0, inode): mapped_bytes for inode in _mapped(pid, proc, folders) if inode not in opened}
+        held |= {(0, inode): mapped_bytes for inode in _mapped(task, proc, folders) if inode not in opened}
     return held
 
 
-def _mapped(pid: int, proc: int, folders: tuple[bytes, ...]) -> set[int]:
+def _living_task(pid: int, proc: int) -> str:
+    """Where its files are shown. Its first thread may have ended before the others, and then shows none; all others
+    have the same, because the filter lets no thread have descriptors of its own."""
+    if not _is_over(f"{pid}", proc):
+        return f"{pid}"
+    tasks = os.open(f"{pid}/task", os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY, dir_fd=proc)
+    try:
+        names = [f"{pid}/task/{name}" for name in os.listdir(tasks)]  # noqa: PTH208
+    finally:
+        os.close(tasks)
+    return next((name for name in names if not _is_over(name, proc)), f"{pid}")
+
+
+def _is_over(task: str, proc: int) -> bool:
+    with suppress(*_GONE):
+        fd = os.open(f"{task}/stat", os.O_RDONLY | os.O_CLOEXEC, dir_fd=proc)
+        try:
+            return os.read(fd, 4096).rpartition(b")")[2].split()[0] in (b"Z", b"X")
+        finally:
+            os.close(fd)
+    return True
+
+
+def _mapped(task: str, proc: int, folders: tuple[bytes, ...]) -> set[int]:
     """Inodes of files in `folders` that are mapped and have no name. A mapping does not tell how large its file is."""
     found: set[int] = set()
-    fd = os.open(f"{pid}/maps", os.O_RDONLY | os.O_CLOEXEC, dir_fd=proc)
+    fd = os.open(f"{task}/maps", os.O_RDONLY | os.O_CLOEXEC, dir_fd=proc)
     with os.fdopen(fd, "rb") as lines:
         for line in lines:
             if line.endswith(b" (deleted)\n"):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import json
 import os
 import secrets
 import shutil
@@ -47,6 +48,8 @@ def built(place: str, reads: Iterable[str], complete: Iterable[str] = ()) -> tup
     with _locked(folder / "lock"):
         held = os.open(folder / f"{root.name}.used", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         fcntl.flock(held, fcntl.LOCK_SH)
+        os.ftruncate(held, 0)
+        os.pwrite(held, json.dumps(reads).encode(), 0)
         if not root.exists():
             _sweep(folder)
             partial = folder / PARTIAL
@@ -136,25 +139,45 @@ def _devices(folder: Path, owner: int) -> None:
 
 
 def empty(folder: str) -> None:
-    """Remove all that a guest left in `folder`, however deep: nothing is followed, and little is open at a time."""
-    waiting = [folder]
-    prefix, moved = f".{secrets.token_hex(8)}-", 0
-    while waiting:
-        here = waiting.pop()
-        os.chmod(here, 0o700)  # noqa: PTH101  it is ours; its owner may have closed it
-        for name in os.listdir(here):  # noqa: PTH208
-            path = os.path.join(here, name)  # noqa: PTH118
-            if stat.S_ISDIR(os.lstat(path).st_mode):
-                # A path may be longer than the kernel takes: so every folder is brought to the top first.
-                moved += 1
-                top = os.path.join(folder, f"{prefix}{moved}")  # noqa: PTH118
-                os.chmod(path, 0o700)  # noqa: PTH101
-                os.rename(path, top)  # noqa: PTH104
-                waiting.append(top)
-            else:
-                os.unlink(path)  # noqa: PTH108
-        if here != folder:
-            os.rmdir(here)  # noqa: PTH106
+    """Remove all that a guest left in `folder`, however deep: nothing is followed, and little is open at a time.
+
+    For when no process of the guest is left: a folder that its owner has closed is opened by its name.
+    """
+    top = _opened(folder, None)
+    try:
+        waiting = ["."]
+        prefix, moved = f".{secrets.token_hex(8)}-", 0
+        while waiting:
+            name = waiting.pop()
+            here = _opened(name, top)
+            try:
+                for entry in os.listdir(here):  # noqa: PTH208
+                    if stat.S_ISDIR(os.lstat(entry, dir_fd=here).st_mode):
+                        # A path may be longer than the kernel takes: so every folder is brought to the top first.
+                        moved += 1
+                        os.close(_opened(entry, here))
+                        os.rename(entry, f"{prefix}{moved}", src_dir_fd=here, dst_dir_fd=top)
+                        waiting.append(f"{prefix}{moved}")
+                    else:
+                        os.unlink(entry, dir_fd=here)
+            finally:
+                os.close(here)
+            if name != ".":
+                os.rmdir(name, dir_fd=top)
+    finally:
+        os.close(top)
+
+
+def _opened(name: str, above: int | None) -> int:
+    """A folder, never what a link in its place points to; open to us from now on."""
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        fd = os.open(name, flags, dir_fd=above)
+    except PermissionError:
+        os.chmod(name, 0o700, dir_fd=above)  # it is ours; its owner may have closed it
+        fd = os.open(name, flags, dir_fd=above)
+    os.fchmod(fd, 0o700)
+    return fd
 
 
 def forget(place: str | Path, builds: str | Path) -> None:
@@ -174,9 +197,18 @@ def forget(place: str | Path, builds: str | Path) -> None:
 
 
 def _sweep(folder: Path) -> None:
-    """Remove the roots that nobody uses: the runtime that they were made of has changed since."""
+    """Remove the roots that nobody uses and nobody will: the runtime that they were made of has changed since."""
     for used in folder.glob("*.used"):
-        _remove_unless_used(used)
+        if not _is_current(used):
+            _remove_unless_used(used)
+
+
+def _is_current(used: Path) -> bool:
+    """Whether the root would be found again: that of another environment, which waits for its next use."""
+    root = used.with_suffix("")
+    with suppress(ValueError, TypeError):  # of a Paddock that did not write what it was made of
+        return root.exists() and _key(json.loads(used.read_text())) == root.name
+    return False
 
 
 def _remove_unless_used(used: Path) -> None:

@@ -80,13 +80,16 @@ def end_all(guest: int, proc: int) -> None:
 
 
 def of_uid(uid: int, proc: int) -> list[int]:
-    """The processes with this real uid. Not zombies: they hold nothing, and who sees them off may take its time."""
+    """The processes with this real uid. Not zombies: they hold nothing, and who sees them off may take its time.
+
+    One whose first thread alone has ended looks like a zombie, and is none.
+    """
     found = []
     for name in os.listdir(proc):
         if name.isdigit():
             with suppress(FileNotFoundError, ProcessLookupError):
                 status = _status(name, proc)
-                if _real_uid(status) == uid and b"\nState:\tZ" not in status:
+                if _real_uid(status) == uid and (b"\nState:\tZ" not in status or b"\nThreads:\t1\n" not in status):
                     found.append(int(name))
     return found
 

@@ -1,0 +1,139 @@
+"""The host can open nothing more: what runs goes on and is told of, and what could not be made leaves nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import resource
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from paddock.config import Config, GuestsConfig
+from paddock.jail.walls import cgroup
+from paddock.jail.walls.cgroup import Slots
+from paddock.model.environments import EnvironmentConfig
+from paddock.model.errors import HostError
+from paddock.model.result import Verdict
+from paddock.run import Paddock
+from tests.anomaly.processes import children
+from tests.anomaly.test_ends import wards
+
+NONE_WAITS = GuestsConfig(environment="bare", min_waiting=0, max_waiting=0)
+BARE = Config(environments={"bare": EnvironmentConfig()}, cpython=NONE_WAITS)
+
+
+def opened() -> set[int]:
+    """What is open in this process; the listing itself is not."""
+    numbers = {int(path.name) for path in Path("/proc/self/fd").iterdir()}
+    return {number for number in numbers if Path(f"/proc/self/fd/{number}").exists()}
+
+
+@contextmanager
+def room_for(count: int) -> Iterator[None]:
+    """As if this process could open so many more files, and no others."""
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    used, free = opened(), []
+    for number in range(before[0]):
+        free += [] if number in used else [number]
+        if len(free) > count:
+            break
+    resource.setrlimit(resource.RLIMIT_NOFILE, (free[count], before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+async def until(condition: Callable[[], object]) -> None:
+    async with asyncio.timeout(30):
+        while not condition():
+            await asyncio.sleep(0.01)
+
+
+@pytest.mark.parametrize("kept", [True, False], ids=["kept files", "files that are opened each time"])
+@pytest.mark.parametrize(
+    ("rest", "verdict"),
+    [("'done'", Verdict.OK), ("1 / 0", Verdict.RAISED), ("bytearray(b'x') * (256 << 20)", Verdict.OUT_OF_MEMORY)],
+    ids=["ends well", "raises", "out of memory"],
+)
+async def test_a_run_ends_as_it_would_where_no_descriptor_is_free(
+    monkeypatch: pytest.MonkeyPatch, rest: str, verdict: Verdict, kept: bool
+) -> None:
+    if not kept:
+        monkeypatch.setattr(cgroup, "KEPT_FILES", 1 << 30)
+    begun, go_on = asyncio.Event(), asyncio.Event()
+
+    async def hold() -> str:
+        begun.set()
+        await go_on.wait()
+        return "go on"
+
+    async with Paddock(BARE, tools=[hold]) as paddock:
+        limits = {"memory_bytes": 128 << 20}
+        going = asyncio.create_task(paddock.run(f"await hold({{}})\n{rest}", engine="cpython", limits=limits))
+        await begun.wait()
+        with room_for(0):
+            go_on.set()
+            result = await going
+        assert result.verdict is verdict
+        if isinstance(paddock._engines["cpython"]._jail._pool._bounds._source, Slots):  # type: ignore[attr-defined]
+            assert result.usage.memory_bytes is not None
+        assert (await paddock.run("1 + 1", engine="cpython")).output == 2
+
+
+@pytest.mark.parametrize("room", range(8))
+async def test_a_guest_that_the_host_has_no_descriptors_for_leaves_nothing(room: int) -> None:
+    async with Paddock(BARE) as paddock:
+        assert (await paddock.run("1", engine="cpython")).output == 1
+        pool = paddock._engines["cpython"]._jail._pool  # type: ignore[attr-defined]
+        await until(lambda: not pool._tasks)
+        warden = pool._keeper._process.pid
+        below, before = wards(warden), opened()
+        with room_for(room):
+            try:
+                assert (await paddock.run("2", engine="cpython")).output == 2
+            except HostError:
+                assert room < 7
+        await until(lambda: not pool._tasks and wards(warden) == below)
+        if isinstance(pool._bounds._source, Slots):
+            await until(lambda: opened() <= before | {fd for fd in opened() if is_of_group(fd)})
+        else:
+            await until(lambda: opened() == before)
+        assert (await paddock.run("3", engine="cpython")).output == 3
+    assert children() == []
+
+
+def is_of_group(fd: int) -> bool:
+    """A file that a slot keeps: which of them are open depends on what the slot was used for."""
+    with_name = f"/proc/self/fd/{fd}"
+    try:
+        return "cgroup" in os.readlink(with_name)  # noqa: PTH115
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.parametrize("room", range(12))
+def test_a_control_group_that_could_not_be_made_leaves_nothing(room: int) -> None:
+    controllers = cgroup.available()
+    if controllers is None:
+        pytest.skip(str(cgroup.probe()))
+    slots = Slots(controllers)
+    try:
+        before = opened()
+        with room_for(room):
+            try:
+                slots.take()
+            except OSError:
+                failed = True
+            else:
+                failed = False
+        if failed:
+            assert opened() == before
+            left = [group for parent in slots._parents.values() for group in parent.iterdir() if group.is_dir()]
+            assert left == []
+        assert failed or room > 0
+    finally:
+        slots.close()

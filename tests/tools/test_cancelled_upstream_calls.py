@@ -1,0 +1,120 @@
+"""A run that ends has its calls cancelled at their servers, in both eras of the protocol and over every transport."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from paddock import Config, Paddock, Verdict
+from paddock.config import GuestsConfig
+from paddock.model.environments import EnvironmentConfig
+from tests.tools.upstreams import HostileHttp, Serve, hostile, plain
+
+ENGINES = ["monty", "cpython"]
+OLDER, NEWER = "2025-11-25", "2026-07-28"
+
+
+@dataclass
+class Slow:
+    """A server with a tool that never answers, and what it saw of each call."""
+
+    settings: dict[str, Any]
+    era: str
+    call: Callable[[int], tuple[str, dict[str, str]]]
+    has_begun: Callable[[int], bool]
+    was_told: Callable[[int], bool]
+
+
+def by_files(settings: dict[str, Any], era: str, folder: Path) -> Slow:
+    def call(number: int) -> tuple[str, dict[str, str]]:
+        return "it.wait", {"started": str(folder / f"started{number}"), "cancelled": str(folder / f"told{number}")}
+
+    return Slow(
+        settings,
+        era,
+        call,
+        lambda number: (folder / f"started{number}").exists(),
+        lambda number: (folder / f"told{number}").exists(),
+    )
+
+
+def by_record(settings: dict[str, Any], tool: str, saw: Callable[[], list[str]], *marks: str) -> Slow:
+    """The older era: its servers write down what they hear. Each of `marks` must be said of each call."""
+
+    def ids(mark: str) -> set[str]:
+        return {line.removeprefix(f"{mark} ") for line in saw() if line.startswith(f"{mark} ")}
+
+    def was_told(number: int) -> bool:
+        return len(ids("called")) >= number and all(ids("called") == ids(mark) for mark in marks)
+
+    return Slow(settings, OLDER, lambda _: (tool, {}), lambda number: len(ids("called")) >= number, was_told)
+
+
+@pytest.fixture(params=["stdio", "http", "sse", "old stdio", "old http", "old http events"])
+def slow(request: pytest.FixtureRequest, serve: Serve, hostile_http: HostileHttp, tmp_path: Path) -> Slow:
+    match request.param:
+        case "stdio":
+            return by_files(plain(), NEWER, tmp_path)
+        case "http":
+            return by_files({"type": "http", "url": serve("http")}, NEWER, tmp_path)
+        case "sse":
+            return by_files({"type": "sse", "url": serve("sse")}, NEWER, tmp_path)
+        case "old stdio":
+            record = tmp_path / "stdio"
+            settings = hostile(env={"RECORD": str(record)})
+            saw = lambda: record.read_text().splitlines() if record.exists() else []  # noqa: E731
+            return by_record(settings, "it.hang", saw, "cancelled")
+        case "old http":
+            return by_record(hostile_http.at(), "it.hang", hostile_http.saw, "cancelled", "left")
+    return by_record(hostile_http.at(), "it.silent_events", hostile_http.saw, "cancelled", "left")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+async def test_the_server_is_told_that_a_call_is_over_however_the_run_ended(slow: Slow, engine: str) -> None:
+    async def begun(number: int) -> None:
+        await until(lambda: slow.has_begun(number))
+        raise ValueError("enough")
+
+    config = Config(
+        environments={"bare": EnvironmentConfig()},
+        cpython=GuestsConfig(environment="bare"),
+        upstreams={"it": slow.settings},
+    )
+    async with Paddock(config, tools=[begun]) as paddock:
+        await paddock.tools()
+        assert paddock.upstreams()["it"].protocol_version == slow.era
+
+        result = await paddock.run("await call_tool(*call)", inputs=asked(slow, 1), engine=engine, limits=SHORT)
+        assert result.verdict is Verdict.TIMEOUT
+        await until(lambda: slow.was_told(1))
+
+        code = "import asyncio\nawait asyncio.gather(call_tool(*call), call_tool('begun', {'number': 2}))"
+        result = await paddock.run(code, inputs=asked(slow, 2), engine=engine)
+        assert result.verdict is Verdict.RAISED
+        await until(lambda: slow.was_told(2))
+
+        run = asyncio.create_task(paddock.run("await call_tool(*call)", inputs=asked(slow, 3), engine=engine))
+        await until(lambda: slow.has_begun(3))
+        run.cancel()
+        await asyncio.wait([run])
+        await until(lambda: slow.was_told(3))
+        assert paddock.upstreams()["it"].state == "ready"
+
+
+SHORT = {"wall_seconds": 2.0}
+
+
+def asked(slow: Slow, number: int) -> dict[str, Any]:
+    return {"call": list(slow.call(number))}
+
+
+async def until(is_so: Callable[[], bool]) -> None:
+    """Return as soon as it is so."""
+    async with asyncio.timeout(30):
+        while not is_so():
+            await asyncio.sleep(0.01)

@@ -1,0 +1,214 @@
+"""Attacks 77 and 78 over HTTP: whatever a server answers, that call fails with a reason, and nothing else does."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from resource import RUSAGE_SELF, getrusage
+
+import pytest
+
+from paddock.tools.upstream import Upstream
+from paddock.tools.upstream_errors import CallFailed
+from tests.tools.upstreams import TOKEN, Connect, HostileHttp, state
+
+NETWORK = ("upstream_http", "UPSTREAM_NETWORK", True)
+TIMEOUT = ("upstream_http", "UPSTREAM_TIMEOUT", True)
+BROKEN = ("internal_error", "INTERNAL_ERROR", False)
+
+
+async def failure(upstream: Upstream, tool: str, timeout_seconds: float = 30) -> CallFailed:
+    with pytest.raises(CallFailed) as caught:
+        await upstream.call(tool, {}, timeout_seconds=timeout_seconds)
+    assert TOKEN not in f"{caught.value!r} {caught.value.envelope(tool)} {upstream.health} {upstream.server!r}"
+    return caught.value
+
+
+def code(failed: CallFailed) -> tuple[str, str, bool]:
+    return failed.kind, failed.code, failed.retryable
+
+
+async def answers(upstream: Upstream) -> bool:
+    """Whether it still answers, over the same connection."""
+    return (await upstream.call("ok", {})).content == ({"type": "text", "text": "ok"},) and state(upstream) == "ready"
+
+
+@pytest.mark.parametrize(
+    "tool", ["hang", "hang_mid", "silent_events", "endless_events", "endless_notices", "hang_in_error"]
+)
+async def test_an_answer_that_does_not_come_in_time_is_waited_for_no_longer_and_its_request_is_closed(
+    connect: Connect, hostile_http: HostileHttp, tool: str
+) -> None:
+    upstream = connect(**hostile_http.at())
+    await upstream.tools()
+    assert code(await failure(upstream, tool, timeout_seconds=0.3)) == TIMEOUT
+    assert await answers(upstream)
+    called = hostile_http.saw()[0].removeprefix("called ")
+    await until(lambda: {f"cancelled {called}", f"left {called}"} <= set(hostile_http.saw()))
+
+
+@pytest.mark.parametrize(
+    ("tool", "said"),
+    [
+        ("close", "disconnected without sending a response"),
+        ("close_mid", "closed connection without sending complete message"),
+        ("no_http", "cannot be reached"),
+        ("ended_events", "its stream ended without an answer"),
+        ("resumable", "its stream ended without an answer"),
+        ("header_bomb", "Receive buffer too long"),
+        ("many_headers", "Receive buffer too long"),
+    ],
+)
+async def test_an_answer_that_breaks_off_is_a_failure_of_the_network(
+    connect: Connect, hostile_http: HostileHttp, tool: str, said: str
+) -> None:
+    upstream = connect(**hostile_http.at())
+    failed = await failure(upstream, tool)
+    assert code(failed) == NETWORK
+    assert said in failed.summary
+    assert await answers(upstream)
+
+
+@pytest.mark.parametrize("tool", ["huge", "huge_unsaid", "huge_event", "bomb"])
+async def test_an_answer_of_a_hundred_megabytes_is_not_kept(
+    connect: Connect, hostile_http: HostileHttp, tool: str
+) -> None:
+    upstream = connect(**hostile_http.at())
+    assert await answers(upstream)
+    before = getrusage(RUSAGE_SELF).ru_maxrss
+    failed = await failure(upstream, tool)
+    assert code(failed) == BROKEN
+    assert ("larger than 16 MB" if tool != "bomb" else "it is compressed") in failed.summary
+    assert getrusage(RUSAGE_SELF).ru_maxrss - before < 80 * 1024
+    assert await answers(upstream)
+
+
+@pytest.mark.parametrize(
+    ("tool", "said"),
+    [
+        ("malformed", "not JSON of the protocol"),
+        ("not_an_answer", "not JSON of the protocol"),
+        ("empty", "not JSON of the protocol"),
+        ("accepted", "not JSON of the protocol"),
+        ("html", "HTTP 200 with text/html is no answer"),
+        ("other_id", "it answers another request, or none"),
+        ("no_id", "refused the call: what?"),
+    ],
+)
+async def test_an_answer_that_is_none_is_said_to_be_none(
+    connect: Connect, hostile_http: HostileHttp, tool: str, said: str
+) -> None:
+    upstream = connect(**hostile_http.at())
+    failed = await failure(upstream, tool)
+    assert code(failed) == BROKEN
+    assert said in failed.summary
+    assert await answers(upstream)
+
+
+async def test_of_two_answers_the_first_counts(connect: Connect, hostile_http: HostileHttp) -> None:
+    upstream = connect(**hostile_http.at())
+    assert (await upstream.call("twice", {})).content == ({"type": "text", "text": "first"},)
+    assert await answers(upstream)
+
+
+async def test_a_session_that_the_server_forgot_is_begun_anew(connect: Connect, hostile_http: HostileHttp) -> None:
+    upstream = connect(**hostile_http.at("/session"))
+    failed = await failure(upstream, "forgotten")
+    assert (code(failed), "no longer knows the session" in failed.summary) == (NETWORK, True)
+    assert await answers(upstream)
+    without = connect(**hostile_http.at())
+    assert code(await failure(without, "forgotten")) == ("upstream_http", "UPSTREAM_HTTP_404", False)
+
+
+@pytest.mark.parametrize("tool", ["round_and_round", "elsewhere", "elsewhere_get"])
+async def test_a_redirect_is_not_followed_for_ever_nor_to_another_host_with_the_credentials(
+    connect: Connect, hostile_http: HostileHttp, tool: str
+) -> None:
+    upstream = connect(**hostile_http.at())
+    failed = await failure(upstream, tool)
+    assert code(failed) == BROKEN
+    assert "it redirects to http://127.0.0.1:" in failed.summary
+    assert await answers(upstream)
+    assert not [line for line in hostile_http.saw() if line.startswith("elsewhere")]
+
+
+@pytest.mark.parametrize("tool", ["elsewhere", "elsewhere_get"])
+async def test_a_redirect_of_the_handshake_is_not_followed_elsewhere_either(
+    connect: Connect, hostile_http: HostileHttp, tool: str
+) -> None:
+    for kind in ("http", "sse"):
+        upstream = connect(**hostile_http.at(f"/{tool}", type=kind))
+        assert (await failure(upstream, "ok")).kind == "internal_error"
+    assert not [line for line in hostile_http.saw() if line.startswith("elsewhere")]
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [
+        (401, ("auth_error", "AUTH_AUTHENTICATION", False)),
+        (403, ("auth_error", "AUTH_PERMISSION", False)),
+        (408, ("upstream_http", "UPSTREAM_HTTP_408", True)),
+        (429, ("rate_limited", "UPSTREAM_HTTP_429", True)),
+        (500, ("upstream_http", "UPSTREAM_HTTP_500", True)),
+        (503, ("upstream_http", "UPSTREAM_HTTP_503", True)),
+    ],
+)
+async def test_a_status_has_its_own_envelope_without_the_credentials_that_it_repeats(
+    connect: Connect, hostile_http: HostileHttp, status: int, expected: tuple[str, str, bool]
+) -> None:
+    upstream = connect(**hostile_http.at())
+    failed = await failure(upstream, f"status_{status}")
+    assert code(failed) == expected
+    assert f"answered with HTTP {status}: no: [redacted]" in failed.summary
+    assert failed.envelope("it.t").get("_meta") == ({"retry_after_seconds": 7.0} if status not in (401, 403) else None)
+    assert await answers(upstream)
+
+
+@pytest.mark.parametrize(
+    ("path", "http", "sse"),
+    [
+        ("hang", TIMEOUT, TIMEOUT),
+        ("hang_mid", TIMEOUT, BROKEN),
+        ("silent_events", TIMEOUT, TIMEOUT),
+        ("endless_events", TIMEOUT, TIMEOUT),
+        ("endless_notices", TIMEOUT, TIMEOUT),
+        ("ended_events", NETWORK, BROKEN),
+        ("close", NETWORK, NETWORK),
+        ("close_mid", NETWORK, BROKEN),
+        ("header_bomb", NETWORK, NETWORK),
+        ("huge_unsaid", BROKEN, BROKEN),
+        ("huge_event", BROKEN, BROKEN),
+        ("bomb", BROKEN, BROKEN),
+        ("html", BROKEN, BROKEN),
+        ("status/429", ("rate_limited", "UPSTREAM_HTTP_429", True), ("rate_limited", "UPSTREAM_HTTP_429", True)),
+        ("status/500", ("upstream_http", "UPSTREAM_HTTP_500", True), ("upstream_http", "UPSTREAM_HTTP_500", True)),
+    ],
+)
+async def test_a_server_that_misbehaves_from_the_start_fails_and_can_be_closed(
+    connect: Connect, hostile_http: HostileHttp, path: str, http: tuple[str, str, bool], sse: tuple[str, str, bool]
+) -> None:
+    for kind, expected in (("http", http), ("sse", sse)):
+        seconds = 0.5 if TIMEOUT in (http, sse) else 20
+        upstream = connect(**hostile_http.at(f"/{path}", type=kind, connect_seconds=seconds))
+        failed = await failure(upstream, "ok")
+        assert (kind, code(failed)) == (kind, expected), failed.summary
+        assert state(upstream) == "failed"
+        async with asyncio.timeout(20):
+            await upstream.close()
+
+
+async def test_a_list_without_end_is_cut_and_one_that_does_not_come_is_given_up(
+    connect: Connect, hostile_http: HostileHttp
+) -> None:
+    pages = connect(**hostile_http.at("/pages"))
+    assert len(await pages.tools()) == 200
+    assert pages.health.warnings == ("its list has more than 200 pages; the others are left out",)
+    hangs = connect(**hostile_http.at("/hangs_at_list", connect_seconds=0.5))
+    assert code(await failure(hangs, "ok")) == TIMEOUT
+
+
+async def until(is_so: Callable[[], bool]) -> None:
+    """Return as soon as it is so."""
+    async with asyncio.timeout(30):
+        while not is_so():
+            await asyncio.sleep(0.01)

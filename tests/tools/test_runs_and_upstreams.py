@@ -1,0 +1,150 @@
+"""Which upstreams a run connects to, and what one that misbehaves costs it and the others."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from paddock import Config, Paddock, UnknownTool, Verdict
+from paddock.config import GuestsConfig, ToolsConfig
+from paddock.model.environments import EnvironmentConfig
+from tests.tools.upstreams import Connect, HostileHttp, hostile, plain
+
+ENGINES = ["monty", "cpython"]
+MISBEHAVING = ["hang", "hang_mid", "close_mid", "huge", "bomb", "malformed", "html", "endless_notices", "other_id"]
+
+
+def double(n: int) -> int:
+    """Twice as much."""
+    return 2 * n
+
+
+def config(upstreams: dict[str, Any], **tools: Any) -> Config:
+    return Config(
+        environments={"bare": EnvironmentConfig()},
+        cpython=GuestsConfig(environment="bare"),
+        tools=ToolsConfig(**tools),
+        upstreams=upstreams,
+    )
+
+
+def states(paddock: Paddock) -> dict[str, str]:
+    return {name: health.state for name, health in paddock.upstreams().items()}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+async def test_a_healthy_upstream_answers_while_another_misbehaves_in_every_way(
+    hostile_http: HostileHttp, engine: str
+) -> None:
+    code = f"""
+import asyncio, json
+
+async def tried(name):
+    try:
+        return (name, (await call_tool(name, {{}}))["result"])
+    except RuntimeError as problem:
+        return (name, json.loads(str(problem))["error_code"])
+
+async def counted():
+    return [(await call_tool("good.add", {{"a": n, "b": n}}))["sum"] for n in range(20)]
+
+bad = asyncio.gather(*[tried("bad." + name) for name in {MISBEHAVING}])
+[await counted(), await bad, await tried("bad.ok")]
+"""
+    if engine == "monty":  # where gather begins when it is awaited
+        code = code.replace("bad = asyncio", "both = await asyncio.gather(counted(), asyncio").replace(
+            "])\n[await counted(), await bad, ", "]))\n[both[0], both[1], "
+        )
+    upstreams = {"good": plain(), "bad": hostile_http.at()}
+    async with Paddock(config(upstreams, call_seconds=6.0)) as paddock:
+        result = await paddock.run(code, engine=engine)
+    assert result.verdict is Verdict.OK, result.error
+    sums, failed, ok = result.output
+    assert sums == [2 * n for n in range(20)]
+    timeout, broken = "UPSTREAM_TIMEOUT", "INTERNAL_ERROR"
+    codes = [timeout, timeout, "UPSTREAM_NETWORK", broken, broken, broken, broken, timeout, broken]
+    assert dict(failed) == {f"bad.{name}": code for name, code in zip(MISBEHAVING, codes, strict=True)}
+    assert ok == ["bad.ok", "ok"]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+async def test_upstreams_that_never_connect_leave_the_healthy_one_alone(hostile_http: HostileHttp, engine: str) -> None:
+    ways = ["hang", "endless_events", "header_bomb", "status/500", "hangs_at_list", "round_and_round"]
+    bad = {f"bad{number}": hostile_http.at(f"/{way}") for number, way in enumerate(ways)}
+    async with Paddock(config({"good": plain(), **bad}, connect_seconds=5.0)) as paddock:
+        for _ in range(2):
+            result = await paddock.run("(await add({'a': 1, 'b': 1}))['sum']", engine=engine)
+            assert result.output == 2
+        assert states(paddock)["good"] == "ready"
+        assert "ready" not in [state for name, state in states(paddock).items() if name != "good"]
+
+
+async def test_a_run_without_tools_connects_to_none_and_finds_none() -> None:
+    code = "import json\ntry:\n    x = await call_tool('good.add', {})\nexcept RuntimeError as e:\n    x = str(e)\nx"
+    async with Paddock(config({"good": plain(), "dead": hostile("dies")}), tools=[double]) as paddock:
+        result = await paddock.run(code, tools=())
+        assert json.loads(result.output)["error_code"] == "TOOL_NOT_FOUND"
+        assert states(paddock) == {"good": "idle", "dead": "idle"}
+        assert result.available_functions == ()
+
+
+async def test_a_run_that_names_its_tools_connects_to_their_servers_alone() -> None:
+    async with Paddock(config({"good": plain(), "dead": hostile("dies")}), tools=[double]) as paddock:
+        doubled = await paddock.run("(await double({'n': 2}))['result']", tools=["double"])
+        assert (doubled.output, states(paddock)) == (4, {"good": "idle", "dead": "idle"})
+        both = await paddock.run("[await double({'n': 2}), await add({'a': 1, 'b': 2})]", tools=["good.add", "double"])
+        assert (both.output, set(both.available_functions)) == ([{"result": 4}, {"sum": 3}], {"add", "double"})
+        assert states(paddock) == {"good": "ready", "dead": "idle"}
+        with pytest.raises(UnknownTool, match=r"'dead.x' cannot be linked: The server 'dead' is not there now: .*exit"):
+            await paddock.run("1", tools=["dead.x"])
+        with pytest.raises(UnknownTool, match=r"Did you mean 'good\.add'"):
+            await paddock.run("1", tools=["good.ad"])
+
+
+async def test_an_upstream_that_hangs_is_waited_for_once_and_not_by_every_run(
+    connect: Connect, hostile_http: HostileHttp
+) -> None:
+    slow = connect(**hostile_http.at("/hang", connect_seconds=3600))
+    assert await slow.tools(wait_seconds=0.01) == ()
+    async with asyncio.timeout(20):
+        assert await slow.tools(wait_seconds=3600) == ()
+    assert slow.health.state == "connecting"
+
+
+async def test_a_server_that_comes_after_a_run_began_is_found_by_its_full_name(hostile_http: HostileHttp) -> None:
+    async with Paddock(config({"late": hostile_http.at()})) as paddock:
+        scope = await paddock._toolbox.scope(None, "no word of it")
+        assert (await scope.find("late.ok")) is not None
+        scope._catalogue = (await scope.catalogue()).only([])  # what it was before the server came
+        found = await scope.find("late.ok")
+        assert found is not None
+        assert found.full_name == "late.ok"
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+async def test_a_server_that_wants_credentials_says_what_to_set(hostile_http: HostileHttp, engine: str) -> None:
+    code = """
+import json
+said = []
+for name in ("it.anything", "late.status_401"):
+    try:
+        await call_tool(name, {})
+    except RuntimeError as problem:
+        said.append(json.loads(str(problem)))
+said
+"""
+    upstreams = {"it": hostile_http.at("/status/401"), "late": hostile_http.at()}
+    async with Paddock(config(upstreams)) as paddock:
+        result = await paddock.run(code, engine=engine)
+        health = paddock.upstreams()["it"]
+    assert [(said["error_kind"], said["error_code"], said["retryable"]) for said in result.output] == [
+        ("auth_error", "AUTH_AUTHENTICATION", False)
+    ] * 2
+    for summary in (health.error, *(said["summary"] for said in result.output)):
+        assert "answered with HTTP 401: no: [redacted]" in summary
+        assert """headers = { Authorization = "Bearer ${TOKEN}" }""" in summary
+        assert "OAuth, which Paddock does not do yet" in summary
+    assert health.state == "failed"
