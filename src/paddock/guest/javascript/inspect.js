@@ -21,7 +21,8 @@
   const names = new Map(); // of the built-in classes, by prototype: a script may change `constructor`
   for (const name of Object.getOwnPropertyNames(globalThis)) {
     const prototype = typeof globalThis[name] === 'function' ? globalThis[name].prototype : undefined;
-    if (prototype && prototype.constructor.name === name) names.set(prototype, name);
+    // Node passes Iterator over: there `constructor` is an accessor.
+    if (prototype && name !== 'Iterator' && prototype.constructor.name === name) names.set(prototype, name);
   }
 
   const more = (count) => `... ${count} more item${count > 1 ? 's' : ''}`;

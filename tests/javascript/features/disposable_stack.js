@@ -1,0 +1,6 @@
+// gives: [[2, 1], true]
+const log = []
+const stack = new DisposableStack()
+stack.defer(() => log.push(1)); stack.defer(() => log.push(2))
+stack.dispose()
+return [log, stack.disposed]

@@ -1,0 +1,2 @@
+// gives: ["1234.57", "0.30000000000000004441", "ff", "0.1", "1e+21", "1.00", "123.5", "0.00001", "0.0000001000", "1.23e+4", "p", 31, 0, 1000, 3.14, 5, "-2", 0.3333333333333333]
+[(1234.5678).toFixed(2), (0.1 + 0.2).toFixed(20), (255).toString(16), (0.5).toString(2), (1e21).toString(), (1.005).toFixed(2), (123.456).toPrecision(4), (0.00001).toString(), (1e-7).toFixed(10), (12345.678).toExponential(2), (25).toString(36), Number('0x1f'), Number(''), Number('1e3'), parseFloat('3.14abc'), parseInt('101', 2), (-1.5).toFixed(0), 1 / 3]

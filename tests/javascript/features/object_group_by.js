@@ -1,0 +1,2 @@
+// gives: {"a": ["ant", "asp"], "b": ["bee"]}
+Object.groupBy(['ant', 'bee', 'asp'], (w) => w[0])

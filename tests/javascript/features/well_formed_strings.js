@@ -1,0 +1,2 @@
+// gives: [false, "a�", true, 2, 1]
+['a\ud800'.isWellFormed(), 'a\ud800'.toWellFormed(), 'ok'.isWellFormed(), '\ud83d\ude00'.length, [...'\ud83d\ude00'].length]
