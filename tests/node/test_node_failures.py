@@ -73,7 +73,7 @@ REJECTED = [
     ("let x = ;", 1, 9),
     ("const a = 1\nconst a = 2", 2, 7),
     ("if (1) {\n  f(", 2, None),
-    ("})", 1, None),
+    ("})", 1, 1),
     ("import fs from 'node:fs'\n\nlet x = ;", 3, 9),
     ("import { nothing } from 'node:fs'", 1, 10),
 ]

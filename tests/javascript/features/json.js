@@ -1,2 +1,2 @@
-// gives: ["{\"a\":[1,{}],\"d\":\"1970-01-01T00:00:00.000Z\"}", "{\n  \"a\": [\n    1\n  ],\n  \"b\": {}\n}", "\" \\ud800\\\"\"", {"a": [1, {"b": "none"}]}, "{\"a\":2}", "null"]
+// gives: ["{\"a\":[1,{}],\"d\":\"1970-01-01T00:00:00.000Z\"}", "{\n  \"a\": [\n    1\n  ],\n  \"b\": {}\n}", "\"\u2028\\ud800\\\"\"", {"a": [1, {"b": "none"}]}, "{\"a\":2}", "null"]
 [JSON.stringify({ a: [1, { b: undefined, c: () => 1 }], d: new Date(0) }), JSON.stringify({ a: [1], b: {} }, null, 2), JSON.stringify('\u2028\ud800"'), JSON.parse('{"a":[1,{"b":null}]}', (k, v) => (v === null ? 'none' : v)), JSON.stringify({ b: 1, a: 2 }, ['a']), JSON.stringify(NaN)]
