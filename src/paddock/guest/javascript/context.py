@@ -69,7 +69,7 @@ class Context:
         text = _bytes(wrapped[1:], int(wrapped[0]))
         if self._native.evaluate(text, FILE_NAME, self._do["hold"]):
             return True
-        self._do["rejected"]()
+        self._do["rejected"](code)
         return False
 
     def run(self) -> None:

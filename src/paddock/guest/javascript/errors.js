@@ -13,7 +13,8 @@
   const setStack = uncurry(native.set);
   const set = new WeakMap(); // stacks that the script assigned
   let shift = { line: 0, column: 0, by: 0 }; // what wrap.js put into the script's text
-  let end = { line: 0, column: 0 }; // of the script
+  let end; // of the script; found when it is first needed
+  let endOf = () => ({ line: 0, column: 0 });
 
   const isError = (value) => typeof value === 'object' && value !== null && taken.ErrorIsError(value);
 
@@ -30,6 +31,7 @@
     if (at === shift.line && column > shift.column) column = MathMax(column - shift.by, shift.column + 1);
     const name = inBrackets < 0 ? '' : StringPrototypeSlice(line, 7, start - 2);
     const own = name === '<anonymous>' || name === '<eval>' ? '' : name;
+    end ??= endOf();
     // What is missing at the end of a script is missed after it, in the wrapper.
     return at > end.line ? { __proto__: null, name: own, line: end.line, column: end.column }
       : { __proto__: null, name: own, line: at, column };
@@ -150,10 +152,10 @@
     read,
 
     // Says what of the text that was compiled is not the script's.
-    begin(source, moved) {
+    begin(moved, findEnd) {
       shift = moved;
-      const lines = source.split(/\r\n|[\n\r\u2028\u2029]/);
-      end = { line: lines.length, column: lines[lines.length - 1].length + 1 };
+      end = undefined;
+      endOf = findEnd;
     },
   };
 })

@@ -11,8 +11,8 @@ import _quickjs  # type: ignore[import-not-found]
 from paddock.guest.javascript.native import Native
 
 PARTS = (
-    "primordials", "kinds", "errors", "values", "bridge", "layout", "bases", "inspect", "tokens", "wrap", "timers",
-    "console", "exception", "encoding", "url_parser", "url", "clone", "start",
+    "primordials", "kinds", "errors", "values", "bridge", "layout", "bases", "inspect", "outline", "tokens", "wrap",
+    "timers", "console", "exception", "encoding", "url_parser", "url", "clone", "start",
 )  # fmt: skip
 HANDLES = ("begin", "input", "wrapped", "hold", "run", "rejected", "raised", "settle", "waits", "wait", "fire")
 Handles = dict[str, Any]

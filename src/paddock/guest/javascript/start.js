@@ -57,9 +57,7 @@
     found.state = peek(promise, found);
     return found;
   });
-  const tokens = parts.tokens();
-  const wrap = parts.wrap(taken, tokens);
-  let refusal; // what is wrong with the script's text, in other words than QuickJS has
+  const wrap = parts.wrap(taken, parts.outline(), parts.tokens());
   let held; // a compiled script, or an error: what Python cannot hold itself
 
   function define(name, value) {
@@ -107,9 +105,8 @@
     },
     // The text to compile, in place of the script's own: how it crosses, then itself.
     wrapped(source) {
-      const { text, moved, problem } = wrap.wrapped(source);
-      refusal = problem;
-      errors.begin(source, moved);
+      const { text, moved } = wrap.wrapped(source);
+      errors.begin(moved, () => wrap.endOf(source));
       return crossing((crossed, form) => StringPrototypeToWellFormed(`${form}${crossed}`), text);
     },
     hold(value) {
@@ -120,8 +117,8 @@
       held = undefined;
       PromisePrototypeThen(main(), returned, (error) => raised(error));
     },
-    rejected() {
-      if (refusal !== undefined) held.message = refusal;
+    rejected(source) {
+      held.message = wrap.problem(source) ?? held.message;
       raised(held, 'rejected');
     },
     raised: () => raised(held),
