@@ -114,7 +114,10 @@
   ));
 
   function isOutOfMemory(error) {
-    return messageOf(error) === 'out of memory' && read(error, 'name', '') === 'InternalError';
+    const message = messageOf(error);
+    // The second is what QuickJS says where there is no memory for the words of the first.
+    return (message === 'out of memory' || message === 'Invalid error message') &&
+      read(error, 'name', '') === 'InternalError';
   }
 
   // The header of a RESULT. `inspect` shows a value as console.log does; `envelopeOf` gives a failed call's own text.
@@ -124,7 +127,7 @@
       return `{"status":"${status}","type":"Error","message":${cut(text)},"traceback":${cut(text)}}`;
     }
     const type = isOutOfMemory(error) ? 'MemoryError' : nameOf(error);
-    const message = envelopeOf(error) ?? messageOf(error);
+    const message = isOutOfMemory(error) ? 'out of memory' : envelopeOf(error) ?? messageOf(error);
     const shown = tried(() => inspect(error), heading(error));
     let first;
     frames(error, (found) => { first ??= found; });

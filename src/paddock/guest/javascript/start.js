@@ -1,8 +1,8 @@
 // Puts the parts of the prelude together in a QuickJS context and gives Python its handles.
 //
-// `emit`, `ask` and `peek` are Python's. The first two take and give primitives only, strings as C strings: what holds
+// `emit`, `ask`, `peek` and `clear` are Python's. The first two take and give primitives only, strings as C strings: what holds
 // a NUL crosses as JSON, what is bytes as base64.
-(function (parts, emit, ask, peek) {
+(function (parts, emit, ask, peek, clear) {
   'use strict';
   const taken = parts.primordials();
   const {
@@ -30,7 +30,7 @@
     try {
       answer = call();
     } catch {
-      // the answer says it
+      clear(); // the exception that Python still has, and would meet somewhere else
     }
     if (answer === OUT_OF_MEMORY) throw errors.made({ name: 'InternalError', message: answer });
     return answer;

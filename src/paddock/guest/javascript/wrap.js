@@ -3,7 +3,7 @@
 // Nothing of the script has run when this runs. Its lines stay where they are; columns of one line may move: `moved`.
 (function (taken, outline, tokens) {
   'use strict';
-  const { AsyncFunction } = taken;
+  const { AsyncFunction, StringPrototypeIndexOf } = taken;
   const HEAD = '(async function () {'; // stands on line 0
   const RETURN = 'return (';
   const NOWHERE = { line: 0, column: 0, by: 0 };
@@ -105,11 +105,11 @@
     return isModule ? MODULE : undefined;
   }
 
-  // The line and column after a text.
+  // The line and column after a text. Asked for while the script runs, too.
   function endOf(text) {
     let line = 1;
     let start = 0;
-    for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', start)) {
+    for (let at = StringPrototypeIndexOf(text, '\n'); at >= 0; at = StringPrototypeIndexOf(text, '\n', start)) {
       start = at + 1;
       line++;
     }
