@@ -83,8 +83,8 @@ class Run:
             return f"the arguments of a tool have at most 8 MB of JSON, and these have {len(body)} bytes"
         if kind == Kind.ARTIFACT and len(body) > wire.ARTIFACT_BYTES:
             return f"an artifact has at most 16 MB, and this one has {len(body)} bytes"
-        if kind == Kind.LOG:
-            body = body[:LOG_BYTES]
+        if kind == Kind.LOG and len(body) > LOG_BYTES:
+            body = body[:LOG_BYTES].decode(errors="ignore").encode()
         self._channel.send(kind, number, header.encode(), body)
         return None
 

@@ -1,13 +1,13 @@
 // Puts the parts of the prelude together in a QuickJS context and gives Python its handles.
 //
-// `emit`, `ask`, `peek` and `clear` are Python's. The first two take and give primitives only, strings as C strings: what holds
-// a NUL crosses as JSON, what is bytes as base64.
+// `emit`, `ask`, `peek` and `clear` are Python's. The first two take and give primitives only, strings as C strings:
+// what holds a NUL crosses as JSON, what is bytes as base64.
 (function (parts, emit, ask, peek, clear) {
   'use strict';
   const taken = parts.primordials();
   const {
     JSONParse, JSONStringify, ObjectDefineProperty, PromisePrototypeThen, RangeError, StringPrototypeIncludes,
-    StringPrototypeSlice, StringPrototypeToWellFormed, Uint8ArrayFromBase64, Uint8ArrayPrototypeToBase64,
+    StringPrototypeSlice, StringPrototypeToWellFormed, TypeError, Uint8ArrayFromBase64, Uint8ArrayPrototypeToBase64,
   } = taken;
   const PLAIN = 0;
   const JSON_TEXT = 1;
@@ -26,6 +26,7 @@
 
   // What Python raises is a want of memory: what is given to it is always what it takes.
   function called(call) {
+    if (isCompiling) throw new TypeError('the text of the script has closed the function that it is the body of');
     let answer = OUT_OF_MEMORY;
     try {
       answer = call();
@@ -36,6 +37,7 @@
     return answer;
   }
 
+  let isCompiling = false; // then Python cannot be called: native.py says why
   const host = {
     __proto__: null,
     emit(kind, id, header, body) {
@@ -54,7 +56,7 @@
   const bridge = parts.bridge(taken, host, values);
   const inspect = parts.inspect(taken, kinds, parts.bases(taken, errors), parts.layout(taken), (promise) => {
     const found = { __proto__: null, state: 0, result: undefined };
-    found.state = peek(promise, found);
+    found.state = called(() => peek(promise, found));
     return found;
   });
   const wrap = parts.wrap(taken, parts.outline(), parts.tokens());
@@ -66,7 +68,7 @@
     });
   }
 
-  // Ends the run: the last one that says so is believed.
+  // Ends the run. The first failure is believed, and no value after it.
   function raised(error, status = 'raised') {
     host.emit(RESULT, 0, errors.describe(error, status, inspect, bridge.envelopeOf), '');
   }
@@ -106,6 +108,7 @@
     // The text to compile, in place of the script's own: how it crosses, then itself.
     wrapped(source) {
       const { text, moved } = wrap.wrapped(source);
+      isCompiling = true;
       errors.begin(moved, () => wrap.endOf(source));
       return crossing((crossed, form) => StringPrototypeToWellFormed(`${form}${crossed}`), text);
     },
@@ -115,10 +118,15 @@
     run() {
       const main = held;
       held = undefined;
-      PromisePrototypeThen(main(), returned, (error) => raised(error));
+      isCompiling = false;
+      const ending = main();
+      // Without one, `then` does not ask the script's own Promise.prototype for it.
+      ObjectDefineProperty(ending, 'constructor', { __proto__: null, value: undefined });
+      PromisePrototypeThen(ending, returned, (error) => raised(error));
     },
     rejected(source) {
-      held.message = wrap.problem(source) ?? held.message;
+      isCompiling = false;
+      if (errors.isError(held)) held.message = wrap.problem(source) ?? held.message;
       raised(held, 'rejected');
     },
     raised: () => raised(held),

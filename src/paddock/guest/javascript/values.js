@@ -1,4 +1,11 @@
-// A value as JSON text, and JSON text as a value. docs/values.md has the table.
+// A value as JSON text, and JSON text as a value.
+//
+//   undefined         null; in an object its key is left out      Date           ISO 8601
+//   NaN, infinities   "NaN", "Infinity", "-Infinity"; -0 is 0     Map            object; pairs if a key is no text
+//   BigInt            its digits, 4,300 at most                   Set, iterator  array
+//   lone surrogate    U+FFFD                                      typed array    array of numbers; ArrayBuffer too
+//   function, symbol  what console.log shows                      Error          {name, message, own properties}
+//   promise, cycle    an error that names the place               toJSON         asked, as JSON.stringify does
 //
 // `text(value, what)` is for results: what JSON lacks becomes what is nearest, as in the Python engines.
 // `exact(value, what)` is for arguments of tools: what JSON lacks is an error.
@@ -139,7 +146,7 @@
         case 'Boolean': case 'Number': case 'String': case 'BigInt': case 'Symbol':
           return write(taken[`${kind}PrototypeValueOf`](value), at, key);
         case 'Promise':
-          throw new TypeError(`${place(at)} is a promise that nobody awaited: await it, or Promise.all(…) of several`);
+          throw new TypeError(`${place(at)} is a promise that nobody awaited; for several, await Promise.all(…)`);
         case 'AsyncIterator':
           throw new TypeError(`${place(at)} is an async iterator: collect it with for await, or Array.fromAsync(...)`);
         default: // a WeakMap and its kind
