@@ -51,6 +51,8 @@ OVERWRITES = [
     "JSON.stringify = JSON.parse = () => 'spoilt'",
     "Promise.prototype.then = Promise.prototype.catch = Promise.prototype.finally = function () { return this }",
     "Promise.resolve = Promise.all = Promise.reject = () => 'spoilt'",
+    "Promise.prototype.constructor = class { constructor() { throw 'spoilt' } }",
+    "Object.defineProperty(Promise, Symbol.species, {get() { throw 'spoilt' }})",
     "globalThis.Promise = class {}; globalThis.Map = globalThis.Set = globalThis.Error = 5",
     "Map.prototype.get = Map.prototype.set = Map.prototype.has = Map.prototype.forEach = () => 'spoilt'",
     "Set.prototype.add = Set.prototype.has = Set.prototype.delete = () => { throw 'spoilt' }",
@@ -154,3 +156,10 @@ def test_what_the_prelude_made_is_a_function_like_others(run_javascript: Run) ->
 )
 def test_the_web_in_small(run_javascript: Run, code: str, expected: Any) -> None:
     assert run_javascript(code).value == expected
+
+
+def test_a_script_that_closes_its_own_function_reaches_nothing(run_javascript: Run) -> None:
+    ran = run_javascript("}); console.log('outside'); (async function () {")
+    assert (ran.status, ran.frames) == ("rejected", [])
+    ran = run_javascript("}); globalThis.mark = 1; (async function () { return mark")
+    assert ran.exit_code == 0

@@ -26,10 +26,7 @@
 
   function made(value, kind, copy) {
     switch (kind) {
-      case 'Array': {
-        const list = new Array(value.length);
-        return list;
-      }
+      case 'Array': return new Array(value.length);
       case 'Object': return {};
       case 'Map': return new Map();
       case 'Set': return new Set();

@@ -11,7 +11,7 @@ from typing import Any
 import _quickjs  # type: ignore[import-not-found]
 
 from paddock.guest.javascript import prelude
-from paddock.guest.javascript.native import Native
+from paddock.guest.javascript.native import Native, clear_error
 
 FILE_NAME = "main.js"
 PLAIN, JSON_TEXT, BASE64 = range(3)  # how a body crosses
@@ -37,6 +37,7 @@ class Context:
             "emit": self._emitted,
             "ask": self._asked,
             "peek": self._native.peek,
+            "clear": clear_error,
         }
         self._do = prelude.load(self._context, self._native, callables)
         self._own_bytes = int(self._context.memory()["malloc_size"])  # now: to count takes 0.1 ms
@@ -69,7 +70,7 @@ class Context:
         text = _bytes(wrapped[1:], int(wrapped[0]))
         if self._native.evaluate(text, FILE_NAME, self._do["hold"]):
             return True
-        self._do["rejected"]()
+        self._do["rejected"](code)
         return False
 
     def run(self) -> None:

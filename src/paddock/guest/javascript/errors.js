@@ -13,25 +13,34 @@
   const nativeStack = uncurry(native.get);
   const setStack = uncurry(native.set);
   const set = new WeakMap(); // stacks that the script assigned
-  let shift = { line: 0, bytes: 0, by: 0 }; // what wrap.js put into the script's text
-  let end = { line: 0, column: 0 }; // of the script
-  let lines = []; // of the script
+  let shift = { line: 0, column: 0, by: 0 }; // what wrap.js put into the script's text
+  let end; // of the script; found when it is first needed
+  let endOf = () => ({ line: 0, column: 0 });
+  let script = '';
+  let isPlain = true; // no character of it has more than one byte
 
   const isError = (value) => typeof value === 'object' && value !== null && taken.ErrorIsError(value);
 
   // QuickJS counts the bytes of a line. Half a surrogate pair has two.
   const width = (code) => (code < 0x80 ? 1 : code < 0x800 || (code >= 0xd800 && code < 0xe000) ? 2 : 3);
+  const isBreak = (code) => code === 10 || code === 13 || code === 0x2028 || code === 0x2029;
 
-  function bytes(text) {
-    let sum = 0;
-    for (let index = 0; index < text.length; index++) sum += width(StringPrototypeCharCodeAt(text, index));
-    return sum;
-  }
-
-  function characters(text, most) {
-    let index = 0;
-    for (let sum = 0; index < text.length && sum < most; index++) sum += width(StringPrototypeCharCodeAt(text, index));
-    return index;
+  // The column of the byte that QuickJS means, in characters, and without what wrap.js has put before it.
+  function columnOf(line, byte) {
+    const isShifted = line === shift.line;
+    if (isPlain) return isShifted && byte > shift.column ? MathMax(byte - shift.by, shift.column + 1) : byte;
+    let start = 0;
+    for (let number = 1; number < line && start < script.length; start++) {
+      const code = StringPrototypeCharCodeAt(script, start);
+      if (isBreak(code) && !(code === 13 && StringPrototypeCharCodeAt(script, start + 1) === 10)) number++;
+    }
+    let left = byte - 1;
+    for (let count = 0; start + count < script.length; count++) {
+      if (isShifted && count === shift.column && left > 0) left = MathMax(left - shift.by, 0);
+      if (left <= 0) return count + 1;
+      left -= width(StringPrototypeCharCodeAt(script, start + count));
+    }
+    return script.length - start + 1;
   }
 
   // "    at f (main.js:3:5)" or "    at main.js:3:5"; undefined for a frame that is not the script's.
@@ -42,16 +51,14 @@
     const middle = StringPrototypeIndexOf(places, ':');
     const at = +StringPrototypeSlice(places, 0, middle) - 1; // the wrapper's head has the first line
     const inBrackets = StringPrototypeIndexOf(places, ')');
-    let column = +StringPrototypeSlice(places, middle + 1, inBrackets < 0 ? places.length : inBrackets);
-    if (!(NumberIsSafeInteger(at) && NumberIsSafeInteger(column)) || at < 1) return undefined;
-    if (at === shift.line && column > shift.bytes) column = MathMax(column - shift.by, shift.bytes + 1);
-    const whole = at <= lines.length ? lines[at - 1] : '';
-    if (column <= whole.length * 3) column = characters(whole, column - 1) + 1;
+    const byte = +StringPrototypeSlice(places, middle + 1, inBrackets < 0 ? places.length : inBrackets);
+    if (!(NumberIsSafeInteger(at) && NumberIsSafeInteger(byte)) || at < 1) return undefined; // without a place: line 0
     const name = inBrackets < 0 ? '' : StringPrototypeSlice(line, 7, start - 2);
     const own = name === '<anonymous>' || name === '<eval>' ? '' : name;
+    end ??= endOf();
     // What is missing at the end of a script is missed after it, in the wrapper.
     return at > end.line ? { __proto__: null, name: own, line: end.line, column: end.column }
-      : { __proto__: null, name: own, line: at, column };
+      : { __proto__: null, name: own, line: at, column: columnOf(at, byte) };
   }
 
   // Whether `name` is that of the error's class, or of one that it extends.
@@ -131,7 +138,10 @@
   ));
 
   function isOutOfMemory(error) {
-    return messageOf(error) === 'out of memory' && read(error, 'name', '') === 'InternalError';
+    const message = messageOf(error);
+    // The second is what QuickJS says where there is no memory for the words of the first.
+    return (message === 'out of memory' || message === 'Invalid error message') &&
+      read(error, 'name', '') === 'InternalError';
   }
 
   // The header of a RESULT. `inspect` shows a value as console.log does; `envelopeOf` gives a failed call's own text.
@@ -142,7 +152,7 @@
     }
     const type = isOutOfMemory(error) ? 'MemoryError' : nameOf(error);
     const envelope = envelopeOf(error);
-    const message = envelope ?? messageOf(error);
+    const message = isOutOfMemory(error) ? 'out of memory' : envelope ?? messageOf(error);
     const shown = envelope === undefined ? tried(() => inspect(error), heading(error)) : stackOf(error);
     let first;
     frames(error, (found) => { first ??= found; });
@@ -170,11 +180,12 @@
     read,
 
     // Says what of the text that was compiled is not the script's.
-    begin(source, moved) {
-      lines = source.split(/\r\n|[\n\r\u2028\u2029]/);
-      const before = moved.line > 0 ? lines[moved.line - 1].slice(0, moved.column) : '';
-      shift = { __proto__: null, line: moved.line, by: moved.by, bytes: bytes(before) };
-      end = { line: lines.length, column: lines[lines.length - 1].length + 1 };
+    begin(source, moved, findEnd) {
+      script = source;
+      isPlain = !/[^\x00-\x7f]/.test(source);
+      shift = moved;
+      end = undefined;
+      endOf = findEnd;
     },
   };
 })

@@ -36,6 +36,9 @@ _Loader = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p, ct
 _HEAD = object.__basicsize__
 _UNDEFINED = Value(0, 3)
 _library = ctypes.PyDLL(_quickjs.__file__)
+clear_error: Callable[[], None] = ctypes.pythonapi.PyErr_Clear
+"""For JavaScript to call where the binding has left a Python exception set: nothing of Python's can run then."""
+clear_error.restype = None  # type: ignore[attr-defined]
 
 
 def _function(name: str, result: type | None, *arguments: type) -> Callable[..., Any]:

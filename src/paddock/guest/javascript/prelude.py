@@ -11,11 +11,11 @@ import _quickjs  # type: ignore[import-not-found]
 from paddock.guest.javascript.native import Native
 
 PARTS = (
-    "primordials", "kinds", "errors", "values", "bridge", "layout", "bases", "inspect", "tokens", "wrap", "timers",
-    "console", "exception", "encoding", "url_parser", "url", "clone", "start",
+    "primordials", "kinds", "errors", "values", "bridge", "layout", "bases", "inspect", "outline", "tokens", "wrap",
+    "timers", "console", "exception", "encoding", "url_parser", "url", "clone", "start",
 )  # fmt: skip
+# Read now: when a zygote makes a context, it is in a root that does not have these files.
 _TEXTS = {name: (Path(__file__).parent / f"{name}.js").read_bytes() for name in PARTS}
-"""Read when this module is imported: inside, our own files are not there."""
 HANDLES = ("begin", "input", "wrapped", "hold", "run", "rejected", "raised", "settle", "waits", "wait", "fire")
 Handles = dict[str, Any]
 """The functions of start.js that Python calls, by name."""
@@ -27,8 +27,8 @@ def load(context: _quickjs.Context, native: Native, callables: Mapping[str, Call
     None of the names that it takes to do so is left for a script to find.
     """
     take = context.eval("globalThis.parts = {}; globalThis.take = (value) => { globalThis.part = value }")
-    for name in PARTS:
-        if not native.evaluate(_TEXTS[name], f"paddock/{name}.js", take):
+    for name, text in _TEXTS.items():
+        if not native.evaluate(text, f"paddock/{name}.js", take):
             raise RuntimeError(f"{name}.js: {context.eval('part + part.stack')}")
         context.eval(f"parts.{name} = part")
     for name, function in callables.items():

@@ -23,6 +23,8 @@ OUTPUT_BYTES = 1024 * 1024
 """What a run may print where nothing is said of it."""
 STUCK = "the script waits for something that never happens"
 OK = '{"status":"ok"}'
+NO_MEMORY = ("InternalError: out of memory", "InternalError: Invalid error message", "null", "")
+"""What QuickJS says where it has no memory: the less, the less it has."""
 UNCAUGHT_NULL = '"message":"Uncaught null"'
 """What QuickJS throws where there is no memory for an error; and what a script may throw itself."""
 OUT_OF_MEMORY = (
@@ -98,7 +100,7 @@ class Run:
                 context.run()
                 self._to_the_end()
         except _quickjs.JSException as error:
-            return self._failed(error)
+            return self._outcome if self._outcome is not None and self._has_failed() else self._failed(error)
         except MemoryError:
             return Outcome(OUT_OF_MEMORY)
         if self._outcome is None:
@@ -141,7 +143,7 @@ class Run:
     def _failed(self, error: _quickjs.JSException) -> Outcome:
         """The prelude itself failed: there was no memory, or no stack, left for it."""
         text = str(error).strip().split("\n")[0]
-        if "out of memory" in text or text in ("", "null"):  # there was not even enough for the error
+        if text in NO_MEMORY:
             return Outcome(OUT_OF_MEMORY)
         kind, _, message = text.partition(": ")
         said = {"status": "raised", "type": kind, "message": message, "traceback": text}

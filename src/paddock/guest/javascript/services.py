@@ -6,6 +6,7 @@ An answer begins with `=` and goes on with text, or base64 where it is bytes; or
 from __future__ import annotations
 
 import base64
+import codecs
 import errno
 import json
 import os
@@ -14,6 +15,8 @@ from collections.abc import Callable
 from paddock.guest.python.job import ELSEWHERE, FILES
 
 ENCODINGS = ("utf-8", "utf-16le", "windows-1252")
+for _name in (*ENCODINGS, "utf-8-sig", "idna"):
+    codecs.lookup(_name)  # imports it; in a guest there may be nothing to import from
 TEMPORARY = "/tmp"  # noqa: S108 (the jail's own)
 
 

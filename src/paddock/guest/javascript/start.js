@@ -1,13 +1,13 @@
 // Puts the parts of the prelude together in a QuickJS context and gives Python its handles.
 //
-// `emit`, `ask` and `peek` are Python's. The first two take and give primitives only, strings as C strings: what holds
-// a NUL crosses as JSON, what is bytes as base64.
-(function (parts, emit, ask, peek) {
+// `emit`, `ask`, `peek` and `clear` are Python's. The first two take and give primitives only, strings as C strings:
+// what holds a NUL crosses as JSON, what is bytes as base64.
+(function (parts, emit, ask, peek, clear) {
   'use strict';
   const taken = parts.primordials();
   const {
     JSONParse, JSONStringify, ObjectDefineProperty, PromisePrototypeThen, RangeError, StringPrototypeIncludes,
-    StringPrototypeSlice, StringPrototypeToWellFormed, Uint8ArrayFromBase64, Uint8ArrayPrototypeToBase64,
+    StringPrototypeSlice, StringPrototypeToWellFormed, TypeError, Uint8ArrayFromBase64, Uint8ArrayPrototypeToBase64,
   } = taken;
   const PLAIN = 0;
   const JSON_TEXT = 1;
@@ -26,17 +26,18 @@
 
   // What Python raises is a want of memory: what is given to it is always what it takes.
   function called(call) {
-    if (!hasBegun) throw new TypeError('a script is one function body');
+    if (isCompiling) throw new TypeError('the text of the script has closed the function that it is the body of');
     let answer = OUT_OF_MEMORY;
     try {
       answer = call();
     } catch {
-      // the answer says it
+      clear(); // the exception that Python still has, and would meet somewhere else
     }
     if (answer === OUT_OF_MEMORY) throw errors.made({ name: 'InternalError', message: answer });
     return answer;
   }
 
+  let isCompiling = false; // then Python cannot be called: native.py says why
   const host = {
     __proto__: null,
     emit(kind, id, header, body) {
@@ -55,14 +56,10 @@
   const bridge = parts.bridge(taken, host, values);
   const inspect = parts.inspect(taken, kinds, parts.bases(taken, errors), parts.layout(taken), (promise) => {
     const found = { __proto__: null, state: 0, result: undefined };
-    if (hasBegun) found.state = peek(promise, found);
+    found.state = called(() => peek(promise, found));
     return found;
   });
-  const tokens = parts.tokens();
-  const wrap = parts.wrap(taken, tokens);
-  // While a script is compiled Python must not be reached: no text should be able to run by then, and one may find a way.
-  let hasBegun = true;
-  let refusal; // what is wrong with the script's text, in other words than QuickJS has
+  const wrap = parts.wrap(taken, parts.outline(), parts.tokens());
   let held; // a compiled script, or an error: what Python cannot hold itself
 
   function define(name, value) {
@@ -71,7 +68,7 @@
     });
   }
 
-  // Ends the run: the last one that says so is believed.
+  // Ends the run. The first failure is believed, and no value after it.
   function raised(error, status = 'raised') {
     host.emit(RESULT, 0, errors.describe(error, status, inspect, bridge.envelopeOf), '');
   }
@@ -110,24 +107,26 @@
     },
     // The text to compile, in place of the script's own: how it crosses, then itself.
     wrapped(source) {
-      hasBegun = false;
-      const { text, moved, problem } = wrap.wrapped(source);
-      refusal = problem;
-      errors.begin(source, moved);
+      const { text, moved } = wrap.wrapped(source);
+      isCompiling = true;
+      errors.begin(source, moved, () => wrap.endOf(source));
       return crossing((crossed, form) => StringPrototypeToWellFormed(`${form}${crossed}`), text);
     },
     hold(value) {
       held = value;
     },
     run() {
-      hasBegun = true;
       const main = held;
       held = undefined;
-      PromisePrototypeThen(main(), returned, (error) => raised(error));
+      isCompiling = false;
+      const ending = main();
+      // Without one, `then` does not ask the script's own Promise.prototype for it.
+      ObjectDefineProperty(ending, 'constructor', { __proto__: null, value: undefined });
+      PromisePrototypeThen(ending, returned, (error) => raised(error));
     },
-    rejected() {
-      hasBegun = true;
-      if (refusal !== undefined) held.message = refusal;
+    rejected(source) {
+      isCompiling = false;
+      if (errors.isError(held)) held.message = wrap.problem(source) ?? held.message;
       raised(held, 'rejected');
     },
     raised: () => raised(held),

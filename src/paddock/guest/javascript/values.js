@@ -1,4 +1,11 @@
-// A value as JSON text, and JSON text as a value. docs/values.md has the table.
+// A value as JSON text, and JSON text as a value.
+//
+//   undefined         null; in an object its key is left out      Date           ISO 8601
+//   NaN, infinities   "NaN", "Infinity", "-Infinity"; -0 is 0     Map            object; pairs if a key is no text
+//   BigInt            its digits, 4,300 at most                   Set, iterator  array
+//   lone surrogate    U+FFFD                                      typed array    array of numbers; ArrayBuffer too
+//   function, symbol  what console.log shows                      Error          {name, message, own properties}
+//   promise, cycle    an error that names the place               toJSON         asked, as JSON.stringify does
 //
 // `text(value, what)` is for results: what JSON lacks becomes what is nearest, as in the Python engines.
 // `exact(value, what)` is for arguments of tools: what JSON lacks is an error.
@@ -72,13 +79,6 @@
     return digits;
   }
 
-  // One of ours: `written` makes it anew, where fewer frames of ours stand between it and the script's.
-  function problem(Kind, message) {
-    const made = new Kind(message);
-    WeakSetPrototypeAdd(problems, made);
-    return made;
-  }
-
   // A toJSON of all objects, or of all arrays, is no class's own: somebody has left it there, and it is passed over.
   function toJSONOf(value, isPlain) {
     if (isPlain) return ObjectPrototypeHasOwnProperty(value, 'toJSON') ? value.toJSON : undefined;
@@ -87,6 +87,13 @@
       if (ObjectPrototypeHasOwnProperty(at, 'toJSON')) return value.toJSON;
     }
     return undefined;
+  }
+
+  // One of ours: `written` makes it anew, where fewer frames of ours stand between it and the script's.
+  function problem(Kind, message) {
+    const made = new Kind(message);
+    WeakSetPrototypeAdd(problems, made);
+    return made;
   }
 
   function writer(isExact) {
@@ -148,7 +155,7 @@
         case 'Boolean': case 'Number': case 'String': case 'BigInt': case 'Symbol':
           return write(taken[`${kind}PrototypeValueOf`](value), at, key);
         case 'Promise':
-          throw problem(TypeError, `${place(at)} is a promise that nobody awaited: await it, or Promise.all(…) of several`);
+          throw problem(TypeError, `${place(at)} is a promise that nobody awaited; for several, await Promise.all(…)`);
         case 'AsyncIterator':
           throw problem(TypeError, `${place(at)} is an async iterator: collect it with for await, or Array.fromAsync(...)`);
         default: // a WeakMap and its kind
