@@ -197,6 +197,6 @@ console.log(Object.assign(new Error('y'), {name: 'Custom'}).stack.split('\\n')[0
 """
     ran = run_javascript(code)
     assert logs(ran) == [
-        ("log", "[\n  Odd: x\n      at main.js:3:21 {\n    code: 5\n  }\n]"),
+        ("log", "[\n  Odd [Error]: x\n      at main.js:3:18 {\n    code: 5\n  }\n]"),
         ("log", "Custom: y"),
     ]

@@ -25,7 +25,7 @@
       return `[class ${ownName}${name !== 'Function' && name !== null ? ` [${name}]` : ''}` +
         `${tag !== '' && tag !== name ? ` [${tag}]` : ''}${parent ? ` extends ${parent}` : ''}]`;
     }
-    const kind = tag === 'AsyncFunction' || tag === 'GeneratorFunction' || tag === 'AsyncGeneratorFunction' ? tag : 'Function';
+    const kind = StringPrototypeEndsWith(tag, 'Function') ? tag : 'Function';
     return `[${kind}${name === null ? ' (null prototype)' : ''}${shown === '' ? ' (anonymous)' : `: ${shown}`}]` +
       `${name !== kind && name !== null ? ` ${name}` : ''}${tag !== '' && tag !== name ? ` [${tag}]` : ''}`;
   }

@@ -7,7 +7,8 @@
   const {
     ArrayIsArray, Error, JSONParse, JSONStringify, Map, MapPrototypeDelete, MapPrototypeGet, MapPrototypeGetSize,
     MapPrototypeSet, NumberIsFinite, ObjectDefineProperty, Promise, StringPrototypeSlice, StringPrototypeStartsWith,
-    StringPrototypeToWellFormed, TypeError, TypedArrayPrototypeGetSymbolToStringTag, WeakMap, WeakMapPrototypeGet, WeakMapPrototypeSet,
+    StringPrototypeToWellFormed, TypeError, TypedArrayPrototypeGetSymbolToStringTag, WeakMap, WeakMapPrototypeGet,
+    WeakMapPrototypeSet,
   } = taken;
   const CALL = 17;
   const PROGRESS = 18;
@@ -37,7 +38,7 @@
   }
 
   function hidden(object, key, value) {
-    ObjectDefineProperty(object, key, { __proto__: null, value, writable: true, configurable: true, enumerable: false });
+    ObjectDefineProperty(object, key, { __proto__: null, value, writable: true, configurable: true });
   }
 
   function fail(error, name, body) {

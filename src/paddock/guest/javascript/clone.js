@@ -1,16 +1,15 @@
 // structuredClone: a deep copy of what is data; functions and symbols are refused.
-(function (taken, kinds) {
+(function (taken, kinds, DOMException) {
   'use strict';
   const { kindOf } = kinds;
   const {
-    ArrayBufferPrototypeSlice, DataView, DataViewPrototypeGetBuffer, DataViewPrototypeGetByteLength,
+    Array, ArrayBufferPrototypeSlice, DataView, DataViewPrototypeGetBuffer, DataViewPrototypeGetByteLength,
     DataViewPrototypeGetByteOffset, Date, DatePrototypeGetTime, Error, Map, MapPrototypeForEach, MapPrototypeGet,
     MapPrototypeSet, Object, ObjectDefineProperty, ObjectGetOwnPropertyDescriptor, ObjectKeys,
     ObjectPrototypeHasOwnProperty, RegExp, RegExpPrototypeGetFlags, RegExpPrototypeGetSource, Set, SetPrototypeAdd,
-    SetPrototypeForEach, TypedArrayPrototypeGetBuffer, TypedArrayPrototypeGetByteOffset, TypedArrayPrototypeGetLength,
-    TypedArrayPrototypeGetSymbolToStringTag, TypeError, Array,
+    SetPrototypeForEach, TypeError, TypedArrayPrototypeGetBuffer, TypedArrayPrototypeGetByteOffset,
+    TypedArrayPrototypeGetLength, TypedArrayPrototypeGetSymbolToStringTag,
   } = taken;
-  const { DOMException } = globalThis;
   const arrays = { __proto__: null };
   for (const type of [Uint8Array, Uint8ClampedArray, Int8Array, Uint16Array, Int16Array, Uint32Array, Int32Array,
     BigUint64Array, BigInt64Array, Float16Array, Float32Array, Float64Array]) arrays[type.name] = type;
@@ -27,10 +26,7 @@
 
   function made(value, kind, copy) {
     switch (kind) {
-      case 'Array': {
-        const list = new Array(value.length);
-        return list;
-      }
+      case 'Array': return new Array(value.length);
       case 'Object': return {};
       case 'Map': return new Map();
       case 'Set': return new Set();

@@ -2,9 +2,9 @@
 (function (taken, host, inspect) {
   'use strict';
   const {
-    BigIntPrototypeToString, FunctionPrototypeToString, JSONStringify, NumberParseFloat, NumberParseInt, Number,
+    BigIntPrototypeToString, FunctionPrototypeToString, JSONStringify, Number, NumberParseFloat, NumberParseInt,
     ObjectGetOwnPropertyDescriptor, ObjectGetPrototypeOf, ObjectIs, ObjectPrototypeHasOwnProperty, String,
-    StringPrototypeIncludes, StringPrototypeSlice, SymbolToPrimitive,
+    StringPrototypeIncludes, StringPrototypeSlice,
   } = taken;
   const LOG = 21;
   const NATIVE = '[native code]';

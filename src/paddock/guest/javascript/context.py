@@ -6,25 +6,20 @@ import base64
 import json
 import resource
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-import _quickjs
+import _quickjs  # type: ignore[import-not-found]
 
-from paddock.guest.javascript.native import Native
+from paddock.guest.javascript import prelude
+from paddock.guest.javascript.native import Native, clear_error
 
 FILE_NAME = "main.js"
-PLAIN, JSON_TEXT, BASE64 = range(3)
+PLAIN, JSON_TEXT, BASE64 = range(3)  # how a body crosses
 STACK_BYTES = 24 * 1024 * 1024
 """Where the process may have it: for ten thousand calls in each other, as in Node. Of 8 MB, for four thousand."""
-STACK_MARGIN_BYTES = 1 * 1024 * 1024
+STACK_MARGIN_BYTES = 1024 * 1024
 """What Python has on the stack already, and what C uses up between two checks of QuickJS."""
-PARTS = (
-    "primordials", "kinds", "errors", "values", "bridge", "layout", "bases", "inspect", "tokens", "wrap", "timers", "console",
-    "encoding", "url_parser", "url", "clone", "random", "start",
-)  # fmt: skip
-_TEXTS = {name: (Path(__file__).parent / f"{name}.js").read_bytes() for name in PARTS}
-"""Read when this module is imported: inside, our own files are not there."""
+OUT_OF_MEMORY = "out of memory"
 Emit = Callable[[int, int, str, bytes], str | None]
 Ask = Callable[[str, bytes], str]
 
@@ -33,37 +28,19 @@ class Context:
     """One script's JavaScript. Each method may raise JSException where memory is short."""
 
     def __init__(self) -> None:
-        self._emit: Emit = _nobody
-        self._ask: Ask = _no_answer
+        self._emit: Emit = lambda *_: None
+        self._ask: Ask = lambda *_: "="
         self._context = _quickjs.Context()
         self.fit_stack()
         self._native = Native(self._context)
-        handles = self._load()
-        names = ("begin", "input", "wrapped", "hold", "run", "rejected", "raised", "settle", "waits", "wait", "fire")
-        for name in names:
-            self._context.set("handles", handles)
-            setattr(self, f"_{name}", self._context.eval(f"handles.{name}"))
-        self._context.eval("delete globalThis.handles")
-
-    def _load(self) -> Any:
-        context = self._context
-        context.add_callable("emit", self._emitted)
-        context.add_callable("ask", self._asked)
-        context.add_callable("peek", self._native.peek)
-        context.eval("parts = {}; last = 0; held = (value) => { last = value }")
-        held = context.get("held")
-        for name in PARTS:
-            if not self._native.evaluate(_TEXTS[name], f"paddock/{name}.js", held):
-                raise RuntimeError(f"{name}.js: {context.eval('last + last.stack')}")
-            context.eval(f"parts.{name} = last")
-        names = "emit, ask, peek, parts, held, last"
-        context.eval(f"take = [{names}]")
-        for name in names.split(", "):
-            context.eval(f"delete globalThis.{name}")
-        return context.eval(
-            "(() => { const [emit, ask, peek, parts] = take; delete globalThis.take;"
-            " return parts.start(parts, emit, ask, peek) })()"
-        )
+        callables: dict[str, Callable[..., Any]] = {
+            "emit": self._emitted,
+            "ask": self._asked,
+            "peek": self._native.peek,
+            "clear": clear_error,
+        }
+        self._do = prelude.load(self._context, self._native, callables)
+        self._own_bytes = int(self._context.memory()["malloc_size"])  # now: to count takes 0.1 ms
 
     def attach(self, emit: Emit, ask: Ask) -> None:
         """Where what the script sends goes, and who answers what the prelude asks."""
@@ -74,67 +51,71 @@ class Context:
         self._context.set_max_stack_size(_stack_bytes())
 
     def limit(self, memory_bytes: int | None) -> None:
+        """Let the script have so much, beyond what the prelude has."""
         if memory_bytes is not None:
-            self._context.set_memory_limit(self.memory_bytes() + memory_bytes)
+            self._context.set_memory_limit(self._own_bytes + memory_bytes)
 
-    def memory_bytes(self) -> int:
-        return int(self._context.memory()["malloc_size"])
-
-    def begin(self, tools: list[str], files: list[Any], seed: list[int]) -> None:
-        self._begin(json.dumps({"tools": tools, "files": files, "seed": seed}))
+    def begin(self, tools: list[str], files: list[Any], seed: int) -> None:
+        """Give the script its functions, its files and its random numbers."""
+        self._do["begin"](json.dumps({"tools": tools, "files": files}))
+        self._native.seed(seed)
 
     def input(self, name: str, text: str) -> None:
-        self._input(name, text)
+        """Give the script a variable; `text` is its JSON."""
+        self._do["input"](name, text)
 
     def compile(self, code: str) -> bool:
         """Compile the script; a SyntaxError is emitted as its RESULT."""
-        wrapped = self._wrapped(code)
+        wrapped = self._do["wrapped"](code)
         text = _bytes(wrapped[1:], int(wrapped[0]))
-        if self._native.evaluate(text, FILE_NAME, self._hold):
+        if self._native.evaluate(text, FILE_NAME, self._do["hold"]):
             return True
-        self._rejected()
+        self._do["rejected"](code)
         return False
 
     def run(self) -> None:
         """Begin the script; its end is emitted as a RESULT."""
-        self._run()
+        self._do["run"]()
 
-    def run_jobs(self) -> None:
-        """Run what promises have queued, until nothing is left."""
-        while self._context.execute_pending_job():
-            pass
-        if self._native.take_unhandled(self._hold):
+    def run_job(self) -> bool:
+        """Run the next thing that a promise has queued; whether there was one."""
+        return bool(self._context.execute_pending_job())
+
+    def check_rejections(self) -> None:
+        """Emit, as the RESULT, the first rejection that nobody has handled by now."""
+        if self._native.take_unhandled(self._do["hold"]):
             self._native.forget_rejections()
-            self._raised()
+            self._do["raised"]()
 
     def settle(self, number: int, header: str, body: bytes, *, is_text: bool) -> None:
+        """Hand the answer to a request to whoever waits for it."""
         text = body.decode() if is_text else base64.b64encode(body).decode()
-        self._settle(number, header, text, PLAIN if is_text else BASE64)
+        self._do["settle"](number, header, text, PLAIN if is_text else BASE64)
 
     def waits(self) -> bool:
         """Whether an answer is still to come."""
-        return bool(self._waits())
+        return bool(self._do["waits"]())
 
     def wait_milliseconds(self) -> float:
         """Until the next timer; negative where there is none."""
-        return float(self._wait())
+        return float(self._do["wait"]())
 
     def fire(self) -> None:
         """Run the timer that is due."""
-        self._fire()
+        self._do["fire"]()
 
     # What Python raises in here would stay with the thread and surface somewhere else: it is returned, as words.
     def _emitted(self, kind: int, number: int, header: str, body: str, form: int) -> str | None:
         try:
             return self._emit(kind, number, header, _bytes(body, form))
         except MemoryError:
-            return "out of memory"
+            return OUT_OF_MEMORY
 
     def _asked(self, what: str, body: str, form: int) -> str:
         try:
             return self._ask(what, _bytes(body, form))
         except MemoryError:
-            return '!{"name":"InternalError","message":"out of memory"}'
+            return OUT_OF_MEMORY
 
 
 def _stack_bytes() -> int:
@@ -149,16 +130,9 @@ def _stack_bytes() -> int:
 
 
 def _bytes(body: str | None, form: int) -> bytes:
-    if body is None:
+    if body is None:  # a string for which there was no memory
         raise MemoryError
     if form == BASE64:
         return base64.b64decode(body)
-    return (json.loads(body) if form == JSON_TEXT else body).encode()  # type: ignore[no-any-return]
-
-
-def _nobody(kind: int, number: int, header: str, body: bytes) -> str | None:
-    return None
-
-
-def _no_answer(what: str, body: bytes) -> str:
-    return "="
+    text: str = json.loads(body) if form == JSON_TEXT else body
+    return text.encode()

@@ -1,12 +1,12 @@
-// Text and bytes: TextEncoder, TextDecoder, and the files that were attached.
-(function (taken, host) {
+// Text and bytes: TextEncoder, TextDecoder, atob, btoa, and the files that were attached.
+(function (taken, host, DOMException) {
   'use strict';
   const {
-    ArrayBufferPrototypeGetByteLength, RangeError, StringPrototypeCharCodeAt, StringPrototypeToLowerCase,
+    ArrayBufferPrototypeGetByteLength, DataViewPrototypeGetBuffer, DataViewPrototypeGetByteLength,
+    DataViewPrototypeGetByteOffset, MapPrototypeGet, RangeError, StringPrototypeCharCodeAt, StringPrototypeToLowerCase,
     StringPrototypeToWellFormed, StringPrototypeTrim, TypeError, TypedArrayPrototypeGetBuffer,
     TypedArrayPrototypeGetByteLength, TypedArrayPrototypeGetByteOffset, TypedArrayPrototypeGetSymbolToStringTag,
-    TypedArrayPrototypeSet, TypedArrayPrototypeSubarray, Uint8Array, DataViewPrototypeGetBuffer,
-    DataViewPrototypeGetByteLength, DataViewPrototypeGetByteOffset, MapPrototypeGet,
+    TypedArrayPrototypeSet, TypedArrayPrototypeSubarray, Uint8Array,
   } = taken;
   const LABELS = new Map([['utf-8', 'utf-8'], ['utf8', 'utf-8'], ['unicode-1-1-utf-8', 'utf-8'],
     ['utf-16le', 'utf-16le'], ['utf-16', 'utf-16le'], ['latin1', 'windows-1252'], ['ascii', 'windows-1252'],
@@ -107,8 +107,28 @@
     return new TextDecoder(label).decode(host.ask('bytes', path, true));
   }
 
+  const { atob: decode64, btoa: encode64 } = globalThis;
+
+  function atob(data) {
+    const text = `${data}`;
+    try {
+      return decode64(text);
+    } catch {
+      throw new DOMException('The string to be decoded is not correctly encoded.', 'InvalidCharacterError');
+    }
+  }
+
+  function btoa(data) {
+    const text = `${data}`;
+    try {
+      return encode64(text);
+    } catch {
+      throw new DOMException('Invalid character', 'InvalidCharacterError');
+    }
+  }
+
   for (const type of [TextEncoder, TextDecoder]) {
     Object.defineProperty(type.prototype, Symbol.toStringTag, { value: type.name, configurable: true });
   }
-  return { __proto__: null, TextEncoder, TextDecoder, readFile };
+  return { __proto__: null, TextEncoder, TextDecoder, atob, btoa, readFile };
 })

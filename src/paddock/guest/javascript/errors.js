@@ -2,9 +2,9 @@
 (function (taken) {
   'use strict';
   const {
-    ErrorPrototype, JSONStringify, NumberIsSafeInteger, ObjectDefineProperty, ObjectGetOwnPropertyDescriptor,
-    ObjectGetPrototypeOf, ObjectPrototypeHasOwnProperty, StringPrototypeIndexOf, StringPrototypeLastIndexOf, StringPrototypeSlice,
-    StringPrototypeStartsWith, StringPrototypeToWellFormed, WeakMap, WeakMapPrototypeGet, WeakMapPrototypeSet, uncurry,
+    ErrorPrototype, JSONStringify, MathMax, NumberIsSafeInteger, ObjectDefineProperty, ObjectGetOwnPropertyDescriptor,
+    ObjectGetPrototypeOf, ObjectPrototypeHasOwnProperty, StringPrototypeIndexOf, StringPrototypeLastIndexOf,
+    StringPrototypeSlice, StringPrototypeToWellFormed, WeakMap, WeakMapPrototypeGet, WeakMapPrototypeSet, uncurry,
   } = taken;
   const FILE = 'main.js:';
   const MOST = 64 * 1024; // characters of a message, or of a traceback
@@ -13,6 +13,8 @@
   const setStack = uncurry(native.set);
   const set = new WeakMap(); // stacks that the script assigned
   let shift = { line: 0, column: 0, by: 0 }; // what wrap.js put into the script's text
+  let end; // of the script; found when it is first needed
+  let endOf = () => ({ line: 0, column: 0 });
 
   const isError = (value) => typeof value === 'object' && value !== null && taken.ErrorIsError(value);
 
@@ -26,9 +28,13 @@
     const inBrackets = StringPrototypeIndexOf(places, ')');
     let column = +StringPrototypeSlice(places, middle + 1, inBrackets < 0 ? places.length : inBrackets);
     if (!(NumberIsSafeInteger(at) && NumberIsSafeInteger(column))) return undefined;
-    if (at === shift.line && column > shift.column) column = column - shift.by > 0 ? column - shift.by : 1;
+    if (at === shift.line && column > shift.column) column = MathMax(column - shift.by, shift.column + 1);
     const name = inBrackets < 0 ? '' : StringPrototypeSlice(line, 7, start - 2);
-    return { __proto__: null, name: name === '<anonymous>' || name === '<eval>' ? '' : name, line: at, column };
+    const own = name === '<anonymous>' || name === '<eval>' ? '' : name;
+    end ??= endOf();
+    // What is missing at the end of a script is missed after it, in the wrapper.
+    return at > end.line ? { __proto__: null, name: own, line: end.line, column: end.column }
+      : { __proto__: null, name: own, line: at, column };
   }
 
   // Whether `name` is that of the error's class, or of one that it extends.
@@ -108,7 +114,10 @@
   ));
 
   function isOutOfMemory(error) {
-    return StringPrototypeStartsWith(messageOf(error), 'out of memory') && tried(() => error.name, '') === 'InternalError';
+    const message = messageOf(error);
+    // The second is what QuickJS says where there is no memory for the words of the first.
+    return (message === 'out of memory' || message === 'Invalid error message') &&
+      read(error, 'name', '') === 'InternalError';
   }
 
   // The header of a RESULT. `inspect` shows a value as console.log does; `envelopeOf` gives a failed call's own text.
@@ -118,7 +127,7 @@
       return `{"status":"${status}","type":"Error","message":${cut(text)},"traceback":${cut(text)}}`;
     }
     const type = isOutOfMemory(error) ? 'MemoryError' : nameOf(error);
-    const message = envelopeOf(error) ?? messageOf(error);
+    const message = isOutOfMemory(error) ? 'out of memory' : envelopeOf(error) ?? messageOf(error);
     const shown = tried(() => inspect(error), heading(error));
     let first;
     frames(error, (found) => { first ??= found; });
@@ -137,5 +146,19 @@
     return error;
   }
 
-  return { __proto__: null, describe, made, read, heading, isError, nameOf, moved: (by) => { shift = by; } };
+  return {
+    __proto__: null,
+    describe,
+    heading,
+    isError,
+    made,
+    read,
+
+    // Says what of the text that was compiled is not the script's.
+    begin(moved, findEnd) {
+      shift = moved;
+      end = undefined;
+      endOf = findEnd;
+    },
+  };
 })

@@ -7,10 +7,10 @@
   const {
     ArrayBufferPrototypeGetByteLength, BigIntPrototypeToString, DatePrototypeGetTime, DatePrototypeToISOString,
     FunctionPrototypeSymbolHasInstance, Map, MapPrototypeForEach, MapPrototypeGet, MapPrototypeGetSize,
-    MapPrototypeSet, MathMin, NumberPrototypeToString, ObjectGetOwnPropertyDescriptor, ObjectGetOwnPropertySymbols,
-    ObjectGetPrototypeOf, ObjectIs, ObjectKeys, ObjectPrototypePropertyIsEnumerable, RegExpPrototypeToString,
-    SetPrototypeForEach, SetPrototypeGetSize, StringPrototypeSlice, SymbolPrototypeToString,
-    TypedArrayPrototypeGetLength, Uint8Array, push, uncurry,
+    MapPrototypeSet, MathMin, NumberIsNaN, NumberPrototypeToString, ObjectGetOwnPropertyDescriptor,
+    ObjectGetOwnPropertySymbols, ObjectGetPrototypeOf, ObjectIs, ObjectKeys, ObjectPrototypeHasOwnProperty,
+    ObjectPrototypePropertyIsEnumerable, RegExpPrototypeToString, SetPrototypeForEach, SetPrototypeGetSize,
+    StringPrototypeSlice, SymbolPrototypeToString, TypedArrayPrototypeGetLength, Uint8Array, push, uncurry,
   } = taken;
   const TAG = Symbol.toStringTag;
   const exec = uncurry(RegExp.prototype.exec);
@@ -18,8 +18,16 @@
   const INDEX = /^(0|[1-9][0-9]*)$/;
   const BRACED = { __proto__: null, Promise: 1, WeakMap: 1, WeakSet: 1, ArrayBuffer: 1, DataView: 1 };
 
+  const names = new Map(); // of the built-in classes, by prototype: a script may change `constructor`
+  for (const name of Object.getOwnPropertyNames(globalThis)) {
+    const prototype = typeof globalThis[name] === 'function' ? globalThis[name].prototype : undefined;
+    if (prototype && prototype.constructor.name === name) names.set(prototype, name);
+  }
+
   const more = (count) => `... ${count} more item${count > 1 ? 's' : ''}`;
   const number = (value) => (ObjectIs(value, -0) ? '-0' : `${value}`);
+
+  const date = (value) => (NumberIsNaN(DatePrototypeGetTime(value)) ? 'Invalid Date' : DatePrototypeToISOString(value));
 
   function primitive(value, indentation) {
     switch (typeof value) {
@@ -34,6 +42,8 @@
   // The name of the nearest class; null for what has none.
   function className(value) {
     for (let at = value; at !== null; at = ObjectGetPrototypeOf(at)) {
+      const known = at === value ? undefined : MapPrototypeGet(names, at);
+      if (known !== undefined) return known;
       const own = ObjectGetOwnPropertyDescriptor(at, 'constructor');
       if (own !== undefined && typeof own.value === 'function' && isOf(value, own.value)) {
         const { name } = own.value;
@@ -88,17 +98,22 @@
       }
       case 'Set': collected(entries, (take) => SetPrototypeForEach(value, (item) => take(() => show(item)))); break;
       case 'Map':
-        collected(entries, (take) => MapPrototypeForEach(value, (item, key) => take(() => `${show(key)} => ${show(item)}`)));
+        collected(entries, (take) => {
+          MapPrototypeForEach(value, (item, key) => take(() => `${show(key)} => ${show(item)}`));
+        });
         break;
-      case 'ArrayBuffer': push(entries, bytes(value)); push(entries, `[byteLength]: ${ArrayBufferPrototypeGetByteLength(value)}`); break;
+      case 'ArrayBuffer':
+        push(entries, bytes(value));
+        push(entries, `[byteLength]: ${ArrayBufferPrototypeGetByteLength(value)}`);
+        break;
       case 'DataView':
         push(entries, `[byteLength]: ${value.byteLength}`);
         push(entries, `[byteOffset]: ${value.byteOffset}`);
         push(entries, `[buffer]: ${show(value.buffer)}`);
         break;
       case 'Promise': {
-        const found = promiseState(value);
-        push(entries, found.state === 0 ? '<pending>' : `${found.state === 2 ? '<rejected> ' : ''}${show(found.result)}`);
+        const { state: settled, result } = promiseState(value);
+        push(entries, settled === 0 ? '<pending>' : `${settled === 2 ? '<rejected> ' : ''}${show(result)}`);
         break;
       }
       case 'WeakMap': case 'WeakSet': push(entries, '<items unknown>'); break;
@@ -153,9 +168,9 @@
   }
 
   function property(state, own, depth) {
+    if (ObjectPrototypeHasOwnProperty(own, 'value')) return indented(state, own.value, depth);
     if (own.get !== undefined) return own.set !== undefined ? '[Getter/Setter]' : '[Getter]';
-    if (own.set !== undefined) return '[Setter]';
-    return indented(state, own.value, depth);
+    return own.set !== undefined ? '[Setter]' : 'undefined';
   }
 
   function indented(state, value, depth) {
@@ -206,8 +221,7 @@
       case 'Function': return based(functionBase(value, name, tag), keys);
       case 'Error': return based(errorBase(state, value, name, tag, keys), keys);
       case 'RegExp': case 'Date': {
-        const text = kind === 'RegExp' ? RegExpPrototypeToString(value)
-          : DatePrototypeGetTime(value) === DatePrototypeGetTime(value) ? DatePrototypeToISOString(value) : 'Invalid Date';
+        const text = kind === 'RegExp' ? RegExpPrototypeToString(value) : date(value);
         const before = prefix(name, tag, kind);
         return based(before === `${kind} ` ? text : before + text, keys);
       }

@@ -3,9 +3,9 @@
   'use strict';
   const {
     ArrayBufferPrototypeGetByteLength, ArrayIsArray, DataViewPrototypeGetByteLength, DatePrototypeGetTime, Map,
-    MapPrototypeGet, MapPrototypeGetSize, MapPrototypeSet, ObjectGetPrototypeOf,
-    RegExpPrototypeGetSource, SetPrototypeGetSize, TypedArrayPrototypeGetSymbolToStringTag, WeakMapPrototypeHas,
-    WeakRefPrototypeDeref, WeakSetPrototypeHas,
+    MapPrototypeGet, MapPrototypeGetSize, MapPrototypeSet, ObjectGetPrototypeOf, RegExpPrototypeGetSource,
+    SetPrototypeGetSize, TypedArrayPrototypeGetSymbolToStringTag, WeakMapPrototypeHas, WeakRefPrototypeDeref,
+    WeakSetPrototypeHas,
   } = taken;
   const brands = new Map();
   const brand = (prototype, kind, proof) => MapPrototypeSet(brands, prototype, { __proto__: null, kind, proof });

@@ -1,4 +1,4 @@
-// How what is shown is laid out, by Node's rules: quotes, columns for long lists, one line where 72 characters are enough.
+// How what is shown is laid out, by Node's rules: quotes, columns for long lists, one line where that is enough.
 (function (taken) {
   'use strict';
   const {
@@ -48,6 +48,18 @@
     return quote + result + StringPrototypeSlice(text, last) + quote;
   }
 
+  // First and last of each range of characters.
+  const NONE = [0, 31, 0x7f, 0x9f, 0x300, 0x36f, 0x200b, 0x200f, 0x20d0, 0x20ff, 0xfe00, 0xfe0f];
+  const WIDE = [0x1100, 0x115f, 0x2e80, 0x303e, 0x3040, 0x3247, 0x3250, 0x4dbf, 0x4e00, 0xa4c6, 0xac00, 0xd7a3, 0xf900,
+    0xfaff, 0xff01, 0xff60, 0xffe0, 0xffe6, 0x1f300, 0x1f64f, 0x1f900, 0x1f9ff, 0x20000, 0x3fffd];
+
+  function isIn(ranges, code) {
+    for (let index = 0; index < ranges.length; index += 2) {
+      if (code >= ranges[index] && code <= ranges[index + 1]) return true;
+    }
+    return false;
+  }
+
   // Columns on a terminal: East Asian characters and emoji take two, combining ones none.
   function width(text) {
     if (isPlain(text) !== null) return text.length;
@@ -55,13 +67,7 @@
     for (let index = 0; index < text.length; index++) {
       const code = StringPrototypeCodePointAt(text, index);
       if (code > 0xffff) index++;
-      const isNone = code < 32 || (code >= 0x7f && code < 0xa0) || (code >= 0x300 && code <= 0x36f) ||
-        (code >= 0x200b && code <= 0x200f) || (code >= 0x20d0 && code <= 0x20ff) || (code >= 0xfe00 && code <= 0xfe0f);
-      const isWide = (code >= 0x1100 && code <= 0x115f) || (code >= 0x2e80 && code <= 0x3247 && code !== 0x303f) ||
-        (code >= 0x3250 && code <= 0x4dbf) || (code >= 0x4e00 && code <= 0xa4c6) || (code >= 0xac00 && code <= 0xd7a3) ||
-        (code >= 0xf900 && code <= 0xfaff) || (code >= 0xff01 && code <= 0xff60) || (code >= 0xffe0 && code <= 0xffe6) ||
-        (code >= 0x1f300 && code <= 0x1f64f) || (code >= 0x1f900 && code <= 0x1f9ff) || (code >= 0x20000 && code <= 0x3fffd);
-      columns += isNone ? 0 : isWide ? 2 : 1;
+      columns += isIn(NONE, code) ? 0 : isIn(WIDE, code) ? 2 : 1;
     }
     return columns;
   }
@@ -118,7 +124,7 @@
 
   function joined(entries, separator) {
     let text = '';
-    for (let index = 0; index < entries.length; index++) text += index === 0 ? entries[index] : separator + entries[index];
+    for (let index = 0; index < entries.length; index++) text += (index === 0 ? '' : separator) + entries[index];
     return text;
   }
 

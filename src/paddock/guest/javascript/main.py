@@ -17,17 +17,17 @@ from paddock.jail import wire
 from paddock.jail.wire import Kind
 
 _READY = wire.pack(Kind.READY)
-_context: Context | None = None
-"""Made in the zygote and used by no script there: for the guest that is forked from it, it is new."""
+_made: list[Context] = []
+"""Made in the zygote, for whatever guest is forked from it: no script but ours has run there."""
 
 
 def serve(control: socket.socket, hurry: bool = False) -> NoReturn:
-    """Run the one script that arrives over `control`, and end the process.
+    """Run the one script that arrives over `control`, and end the process. In a `hurry`, without a rehearsal.
 
     The process has one thread, is walled in, and has the host's pipes as descriptors 1 and 2.
     """
     try:
-        _serve(control)
+        _serve(control, hurry)
     except OSError:
         pass  # the host is gone
     except BaseException:  # noqa: BLE001 (whatever a script has done to this process)
@@ -39,17 +39,19 @@ def serve(control: socket.socket, hurry: bool = False) -> NoReturn:
 
 def warm_up() -> None:
     """For a zygote, before it forks: the context that guests start from, after others have run every kind of end."""
-    global _context  # noqa: PLW0603
-    rehearsal.rehearse()
+    rehearsal.rehearse_every_end()
     limits.prepare()
-    _context = Context()
+    _made.append(Context())
+    rehearsal.rehearse(_made[0])
 
 
-def _serve(control: socket.socket) -> NoReturn:
-    if _context is None:
+def _serve(control: socket.socket, hurry: bool) -> NoReturn:
+    if not _made:
         warm_up()
-    assert _context is not None
-    _context.fit_stack()
+    context = _made[0]
+    context.fit_stack()
+    if not hurry:
+        rehearsal.rehearse(context)
     data_bytes = limits.data_bytes()
     control.setblocking(True)
     control.sendall(_READY)
@@ -57,6 +59,6 @@ def _serve(control: socket.socket) -> NoReturn:
     if received is None:
         os._exit(0)
     channel = Channel(control)
-    outcome = run(_context, channel, received, data_bytes)
+    outcome = run(context, channel, received, data_bytes)
     ending.tell(channel, outcome)
     os._exit(0)

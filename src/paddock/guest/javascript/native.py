@@ -1,4 +1,4 @@
-"""What QuickJS can do and its binding does not pass on: file names for code, and rejections that nobody handles.
+"""What QuickJS can do and its binding does not pass on: file names for code, promises' states, who handles rejections.
 
 The module is a shared library that exports QuickJS's own functions. Only what is called from here runs without the
 binding, and it must not reach a Python callable: the binding would look for a thread state that it has not kept.
@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
+from typing import Any
 
-import _quickjs
+import _quickjs  # type: ignore[import-not-found]
 
 EXCEPTION = 6  # JS_TAG_EXCEPTION
+CONTEXT_WORDS = 80  # of a JSContext, where the state of Math.random is looked for
 
 
 class Value(ctypes.Structure):
@@ -30,20 +32,26 @@ class _Options(ctypes.Structure):
 
 
 _Tracker = ctypes.CFUNCTYPE(None, ctypes.c_void_p, Value, Value, ctypes.c_bool, ctypes.c_void_p)
+_Loader = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
 _HEAD = object.__basicsize__
 _UNDEFINED = Value(0, 3)
 _library = ctypes.PyDLL(_quickjs.__file__)
+clear_error: Callable[[], None] = ctypes.pythonapi.PyErr_Clear
+"""For JavaScript to call where the binding has left a Python exception set: nothing of Python's can run then."""
+clear_error.restype = None  # type: ignore[attr-defined]
 
 
-def _function(name: str, result: type | None, *arguments: type) -> Callable[..., object]:
-    found = getattr(_library, name)
-    found.restype, found.argtypes = result, arguments
-    return found  # type: ignore[no-any-return]
+def _function(name: str, result: type | None, *arguments: type) -> Callable[..., Any]:
+    found: Callable[..., Any] = getattr(_library, name)
+    found.restype, found.argtypes = result, arguments  # type: ignore[attr-defined]
+    return found
 
 
 _pointer = ctypes.c_void_p
 _runtime_of = _function("JS_GetRuntime", _pointer, _pointer)
 _track = _function("JS_SetHostPromiseRejectionTracker", None, _pointer, _Tracker, _pointer)
+_load_modules = _function("JS_SetModuleLoaderFunc", None, _pointer, _pointer, _Loader, _pointer)
+_throw_type_error = _function("JS_ThrowTypeError", Value, _pointer, ctypes.c_char_p)
 _evaluate = _function(
     "JS_EvalThis2", Value, _pointer, Value, ctypes.c_char_p, ctypes.c_size_t, ctypes.POINTER(_Options)
 )
@@ -67,6 +75,23 @@ class Native:
         self._rejected: dict[int, tuple[Value, Value]] = {}  # promise and reason, by the promise's address
         self._tracker = _Tracker(self._note)
         _track(self.runtime, self._tracker, None)
+        self._random = self._random_state(context)
+        self._loader = _Loader(_refuse_module)
+        _load_modules(self.runtime, None, self._loader, None)
+
+    def seed(self, number: int) -> None:
+        """Begin the numbers of Math.random anew: a forked process would have its parent's."""
+        self._random.value = number % 2**64 or 1
+
+    def _random_state(self, context: _quickjs.Context) -> ctypes.c_uint64:
+        """The word of the context that changes with Math.random as its algorithm says."""
+        words = (ctypes.c_uint64 * CONTEXT_WORDS).from_address(self._context)
+        before = list(words)
+        context.eval("Math.random()")
+        found = [at for at, word in enumerate(before) if word and words[at] == _xorshift(word)]
+        if len(found) != 1:
+            raise RuntimeError("this version of quickjs-ng keeps its random numbers elsewhere")
+        return ctypes.c_uint64.from_buffer(words, found[0] * ctypes.sizeof(ctypes.c_uint64))
 
     def evaluate(self, code: bytes, file_name: str, take: _quickjs.Object) -> bool:
         """Evaluate an expression that calls nothing, and call `take` with what it gives, or with its SyntaxError.
@@ -76,7 +101,6 @@ class Native:
         options = _Options(1, 0, file_name.encode(), 1)
         _update_stack_top(self.runtime)
         value = _evaluate(self._context, _UNDEFINED, code, len(code), ctypes.byref(options))
-        assert isinstance(value, Value)
         failed = value.tag == EXCEPTION
         self._give(take, _exception(self._context) if failed else value)
         return not failed
@@ -100,21 +124,33 @@ class Native:
         state = _state(self._context, _value(promise))
         if state in (1, 2):
             _set(self._context, _value(found), b"result", _result(self._context, _value(promise)))
-        return state if isinstance(state, int) else 0
+        return int(state)
 
-    def _give(self, take: _quickjs.Object, value: object) -> None:
+    def _give(self, take: _quickjs.Object, value: Value) -> None:
         arguments = (Value * 1)(value)
         _update_stack_top(self.runtime)
         _free(self._context, _call(self._context, _value(take), _UNDEFINED, 1, arguments))
         _free(self._context, value)
 
-    def _note(self, context: int, promise: Value, reason: Value, is_handled: bool, _: int) -> None:  # noqa: FBT001
+    def _note(self, context: int, promise: Value, reason: Value, is_handled: bool, _: int) -> None:
         if not is_handled:
-            self._rejected[promise.payload] = (_dup(context, promise), _dup(context, reason))  # type: ignore[assignment]
+            self._rejected[promise.payload] = (_dup(context, promise), _dup(context, reason))
         elif (found := self._rejected.pop(promise.payload, None)) is not None:
             _free(context, found[0])
             _free(context, found[1])
 
 
+def _xorshift(word: int) -> int:
+    word ^= word >> 12
+    word ^= word << 25 & 0xFFFF_FFFF_FFFF_FFFF
+    return word ^ word >> 27
+
+
+def _refuse_module(context: int, name: bytes, _: int) -> None:
+    words = f"import('{name.decode(errors='replace')[:200]}') cannot be answered: scripts have no modules here"
+    _throw_type_error(context, words.replace("%", "%%").encode())
+
+
 def _value(wrapped: _quickjs.Object) -> Value:
-    return ctypes.cast(id(wrapped) + _HEAD + ctypes.sizeof(_pointer), ctypes.POINTER(Value))[0]
+    value: Value = ctypes.cast(id(wrapped) + _HEAD + ctypes.sizeof(_pointer), ctypes.POINTER(Value))[0]
+    return value

@@ -1,4 +1,8 @@
-"""Running scripts of no consequence, so that the first real one finds everything warm."""
+"""Running scripts of no consequence, so that the first real one finds everything warm.
+
+A forked process copies each page that it first writes to. A guest therefore rehearses before it is READY, in the very
+context that its script will have: what it runs there leaves nothing behind that a script could see.
+"""
 
 from __future__ import annotations
 
@@ -12,22 +16,29 @@ from paddock.guest.python import job
 from paddock.jail import wire
 from paddock.jail.wire import Kind
 
-SCRIPTS = (
-    "const x = [1 + 1];\nif (x) { console.log(x) }\nx",
+PLAIN = "const x = [1 + 1];\nif (x) { console.log('') }\nx"
+ENDS = (
+    PLAIN,
     "function f(x) {\n  return x.y.z\n}\nf({})",
-    "await new Promise(done => setTimeout(done, 1)); ({a: [1, 'x']})",
+    "await new Promise(done => setTimeout(done, 1)); console.log({a: [1, 'x']}, new Error('x')); ({a: new Map()})",
+    "Promise.reject(1)",
     "const x = ;",
 )
 
 
-def rehearse() -> None:
-    """Receive a few jobs, run each in a context of its own, and send its result, within this process."""
-    for source in SCRIPTS:
-        host, guest = socket.socketpair()
-        with host, guest:
-            start = {"mode": "expression", "limits": {}, "tools": ["x"], "files": []}
-            host.sendall(wire.pack(Kind.START, 0, start) + wire.pack(Kind.CODE, 0, None, source.encode()))
-            received = job.receive(guest)
-            if received is not None:
-                channel = Channel(guest)
-                ending.tell(channel, run(Context(), channel, received, None))
+def rehearse(context: Context, source: str = PLAIN) -> None:
+    """Receive a job, run it and send its result, within this process."""
+    host, guest = socket.socketpair()
+    with host, guest:
+        start = {"mode": "expression", "limits": {}, "tools": [], "files": []}
+        host.sendall(wire.pack(Kind.START, 0, start) + wire.pack(Kind.CODE, 0, None, source.encode()))
+        received = job.receive(guest)
+        if received is not None:
+            channel = Channel(guest)
+            ending.tell(channel, run(context, channel, received, None))
+
+
+def rehearse_every_end() -> None:
+    """For a zygote: each kind of end, in a context of its own."""
+    for source in ENDS:
+        rehearse(Context(), source)

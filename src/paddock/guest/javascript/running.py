@@ -6,10 +6,9 @@ import hashlib
 import json
 import os
 import resource
-import struct
 from dataclasses import dataclass
 
-import _quickjs
+import _quickjs  # type: ignore[import-not-found]
 
 from paddock.guest.javascript import services
 from paddock.guest.javascript.channel import Channel
@@ -23,9 +22,14 @@ CALL_BYTES = 8 * 1024 * 1024
 LOG_BYTES = 16 * 1024 * 1024
 """Of one line; more than any run may print."""
 STUCK = "the script waits for something that never happens"
+OK = '{"status":"ok"}'
+NO_MEMORY = ("InternalError: out of memory", "InternalError: Invalid error message", "null", "")
+"""What QuickJS says where it has no memory: the less, the less it has."""
 UNCAUGHT_NULL = '"message":"Uncaught null"'
 """What QuickJS throws where there is no memory for an error; and what a script may throw itself."""
-OUT_OF_MEMORY = '{"status":"raised","type":"MemoryError","message":"out of memory","traceback":"MemoryError: out of memory"}'
+OUT_OF_MEMORY = (
+    '{"status":"raised","type":"MemoryError","message":"out of memory","traceback":"MemoryError: out of memory"}'
+)
 
 
 @dataclass(slots=True)
@@ -35,31 +39,29 @@ class Outcome:
     header: str
     body: bytes = b""
 
+    @property
+    def is_ok(self) -> bool:
+        return self.header == OK
+
 
 def run(context: Context, channel: Channel, received: Job, data_bytes: int | None) -> Outcome:
     """Run the script of a job. `data_bytes` is what the process had before the job came."""
-    memory_bytes = received.limits.get("memory_bytes")
     running = Run(context, channel)
     context.attach(running.emit, services.answer)
     reserve = limits.reserve()
-    context.limit(memory_bytes)
+    context.limit(received.limits.get("memory_bytes"))
     if data_bytes is not None:
         limits.apply(received.limits, data_bytes)
     try:
-        context.begin(received.start.get("tools") or [], received.start.get("files") or [], _seed(received))
-        for name, text in received.inputs.items():
-            context.input(name, text)
-        return running.run(received.code, memory_bytes)
-    except (_quickjs.JSException, MemoryError):
-        return Outcome(OUT_OF_MEMORY)
+        return running.run(received)
     finally:
         reserve.close()
 
 
-def _seed(received: Job) -> list[int]:
+def _seed(received: Job) -> int:
     seed = received.start.get("seed")
-    data = os.urandom(12) if seed is None else hashlib.sha256(str(seed).encode()).digest()
-    return list(struct.unpack_from("<iii", data))
+    data = os.urandom(8) if seed is None else hashlib.sha256(str(seed).encode()).digest()
+    return int.from_bytes(data[:8], "little")
 
 
 class Run:
@@ -69,31 +71,35 @@ class Run:
         self._context = context
         self._channel = channel
         self._outcome: Outcome | None = None
-        self._artifacts: set[int] = set()
         self._before_bytes = _peak_bytes()
 
     def emit(self, kind: int, number: int, header: str, body: bytes) -> str | None:
         """Send what the script says; its end is kept until nothing can change it. Gives what is wrong, if anything."""
         if kind == Kind.RESULT:
-            self._outcome = Outcome(header, body)
+            if not self._has_failed():
+                self._outcome = Outcome(header, body)
             return None
         if kind == Kind.CALL and len(body) > CALL_BYTES:
             return f"the arguments of a tool have at most 8 MB of JSON, and these have {len(body)} bytes"
         if kind == Kind.ARTIFACT and len(body) > wire.ARTIFACT_BYTES:
             return f"an artifact has at most 16 MB, and this one has {len(body)} bytes"
-        if kind == Kind.LOG:
-            body = body[:LOG_BYTES]
+        if kind == Kind.LOG and len(body) > LOG_BYTES:
+            body = body[:LOG_BYTES].decode(errors="ignore").encode()
         self._channel.send(kind, number, header.encode(), body)
         return None
 
-    def run(self, code: str, memory_bytes: int | None) -> Outcome:
+    def run(self, received: Job) -> Outcome:
         """From the text of the script to its outcome."""
+        context, memory_bytes = self._context, received.limits.get("memory_bytes")
         try:
-            if self._context.compile(code):
-                self._context.run()
+            context.begin(received.start.get("tools") or [], received.start.get("files") or [], _seed(received))
+            for name, text in received.inputs.items():
+                context.input(name, text)
+            if context.compile(received.code):
+                context.run()
                 self._to_the_end()
         except _quickjs.JSException as error:
-            return self._failed(error)
+            return self._outcome if self._outcome is not None and self._has_failed() else self._failed(error)
         except MemoryError:
             return Outcome(OUT_OF_MEMORY)
         if self._outcome is None:
@@ -104,7 +110,7 @@ class Run:
 
     def _to_the_end(self) -> None:
         context = self._context
-        context.run_jobs()
+        self._run_jobs()
         while self._outcome is None:
             milliseconds = context.wait_milliseconds()
             if milliseconds < 0 and not context.waits():
@@ -113,11 +119,21 @@ class Run:
                 frame = self._channel.receive(None if milliseconds < 0 else milliseconds)
                 if frame is not None:
                     self._answered(frame)
-                    context.run_jobs()
+                    self._run_jobs()
                     continue
             if context.wait_milliseconds() == 0:
                 context.fire()
-                context.run_jobs()
+                self._run_jobs()
+
+    def _run_jobs(self) -> None:
+        """Everything that promises have queued, unless the script fails meanwhile: then it is over."""
+        while not self._has_failed() and self._context.run_job():
+            pass
+        if not self._has_failed():
+            self._context.check_rejections()
+
+    def _has_failed(self) -> bool:
+        return self._outcome is not None and not self._outcome.is_ok
 
     def _answered(self, frame: Frame) -> None:
         is_text = json.loads(frame.header).get("text", True)
@@ -126,7 +142,7 @@ class Run:
     def _failed(self, error: _quickjs.JSException) -> Outcome:
         """The prelude itself failed: there was no memory, or no stack, left for it."""
         text = str(error).strip().split("\n")[0]
-        if "out of memory" in text or text in ("", "null"):  # there was not even enough for the error
+        if text in NO_MEMORY:
             return Outcome(OUT_OF_MEMORY)
         kind, _, message = text.partition(": ")
         said = {"status": "raised", "type": kind, "message": message, "traceback": text}

@@ -6,13 +6,17 @@ An answer begins with `=` and goes on with text, or base64 where it is bytes; or
 from __future__ import annotations
 
 import base64
+import codecs
 import errno
 import json
 import os
+from collections.abc import Callable
 
 from paddock.guest.python.job import ELSEWHERE, FILES
 
 ENCODINGS = ("utf-8", "utf-16le", "windows-1252")
+for _name in (*ENCODINGS, "utf-8-sig", "idna"):
+    codecs.lookup(_name)  # imports it; in a guest there may be nothing to import from
 TEMPORARY = "/tmp"  # noqa: S108 (the jail's own)
 
 
@@ -64,11 +68,15 @@ def _ascii_host(body: bytes) -> str:
     return body.decode().encode("idna").decode()
 
 
-_ANSWERS = {
+def _decoder(name: str, *, is_strict: bool) -> Callable[[bytes], str]:
+    return lambda body: _strictly(body, name) if is_strict else body.decode(name, "replace")
+
+
+_ANSWERS: dict[str, Callable[[bytes], str]] = {
     "bytes": lambda body: base64.b64encode(_read_file(body)).decode(),
     "text": lambda body: _read_file(body).decode("utf-8-sig", "replace"),
     "encode": lambda body: base64.b64encode(body).decode(),
-    **{f"decode {name}": lambda body, name=name: body.decode(name, "replace") for name in ENCODINGS},
-    **{f"decode {name} strictly": lambda body, name=name: _strictly(body, name) for name in ENCODINGS},
     "host": _ascii_host,
+    **{f"decode {name}": _decoder(name, is_strict=False) for name in ENCODINGS},
+    **{f"decode {name} strictly": _decoder(name, is_strict=True) for name in ENCODINGS},
 }

@@ -1,13 +1,13 @@
 // Puts the parts of the prelude together in a QuickJS context and gives Python its handles.
 //
-// `emit`, `ask` and `peek` are Python's. The first two take and give primitives only, strings as C strings: what holds
-// a NUL crosses as JSON, what is bytes as base64.
-(function (parts, emit, ask, peek) {
+// `emit`, `ask`, `peek` and `clear` are Python's. The first two take and give primitives only, strings as C strings:
+// what holds a NUL crosses as JSON, what is bytes as base64.
+(function (parts, emit, ask, peek, clear) {
   'use strict';
   const taken = parts.primordials();
   const {
     JSONParse, JSONStringify, ObjectDefineProperty, PromisePrototypeThen, RangeError, StringPrototypeIncludes,
-    StringPrototypeToWellFormed, Uint8ArrayFromBase64, Uint8ArrayPrototypeToBase64,
+    StringPrototypeSlice, StringPrototypeToWellFormed, TypeError, Uint8ArrayFromBase64, Uint8ArrayPrototypeToBase64,
   } = taken;
   const PLAIN = 0;
   const JSON_TEXT = 1;
@@ -24,29 +24,42 @@
     return StringPrototypeIncludes(text, '\0') ? call(JSONStringify(text), JSON_TEXT) : call(text, PLAIN);
   }
 
+  // What Python raises is a want of memory: what is given to it is always what it takes.
+  function called(call) {
+    if (isCompiling) throw new TypeError('the text of the script has closed the function that it is the body of');
+    let answer = OUT_OF_MEMORY;
+    try {
+      answer = call();
+    } catch {
+      clear(); // the exception that Python still has, and would meet somewhere else
+    }
+    if (answer === OUT_OF_MEMORY) throw errors.made({ name: 'InternalError', message: answer });
+    return answer;
+  }
+
+  let isCompiling = false; // then Python cannot be called: native.py says why
   const host = {
     __proto__: null,
     emit(kind, id, header, body) {
-      const problem = crossing((text, form) => emit(kind, id, StringPrototypeToWellFormed(header), text, form), body);
-      if (problem === OUT_OF_MEMORY) throw errors.made({ name: 'InternalError', message: problem });
+      const head = StringPrototypeToWellFormed(header);
+      const problem = called(() => crossing((text, form) => emit(kind, id, head, text, form), body));
       if (problem) throw new RangeError(problem);
     },
     // The answer to a question of the prelude, text by default; an error where Python has one.
     ask(what, body, isBytes) {
-      const answer = crossing((text, form) => ask(what, text, form), body);
-      if (answer[0] === '!') throw errors.made(JSONParse(answer.slice(1)));
-      return isBytes ? Uint8ArrayFromBase64(answer.slice(1)) : answer.slice(1);
+      const answer = called(() => crossing((text, form) => ask(what, text, form), body));
+      if (answer[0] === '!') throw errors.made(JSONParse(StringPrototypeSlice(answer, 1)));
+      return isBytes ? Uint8ArrayFromBase64(StringPrototypeSlice(answer, 1)) : StringPrototypeSlice(answer, 1);
     },
   };
 
   const bridge = parts.bridge(taken, host, values);
   const inspect = parts.inspect(taken, kinds, parts.bases(taken, errors), parts.layout(taken), (promise) => {
     const found = { __proto__: null, state: 0, result: undefined };
-    found.state = peek(promise, found);
+    found.state = called(() => peek(promise, found));
     return found;
   });
-  const tokens = parts.tokens();
-  const wrap = parts.wrap(taken, tokens);
+  const wrap = parts.wrap(taken, parts.outline(), parts.tokens());
   let held; // a compiled script, or an error: what Python cannot hold itself
 
   function define(name, value) {
@@ -55,7 +68,7 @@
     });
   }
 
-  // Ends the run: the last one that says so is believed.
+  // Ends the run. The first failure is believed, and no value after it.
   function raised(error, status = 'raised') {
     host.emit(RESULT, 0, errors.describe(error, status, inspect, bridge.envelopeOf), '');
   }
@@ -72,22 +85,22 @@
   }
 
   const timers = parts.timers(taken, raised);
+  const exception = parts.exception(taken);
   const globals = [
-    bridge.globals, timers.globals, parts.console(taken, host, inspect), parts.encoding(taken, host),
-    parts.url(taken, parts.url_parser(taken, host), kinds), parts.clone(taken, kinds), parts.random(taken),
+    bridge.globals, timers.globals, exception, parts.console(taken, host, inspect),
+    parts.encoding(taken, host, exception.DOMException), parts.url(taken, parts.url_parser(taken, host), kinds),
+    parts.clone(taken, kinds, exception.DOMException),
   ];
-  for (const found of globals) for (const name of Object.keys(found)) if (name !== 'seed') define(name, found[name]);
-  const { seed } = globals[6];
+  for (const found of globals) for (const name of Object.keys(found)) define(name, found[name]);
   for (const name of ['eval', 'performance', 'SharedArrayBuffer', 'Atomics']) delete globalThis[name];
 
   return {
     __proto__: null,
-    // What the script is given. `settings` is JSON: tools, files, a seed.
+    // What the script is given. `settings` is JSON: tools, files.
     begin(settings) {
       const given = JSONParse(settings);
-      for (let index = 0; index < given.tools.length; index++) define(given.tools[index], bridge.linked(given.tools[index]));
+      for (const name of given.tools) define(name, bridge.linked(name));
       define('files', given.files);
-      seed(given.seed);
     },
     input(name, text) {
       define(name, values.parse(text));
@@ -95,7 +108,8 @@
     // The text to compile, in place of the script's own: how it crosses, then itself.
     wrapped(source) {
       const { text, moved } = wrap.wrapped(source);
-      errors.moved(moved);
+      isCompiling = true;
+      errors.begin(moved, () => wrap.endOf(source));
       return crossing((crossed, form) => StringPrototypeToWellFormed(`${form}${crossed}`), text);
     },
     hold(value) {
@@ -104,9 +118,17 @@
     run() {
       const main = held;
       held = undefined;
-      PromisePrototypeThen(main(), returned, (error) => raised(error));
+      isCompiling = false;
+      const ending = main();
+      // Without one, `then` does not ask the script's own Promise.prototype for it.
+      ObjectDefineProperty(ending, 'constructor', { __proto__: null, value: undefined });
+      PromisePrototypeThen(ending, returned, (error) => raised(error));
     },
-    rejected: () => raised(held, 'rejected'),
+    rejected(source) {
+      isCompiling = false;
+      if (errors.isError(held)) held.message = wrap.problem(source) ?? held.message;
+      raised(held, 'rejected');
+    },
     raised: () => raised(held),
     settle(id, header, body, form) {
       bridge.settle(id, header, form === BASE64 ? Uint8ArrayFromBase64(body) : body);

@@ -1,12 +1,12 @@
 // The four timers, as Node orders them: by their due time, those of one time in the order in which they were set.
 (function (taken, raised) {
   'use strict';
-  const { Map, MapPrototypeDelete, MapPrototypeGet, MapPrototypeSet, ReflectApply, SymbolToPrimitive, TypeError } = taken;
+  const { Map, MapPrototypeDelete, MapPrototypeGet, MapPrototypeSet, ReflectApply, TypeError } = taken;
   const now = performance.now.bind(performance);
   const LONGEST = 2 ** 31 - 1;
   const timers = new Map();
   // A heap: the least is at 1. Entries that were cleared stay in it until their time.
-  let heap = [undefined];
+  const heap = Object.setPrototypeOf([undefined], null); // no setter of Array.prototype is in its way
   let size = 0;
   let ids = 0;
   let sequence = 0;
@@ -63,7 +63,9 @@
     }
     const milliseconds = +delay;
     const wait = milliseconds >= 1 && milliseconds <= LONGEST ? milliseconds : 1;
-    const timer = { __proto__: null, id: ++ids, callback, args, wait, isRepeated, due: now() + wait, sequence: ++sequence };
+    const timer = {
+      __proto__: null, id: ++ids, callback, args, wait, isRepeated, due: now() + wait, sequence: ++sequence,
+    };
     MapPrototypeSet(timers, timer.id, timer);
     push(timer);
     return new Timeout(timer.id);

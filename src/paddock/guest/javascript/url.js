@@ -3,9 +3,9 @@
   'use strict';
   const { decoded, encoded, hrefOf, isSpecial, parse, pathOf, portOf, searchOf, segments, USER } = parser;
   const {
-    ArrayIsArray, ArrayPrototypeSort, ArrayPrototypeValues, ObjectKeys, StringPrototypeIndexOf: indexOf,
-    StringPrototypeReplaceAll: replaceAll, StringPrototypeSlice: part, StringPrototypeSplit: splitText,
-    StringPrototypeStartsWith: startsWith, StringPrototypeToWellFormed: wellFormed, SymbolIterator, TypeError, push,
+    ArrayPrototypeSort, ObjectKeys, StringPrototypeIndexOf: indexOf, StringPrototypeReplaceAll: replaceAll,
+    StringPrototypeSlice: part, StringPrototypeSplit: splitText, StringPrototypeStartsWith: startsWith,
+    StringPrototypeToWellFormed: wellFormed, TypeError, push,
   } = taken;
   const ITERATOR = Symbol.iterator;
   const FORM = ' !"#$%&\'()+,/:;<=>?@[\\]^`{|}~';
@@ -168,7 +168,8 @@
     get search() { return this.#url.search === '?' ? '' : this.#url.search; }
     set search(value) {
       const text = word(value).replaceAll('#', '%23');
-      this.#url.search = searchOf(this.#url, text === '?' || text === '' ? '' : startsWith(text, '?') ? text : `?${text}`);
+      const bare = startsWith(text, '?') ? part(text, 1) : text;
+      this.#url.search = bare === '' ? '' : searchOf(this.#url, `?${bare}`);
       this.#renew();
     }
     #renew() { if (this.#params !== undefined) renew(this.#params, this.#url.search); }

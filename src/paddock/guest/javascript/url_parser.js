@@ -2,7 +2,9 @@
 (function (taken, host) {
   'use strict';
   const { TypeError } = taken;
-  const PORTS = { __proto__: null, 'http:': '80', 'https:': '443', 'ws:': '80', 'wss:': '443', 'ftp:': '21', 'file:': '' };
+  const PORTS = {
+    __proto__: null, 'http:': '80', 'https:': '443', 'ws:': '80', 'wss:': '443', 'ftp:': '21', 'file:': '',
+  };
   const exec = taken.uncurry(RegExp.prototype.exec);
   const {
     ArrayPrototypeJoin: join, ArrayPrototypePop: pop, ArrayPrototypeSlice: slice, NumberParseInt,
@@ -93,7 +95,8 @@
     if (halves.length === 2 ? missing < 1 : missing !== 0) throw invalid(text);
     const all = [];
     for (let index = 0; index < 8; index++) {
-      const piece = index < front.length ? front[index] : index < front.length + missing ? '0' : back[index - front.length - missing];
+      const fromBack = index - front.length - missing;
+      const piece = index < front.length ? front[index] : fromBack < 0 ? '0' : back[fromBack];
       if (exec(/^[0-9a-fA-F]{1,4}$/, piece) === null) throw invalid(text);
       push(all, NumberParseInt(piece, 16));
     }
@@ -132,9 +135,7 @@
     } catch {
       throw invalid(text);
     }
-    if (ascii === '' || exec(FORBIDDEN, ascii) !== null || includes(ascii, '%') || exec(/[\0-\x20\x7f]/, ascii) !== null) {
-      throw invalid(text);
-    }
+    if (ascii === '' || exec(FORBIDDEN, ascii) !== null || exec(/[\0-\x20\x7f%]/, ascii) !== null) throw invalid(text);
     return ipv4(ascii, text) ?? ascii;
   }
 
@@ -189,15 +190,16 @@
     const hash = from(text, '#');
     const rest = before(text, '#');
     const url = {
-      __proto__: null, protocol: '', username: '', password: '', hostname: null, port: '', path: [], search: '', hash: '',
+      __proto__: null, protocol: '', username: '', password: '', hostname: null, port: '', path: [], search: '',
+      hash: hash === '' ? '' : `#${encoded(part(hash, 1), FRAGMENT)}`,
     };
-    url.hash = hash === '' ? '' : `#${encoded(part(hash, 1), FRAGMENT)}`;
     const scheme = exec(/^([a-zA-Z][a-zA-Z0-9+.-]*):/, rest);
     let body = rest;
     if (scheme !== null) {
       url.protocol = lower(scheme[0]);
       body = part(rest, scheme[0].length);
-      const isRelative = base !== undefined && isSpecial(url) && base.protocol === url.protocol && exec(/^[/\\]/, body) === null;
+      const isSame = base !== undefined && isSpecial(url) && base.protocol === url.protocol;
+      const isRelative = isSame && exec(/^[/\\]/, body) === null;
       if (!isRelative) return absolute(url, body, given);
     } else if (base === undefined || (typeof base.path === 'string' && body !== '')) throw invalid(given);
     return relative(url, body, base, given);

@@ -1,4 +1,11 @@
-// A value as JSON text, and JSON text as a value. docs/values.md has the table.
+// A value as JSON text, and JSON text as a value.
+//
+//   undefined         null; in an object its key is left out      Date           ISO 8601
+//   NaN, infinities   "NaN", "Infinity", "-Infinity"; -0 is 0     Map            object; pairs if a key is no text
+//   BigInt            its digits, 4,300 at most                   Set, iterator  array
+//   lone surrogate    U+FFFD                                      typed array    array of numbers; ArrayBuffer too
+//   function, symbol  what console.log shows                      Error          {name, message, own properties}
+//   promise, cycle    an error that names the place               toJSON         asked, as JSON.stringify does
 //
 // `text(value, what)` is for results: what JSON lacks becomes what is nearest, as in the Python engines.
 // `exact(value, what)` is for arguments of tools: what JSON lacks is an error.
@@ -6,22 +13,47 @@
   'use strict';
   const { kindOf } = kinds;
   const {
-    BigInt, BigIntPrototypeToString, DataViewPrototypeGetBuffer,
-    DataViewPrototypeGetByteLength, DataViewPrototypeGetByteOffset, DatePrototypeGetTime, DatePrototypeToISOString,
-    FunctionPrototypeToString, JSONParse, JSONStringify, MapIteratorPrototypeNext,
-    MapPrototypeEntries, MapPrototypeForEach, NumberIsSafeInteger, ObjectGetOwnPropertyDescriptor, ObjectGetPrototypeOf,
-    ObjectKeys, ObjectPrototype, ObjectPrototypeHasOwnProperty, RangeError, RegExpPrototypeToString, Set,
-    SetPrototypeAdd, SetPrototypeDelete, SetPrototypeForEach, SetPrototypeHas, StringPrototypeSlice,
-    StringPrototypeStartsWith, StringPrototypeToWellFormed, SymbolPrototypeToString, TypeError,
-    TypedArrayPrototypeGetLength, Uint8Array, uncurry,
+    BigInt, BigIntPrototypeToString, DataViewPrototypeGetBuffer, DataViewPrototypeGetByteLength,
+    DataViewPrototypeGetByteOffset, DatePrototypeGetTime, DatePrototypeToISOString, FunctionPrototypeToString,
+    JSONParse, JSONStringify, MapIteratorPrototypeNext, MapPrototypeEntries, MapPrototypeForEach, MapPrototypeGet,
+    MapPrototypeGetSize, MapPrototypeSet, NumberIsNaN, NumberIsSafeInteger, ObjectGetOwnPropertyDescriptor,
+    ObjectGetPrototypeOf, ObjectKeys, ObjectPrototype, ObjectPrototypeHasOwnProperty, RangeError,
+    RegExpPrototypeToString, Set, SetPrototypeAdd, SetPrototypeDelete, SetPrototypeForEach, SetPrototypeHas,
+    StringPrototypeIncludes, StringPrototypeIndexOf, StringPrototypeSlice, StringPrototypeStartsWith,
+    SymbolPrototypeToString, TypeError, TypedArrayPrototypeGetLength, Uint8Array, uncurry,
   } = taken;
   const isLong = uncurry(RegExp.prototype.exec).bind(undefined, /[0-9]{16}/);
   const isInteger = uncurry(RegExp.prototype.exec).bind(undefined, /^-?[0-9]+$/);
   const dateToJSON = Date.prototype.toJSON;
   const NUMBER_DIGITS = 4300; // the most that Python converts
+  const KNOWN_KEYS = 1000;
   const DEEP = 'Maximum call stack size exceeded';
 
-  const quoted = (string) => JSONStringify(StringPrototypeToWellFormed(string));
+  const quoted = JSONStringify; // of a string; half of a surrogate pair stays an escape until `repaired`
+
+  // With U+FFFD for each half of a pair, which no other language can hold.
+  function repaired(text) {
+    if (!StringPrototypeIncludes(text, '\\ud')) return text;
+    let result = '';
+    let last = 0;
+    for (let at = StringPrototypeIndexOf(text, '\\'); at >= 0; at = StringPrototypeIndexOf(text, '\\', at + 2)) {
+      if (text[at + 1] !== 'u' || text[at + 2] !== 'd' || text[at + 3] < '8') continue;
+      result += `${StringPrototypeSlice(text, last, at)}\ufffd`;
+      last = at + 6;
+    }
+    return result + StringPrototypeSlice(text, last);
+  }
+
+  const keys = new Map(); // as JSON, with the colon: most objects of a list have the same ones
+
+  function keyed(key) {
+    let text = MapPrototypeGet(keys, key);
+    if (text === undefined) {
+      text = `${quoted(key)}:`;
+      if (MapPrototypeGetSize(keys) < KNOWN_KEYS) MapPrototypeSet(keys, key, text);
+    }
+    return text;
+  }
 
   // Where in a value the writer is: only read when something is wrong there.
   function place(at) {
@@ -43,6 +75,16 @@
     const digits = BigIntPrototypeToString(value);
     if (digits.length > NUMBER_DIGITS) throw new RangeError(`${place(at)} is an integer of ${digits.length} digits`);
     return digits;
+  }
+
+  // A toJSON of all objects, or of all arrays, is no class's own: somebody has left it there, and it is passed over.
+  function toJSONOf(value, isPlain) {
+    if (isPlain) return ObjectPrototypeHasOwnProperty(value, 'toJSON') ? value.toJSON : undefined;
+    if (!ObjectPrototypeHasOwnProperty(ObjectPrototype, 'toJSON')) return value.toJSON;
+    for (let at = value; at !== null && at !== ObjectPrototype; at = ObjectGetPrototypeOf(at)) {
+      if (ObjectPrototypeHasOwnProperty(at, 'toJSON')) return value.toJSON;
+    }
+    return undefined;
   }
 
   function writer(isExact) {
@@ -79,14 +121,8 @@
     function writeObject(value, at, key) {
       const prototype = ObjectGetPrototypeOf(value);
       const kind = prototype === ObjectPrototype || prototype === null ? 'Object' : kindOf(value);
-      // A toJSON of all objects, or of all arrays, is no class's own: somebody else's code has left it there.
-      const isPlain = kind === 'Array' || prototype === ObjectPrototype;
-      if (!isPlain || ObjectPrototypeHasOwnProperty(value, 'toJSON')) {
-        const { toJSON } = value;
-        if (typeof toJSON === 'function' && toJSON !== dateToJSON) {
-          return write(uncurry(toJSON)(value, key), at, key);
-        }
-      }
+      const toJSON = toJSONOf(value, kind === 'Array' || prototype === ObjectPrototype);
+      if (typeof toJSON === 'function' && toJSON !== dateToJSON) return write(uncurry(toJSON)(value, key), at, key);
       switch (kind) {
         case 'Array': return writeItems(value, value.length, at);
         case 'Object': return writeProperties(value, at, '');
@@ -98,8 +134,8 @@
             new Uint8Array(DataViewPrototypeGetBuffer(value), start, DataViewPrototypeGetByteLength(value)), at,
           );
         }
-        case 'Date': return DatePrototypeGetTime(value) === DatePrototypeGetTime(value)
-          ? `"${DatePrototypeToISOString(value)}"` : '"Invalid Date"';
+        case 'Date':
+          return NumberIsNaN(DatePrototypeGetTime(value)) ? '"Invalid Date"' : `"${DatePrototypeToISOString(value)}"`;
         case 'Map': return writeMap(value, at);
         case 'Set': return writeEach((take) => SetPrototypeForEach(value, (item) => take(item)), at);
         case 'Iterator': return writeEach((take) => {
@@ -110,7 +146,7 @@
         case 'Boolean': case 'Number': case 'String': case 'BigInt': case 'Symbol':
           return write(taken[`${kind}PrototypeValueOf`](value), at, key);
         case 'Promise':
-          throw new TypeError(`${place(at)} is a promise that nobody awaited: await it, or Promise.all(...) for several`);
+          throw new TypeError(`${place(at)} is a promise that nobody awaited; for several, await Promise.all(…)`);
         case 'AsyncIterator':
           throw new TypeError(`${place(at)} is an async iterator: collect it with for await, or Array.fromAsync(...)`);
         default: // a WeakMap and its kind
@@ -126,7 +162,8 @@
       let text = '[';
       for (let index = 0; index < length; index++) {
         here.key = index;
-        const written = write(list[index], here, index);
+        const item = list[index];
+        const written = typeof item === 'string' ? quoted(item) : write(item, here, index);
         text += index === 0 ? (written ?? 'null') : `,${written ?? 'null'}`;
       }
       return `${text}]`;
@@ -144,14 +181,15 @@
     }
 
     function writeProperties(value, at, before) {
-      const keys = ObjectKeys(value);
+      const names = ObjectKeys(value);
       const here = { __proto__: null, parent: at, key: '' };
       let text = before;
-      for (let index = 0; index < keys.length; index++) {
-        const key = keys[index];
+      for (let index = 0; index < names.length; index++) {
+        const key = names[index];
         here.key = key;
-        const written = write(value[key], here, key);
-        if (written !== undefined) text += `${text === '' ? '' : ','}${quoted(key)}:${written}`;
+        const item = value[key];
+        const written = typeof item === 'string' ? quoted(item) : write(item, here, key);
+        if (written !== undefined) text += text === '' ? keyed(key) + written : `,${keyed(key)}${written}`;
       }
       return `{${text}}`;
     }
@@ -174,7 +212,7 @@
       MapPrototypeForEach(value, (item, key) => {
         here.key = key;
         const written = write(item, here, key);
-        if (written !== undefined) text += `${text === '' ? '' : ','}${quoted(key)}:${written}`;
+        if (written !== undefined) text += text === '' ? keyed(key) + written : `,${keyed(key)}${written}`;
       });
       return `{${text}}`;
     }
@@ -197,7 +235,7 @@
 
   function written(value, what, isExact) {
     try {
-      return writer(isExact)(value, { __proto__: null, parent: null, key: what }, '') ?? 'null';
+      return repaired(writer(isExact)(value, { __proto__: null, parent: null, key: what }, '') ?? 'null');
     } catch (error) {
       if (error instanceof RangeError && error.message === DEEP) throw new RangeError(`${what} is nested too deeply`);
       throw error;

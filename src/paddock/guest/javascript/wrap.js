@@ -1,14 +1,21 @@
 // A script as the body of an async function that returns the value of its last expression.
 //
 // Nothing of the script has run when this runs. Its lines stay where they are; columns of one line may move: `moved`.
-(function (taken, tokens) {
+(function (taken, outline, tokens) {
   'use strict';
-  const { AsyncFunction } = taken;
+  const { AsyncFunction, StringPrototypeIndexOf } = taken;
   const HEAD = '(async function () {'; // stands on line 0
-  const RETURN = ';return (';
+  const RETURN = 'return (';
+  const NOWHERE = { line: 0, column: 0, by: 0 };
+  const MODULE = 'a script is no module: it has no import and export declarations';
   const TAIL = '\n})';
   const ASSIGNMENTS = new Set(['=', '+=', '-=', '*=', '/=', '%=', '**=', '<<=', '>>=', '>>>=', '&=', '|=', '^=', '&&=',
     '||=', '??=']);
+  const ENDS = new Set([';', ')', ']', '}']);
+  const CLOSERS = new Set([')', ']', '}', '++', '--']); // what an expression or a block may end with
+  const LINES = 4;
+  const MOST_LINES = 100;
+  const MODULE_ONLY = /\s*(?:import\b(?!\s*[(.])|export\b\s*(?:[\w${*]))/y;
   // What a line may begin with without continuing the expression before it.
   const STARTS = new Set(['{', '!', '~', '++', '--', '#', '@']);
   const CONTINUES = new Set(['in', 'instanceof', 'else', 'catch', 'finally']);
@@ -22,31 +29,32 @@
     }
   }
 
-  // Whether a statement ends before the token `list[index]`, which is outside all brackets.
+  // Whether a statement ends before the token `list[index]`, which is outside all brackets, as all of them.
   function isBoundary(source, list, index) {
     const token = list[index];
     const before = list[index - 1];
     if (before === undefined) return true;
     if (token.type === 'word' && CONTINUES.has(token.text)) return false;
     if (before.text === ';' && before.type === 'punctuator') return true;
+    if (before.type === 'punctuator' && !CLOSERS.has(before.text)) return false;
     const prefix = source.slice(0, before.end);
     const endsBlock = before.text === '}' && before.type === 'punctuator';
     // After a value a slash divides; after a block it begins a regular expression, and this one has no end.
     if (endsBlock && compiles(prefix) && !compiles(`${prefix}/1`)) return true;
     if (!token.breaks) return false;
-    const begins = token.type === 'punctuator' ? STARTS.has(token.text) : token.type !== 'template';
+    // What looks like a regular expression here divides: a line that begins with a slash goes on with the one before.
+    const begins = token.type === 'punctuator' ? STARTS.has(token.text) : !['template', 'regexp'].includes(token.type);
     return begins && compiles(prefix);
   }
 
-  // The first token of the last statement.
-  function lastStatement(source, list) {
-    for (let index = list.length - 1; index > 0; index--) {
+  // The first token of the last statement; undefined where it is not found in this list.
+  function lastStatement(source, list, from) {
+    for (let index = list.length - 1; index >= 0; index--) {
       const token = list[index];
-      if (token.depth > 0 || token.text === ';' || token.type === 'template' && source[token.start] === '}') continue;
-      if (')]}'.includes(token.text) && token.type === 'punctuator') continue;
-      if (isBoundary(source, list, index)) return index;
+      if (token.isContinued || (token.type === 'punctuator' && ENDS.has(token.text))) continue;
+      if (index === 0 ? from === 0 : isBoundary(source, list, index)) return index;
     }
-    return 0;
+    return undefined;
   }
 
   function isDeclaration(list, index) {
@@ -59,38 +67,66 @@
 
   function assigns(list, index) {
     for (let at = index; at < list.length; at++) {
-      const { depth, text, type } = list[at];
-      if (depth === 0 && type === 'punctuator' && ASSIGNMENTS.has(text)) return true;
+      if (list[at].type === 'punctuator' && ASSIGNMENTS.has(list[at].text)) return true;
     }
     return false;
   }
 
+  // Where the last expression begins and ends; undefined where a script ends otherwise.
   function expression(source) {
-    const list = tokens(source);
-    if (list === null) return undefined;
-    while (list.length > 0 && list[list.length - 1].text === ';' && list[list.length - 1].type === 'punctuator') list.pop();
-    if (list.length === 0) return undefined;
-    const index = lastStatement(source, list);
+    const points = outline(source);
+    if (points === null) return undefined;
+    // From the end: a few lines are enough, unless one statement has very many outside all brackets.
+    for (let lines = LINES; ; lines *= 10) {
+      const from = points[Math.max(0, points.length - lines)];
+      const list = tokens(source, from);
+      if (list === null) return undefined;
+      const isEmpty = (token) => token?.type === 'punctuator' && token.text === ';';
+      while (isEmpty(list[list.length - 1])) list.pop();
+      const index = lastStatement(source, list, from);
+      if (index !== undefined) return returnable(source, list, index);
+      if (from === 0 || lines > MOST_LINES) return undefined;
+    }
+  }
+
+  function returnable(source, list, index) {
     if (isDeclaration(list, index) || assigns(list, index)) return undefined;
     const { start } = list[index];
     const { end } = list[list.length - 1];
-    if (!compiles(`return (${source.slice(start, end)}\n)`)) return undefined;
-    return { start, end, after: index > 0 ? list[index - 1].end : 0 };
+    return compiles(`return (${source.slice(start, end)}\n)`) ? { start, end } : undefined;
+  }
+
+  // Why a script that does not compile does not, where that is clear.
+  function problem(source) {
+    const isModule = (outline(source) ?? []).some((point) => {
+      MODULE_ONLY.lastIndex = point;
+      return MODULE_ONLY.test(source);
+    });
+    return isModule ? MODULE : undefined;
+  }
+
+  // The line and column after a text. Asked for while the script runs, too.
+  function endOf(text) {
+    let line = 1;
+    let start = 0;
+    for (let at = StringPrototypeIndexOf(text, '\n'); at >= 0; at = StringPrototypeIndexOf(text, '\n', start)) {
+      start = at + 1;
+      line++;
+    }
+    return { line, column: text.length - start + 1 };
   }
 
   function wrapped(given) {
     const source = given.startsWith('#!') ? `//${given.slice(2)}` : given;
     const found = expression(source);
-    if (found === undefined) return { text: `${HEAD}\n${source}${TAIL}`, moved: { line: 0, column: 0, by: 0 } };
-    const { after, end } = found;
-    const value = `${source.slice(after, end)}\n)${source.slice(end)}${TAIL}`;
-    if (after === 0) return { text: `${HEAD}return (\n${value}`, moved: { line: 0, column: 0, by: 0 } };
-    // Directly after the statement before, so that a line of its own keeps its columns.
-    const before = source.slice(0, after);
-    const lines = before.split(/\r\n|[\n\r\u2028\u2029]/);
-    const moved = { line: lines.length, column: lines[lines.length - 1].length, by: RETURN.length };
-    return { text: `${HEAD}\n${before}${RETURN}${value}`, moved };
+    if (found === undefined) return { text: `${HEAD}\n${source}${TAIL}`, moved: NOWHERE };
+    // On the expression's own line: QuickJS takes the line of the `return` for parts of what it returns.
+    const { start, end } = found;
+    const before = source.slice(0, start);
+    const text = `${HEAD}\n${before}${RETURN}${source.slice(start, end)}\n)${source.slice(end)}${TAIL}`;
+    const { line, column } = endOf(before);
+    return { text, moved: { line, column: column - 1, by: RETURN.length } };
   }
 
-  return { __proto__: null, wrapped };
+  return { __proto__: null, endOf, problem, wrapped };
 })
