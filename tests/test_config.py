@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from paddock.config import Config, MontyConfig
-from paddock.model.environments import EnvironmentConfig, problem
+from paddock.model.environments import BUILT_IN, EnvironmentConfig, problem
 from paddock.model.errors import ConfigError
 from paddock.model.limits import CAPS, Limits
 
@@ -74,7 +74,7 @@ WORKERS = "other.toml: monty.min_workers must be at least 1 and at most monty.ma
         (
             "zzz = 1",
             "other.toml: unknown setting 'zzz'; known here: engine, code_bytes, data_directory, limits, caps, monty, "
-            "cpython, jail, environments, tools, upstreams",
+            "cpython, quickjs, node, jail, environments, tools, upstreams",
         ),
         ("engine = 5", "other.toml: 'engine' must be text, not 5"),
         ("engine = 'zzz'", "other.toml: engine must be one of auto, monty, cpython, quickjs, node, not 'zzz'"),
@@ -174,9 +174,16 @@ def test_environments_are_laid_over_the_built_in_one() -> None:
     text = '[environments.default]\npackages = ["six>=1"]\n[environments.maps]\npackages = ["shapely[x]"]\n'
     environ = {"PADDOCK_ENVIRONMENTS__MAPS__PRELOAD": '["shapely.geometry"]'}
     assert Config.load(written(text), environ=environ).environments == {
+        **BUILT_IN,
         "default": EnvironmentConfig(("six>=1",), ("numpy", "pandas")),
         "maps": EnvironmentConfig(("shapely[x]",), ("shapely.geometry",)),
     }
+
+
+def test_a_table_of_an_engine_is_laid_over_what_the_engine_has() -> None:
+    config = Config.load(written("[node]\nmax_waiting = 7\n[quickjs]\nmin_waiting = 0\n"), environ={})
+    assert (config.node.environment, config.node.min_waiting, config.node.max_waiting) == ("node", 1, 7)
+    assert (config.quickjs.environment, config.quickjs.min_waiting) == ("quickjs", 0)
 
 
 def test_the_data_directory_follows_the_desktop_convention(monkeypatch: pytest.MonkeyPatch) -> None:

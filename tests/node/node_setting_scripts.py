@@ -26,10 +26,16 @@ SCRIPTS: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "pool": ("(await require('fs/promises').readFile(__dirname + '/nothing').catch((e) => e.code))", {}),
     "secret": ("require('fs').readFileSync('/etc/shadow')", {}),
-    "network": ("await new Promise((ok, no) => require('net').connect(53, '1.1.1.1').on('connect', ok).on('error', no))", {}),
+    "network": (
+        "await new Promise((ok, no) => require('net').connect(53, '1.1.1.1').on('connect', ok).on('error', no))",
+        {},
+    ),
     "child": ("require('child_process').execFileSync(process.execPath, ['-p', '6*7']).toString()", {}),
     "exec": ("process.execve('/bin/sh', ['sh', '-c', 'echo out'], {})", {}),
-    "heap": ("const a = []; for (;;) a.push(new Array(1000).fill(Math.random()))", {"limits": {"memory_bytes": 256 * MB}}),
+    "heap": (
+        "const a = []; for (;;) a.push(new Array(1000).fill(Math.random()))",
+        {"limits": {"memory_bytes": 256 * MB}},
+    ),
     "buffers": ("const a = []; for (;;) a.push(Buffer.alloc(1 << 20, 1))", {"limits": {"memory_bytes": 256 * MB}}),
     "loop": ("for (;;);", {"limits": {"wall_seconds": 1.0}}),
     "abort": ("process.abort()", {}),

@@ -57,9 +57,7 @@ _DISTURBED = "the script disturbed the runtime that it runs in"
 class JailedEngine:
     """A pool of guests that run `runtime`, started on first use."""
 
-    def __init__(
-        self, config: Config, settings: GuestsConfig, runtime: str, program: tuple[str, ...] = ()
-    ) -> None:
+    def __init__(self, config: Config, settings: GuestsConfig, runtime: str, program: tuple[str, ...] = ()) -> None:
         self._jail = Jail(config, settings, runtime, program)
 
     @asynccontextmanager
@@ -112,8 +110,6 @@ class JailedExecution:
             try:
                 for count, message in enumerate(self._messages(), 1):
                     event = self._event(message)
-                    for output in self._unsaid(event) if isinstance(event, Finished) else ():
-                        yield output
                     if event is not None:
                         yield event
                     if isinstance(event, Finished):
@@ -129,10 +125,7 @@ class JailedExecution:
             if has_ended and not more and not self._is_paused():
                 for output in self._printed():
                     yield output
-                finished = self._death()
-                for output in self._unsaid(finished):
-                    yield output
-                yield finished
+                yield self._death()
                 return
 
     def answer(self, call_id: int, answer: Answer) -> None:
@@ -152,10 +145,6 @@ class JailedExecution:
 
     def _limit(self, limits: Limits) -> None:
         self._guest.limit(limits)
-
-    def _unsaid(self, finished: Finished) -> Iterator[Output]:
-        """What an engine held back until it knew the end."""
-        yield from ()
 
     def _send_script(self) -> None:
         plan = self._plan

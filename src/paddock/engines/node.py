@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import resource
 import signal
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from paddock.engines.javascript import JavaScriptEngine, JavaScriptExecution
 from paddock.engines.typescript import TypeScript
+from paddock.jail.bounds import UnderWatch
 from paddock.jail.jail import Jail
-from paddock.model.events import Finished, Output
+from paddock.jail.wire import Kind, pack
+from paddock.model.events import EngineEvent, Finished, Output
 from paddock.model.limits import Limits
 from paddock.model.result import Verdict
 
@@ -67,14 +71,21 @@ class NodeExecution(JavaScriptExecution):
     """One run in one Node."""
 
     def __init__(self, guest: Guest, plan: Plan, stripped: Stripped | None, *, counts_tasks: bool) -> None:
-        super().__init__(guest, plan, stripped)
+        super().__init__(guest, plan)  # its places need no more mapping: the guest has done it
+        self._map = None if stripped is None else stripped.map
         self._counts_tasks = counts_tasks
         self._report_text = ""  # V8's own, or what begins like it
+
+    def _send_script(self) -> None:
+        if self._map is not None:
+            self._guest.send(pack(Kind.INPUT, header={"map": True}, body=msgspec.json.encode(self._map)))
+        super()._send_script()
 
     def _limit(self, limits: Limits) -> None:
         tasks = max(1, limits.processes) + THREADS
         super()._limit(replace(limits, processes=tasks))
-        if self._counts_tasks:  # a confined guest is counted with the host's own
+        # Where no control group counts them. A confined guest is counted with the host's own.
+        if self._counts_tasks and isinstance(self._guest.bound, UnderWatch):
             with suppress(OSError):  # it has just died, which is noticed elsewhere
                 resource.prlimit(self._guest.pid, resource.RLIMIT_NPROC, (tasks, tasks))
 
@@ -88,9 +99,13 @@ class NodeExecution(JavaScriptExecution):
             else:
                 yield output
 
-    def _unsaid(self, finished: Finished) -> Iterator[Output]:
-        if self._report_text and finished.verdict is not Verdict.OUT_OF_MEMORY:
-            yield Output("stderr", self._report_text)
+    async def feed(self) -> AsyncGenerator[EngineEvent, None]:
+        async with aclosing(super().feed()) as events:
+            async for event in events:
+                is_unsaid = isinstance(event, Finished) and event.verdict is not Verdict.OUT_OF_MEMORY
+                if is_unsaid and self._report_text:
+                    yield Output("stderr", self._report_text)
+                yield event
 
     def _death(self) -> Finished:
         finished = super()._death()

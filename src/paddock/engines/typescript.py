@@ -10,7 +10,6 @@ import time
 from bisect import bisect_right
 from collections import OrderedDict
 from dataclasses import dataclass
-from typing import Any
 
 import msgspec
 
@@ -28,6 +27,7 @@ REQUESTS = 1000
 CACHED = 128
 CACHED_CHARACTERS = 64 * 1024
 """Of a script that is remembered."""
+UNREADABLE = "this TypeScript could not be read: it is nested too deeply, or too large"
 
 
 class Stripped(msgspec.Struct, frozen=True):
@@ -83,8 +83,7 @@ class TypeScript:
                 raise
         if ended is None or (ended.status != "ok" and ended.type != "SyntaxError"):
             self.close()  # whatever state it is in now
-            why = "this TypeScript could not be read: it is nested too deeply, or too large" if ended is None else ""
-            return Finished(Verdict.REJECTED, error_type="SyntaxError", error_message=why or ended_text(ended))
+            return Finished(Verdict.REJECTED, error_type="SyntaxError", error_message=UNREADABLE)
         if ended.status != "ok":
             return Finished(
                 Verdict.REJECTED,
@@ -116,10 +115,6 @@ class TypeScript:
         if self._helper is not None:
             self._jail.give_back(self._helper.guest)
             self._helper = None
-
-
-def ended_text(ended: Any) -> str:
-    return f"this TypeScript could not be read: {ended.message}"
 
 
 async def _asked(helper: Helper, code: str) -> Ended | None:

@@ -30,9 +30,11 @@ RESERVED = frozenset(
         *("true", "try", "typeof", "undefined", "var", "void", "while", "with", "yield"),
     )
 )
-_NAME = re.compile(r"(?<![\w$.#])(?:" + "|".join(GLOBALS) + r")(?![\w$])(?!\s*:(?!:))")
-_MODULE = re.compile(r"(?<![\w$.#])(?:import|export)(?![\w$])(?!\s*:)")
-_DECLARED = re.compile(r"(?<![\w$.])(?:let|const|var|function\*?|class|async\s+function)\s+([\w$]+)")
+_START = r"(?<![\w$#])(?<!(?<!\.\.)\.)"  # of a name that is no property; three dots spread it
+_NAME = re.compile(rf"{_START}(?:{'|'.join(sorted(GLOBALS))})(?![\w$])")
+_KEY = re.compile(r"\s*\??\s*:")
+_MODULE = re.compile(rf"{_START}(?:import|export)(?![\w$])(?!\s*\??\s*:)")
+_DECLARED = re.compile(rf"{_START}(?:let|const|var|function\s*\*?|class|interface|type|enum|namespace)\s+([\w$]+)")
 _UNDEFINED = re.compile(r"'?([\w$]+)'? is not defined")
 
 
@@ -51,13 +53,36 @@ def misfit(code: str, names: frozenset[str]) -> Misfit | None:
     """Why `code` must run on Node; None where it fits. `names` are those that it is given, and so means."""
     text = bare(code)
     own = names.union(match[1] for match in _DECLARED.finditer(text))
-    found = [(match.start(), f"uses {match[0]}") for match in _NAME.finditer(text) if match[0] not in own]
-    if (module := _MODULE.search(text)) is not None:
+    found = [
+        (match.start(), f"uses {match[0]}")
+        for match in _NAME.finditer(text)
+        if match[0] not in own and not _is_key(text, match)
+    ]
+    if (module := _module(text)) is not None:
         found.append((module.start(), f"{module[0]}s a module"))
     if not found:
         return None
     at, words = min(found)
     return Misfit(words, code.count("\n", 0, at) + 1)
+
+
+def _module(text: str) -> re.Match[str] | None:
+    """The first word that makes a module of the script: a namespace of TypeScript exports too, inside its brackets."""
+    depth = counted = 0
+    for match in _MODULE.finditer(text):
+        depth += text.count("{", counted, match.start()) - text.count("}", counted, match.start())
+        counted = match.start()
+        if match[0] == "import" or depth <= 0:
+            return match
+    return None
+
+
+def _is_key(text: str, match: re.Match[str]) -> bool:
+    """Whether the name is that of a property or of a parameter with a type, and not a value before a colon."""
+    if not _KEY.match(text, match.end()):
+        return False
+    before = text[: match.start()].rstrip()
+    return not before.endswith(("?", "case"))
 
 
 def is_missing(error_type: str, message: str) -> bool:

@@ -1,5 +1,5 @@
 // From the start of the process to its end: READY, what the host sends, the script, RESULT.
-(function (parts, require) {
+(function (parts, require, self) {
   'use strict';
   const { appendFileSync, mkdirSync, writeSync } = require('node:fs');
   const { builtinModules, createRequire, registerHooks } = require('node:module');
@@ -8,10 +8,11 @@
   const [START, INPUT, FILE, CODE] = [1, 2, 3, 4];
   const [READY, RESULT] = [16, 20];
   const STUCK = 'the script waits for something that never happens';
+  const { process, setImmediate } = globalThis; // as they are now: a script may put something else there
   const { emit: emitEvent, reallyExit } = process;
   const { parse } = JSON;
   const files = process.env.PADDOCK_FILES ?? '/files';
-  const { hurry } = globalThis;
+  const how = process.argv[1]; // to start: wait, hurry, compile
 
   const taken = parts.primordials();
   const values = parts.values(taken, parts.kinds(taken));
@@ -47,6 +48,7 @@
     const { header, body } = stacks.told(status, description, exitCode);
     try {
       channel.emit(RESULT, 0, header, text ?? body);
+      if (how === 'compile') writeSync(1, self.createCachedData());
     } finally {
       reallyExit(exitCode ?? (status === 'ok' ? 0 : 1));
     }
@@ -102,7 +104,7 @@
   // As Node shows an error that nobody caught: the line, a mark below it, the stack.
   function shown({ line, column, traceback }) {
     const text = line === undefined ? undefined : source.split(/\r\n|[\n\r\u2028\u2029]/)[line - 1];
-    if (text === undefined) return `${traceback}\n`;
+    if (text === undefined || stacks.isMapped()) return `${traceback}\n`;
     const mark = column === undefined ? '' : `${' '.repeat(column - 1)}^\n`;
     return `main.js:${line}\n${text}\n${mark}\n${traceback}\n`;
   }
@@ -155,7 +157,7 @@
 
   // What `node -e` puts there, and a main.js does not find.
   function tidy() {
-    for (const name of [...builtinModules, 'exports', 'require', '__filename', '__dirname', 'hurry']) {
+    for (const name of [...builtinModules, 'exports', 'require', '__filename', '__dirname']) {
       if (!['crypto', 'console', 'process'].includes(name)) delete globalThis[name];
     }
     delete globalThis.crypto;
@@ -236,7 +238,7 @@
     values.parse('{"a":[1]}');
     parts.logs(require, () => {}).console().log({ a: [1] });
     createRequire('/main.js');
-    parts.script(require, wrap, tokens, stacks, {
+    parts.script(require, taken, wrap, tokens, stacks, {
       ended(value) {
         values.text(value, 'the result');
         next();
@@ -247,15 +249,20 @@
   function serve() {
     const inputs = [];
     let start = {};
+    tidy();
     channel.emit(READY, 0, '', '');
     for (;;) {
       const { kind, header, body } = channel.receive();
       if (kind === START) {
         start = parse(body.toString());
         if (start.mode === 'strip') strip();
-      } else if (kind === INPUT) inputs.push([parse(header).name, body.toString()]);
-      else if (kind === FILE) place(parse(header).path, body);
-      else if (kind === CODE) {
+      } else if (kind === INPUT) {
+        const { map, name } = parse(header);
+        if (map) stacks.mapped(parse(body.toString()));
+        else inputs.push([name, body.toString()]);
+      }
+      if (kind === FILE) place(parse(header).path, body);
+      if (kind === CODE) {
         isProgram = start.mode === 'script';
         fill(start, inputs);
         run(start, body.toString());
@@ -264,15 +271,15 @@
     }
   }
 
-  tidy();
   blocking('stdout');
   blocking('stderr');
   stacks.install();
   const ends = { ended, failed, refused, sources };
-  const script = parts.script(require, wrap, tokens, stacks, ends);
+  const script = parts.script(require, taken, wrap, tokens, stacks, ends);
   const program = parts.program(require, script, stacks, ends);
   const console = parts.logs(require, channel.emit).console();
   catchAll();
-  if (hurry) serve();
+  // Not now: `node -e` defines names of its own again when this text has been run.
+  if (how === 'hurry') setImmediate(serve);
   else rehearse(serve);
 })

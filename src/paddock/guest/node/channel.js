@@ -6,6 +6,7 @@
   const { readSync, writeSync } = require('node:fs');
   const { Socket } = require('node:net');
   const { allocUnsafe, byteLength, concat, from } = Buffer;
+  const { process, setImmediate } = globalThis;
   const { exit } = process;
   const { wait } = Atomics;
   const CONTROL = 3;

@@ -1,24 +1,43 @@
 """Where a guest process becomes Node: already walled in, with the control socket as descriptor 3.
 
-Node itself says READY, when it has nothing left to load. What it starts with is given as an argument: our own files
-are not there inside, a guest may have no place to write one to, and an argument needs neither.
+Node itself says READY, when it has nothing left to load. Our own files are not there inside: what Node starts with,
+and what V8 made of it before, is read from a file without a name that the guest makes for itself.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import socket
+import struct
+import subprocess
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
-CONTROL = 3
+from paddock.jail.wire import Kind, pack
+
+CONTROL, SOURCE = 3, 4
 SHARED = ("primordials", "kinds", "values", "bridge", "tokens", "wrap")
 """What both engines for JavaScript run, from the folder beside this one."""
 OWN = ("channel", "stacks", "logs", "typescript", "script", "program", "boot")
+LOADER = """{
+const { closeSync, readFileSync } = require('node:fs');
+const { Script, constants } = require('node:vm');
+const data = readFileSync(4);
+const end = 4 + data.readUInt32LE(0);
+closeSync(4);
+const script = new Script(data.latin1Slice(4, end), {
+  filename: '[eval]', cachedData: end < data.length ? data.subarray(end) : undefined,
+  importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+});
+script.runInThisContext()(require, script);
+}"""
 FLAGS = (
     "--disable-warning=ExperimentalWarning",
+    "--disable-sigusr1",  # it would start an inspector, which has no network to listen on
     "--openssl-config=/dev/null",  # where the system's is there and may not be read, Node would not start
 )
 KEPT = ("PATH", "HOME", "LANG", "TZ", "TMPDIR", "PADDOCK_FILES")
@@ -26,17 +45,27 @@ MOST_TASKS = 64 + 32
 """Of processes that a script may have at most, and of threads that Node has for itself."""
 TASKS = "PADDOCK_TASKS"
 """How many threads others have that the kernel counts together with ours, where this process shares their uid."""
+REHEARSED = "const a = [{ a: 1 }];\nconsole.log(a.length);\nawait 0;\na"
+REHEARSAL_SECONDS = 20.0
 
 
-def _source() -> str:
+def _source() -> bytes:
+    """One function, without what only people read: Node takes it in at every start."""
     here = Path(__file__).parent
     parts = [(name, here.with_name("javascript")) for name in SHARED] + [(name, here) for name in OWN]
-    texts = (f"{name}:{(folder / f'{name}.js').read_text(encoding='utf-8').rstrip()}" for name, folder in parts)
-    return "{const parts={" + ",\n".join(texts) + "};parts.boot(parts,require)}"
+    texts = (f"{name}:{_bare((folder / f'{name}.js').read_text(encoding='utf-8'))}" for name, folder in parts)
+    text = "(function(require,self){const parts={" + ",\n".join(texts) + "};parts.boot(parts,require,self)})"
+    return text.encode("ascii", "backslashreplace")
+
+
+def _bare(text: str) -> str:
+    lines = (line.strip() for line in text.split("\n"))
+    return "\n".join(line for line in lines if line and not line.startswith("//"))
 
 
 _text = _source()  # now: when the guests' root is built, the files are gone
 _program: tuple[str, ...] = ()
+_compiled = b""
 
 
 def become(program: Sequence[str]) -> None:
@@ -45,14 +74,77 @@ def become(program: Sequence[str]) -> None:
     _program = tuple(program)
 
 
+def warm_up() -> None:
+    """For a zygote, before it forks: have Node run a script of ours once, and keep what V8 compiled for it.
+
+    Where that fails, guests compile for themselves.
+    """
+    global _compiled  # noqa: PLW0603
+    with suppress(OSError, subprocess.SubprocessError):
+        _compiled = _rehearsed()
+
+
+def _rehearsed() -> bytes:
+    ours, its = socket.socketpair()
+    given, text = os.pipe()
+    with ours, its:
+        start = {"mode": "expression", "argv": [], "tools": [], "files": []}
+        ours.sendall(pack(Kind.START, body=json.dumps(start).encode()) + pack(Kind.CODE, body=REHEARSED.encode()))
+        process = subprocess.Popen(
+            ["/bin/sh", "-c", f'exec "$@" {CONTROL}<&{its.fileno()} {SOURCE}<&{given}', "sh", *_command("compile")],
+            pass_fds=(its.fileno(), given),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=_variables(),
+        )
+        os.close(given)
+        with open(text, "wb") as pipe:  # noqa: PTH123
+            pipe.write(_framed(b""))
+        made, _ = process.communicate(timeout=REHEARSAL_SECONDS)
+    return made if process.returncode == 0 else b""
+
+
 def serve(control: socket.socket, hurry: bool = False) -> NoReturn:
     """Become Node. In a `hurry`, one that does not rehearse."""
-    os.dup2(control.fileno(), CONTROL, inheritable=True)
+    _keep(control.fileno(), CONTROL)
+    _keep(_nameless(_framed(_compiled)), SOURCE)
     _limit(resource.RLIMIT_NPROC, MOST_TASKS + int(os.environ.get(TASKS, "0")))
-    variables = {name: os.environ[name] for name in KEPT if name in os.environ}
+    command = _command("hurry" if hurry else "wait")
+    os.execve(command[0], command, _variables())  # noqa: S606
+
+
+def _command(how: str) -> list[str]:
     path, *flags = _program
-    text = _text if not hurry else f"globalThis.hurry=true;{_text}"
-    os.execve(path, [path, *FLAGS, *flags, "-e", text], variables)  # noqa: S606
+    return [path, *FLAGS, *flags, "-e", LOADER, how]
+
+
+def _variables() -> dict[str, str]:
+    return {name: os.environ[name] for name in KEPT if name in os.environ}
+
+
+def _framed(compiled: bytes) -> bytes:
+    return struct.pack("<I", len(_text)) + _text + compiled
+
+
+def _nameless(data: bytes) -> int:
+    """A descriptor to read `data` from. Where there is no place for a file, a socket takes as much as it holds."""
+    try:
+        file = os.open(".", os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    except OSError:
+        reader, writer = socket.socketpair()
+        with writer:
+            writer.sendall(_framed(b""))
+        return reader.detach()
+    os.write(file, data)
+    os.lseek(file, 0, os.SEEK_SET)
+    return file
+
+
+def _keep(fd: int, number: int) -> None:
+    if fd != number:
+        os.dup2(fd, number)
+    os.set_inheritable(number, True)
 
 
 def _limit(kind: int, most: int) -> None:

@@ -1,7 +1,6 @@
 // A script as a program of its own: a file in the working directory, with arguments and an exit code.
 (function (require, script, stacks, ends) {
   'use strict';
-  const { wantsModule } = script;
   const { refused, sources } = ends;
   const Module = require('node:module');
   const { compileFunction } = require('node:vm');
@@ -13,7 +12,7 @@
       compileFunction(code, NAMES, { filename: 'main.js' });
       return false;
     } catch (error) {
-      if (wantsModule(error)) return true;
+      if (script.isModule(error) || script.problem(code) === undefined) return true; // it awaits
       throw error;
     }
   }

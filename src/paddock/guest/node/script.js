@@ -1,19 +1,19 @@
 // A script whose value is wanted: an async function, or, where it imports or exports, a module.
-(function (require, wrap, tokens, stacks, ends) {
+(function (require, taken, wrap, tokens, stacks, ends) {
   'use strict';
+  const { PromisePrototypeThen: then } = taken;
   const { ended, failed, refused } = ends;
   const { Script, constants: { USE_MAIN_CONTEXT_DEFAULT_LOADER } } = require('node:vm');
   const { registerHooks } = require('node:module');
+  const { process, setImmediate } = globalThis;
   const NAME = 'main.js';
   const IS_MODULE = /^(?:Cannot use import statement|Cannot use 'import\.meta'|Unexpected token 'export')/;
-  const WANTS_MODULE = /^await is only valid/;
   const DECLARATIONS = new RegExp(
     '^[ \\t]*(?:import\\b[^;\\n]*;?|export\\s+default\\b|export\\s*(?:\\*|\\{[^}]*\\})[^;\\n]*;?|export\\b)', 'gm',
   );
   const load = (url) => import(url);
 
   const isModule = (error) => IS_MODULE.test(error.message);
-  const wantsModule = (error) => isModule(error) || WANTS_MODULE.test(error.message);
   const lines = (code) => code.split(/\r\n|[\n\r\u2028\u2029]/).length;
 
   // Where the expression stands that wrap.js returns: the first token after the place that it names.
@@ -40,14 +40,20 @@
     return error;
   }
 
-  // Of a module Node tells only that it is none, and not where: asked again without what a function may not hold.
-  function misread(code, error) {
+  // The error of a module, without what it imports and exports; undefined where the rest is right.
+  function problem(code) {
     try {
       compiled(`(async function () {\n${code.replace(DECLARATIONS, (text) => text.replace(/[^\n]/g, ' '))}\n})`, -1);
-    } catch (other) {
-      if (other.message === error.message) return other;
+    } catch (error) {
+      return error;
     }
     return undefined;
+  }
+
+  // Of a module Node tells only what is wrong with it, and not where. This error has the place.
+  function misread(code, error) {
+    const found = problem(code);
+    return found?.message === error.message ? found : undefined;
   }
 
   function run(code) {
@@ -64,7 +70,7 @@
     // Two in a row: between them Node looks for rejections that nobody handles, and no timer is due yet.
     let outcome = null;
     setImmediate(() => {
-      script.runInThisContext()().then((value) => {
+      then(script.runInThisContext()(), (value) => {
         outcome = { value };
         if (isOver) setImmediate(ended, value);
       }, failed);
@@ -88,8 +94,8 @@
         at === url ? { format: 'module', source, shortCircuit: true } : next(at, context)
       ),
     });
-    load(url).then((names) => names.default).then((value) => setImmediate(ended, value), failed);
+    then(then(load(url), (names) => names.default), (value) => setImmediate(ended, value), failed);
   }
 
-  return { __proto__: null, compiled, misread, run, wantsModule };
+  return { __proto__: null, compiled, isModule, misread, problem, run };
 })

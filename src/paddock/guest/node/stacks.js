@@ -11,12 +11,26 @@
   let moved = { line: 0, column: 0, by: 0 }; // what wrap.js put into the script's text
   let begins = null; // gives where the expression stands that is returned
   let most = Infinity; // lines of that
+  let map = null; // for each line, a list of [column, line, column], from 0
 
   // V8 may blame a whole statement, and so the `return` that wrap.js has put there.
   function place(line, column) {
     const isMoved = line === moved.line && column > moved.column;
-    if (begins !== null && (!(line > 0) || (isMoved && column <= moved.column + moved.by))) return begins();
-    return { line, column: isMoved ? column - moved.by : column };
+    if (begins !== null && (!(line > 0) || (isMoved && column <= moved.column + moved.by))) {
+      const start = begins();
+      return original(start.line, start.column);
+    }
+    return original(line, isMoved ? column - moved.by : column);
+  }
+
+  // Where it stood before TypeScript was taken out, if that moved anything.
+  function original(line, column) {
+    if (map === null) return { line, column };
+    for (let at = Math.min(line, map.length) - 1; at >= 0; at--) {
+      const found = map[at].findLast((segment) => at < line - 1 || segment[0] < column) ?? map[at][0];
+      if (found !== undefined) return { line: found[1] + 1, column: found[2] + 1 };
+    }
+    return { line, column };
   }
 
   // The name of a script's file as it is shown; null where the file is Node's own, or ours.
@@ -99,7 +113,7 @@
     const found = /^[^\n]*:(\d+)\n(?:[^\n]*\n( *)\^)?/.exec(stack);
     if (found === null) return {};
     const [line, column] = [+found[1], found[2] === undefined ? undefined : found[2].length + 1];
-    if (line > most || column === undefined) return { line: Math.min(line, most), column: undefined };
+    if (line > most || column === undefined) return { line: original(Math.min(line, most), 1).line, column: undefined };
     return place(line, column);
   }
 
@@ -116,7 +130,7 @@
       type: nameOf(error).slice(0, 500).toWellFormed(),
       message: envelope ?? tried(() => error.message, ''),
       ...where(error),
-      traceback: tried(() => inspect(error), header(error)),
+      traceback: tried(() => (envelope === undefined ? inspect(error) : error.stack), header(error)),
     };
   }
 
@@ -141,6 +155,8 @@
     __proto__: null,
     described,
     install,
+    isMapped: () => map !== null,
+    mapped: (given) => { map = given; },
     rejected,
     told,
     written(lines, shift = { line: 0, column: 0, by: 0 }, start = null) {

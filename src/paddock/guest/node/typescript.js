@@ -21,13 +21,14 @@
     }
   }
 
-  // Node's error begins with the line, the source there, and a mark below it.
+  // Node's error begins with the line, the source there, and perhaps a mark below it.
   function placed(error, before) {
-    const found = /^[^\n]*:(\d+)\n[^\n]*\n( *)\^/.exec(error.stack);
+    const isUnsupported = error.code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX';
+    if (!isUnsupported && error.code !== 'ERR_INVALID_TYPESCRIPT_SYNTAX') return error; // the parser itself broke
+    const found = /^[^\n]*:(\d+)\n(?:(?:[^\n]*\n)*?( *)\^+\n)?/.exec(error.stack);
     const made = new SyntaxError(error.message);
-    made.isUnsupported = error.code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX';
-    made.place = found === null ? {} : { line: +found[1] - before, column: found[2].length + 1 };
-    return made;
+    const column = found?.[2] === undefined ? undefined : found[2].length + 1;
+    return Object.assign(made, { isUnsupported, place: found === null ? {} : { line: +found[1] - before, column } });
   }
 
   // For each line, a list of [column, line, column]: where what begins there stood before. All count from 0.
@@ -60,8 +61,20 @@
     const { mappings } = JSON.parse(Buffer.from(text.slice(end + URL.length), 'base64').toString());
     let made = text.slice(0, end).trimEnd();
     if (isInside) made = made.slice(HEAD.length, -1).trimEnd();
-    return { code: made, map: decoded(mappings, isInside ? 1 : 0) };
+    return declaredFirst(made, decoded(mappings, isInside ? 1 : 0), code);
   }
+
+  // Namespaces are declared in a last line, which would be taken for the statement whose value is wanted.
+  function declaredFirst(made, map, code) {
+    const found = /\n\s*(var ([\w$]+(?:, [\w$]+)*);)$/.exec(made);
+    if (found === null || !found[2].split(', ').every((name) => isNamespace(code, name))) return { code: made, map };
+    const moved = (segment) => [segment[0] + found[1].length, segment[1], segment[2]];
+    return { code: found[1] + made.slice(0, found.index), map: [map[0].map(moved), ...map.slice(1)] };
+  }
+
+  const isNamespace = (code, name) => (
+    new RegExp(`\\b(?:namespace|module|enum|import)\\s+${name.replaceAll('$', '\\$')}\\b`).test(code)
+  );
 
   // {code, map}; the map is null where nothing moved. A SyntaxError has its `place`.
   function stripped(code) {

@@ -52,8 +52,8 @@ def restrict(
     """From now on only these paths and what is beneath them, for this thread and what it will fork.
 
     `write` means all but making devices. Without `execute` nothing but `programs` can be executed (mapping libraries
-    still works); without `network` TCP is refused (UDP is not Landlock's). Needs no_new_privs. A missing path is an error.
-    Landlock does not cover stat, chmod, chown, utime, xattr: names and metadata stay visible.
+    still works); without `network` TCP is refused (UDP is not Landlock's). Needs no_new_privs. A missing path is an
+    error. Landlock does not cover stat, chmod, chown, utime, xattr: names and metadata stay visible.
     """
     ruleset = prepare(read, write, execute=execute, network=network, programs=programs)
     try:

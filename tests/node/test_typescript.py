@@ -1,0 +1,94 @@
+"""TypeScript in both engines for JavaScript: types are gone, lines stay."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from paddock import Verdict
+from tests.node.conftest import Run
+
+ENGINES = ["node", "quickjs"]
+VALUES: list[tuple[str, Any]] = [
+    ("const a: number = 1; a", 1),
+    ("interface A { b: string }\nconst a = { b: 'x' } as A\na.b!", "x"),
+    ("type T = { process: string }; const f = <T,>(x: T): T => x; f(3)", 3),
+    ("let x: number = 1\nreturn x + 1", 2),
+    ("enum Colour { Red = 1, Green }\nColour.Green", 2),
+    ("const enum E { A = 'a' }\nreturn E.A", "a"),
+    ("namespace N { export const a = 4 }\nN.a", 4),
+    ("class P { constructor(public x: number, private y = 2) {} }\nnew P(1)", {"x": 1, "y": 2}),
+    ("abstract class A { abstract f(): void }\nclass B extends A { f() {} }\nnew B() instanceof A", True),
+    ("function f(this: any, a?: string, ...b: number[]): asserts a is string {}\nf.length", 1),
+    ("const x = <const T extends string>(a: T) => a; x('q') satisfies string", "q"),
+    ("let x: string = 5 as any; x", 5),
+    ("await Promise.resolve<number>(2)", 2),
+    ("declare const nothing: number\n7", 7),
+]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(("code", "value"), VALUES)
+async def test_types_leave_the_value_alone(run: Run, engine: str, code: str, value: Any) -> None:
+    result = await run(code, language="typescript", engine=engine)
+    assert (result.error, result.output) == (None, value)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    ("code", "line"),
+    [
+        ("interface A { b: string }\n\nthrow new Error('x')", 3),
+        ("const a: number = 1\n\nfunction f(n: number): never { throw new Error('x') }\nf(a)", 3),
+        ("enum A { B, C }\n\n\nconst f = (a: A): void => { throw new Error('x') }\nf(A.B)", 4),
+        ("namespace N {\n  export const a = 1\n}\n\nreturn (() => { throw new Error('x') })()", 5),
+    ],
+)
+async def test_an_error_names_the_authors_line(run: Run, engine: str, code: str, line: int) -> None:
+    error = (result := await run(code, language="typescript", engine=engine)).error
+    assert error is not None
+    assert (result.verdict, error.type, error.line) == (Verdict.RAISED, "Error", line)
+    assert f"main.js:{line}:" in error.traceback
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    ("code", "line", "column"),
+    [
+        ("const x: = 1", 1, 10),
+        ("const x: number = 1\n\nlet y = ;", 3, 9),
+        ("enum A { B }\nreturn )", 2, 8),
+        ("type = ", 1, None),
+    ],
+)
+async def test_what_is_no_typescript_is_rejected_at_its_line(
+    run: Run, engine: str, code: str, line: int, column: int | None
+) -> None:
+    error = (result := await run(code, language="typescript", engine=engine)).error
+    assert error is not None
+    assert (result.verdict, error.type, error.line) == (Verdict.REJECTED, "SyntaxError", line)
+    assert column is None or error.column == column
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+async def test_a_text_that_the_parser_cannot_bear_is_rejected_and_the_next_one_runs(run: Run, engine: str) -> None:
+    deep = await run("(" * 100_000, language="typescript", engine=engine)
+    assert deep.verdict is Verdict.REJECTED
+    assert (await run("const x: number = 1; x", language="typescript", engine=engine)).output == 1
+
+
+async def test_places_that_node_prints_are_the_authors_too(run: Run) -> None:
+    code = "enum A { B }\n\n\nconsole.error(new Error('x').stack)\nthrow new TypeError('y')"
+    printed = await run(code, language="typescript")
+    program = await run(code, language="typescript", mode="script")
+    assert printed.stderr == "Error: x\n    at main.js:4:15\n"
+    assert program.stderr == (
+        "Error: x\n    at Object.<anonymous> (main.js:4:15)\nTypeError: y\n    at Object.<anonymous> (main.js:5:7)\n"
+    )
+
+
+async def test_a_program_in_typescript_runs_on_node(run: Run) -> None:
+    code = "enum A { B = 6 }\nconst x: number = A.B\nconsole.log(x); process.exit(2)"
+    result = await run(code, language="typescript", mode="script")
+    assert (result.stdout, result.exit_code, result.engine) == ("6\n", 2, "node")
