@@ -27,10 +27,6 @@ ROOT_ONLY = pytest.mark.skipif(
 )
 
 
-<<<<<<< HEAD
-def config(*, profile: str = "auto", waiting: int = 0, most: int = 1) -> Config:
-    cpython = GuestsConfig(environment="bare", min_waiting=waiting, max_waiting=waiting, max_guests=most)
-=======
 @pytest.fixture
 def data() -> Iterator[str]:
     """A place that the profile `chroot` can show to guests, which have a /tmp of their own."""
@@ -40,7 +36,6 @@ def data() -> Iterator[str]:
 
 def config(*, profile: str = "auto", waiting: int = 0, most: int = 1, data: str = "") -> Config:
     cpython = GuestsConfig(environment="bare", min_waiting=waiting, max_waiting=waiting, max_guests=most)
->>>>>>> main
     jail = JailConfig(profile=profile, uid_base=(1 << 24) + (os.getpid() % 1024 << 16))
     more = {"data_directory": data} if data else {}
     return Config(environments=ENVIRONMENTS, cpython=cpython, jail=jail, **more)  # type: ignore[arg-type]
