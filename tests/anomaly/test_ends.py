@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -26,10 +27,18 @@ ROOT_ONLY = pytest.mark.skipif(
 )
 
 
-def config(*, profile: str = "auto", waiting: int = 0, most: int = 1) -> Config:
+@pytest.fixture
+def data() -> Iterator[str]:
+    """A place that the profile `chroot` can show to guests, which have a /tmp of their own."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as place:
+        yield place
+
+
+def config(*, profile: str = "auto", waiting: int = 0, most: int = 1, data: str = "") -> Config:
     cpython = GuestsConfig(environment="bare", min_waiting=waiting, max_waiting=waiting, max_guests=most)
     jail = JailConfig(profile=profile, uid_base=(1 << 24) + (os.getpid() % 1024 << 16))
-    return Config(environments=ENVIRONMENTS, cpython=cpython, jail=jail)
+    more = {"data_directory": data} if data else {}
+    return Config(environments=ENVIRONMENTS, cpython=cpython, jail=jail, **more)  # type: ignore[arg-type]
 
 
 async def until(condition: Callable[[], object]) -> None:
@@ -124,8 +133,8 @@ def reaper_of(guest: Guest) -> int:
 
 
 @ROOT_ONLY
-async def test_a_guest_whose_reaper_dies_in_the_run_is_lost_and_gone() -> None:
-    async with Paddock(config(profile="chroot", waiting=1, most=2)) as paddock:
+async def test_a_guest_whose_reaper_dies_in_the_run_is_lost_and_gone(data: str) -> None:
+    async with Paddock(config(profile="chroot", waiting=1, most=2, data=data)) as paddock:
         assert (await paddock.run("1", engine="cpython")).output == 1
         pool = paddock._engines["cpython"]._jail._pool  # type: ignore[attr-defined]
         await until(lambda: len(pool._waiting) == 1)
@@ -140,8 +149,8 @@ async def test_a_guest_whose_reaper_dies_in_the_run_is_lost_and_gone() -> None:
 
 
 @ROOT_ONLY
-async def test_a_guest_whose_reaper_has_died_gets_no_script() -> None:
-    async with Paddock(config(profile="chroot", waiting=1, most=2)) as paddock:
+async def test_a_guest_whose_reaper_has_died_gets_no_script(data: str) -> None:
+    async with Paddock(config(profile="chroot", waiting=1, most=2, data=data)) as paddock:
         assert (await paddock.run("1", engine="cpython")).output == 1
         pool = paddock._engines["cpython"]._jail._pool  # type: ignore[attr-defined]
         await until(lambda: len(pool._waiting) == 1)
@@ -155,8 +164,8 @@ async def test_a_guest_whose_reaper_has_died_gets_no_script() -> None:
 
 
 @ROOT_ONLY
-async def test_a_script_is_not_handed_to_a_guest_that_nobody_looks_after() -> None:
-    async with Paddock(config(profile="chroot", waiting=1, most=2)) as paddock:
+async def test_a_script_is_not_handed_to_a_guest_that_nobody_looks_after(data: str) -> None:
+    async with Paddock(config(profile="chroot", waiting=1, most=2, data=data)) as paddock:
         assert (await paddock.run("1", engine="cpython")).output == 1
         pool = paddock._engines["cpython"]._jail._pool  # type: ignore[attr-defined]
         guest = await pool.take()

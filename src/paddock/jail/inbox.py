@@ -12,8 +12,8 @@ from paddock.jail.wire import ARTIFACT_BYTES, PREFIX, Kind, WireError, prefix
 from paddock.model.events import Level
 
 CALL_BYTES = 8 * 1024 * 1024
-LOG_BYTES = 1024 * 1024
-"""Of one line; a guest sends a longer one in parts."""
+LOG_BYTES = 16 * 1024 * 1024
+"""Of one line. A guest cuts a longer one: it is more than any run may print."""
 ERROR_BYTES = 2 * 1024 * 1024
 """Of a message and a traceback, as JSON."""
 TOOL_NAME_CHARACTERS = 200

@@ -18,11 +18,11 @@
   const values = parts.values(taken, parts.kinds(taken));
   const channel = parts.channel(require);
   const stacks = parts.stacks(require);
-  const tokens = parts.tokens();
-  const wrap = parts.wrap(taken, tokens);
+  const wrap = parts.wrap(taken, parts.outline(), parts.tokens());
   let isListening = false;
   let isProgram = false;
   let isOver = false;
+  let isReady = false;
   let source = '';
 
   function emit(kind, id, header, body) {
@@ -79,6 +79,10 @@
 
   function failed(error) {
     if (isOver) return;
+    if (!isReady) { // ours: the host reads it there
+      writeSync(2, `${error?.stack}\n`);
+      reallyExit(70);
+    }
     if (error instanceof SyntaxError) {
       const found = /^file:[^\n]*main\.m?js:\d+\n/.test(error.stack) ? error : script.misread(source, error);
       if (found !== undefined) {
@@ -249,7 +253,7 @@
     values.parse('{"a":[1]}');
     parts.logs(require, () => {}).console().log({ a: [1] });
     createRequire('/main.js');
-    parts.script(require, taken, wrap, tokens, stacks, {
+    parts.script(require, taken, wrap, stacks, {
       ended(value) {
         values.text(value, 'the result');
         next();
@@ -261,6 +265,7 @@
     const inputs = [];
     let start = {};
     tidy();
+    isReady = true;
     channel.emit(READY, 0, '', '');
     for (;;) {
       const { kind, header, body } = channel.receive();
@@ -286,7 +291,7 @@
   blocking('stderr');
   stacks.install();
   const ends = { ended, failed, refused, sources };
-  const script = parts.script(require, taken, wrap, tokens, stacks, ends);
+  const script = parts.script(require, taken, wrap, stacks, ends);
   const program = parts.program(require, script, stacks, ends);
   const logs = parts.logs(require, channel.emit);
   const console = logs.console();

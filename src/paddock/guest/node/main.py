@@ -20,7 +20,7 @@ from typing import NoReturn
 from paddock.jail.wire import Kind, pack
 
 CONTROL, SOURCE = 3, 4
-SHARED = ("primordials", "kinds", "values", "bridge", "tokens", "wrap")
+SHARED = ("primordials", "kinds", "values", "bridge", "outline", "tokens", "wrap")
 """What both engines for JavaScript run, from the folder beside this one."""
 OWN = ("channel", "stacks", "logs", "typescript", "script", "program", "boot")
 LOADER = """{

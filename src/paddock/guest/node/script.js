@@ -1,5 +1,5 @@
 // A script whose value is wanted: an async function, or, where it imports or exports, a module.
-(function (require, taken, wrap, tokens, stacks, ends) {
+(function (require, taken, wrap, stacks, ends) {
   'use strict';
   const { PromisePrototypeThen: then } = taken;
   const { ended, failed, refused } = ends;
@@ -15,16 +15,6 @@
 
   const isModule = (error) => IS_MODULE.test(error.message);
   const lines = (code) => code.split(/\r\n|[\n\r\u2028\u2029]/).length;
-
-  // Where the expression stands that wrap.js returns: the first token after the place that it names.
-  function begins(code, { line, column, by }) {
-    const breaks = [...code.matchAll(/\r\n|[\n\r\u2028\u2029]/g)].map(({ 0: text, index }) => index + text.length);
-    const starts = [0, ...breaks];
-    const after = by === 0 ? 0 : starts[line - 1] + column;
-    const { start } = tokens(code).find((token) => token.start >= after);
-    const at = starts.findLastIndex((offset) => offset <= start);
-    return { line: at + 1, column: start - starts[at] + 1 };
-  }
 
   function compiled(text, lineOffset) {
     return new Script(text, { filename: NAME, lineOffset, importModuleDynamically: USE_MAIN_CONTEXT_DEFAULT_LOADER });
@@ -58,7 +48,7 @@
 
   function run(code) {
     const { text, moved } = wrap.wrapped(code);
-    stacks.written(lines(code), moved, () => begins(code, moved));
+    stacks.written(lines(code), moved);
     let script;
     try {
       script = compiled(text, -1);

@@ -9,18 +9,13 @@
 
   let folder = `${process.cwd()}/`;
   let moved = { line: 0, column: 0, by: 0 }; // what wrap.js put into the script's text
-  let begins = null; // gives where the expression stands that is returned
   let most = Infinity; // lines of that
   let map = null; // for each line, a list of [column, line, column], from 0
 
   // V8 may blame a whole statement, and so the `return` that wrap.js has put there.
   function place(line, column) {
     const isMoved = line === moved.line && column > moved.column;
-    if (begins !== null && (!(line > 0) || (isMoved && column <= moved.column + moved.by))) {
-      const start = begins();
-      return original(start.line, start.column);
-    }
-    return original(line, isMoved ? column - moved.by : column);
+    return original(line, isMoved ? Math.max(moved.column + 1, column - moved.by) : column);
   }
 
   // Where it stood before TypeScript was taken out, if that moved anything.
@@ -159,10 +154,9 @@
     mapped: (given) => { map = given; },
     rejected,
     told,
-    written(lines, shift = { line: 0, column: 0, by: 0 }, start = null) {
+    written(lines, shift = { line: 0, column: 0, by: 0 }) {
       most = lines;
       moved = shift;
-      begins = start;
     },
   };
 })
