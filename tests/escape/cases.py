@@ -11,6 +11,11 @@
     # signal: 9
     # machine: x86_64     only there
 
+In JavaScript such lines begin with `//`. A program runs on both engines, unless it says
+
+    // engines: node
+    // stdout quickjs: as for a profile, for one engine
+
 Where the kernel decides between two safe endings, the verdicts are joined: `ok|out_of_memory`. A value in quotes is
 a Python literal. Without `stdout` or `output` anything may be printed or returned, but `HOLE`: a program prints that
 when it has done what it must not be able to do. Every name that it gives to a thing contains `paddock-escape`. As
@@ -25,8 +30,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PROGRAMS = Path(__file__).with_name("programs")
-FIELDS = frozenset({"expect", "limits", "stdout", "output", "error", "says", "signal", "machine", "why"})
-_LINE = re.compile(r"# (?P<name>\w+)(?: (?P<profile>\w+))?:(?: (?P<value>.*))?")
+FIELDS = frozenset({"engines", "expect", "limits", "stdout", "output", "error", "says", "signal", "machine", "why"})
+_LINE = re.compile(r"(?:#|//) (?P<name>\w+)(?: (?P<where>\w+))?:(?: (?P<value>.*))?")
 
 
 @dataclass(frozen=True)
@@ -34,6 +39,7 @@ class Case:
     """One program and what it must come to in one profile."""
 
     name: str
+    engine: str
     code: str
     verdict: str
     limits: dict[str, float]
@@ -47,17 +53,24 @@ class Case:
 
 
 def names() -> list[str]:
-    return sorted(path.stem for path in PROGRAMS.glob("*.py"))
+    """Of the cases: a program's own, and for JavaScript the engine's after it."""
+    found = [path.stem for path in PROGRAMS.glob("*.py")]
+    for path in PROGRAMS.glob("*.js"):
+        said = _header(path.read_text())
+        found += [f"{path.stem}.{engine}" for engine in " ".join(said.get("engines", ["quickjs node"])).split()]
+    return sorted(found)
 
 
 def read(name: str, profile: str) -> Case:
-    code = (PROGRAMS / f"{name}.py").read_text()
-    said = _header(code, profile)
+    stem, _, engine = name.partition(".")
+    code = (PROGRAMS / (f"{stem}.js" if engine else f"{stem}.py")).read_text()
+    said = _header(code) | _header(code, engine or "cpython") | _header(code, profile)
     verdicts = dict(part.split("=") for part in said["expect"][0].split("; "))
     limits = dict(part.split("=") for part in " ".join(said.get("limits", [])).split())
     signal = said.get("signal")
     return Case(
         name,
+        engine or "cpython",
         code,
         verdicts[profile],
         {"wall_seconds": 20, **{name: float(value) for name, value in limits.items()}},
@@ -71,18 +84,17 @@ def read(name: str, profile: str) -> Case:
     )
 
 
-def _header(code: str, profile: str) -> dict[str, list[str]]:
-    for_all: dict[str, list[str]] = {}
-    for_profile: dict[str, list[str]] = {}
+def _header(code: str, where: str | None = None) -> dict[str, list[str]]:
+    """What a program says of all, or of one profile or engine."""
+    said: dict[str, list[str]] = {}
     for line in code.splitlines():
         found = _LINE.fullmatch(line)
         if found is None:
             break
-        if found["profile"] in (None, profile):
-            kept = for_profile if found["profile"] else for_all
-            assert found["name"] in FIELDS, line
-            kept.setdefault(found["name"], []).append(found["value"] or "")
-    return for_all | for_profile
+        assert found["name"] in FIELDS, line
+        if found["where"] == where:
+            said.setdefault(found["name"], []).append(found["value"] or "")
+    return said
 
 
 def _text(value: str) -> str:

@@ -20,6 +20,7 @@ import paddock
 from paddock.config import Config, GuestsConfig, JailConfig
 from paddock.jail.walls.syscalls import MACHINE, NUMBERS
 from paddock.model.result import RunResult
+from paddock.planning.plan import ENGINE_LANGUAGE
 from paddock.run import Paddock
 from tests.escape import ordinary
 from tests.escape.ordinary import Ordinary
@@ -43,7 +44,8 @@ class Rig:
 
     async def run(self, code: str, **options: Any) -> RunResult:
         inputs = {name: value for name, value in self.inputs.items() if name in code}
-        return await self.paddock.run(code, **{"engine": "cpython", "inputs": inputs, **options})
+        asked = {"engine": "cpython", "inputs": inputs, **options}
+        return await self.paddock.run(code, **{"language": ENGINE_LANGUAGE[asked["engine"]], **asked})
 
 
 async def hang() -> None:
@@ -96,7 +98,13 @@ async def rig(
             yield other
         return
     jail = JailConfig(profile=request.param, uid_base=UID_BASE, accept_confined=request.param == "confined")
-    config = Config(data_directory=visible_data, cpython=GuestsConfig(min_waiting=2, max_waiting=2), jail=jail)
+    config = Config(
+        data_directory=visible_data,
+        cpython=GuestsConfig(min_waiting=2, max_waiting=2),
+        quickjs=GuestsConfig("quickjs", min_waiting=1, max_waiting=1),
+        node=GuestsConfig("node", min_waiting=1, max_waiting=1),
+        jail=jail,
+    )
     os.environ["PADDOCK_SECRET_OF_THE_HOST"] = SECRET
     inputs = {
         "PROFILE": request.param,

@@ -29,7 +29,8 @@ import sys
 from paddock.config import Config
 from paddock.jail.environment import configured
 from paddock.jail.environment_build import build
-build(configured(Config(), "default"), sys.argv[1])
+for name in ("default", "quickjs", "node"):
+    build(configured(Config(), name), sys.argv[1])
 """
 
 

@@ -29,15 +29,15 @@ async def test_a_hostile_program_comes_to_its_outcome_and_leaves_nothing(rig: Ri
     case = read(name, rig.profile)
     if case.machine not in (None, platform.machine()):
         pytest.skip(f"a program for {case.machine}")
-    assert (await rig.run("1 + 1")).output == 2
+    assert (await rig.run("1 + 1", engine=case.engine)).output == 2
     before = await traces.settled(rig.paddock)
     traces.forget_peak()
     size = traces.peak_bytes()
-    result = await rig.run(case.code, limits=case.limits)
+    result = await rig.run(case.code, engine=case.engine, limits=case.limits)
     grown = traces.peak_bytes() - size
     check(case, result)
     assert grown < HOST_BYTES
-    assert (await rig.run("1 + 1")).output == 2
+    assert (await rig.run("1 + 1", engine=case.engine)).output == 2
     await traces.same_as(before, rig.paddock)
 
 

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from paddock.engines.cpython import CPythonEngine
+from paddock.engines.jailed import JailedEngine
+from paddock.jail.jail import Jail
 from paddock.jail.pool import Pool
 from paddock.jail.walls.cgroup import Slots
 from paddock.jail.walls.cgroup_v1 import SlotV1
@@ -50,14 +52,21 @@ def pool_of(paddock: Paddock) -> Pool:
     return pool
 
 
+def pools_of(paddock: Paddock) -> list[Pool]:
+    """All that have been started: an engine for JavaScript may have a second one."""
+    engines = [engine for engine in paddock._engines.values() if isinstance(engine, JailedEngine)]
+    jails = [jail for engine in engines for jail in vars(engine).values() if isinstance(jail, Jail)]
+    return [jail._pool for jail in jails if jail._pool is not None]
+
+
 async def settled(paddock: Paddock) -> Traces:
     """The traces when no guest is being made or ended any more."""
-    pool = pool_of(paddock)
+    pools = pools_of(paddock)
     async with asyncio.timeout(PATIENCE_SECONDS):
-        while pool._tasks:
-            await asyncio.wait(list(pool._tasks))
+        while tasks := [task for pool in pools for task in pool._tasks]:
+            await asyncio.wait(tasks)
             await asyncio.sleep(0)
-    return _traces(pool)
+    return _traces(pools)
 
 
 async def same_as(before: Traces, paddock: Paddock) -> None:
@@ -84,19 +93,23 @@ def _excess(before: Traces, now: Traces) -> dict[str, object]:
     return {name: value for name, value in found.items() if value}
 
 
-def _traces(pool: Pool) -> Traces:
-    waiting, slots = len(pool._waiting), pool._bounds._source
+def _traces(pools: list[Pool]) -> Traces:
+    guests = [guest for pool in pools for guest in pool._waiting]
+    waiting = len(guests)
     descriptors = Counter(_descriptors())
     for kind, count in OPEN_PER_GUEST.items():
         descriptors[kind] -= waiting * count
-    descriptors["anon_inode:[pidfd]"] -= sum(guest._pidfd is not None for guest in pool._waiting)
+    descriptors["anon_inode:[pidfd]"] -= sum(guest._pidfd is not None for guest in guests)
     groups = members = 0
-    if isinstance(slots, Slots):
+    for pool in pools:
+        slots = pool._bounds._source
+        if not isinstance(slots, Slots):
+            continue
         for parent in dict.fromkeys(slots._parents.values()):
             found = [group for group in parent.iterdir() if group.is_dir()]
             groups = max(groups, len(found) - len(slots._all))
             inside = sum(len((group / "cgroup.procs").read_text().split()) for group in found)
-            members = max(members, inside - waiting)
+            members = max(members, inside - len(pool._waiting))
         descriptors["anon_inode:[eventfd]"] -= sum(slot.oom_fd is not None for slot in slots._all)
         descriptors.subtract(Counter(_named(fd) for fd in _of_slots(slots)))
     return Traces(

@@ -1,7 +1,7 @@
 """What ECMAScript has, one small script each: both engines give the value and the output that its first lines say.
 
-    // gives: the result, as JSON
-    // prints: what it prints, as JSON; nothing where this line is not there
+// gives: the result, as JSON
+// prints: what it prints, as JSON; nothing where this line is not there
 """
 
 from __future__ import annotations

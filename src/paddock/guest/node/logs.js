@@ -4,6 +4,9 @@
   const { Console } = require('node:console');
   const { from } = Buffer;
   const LOG = 21;
+  // As they are before the script comes; a spread would ask its own Array.prototype.
+  const { apply } = Reflect;
+  const { endsWith, slice } = String.prototype;
   let level = null; // of the method that writes
   let most = 1024 * 1024; // bytes of a line
 
@@ -13,7 +16,7 @@
 
   function stream(usual) {
     return {
-      write: (text) => send(level ?? usual, text.endsWith('\n') ? text.slice(0, -1) : text),
+      write: (text) => send(level ?? usual, apply(endsWith, text, ['\n']) ? apply(slice, text, [0, -1]) : text),
       on() {},
       once() {},
       removeListener() {},
@@ -30,7 +33,7 @@
           const before = level;
           level = name;
           try {
-            print(...values);
+            apply(print, made, values);
           } finally {
             level = before;
           }

@@ -96,7 +96,7 @@
   function where(error) {
     const stack = tried(() => error.stack, '');
     for (const line of stack.split('\n')) {
-      const found = /^ +at .*?main\.m?js:(\d+):(\d+)\)?$/.exec(line);
+      const found = /^ +at .*?main\.m?js:(\d{1,9}):(\d{1,9})\)?$/.exec(line);
       if (found !== null) return { line: +found[1], column: +found[2] };
     }
     return {};

@@ -1,0 +1,5 @@
+// expect: namespaces=ok|timeout; chroot=ok|timeout; confined=ok|timeout
+// limits: wall_seconds=2
+globalThis.registry = new FinalizationRegistry(() => { for (;;); })
+for (let i = 0; i < 100_000; i++) registry.register({ i }, i)
+return 1

@@ -1,0 +1,4 @@
+// expect: namespaces=ok; chroot=ok; confined=ok
+// engines: quickjs
+// output: "undefined"
+typeof globalThis.WebAssembly

@@ -1,0 +1,3 @@
+// expect: namespaces=raised; chroot=raised; confined=raised
+// error: Error
+throw new Error('x'.repeat(40_000_000))

@@ -1,0 +1,3 @@
+// expect: namespaces=output_limit; chroot=output_limit; confined=output_limit
+// limits: output_bytes=100000 memory_bytes=536870912
+console.log('x'.repeat(50_000_000))

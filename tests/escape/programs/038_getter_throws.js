@@ -1,0 +1,3 @@
+// expect: namespaces=raised; chroot=raised; confined=raised
+// error: URIError
+({ get a() { throw new URIError('no') } })

@@ -1,0 +1,3 @@
+// expect: namespaces=timeout; chroot=timeout; confined=timeout
+// limits: wall_seconds=0.5
+({ toJSON() { for (;;); } })

@@ -1,0 +1,5 @@
+// expect: namespaces=raised; chroot=raised; confined=raised
+// error: TypeError
+const { proxy, revoke } = Proxy.revocable({}, {})
+revoke()
+proxy

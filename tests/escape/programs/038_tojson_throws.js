@@ -1,0 +1,3 @@
+// expect: namespaces=raised; chroot=raised; confined=raised
+// error: EvalError
+({ toJSON() { throw new EvalError('no') } })

@@ -1,0 +1,3 @@
+// expect: namespaces=crashed; chroot=crashed; confined=crashed
+// engines: node
+process.execve('/bin/true', ['true'], {})
