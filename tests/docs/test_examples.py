@@ -12,16 +12,20 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from paddock import File, Paddock, RunResult
 from tests import envelopes
 from tests.cli.command import environment
 from tests.docs.pages import PAGES, Block, blocks, name
 
 BIN = Path(sys.executable).parent
 RUNNABLE = ("paddock ", "echo ", "PADDOCK_", "cat ", "printf ")
-DRAWN = frozenset({"python", "text", "console", "toml", "json", "sh"})
+DRAWN = frozenset({"python", "text", "console", "toml", "json", "sh", "js", "ts"})
+SALES = b"item,price\nlamp,40\ndesk,120\n"
+"""The file that scripts in JavaScript find."""
 
 
 def pages_with(language: str) -> list[Path]:
@@ -48,6 +52,34 @@ async def ran(block: Block, page: Path, namespace: dict[str, object]) -> str:
         if inspect.isawaitable(value):
             await value
     return out.getvalue()
+
+
+async def weather(city: str) -> dict[str, Any]:
+    return {"city": city, "celsius": {"Oslo": 4, "Rome": 19}[city]}
+
+
+@pytest.mark.parametrize("page", sorted({*pages_with("js"), *pages_with("ts")}), ids=name)
+async def test_every_example_in_javascript_gives_what_is_shown_below_it_on_every_engine_that_it_fits(
+    page: Path,
+) -> None:
+    async with Paddock(tools=[weather]) as paddock:
+        for block in blocks(page):
+            if block.language not in ("js", "ts"):
+                continue
+            language = {"js": "javascript", "ts": "typescript"}[block.language]
+            files = [File("sales.csv", SALES)]
+            result = await paddock.run(block.text, language=language, files=files)
+            assert (block.line, said(result)) == (block.line, block.output)
+            if result.engine == "quickjs":
+                result = await paddock.run(block.text, language=language, files=files, engine="node")
+                assert (block.line, said(result)) == (block.line, block.output)
+
+
+def said(result: RunResult) -> str:
+    """What a script prints, and its result as JSON, or the class and the line of its error."""
+    if result.error is not None:
+        return f"{result.stdout}{result.error.type}, line {result.error.line}\n"
+    return result.stdout + (f"{result.output_json}\n" if result.output is not None else "")
 
 
 @pytest.mark.parametrize("page", pages_with("console"), ids=name)

@@ -54,7 +54,15 @@ def test_every_script_that_is_said_not_to_fit_is_refused_for_the_reason_shown() 
 
 
 def value_rows() -> list[list[str]]:
-    lines = [line for line in VALUES.read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
+    return _value_rows(VALUES.read_text(encoding="utf-8").partition("## JavaScript\n")[0])
+
+
+def javascript_value_rows() -> list[list[str]]:
+    return _value_rows(VALUES.read_text(encoding="utf-8").partition("## JavaScript\n")[2])
+
+
+def _value_rows(text: str) -> list[list[str]]:
+    lines = [line for line in text.splitlines() if line.startswith("| ")]
     return [[cell.strip() for cell in line.strip("|").split(" |")] for line in lines[1:]]
 
 
@@ -66,6 +74,18 @@ async def test_a_value_comes_back_as_the_table_says(paddock: Paddock, row: list[
     assert shown is not None
     pattern = re.escape(code(row[4])).replace("…", ".*")
     assert re.fullmatch(pattern, shown), shown
+
+
+@pytest.mark.parametrize("engine", ["quickjs", "node"])
+@pytest.mark.parametrize("row", javascript_value_rows(), ids=lambda row: row[0])
+@pytest.mark.asyncio(loop_scope="module")
+async def test_a_value_of_javascript_comes_back_as_the_table_says(
+    paddock: Paddock, row: list[str], engine: str
+) -> None:
+    result = await paddock.run(code(row[2]), language="javascript", engine=engine)
+    shown = result.output_json if result.error is None else f"{result.error.type}: {result.error.message}"
+    assert shown is not None
+    assert re.fullmatch(re.escape(code(row[3])).replace("…", ".*"), shown), shown
 
 
 @dataclasses.dataclass

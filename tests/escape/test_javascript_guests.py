@@ -1,4 +1,4 @@
-"""The engines for JavaScript, in what no single program shows: their processes, sources that are no scripts, signals."""
+"""The engines for JavaScript, in what no program shows: their processes, sources that are hard to read, signals."""
 
 from __future__ import annotations
 

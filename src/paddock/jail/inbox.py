@@ -98,8 +98,10 @@ class Inbox:
     """Puts frames together from bytes as they come. Holds at most one frame that is not complete."""
 
     def __init__(self, result_bytes: int) -> None:
-        self._most_of_result = max(result_bytes, ERROR_BYTES)
-        self._most_of_log = max(result_bytes + 1, LOG_BYTES)  # a line has as much as a run may print, and one byte more
+        self._most = _MOST | {
+            Kind.RESULT: max(result_bytes, ERROR_BYTES),
+            Kind.LOG: max(result_bytes + 1, LOG_BYTES),  # a line has as much as a run may print, and one byte more
+        }
         self._data = bytearray()
 
     def add(self, data: bytes) -> None:
@@ -109,7 +111,7 @@ class Inbox:
         """The complete ones, in order. WireError: what came is not a frame; the rest is of no use."""
         while len(self._data) >= PREFIX.size:
             kind, frame_id, header_bytes, body_bytes = prefix(self._data, body_bytes=2**32)
-            most = {Kind.RESULT: self._most_of_result, Kind.LOG: self._most_of_log}.get(kind, _MOST.get(kind))
+            most = self._most.get(kind)
             if most is None:
                 raise WireError(f"a frame of kind {kind}, which a guest does not send")
             if body_bytes > most:
