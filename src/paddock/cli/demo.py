@@ -18,6 +18,13 @@ if TYPE_CHECKING:
 
 WIDTH = 100
 
+JAILED = {
+    "cpython": "Full Python, with numpy and pandas imported",
+    "quickjs": "JavaScript, light",
+    "node": "Node",
+}
+"""Engines that need a jail, and an environment that is built when they are first used."""
+
 
 def demo() -> int:
     """Show what Paddock does, on real examples.
@@ -50,9 +57,9 @@ async def _demo(interrupts: Interrupts) -> int:
     async with Paddock(Config(upstreams={"shop": shop()}), tools=[weather]) as paddock:
         await paddock.run("1 + 1")
         console.print(f"The light engine was ready in {_milliseconds(time.perf_counter() - begun)}.")
-        missing = await _start_full_python(console, paddock)
+        started = [name for name in JAILED if await _start(console, paddock, name)]
         await _connect(console, paddock)
-        examples = [example for example in EXAMPLES if not (example.full and missing)]
+        examples = [example for example in EXAMPLES if example.runs_on in ("", *started)]
         for number, example in enumerate(examples, start=1):
             asked = time.perf_counter()
             result = await _run(paddock, example)
@@ -66,25 +73,26 @@ async def _demo(interrupts: Interrupts) -> int:
     count, seconds = len(examples) + 1, time.perf_counter() - begun
     verdict = "each ended as it should" if not failed else f"{failed} did not end as it should"
     console.print(f"\n{count} examples in {seconds:.1f} s: {verdict}.", style="red" if failed else "green")
-    if missing:
-        console.print(f"Left out: {len(EXAMPLES) - len(examples)} that need full Python.", style="yellow")
+    if len(started) < len(JAILED):
+        console.print(f"Left out: {len(EXAMPLES) - len(examples)} that need what does not run here.", style="yellow")
     return 1 if failed else 0
 
 
-async def _start_full_python(console: Console, paddock: Paddock) -> bool:
-    """Start it, and show what must be built for that; whether it cannot be started on this machine."""
+async def _start(console: Console, paddock: Paddock, engine: str) -> bool:
+    """Start an engine, and show what must be built for that; whether it can be started on this machine."""
     from paddock.cli.build_progress import first_use
     from paddock.model.errors import HostError
+    from paddock.planning.plan import ENGINE_LANGUAGE
 
     begun = time.perf_counter()
     try:
         with first_use():
-            await paddock.run("1 + 1", engine="cpython")
+            await paddock.run("1 + 1", engine=engine, language=ENGINE_LANGUAGE[engine])
     except HostError as problem:
-        console.print(f"Full Python does not run here: {problem}", style="yellow")
-        return True
-    console.print(f"Full Python, with numpy and pandas imported, in {_milliseconds(time.perf_counter() - begun)}.")
-    return False
+        console.print(f"{JAILED[engine]} does not run here: {problem}", style="yellow")
+        return False
+    console.print(f"{JAILED[engine]}, in {_milliseconds(time.perf_counter() - begun)}.")
+    return True
 
 
 async def _connect(console: Console, paddock: Paddock) -> None:
@@ -141,6 +149,7 @@ class Paper(io.TextIOBase):
 async def _run(paddock: Paddock, example: Example) -> RunResult:
     return await paddock.run(
         example.code,
+        language=example.language,
         engine=example.engine,
         inputs=example.inputs,
         files=example.files,
@@ -153,11 +162,11 @@ async def _run(paddock: Paddock, example: Example) -> RunResult:
 def _show(console: Console, number: int, example: Example, result: RunResult, seconds: float) -> None:
     from paddock.cli.show import error_lines, last_line, value_text
 
-    _show_code(console, number, example.title, example.code)
+    _show_code(console, number, example.title, example.code, example.language)
     if example.note:
         _show_part(console, "with", example.note, "dim")
-    if result.stdout:
-        _show_part(console, "prints", result.stdout, "")
+    if result.stdout or example.stderr:
+        _show_part(console, "prints", result.stdout + (example.stderr or ""), "")
     if result.error is None:
         _show_part(console, "result", value_text(result), "green")
     else:
@@ -187,14 +196,14 @@ async def _lint(console: Console, number: int) -> int:
     return 0 if expected else 1
 
 
-def _show_code(console: Console, number: int, title: str, code: str) -> None:
+def _show_code(console: Console, number: int, title: str, code: str, language: str = "python") -> None:
     from rich.rule import Rule
     from rich.syntax import Syntax
     from rich.text import Text
 
     console.print()
     console.print(Rule(f"{number}. {title}", align="left", style="cyan"))
-    shown = Syntax("", "python", theme="ansi_dark", background_color="default").highlight(code.rstrip("\n"))
+    shown = Syntax("", language, theme="ansi_dark", background_color="default").highlight(code.rstrip("\n"))
     for line in shown.split("\n"):
         text = Text.assemble("    ", line)
         text.rstrip()

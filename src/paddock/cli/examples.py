@@ -8,6 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from paddock.cli.source import language_of
 from paddock.model.errors import HostError
 from paddock.model.files import File
 from paddock.model.limits import MB
@@ -52,11 +53,16 @@ class Example:
     tools: tuple[str, ...] = ()
     limits: dict[str, float] = field(default_factory=dict)
     type_check: bool = False
-    full: bool = False  # needs full Python
+    stderr: str | None = None  # None: whatever it is
+    runs_on: str = ""  # an engine in a jail, which this machine may not have
 
     @property
     def code(self) -> str:
         return read(self.script)
+
+    @property
+    def language(self) -> str:
+        return language_of(self.script)
 
     @property
     def files(self) -> list[File]:
@@ -65,9 +71,16 @@ class Example:
     def problem_with(self, result: RunResult) -> str | None:
         """How `result` differs from what was expected; None where it does not."""
         error = (result.error.type, result.error.line if self.line else None) if result.error else (None, None)
-        engine = "cpython" if self.full else result.engine
-        wanted = (self.verdict, engine, self.output, *(self.error_type, self.line), self.stdout)
-        got = (result.verdict, result.engine, result.output, *error, result.stdout)
+        engine = self.runs_on or result.engine
+        wanted = (
+            self.verdict,
+            engine,
+            self.output,
+            *(self.error_type, self.line),
+            self.stdout,
+            self.stderr or result.stderr,
+        )
+        got = (result.verdict, result.engine, result.output, *error, result.stdout, result.stderr)
         return None if got == wanted else f"expected {wanted}, got {got}"
 
 
@@ -158,7 +171,7 @@ EXAMPLES = (
         stdout="day   February  January\ncity                   \nOslo     472.0     80.0\nRome     120.0    210.0\n",
         note="sales.csv, attached",
         attached=("sales.csv",),
-        full=True,
+        runs_on="cpython",
     ),
     Example(
         "It calls the same tools, for tables and with an effect",
@@ -170,13 +183,13 @@ EXAMPLES = (
         stdout="address.country\nBE    398.0\nES    185.5\nIT    539.8\nNO    382.0\n",
         note="shop, as before; a refund lasts as long as the server runs",
         tools=("shop.orders", "shop.customer", "shop.refund"),
-        full=True,
+        runs_on="cpython",
     ),
     Example(
         "It may start threads and processes",
         "processes.py",
         output={"threads": [0, 1, 4, 9, 16, 25], "child": 42},
-        full=True,
+        runs_on="cpython",
     ),
     Example(
         "One that takes all the memory is stopped there too",
@@ -185,7 +198,7 @@ EXAMPLES = (
         error_type="MemoryError",
         note="memory_bytes = 64 MB",
         limits={"memory_bytes": 64 * MB},
-        full=True,
+        runs_on="cpython",
     ),
     Example(
         "There is no network",
@@ -193,7 +206,7 @@ EXAMPLES = (
         Verdict.RAISED,
         error_type="PermissionError",
         line=3,
-        full=True,
+        runs_on="cpython",
     ),
     Example(
         "A fork bomb meets its limit, and all of its processes end with the run",
@@ -201,6 +214,32 @@ EXAMPLES = (
         Verdict.RAISED,
         error_type="BlockingIOError",
         line=4,
-        full=True,
+        runs_on="cpython",
+    ),
+    Example(
+        "JavaScript, with the same tools",
+        "stock.js",
+        output={"CHAIR-1": 4, "DESK-1": 1, "LAMP-1": 8},
+        stdout="looked at 3 products\n",
+        stderr="SCHEMA_REQUIRED [ \"Required field missing: 'sku'.\" ]\n",
+        note="shop: examples/shop_server.py",
+        tools=("shop.orders", "shop.inventory"),
+        runs_on="quickjs",
+    ),
+    Example(
+        "TypeScript, whose types are taken off",
+        "totals.ts",
+        output=[["small", ["Oslo", "Rome"]], ["large", ["Rome", "Oslo"]]],
+        note="orders = 4 orders from Oslo and Rome",
+        inputs={"orders": ORDERS},
+        runs_on="quickjs",
+    ),
+    Example(
+        "A module of Node",
+        "digest.mjs",
+        output={"lines": 6, "sha256": "720820f8741ac681"},
+        note="sales.csv, attached",
+        attached=("sales.csv",),
+        runs_on="node",
     ),
 )

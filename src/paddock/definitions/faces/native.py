@@ -15,6 +15,11 @@ from paddock.model.request import LANGUAGES, Options
 from paddock.model.result import RunResult, Verdict
 from paddock.planning.plan import ENGINE_LANGUAGE
 
+_TITLES = {"python": "Python", "javascript": "JavaScript", "typescript": "TypeScript"}
+_JAVASCRIPT = (
+    ' JavaScript: `await callTool("server", "tool", {...})`, `reportProgress`; a failed call throws an Error with '
+    "`.envelope`; `console.log` prints."
+)
 _ALWAYS = ("run_id", "verdict", "output")
 _SHOWN = ("stdout", "stderr", "truncated", "error", "exit_code", "signal", "artifacts", "engine", "engine_reason")
 
@@ -22,7 +27,9 @@ _SHOWN = ("stdout", "stderr", "truncated", "error", "exit_code", "signal", "arti
 def description(text: str, config: Config, engines: Collection[str]) -> str:
     """`text` with the limits of this installation."""
     return text.strip().format(
-        packages="and so can numpy and pandas" if "cpython" in engines else "in part",
+        languages=_listed([_TITLES[name] for name in _languages(engines)]),
+        packages=", numpy and pandas" if "cpython" in engines else ", in part",
+        javascript=_JAVASCRIPT if "javascript" in _languages(engines) else "",
         wall_seconds=config.limits.wall_seconds,
         most_seconds=config.caps.wall_seconds,
         memory_mb=config.limits.memory_bytes / MB,
@@ -33,8 +40,7 @@ def description(text: str, config: Config, engines: Collection[str]) -> str:
 
 def input_schema(config: Config, engines: Collection[str]) -> dict[str, Any]:
     """What a caller may pass."""
-    runs = {ENGINE_LANGUAGE[engine] for engine in engines}
-    languages = [name for name in LANGUAGES if name in runs]
+    languages = _languages(engines)
     file = {
         "file_name": {"type": "string", "description": "Its name; the script reads it as /files/NAME."},
         "content": {"type": "string", "description": "Its content, where that is text."},
@@ -105,6 +111,15 @@ def shown(result: RunResult) -> dict[str, Any]:
         **{name: values[name] for name in _ALWAYS},
         **{name: values[name] for name in _SHOWN if values[name] not in (None, "", [])},
     }
+
+
+def _languages(engines: Collection[str]) -> list[str]:
+    runs = {ENGINE_LANGUAGE[engine] for engine in engines}
+    return [name for name in LANGUAGES if name in runs or (name == "typescript" and "javascript" in runs)]
+
+
+def _listed(words: list[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
 
 
 def _file(asked: Mapping[str, str]) -> File:
