@@ -9,6 +9,7 @@ import pytest
 from paddock.config import Config
 from paddock.jail.environment import Built, configured
 from paddock.jail.environment_build import build
+from paddock.model.environments import BUILT_IN
 from tests import envelopes
 
 
@@ -20,8 +21,9 @@ def shared_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def default_environment() -> Built:
-    """The default environment, really built, once: where every Paddock of this user finds it."""
-    return build(configured(Config(), "default"), Config().data_directory)
+    """The default environment, and the others that are built in: where every Paddock of this user finds them."""
+    built = {name: build(configured(Config(), name), Config().data_directory) for name in BUILT_IN}
+    return built["default"]
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

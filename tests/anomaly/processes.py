@@ -6,6 +6,7 @@ import os
 import select
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 PATIENCE_SECONDS = 30
@@ -13,8 +14,11 @@ PATIENCE_SECONDS = 30
 
 def children(pid: int | None = None) -> list[int]:
     """The children of `pid`, whichever thread of it started them."""
-    tasks = Path(f"/proc/{pid or os.getpid()}/task")
-    return sorted(int(child) for task in tasks.iterdir() for child in (task / "children").read_text().split())
+    found: list[int] = []
+    for task in Path(f"/proc/{pid or os.getpid()}/task").iterdir():
+        with suppress(FileNotFoundError, ProcessLookupError):  # a thread that has just ended
+            found += map(int, (task / "children").read_text().split())
+    return sorted(found)
 
 
 def wait_until_gone(pids: list[int]) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.anomaly import processes
 from tests.cli.command import COMMAND, EMPTY, environment, started
 
 BOTH = pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
@@ -22,8 +23,7 @@ def children(pid: int) -> list[int]:
     listed = Path(f"/proc/{pid}/task/{pid}/children")
     if not listed.exists():
         pytest.skip("this kernel does not list a process's children")
-    threads = Path(f"/proc/{pid}/task").iterdir()
-    return [int(child) for thread in threads for child in (thread / "children").read_text().split()]
+    return processes.children(pid)
 
 
 def is_running(pid: int) -> bool:
