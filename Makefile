@@ -26,7 +26,7 @@ demo: $(STAMP) ## Show what Paddock does, on real examples
 	@$(BIN)/python -m paddock demo
 
 test: $(STAMP) ## Run every test
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m tests
 
 check: $(STAMP) ## Formatting, lint, strict types
 	@$(BIN)/ruff format --check .

@@ -37,10 +37,10 @@ def double(n: int) -> int:
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def paddock() -> AsyncIterator[Paddock]:
-    os.environ["PADDOCK_SECRET_OF_THE_HOST"] = SECRET
+    os.environ["SECRET_OF_THE_HOST"] = SECRET
     async with Paddock(Config(), tools=[meet, double]) as made:
         yield made
-    del os.environ["PADDOCK_SECRET_OF_THE_HOST"]
+    del os.environ["SECRET_OF_THE_HOST"]
 
 
 @pytest.fixture
