@@ -45,7 +45,7 @@ class Rig:
     async def run(self, code: str, **options: Any) -> RunResult:
         inputs = {name: value for name, value in self.inputs.items() if name in code}
         asked = {"engine": "cpython", "inputs": inputs, **options}
-        return await self.paddock.run(code, **{"language": ENGINE_LANGUAGE[asked["engine"]], **asked})
+        return await self.paddock.run(code, **{"language": ENGINE_LANGUAGE.get(asked["engine"], "python"), **asked})
 
 
 async def hang() -> None:
