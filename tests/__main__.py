@@ -1,7 +1,7 @@
 """Every test, in two processes at once: `python -m tests`, with options for both.
 
-Most tests wait for a kernel, a limit or another process, and one alone leaves a core idle. Each half is an ordinary run of
-pytest; the output of the second is shown when the first has ended.
+Most tests wait for a kernel, a limit or another process, and one alone leaves a core idle. Each half is an ordinary run
+of pytest; the output of the second is shown when the first has ended.
 """
 
 from __future__ import annotations
