@@ -19,6 +19,7 @@ from paddock.model.errors import EngineCrashed
 from paddock.model.events import Done, Output
 from paddock.model.result import Verdict
 from paddock.run import Paddock
+from tests.uids import OWN
 
 ENVIRONMENTS = {"bare": EnvironmentConfig()}
 PATIENCE_SECONDS = 60
@@ -36,7 +37,7 @@ def data() -> Iterator[str]:
 
 def config(*, profile: str = "auto", waiting: int = 0, most: int = 1, data: str = "") -> Config:
     cpython = GuestsConfig(environment="bare", min_waiting=waiting, max_waiting=waiting, max_guests=most)
-    jail = JailConfig(profile=profile, uid_base=(1 << 24) + (os.getpid() % 1024 << 16))
+    jail = JailConfig(profile=profile, uid_base=OWN)
     more = {"data_directory": data} if data else {}
     return Config(environments=ENVIRONMENTS, cpython=cpython, jail=jail, **more)  # type: ignore[arg-type]
 

@@ -25,9 +25,10 @@ from paddock.run import Paddock
 from tests.escape import ordinary
 from tests.escape.ordinary import Ordinary
 from tests.escape.traces import MARK
+from tests.uids import OWN
 
 PROFILES = ("namespaces", "chroot", "confined")
-UID_BASE = (1 << 24) + (os.getpid() % 1024 << 16)
+UID_BASE = OWN
 """A range of its own: guests of another suite on this machine are not ours to count."""
 _PLACES = ("/etc/shadow", "/etc/hostname", "/home", "/var", "/work", "/sys", "/boot", "/root/.bashrc", "/root/.ssh")
 """Of the host; data or a Python below one of them make its name visible."""

@@ -1,0 +1,8 @@
+"""Ids for the guests of these tests, apart from those of another run of them at the same time."""
+
+from __future__ import annotations
+
+import os
+
+# A Paddock uses two blocks of 2^16, one for each profile that has ids; `chroot` ends all that runs under its own.
+OWN = (1 << 24) + (os.getpid() % 1024 << 17)
