@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-WALLS = ("tests/escape", "tests/guest", "tests/jail", "tests/node", "tests/javascript")
+WALLS = ("tests/escape", "tests/guest", "tests/jail", "tests/node", "tests/javascript", "tests/contract")
 """What is about guests and what holds them in: about half of the time."""
 
 
