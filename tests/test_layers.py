@@ -1,4 +1,4 @@
-"""Imports go one way: model <- planning, jail, store <- tools, engines <- run <- cli."""
+"""Imports go one way: model <- planning, jail, store <- tools, engines <- run <- definitions <- server <- cli."""
 
 from __future__ import annotations
 

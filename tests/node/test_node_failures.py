@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from paddock import Paddock, Verdict
-from paddock.engines import node
+from paddock.engines import node, node_guests
 from paddock.model.limits import MB
 from tests.node.conftest import Run
 
@@ -140,7 +140,7 @@ async def test_memory_of_every_kind_counts(run: Run, code: str) -> None:
 
 async def test_a_full_heap_is_out_of_memory_and_not_a_crash(monkeypatch: pytest.MonkeyPatch) -> None:
     """V8 itself gives up, at a heap that is smaller than what the run may have."""
-    monkeypatch.setattr(node, "node_program", lambda _: (node.PROGRAM, "--max-old-space-size=32"))
+    monkeypatch.setattr(node, "node_program", lambda _: (node_guests.PROGRAM, "--max-old-space-size=32"))
     async with Paddock() as paddock:
         code = "console.error('before'); const a = []; for (;;) a.push({ a: 'x' + a.length })"
         result = await paddock.run(code, language="javascript", engine="node")

@@ -1,1 +1,1 @@
-"""One module per way of running a language; each knows nothing of the others."""
+"""One module per engine, which knows nothing of the other engines, and one per thing that several of them share."""

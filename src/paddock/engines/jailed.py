@@ -62,14 +62,16 @@ class JailedEngine:
 
     @asynccontextmanager
     async def open(self, plan: Plan) -> AsyncIterator[JailedExecution]:
-        guest = await self._jail.take()
-        try:
+        async with self._guest(self._jail) as guest:
             yield JailedExecution(guest, plan)
-        finally:
-            self._jail.give_back(guest)
 
-    def _jail_for(self, plan: Plan) -> Jail:
-        return self._jail
+    @asynccontextmanager
+    async def _guest(self, jail: Jail) -> AsyncIterator[Guest]:
+        guest = await jail.take()
+        try:
+            yield guest
+        finally:
+            jail.give_back(guest)
 
     async def close(self) -> None:
         await self._jail.close()

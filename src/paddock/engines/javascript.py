@@ -11,6 +11,7 @@ from paddock.engines.jailed import JailedEngine, JailedExecution
 from paddock.engines.typescript import Stripped, TypeScript
 from paddock.jail.guest import Guest
 from paddock.jail.inbox import Ended
+from paddock.jail.jail import Jail
 from paddock.model.events import Answer, ArtifactAnswer, EngineEvent, Finished
 from paddock.planning.plan import Plan
 
@@ -31,12 +32,11 @@ class JavaScriptEngine(JailedEngine):
                 yield Rejection(found)
                 return
             plan, stripped = replace(plan, code=found.code), found
-        jail = self._jail_for(plan)
-        guest = await jail.take()
-        try:
+        async with self._guest(self._jail_for(plan)) as guest:
             yield self._execution(guest, plan, stripped)
-        finally:
-            jail.give_back(guest)
+
+    def _jail_for(self, plan: Plan) -> Jail:
+        return self._jail
 
     def _execution(self, guest: Guest, plan: Plan, stripped: Stripped | None) -> JailedExecution:
         return JavaScriptExecution(guest, plan, stripped)

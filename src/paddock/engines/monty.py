@@ -46,6 +46,7 @@ from paddock.model.events import (
 from paddock.model.result import Verdict
 from paddock.planning import fits_python
 from paddock.planning.light.unlike import Seen
+from paddock.planning.misfit import Misfit
 from paddock.planning.plan import Plan
 from paddock.planning.python_source import LONG_PARSE_BYTES, Source, read
 
@@ -240,14 +241,14 @@ class MontyExecution:
         if asked is not None and not asked.done():
             asked.set_result(answer)
 
-    def _unreadable(self, answer: str) -> fits_python.Misfit | None:
+    def _unreadable(self, answer: str) -> Misfit | None:
         if not self._given.answers:
             self._seen = fits_python.numbers_seen(self._source, self._plan.names(), frozenset(self._plan.tools))
             if self._seen is not None:
                 self._seen.add(self._given)
         return fits_python.unreadable(self._source, (answer,), self._seen)
 
-    def _end_for(self, misfit: fits_python.Misfit) -> None:
+    def _end_for(self, misfit: Misfit) -> None:
         """Let the run end before the script sees an answer with which it might go wrong; the guest is then dropped."""
         message = f"after what a tool answered, this script needs full Python ({misfit}); nothing more of it was run"
         self._events.put_nowait(Finished(Verdict.LOST, error_type="EngineUnavailable", error_message=message))

@@ -71,9 +71,8 @@ class Sessions:
         opening = self._from_spare(limits, prelude) or asyncio.create_task(self._open(limits))
         self._wanted.add(opening)
         if self._asked:
-            self._make_spare(
-                limits, prelude
-            )  # who comes again may come at once; the very first run may be the only one
+            # Who comes again may come at once; the very first run may be the only one.
+            self._make_spare(limits, prelude)
         self._asked += 1
         if opening.done() and not opening.cancelled() and opening.exception() is None:
             self._wanted.discard(opening)

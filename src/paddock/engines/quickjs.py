@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from paddock.engines.javascript import JavaScriptEngine
-from paddock.engines.node import MB, RUNTIME, node_program
+from paddock.engines.node_guests import MB, RUNTIME, node_program
 from paddock.engines.typescript import TypeScript
 from paddock.jail.jail import Jail
 

@@ -1,1 +1,1 @@
-"""Programs that run inside the walls. Standard library only; the host never imports them."""
+"""Programs that run inside the walls. Standard library only, and `_quickjs`; the host never imports them."""

@@ -12,6 +12,7 @@ For each guest the warden starts a **reaper**: the first process of a new pid na
 there to be killed: the kernel then ends every process of that namespace, however it hid. The zygote forks the
 **guest** into the namespace. The guest enters its control group, gets mounts of its own, closes every descriptor but
 four, gives up its uid and its privileges, puts itself under Landlock and seccomp, and says READY on its own socket.
+One that is to be another program becomes it now, and the program says READY.
 Only then the host counts it as waiting (`Pool`), and only when a run comes it is sent limits, inputs, files and code.
 
 What a guest says is data: frames with announced lengths (`wire`), decoded into typed values (`Inbox`). How it ended is

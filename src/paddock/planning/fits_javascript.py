@@ -7,9 +7,9 @@ ends it there, and it moves.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from paddock.planning.javascript_text import bare
+from paddock.planning.misfit import Misfit
 
 GLOBALS = frozenset(
     (
@@ -38,17 +38,6 @@ _OTHERWISE = re.compile(r"(?<![\w$#])(?:toLocale[A-Z]\w+|localeCompare|cbrt|hypo
 _MODULE = re.compile(rf"{_START}(?:import|export)(?![\w$])(?!\s*\??\s*:)")
 _DECLARED = re.compile(rf"{_START}(?:let|const|var|function\s*\*?|class|interface|type|enum|namespace)\s+([\w$]+)")
 _UNDEFINED = re.compile(r"'?([\w$]+)'? is not defined")
-
-
-@dataclass(frozen=True, slots=True)
-class Misfit:
-    """The first thing in a script that the light engine does not have."""
-
-    what: str
-    line: int | None = None
-
-    def __str__(self) -> str:
-        return self.what if self.line is None else f"{self.what}, line {self.line}"
 
 
 def misfit(code: str, names: frozenset[str]) -> Misfit | None:

@@ -14,18 +14,8 @@ from paddock.planning.light.syntax import check
 from paddock.planning.light.texts import problem, uses
 from paddock.planning.light.things import Kind
 from paddock.planning.light.unlike import LOOKS, KeyUse, Seen
+from paddock.planning.misfit import Misfit
 from paddock.planning.python_source import Source
-
-
-@dataclass(frozen=True, slots=True)
-class Misfit:
-    """The first thing in a script that the light engine is not known to do as CPython does."""
-
-    what: str
-    line: int | None = None
-
-    def __str__(self) -> str:
-        return self.what if self.line is None else f"{self.what}, line {self.line}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Paddock as an MCP server: each definition is a tool, and a call of it is a run.
 
 What is wrong with a call's arguments, and how a script failed, is a result that a model can read; an error of the
-protocol would reach only its client. A call that is cancelled, or whose client goes, ends its run.
+protocol would reach only its client. A call that is cancelled ends its run.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ class _Unwritten(NamedTuple):
     status: Status
     milliseconds: float
     answer: str
-    arguments: Mapping[str, Any]
+    secrets: tuple[str, ...]
 
 
 class Broker:
@@ -88,7 +88,7 @@ class Broker:
         return answer
 
     async def conclude(self, number: int) -> None:
-        """Write down what a call came to, once it is answered: the script goes on meanwhile. Not to be cancelled."""
+        """Write down what a call came to, once it is answered. Not to be cancelled."""
         unwritten = self._unwritten.pop(number, None)
         if unwritten is None:
             return
@@ -100,8 +100,7 @@ class Broker:
         if task is not None:
             self.concluding.add(task)
             task.add_done_callback(self.concluding.discard)
-        status, milliseconds, answer, arguments = unwritten
-        secrets = self._secrets(arguments)
+        status, milliseconds, answer, secrets = unwritten
         said = await large.worked(lambda: redacted_json(answer, secrets), is_large=len(answer) > large.LARGE)
         # Where this fails the journal has a call whose outcome is not known, as after a crash.
         await _kept(self._journal.conclude(Outcome(self._run_id, number, status, milliseconds, said)))
@@ -158,15 +157,16 @@ class Broker:
     ) -> Answer:
         """Write down a call that is not made, with the reason."""
         is_read_only = tool is not None and bool(tool.hints.read_only)
-        answer = _failure(said)
-        if await self._intended(number, name, arguments, is_read_only=is_read_only) is None:
-            self._unwritten[number] = _Unwritten("error", 0.0, answer.json, arguments)
+        answer, secrets = _failure(said), self._secrets(arguments)
+        if await self._intended(number, name, arguments, secrets, is_read_only=is_read_only) is None:
+            self._unwritten[number] = _Unwritten("error", 0.0, answer.json, secrets)
         return answer
 
     async def _journalled(
         self, number: int, tool: Tool, arguments: Mapping[str, Any], notes: list[dict[str, Any]]
     ) -> Answer:
-        unkept = await self._intended(number, tool.full_name, arguments, is_read_only=bool(tool.hints.read_only))
+        secrets, is_read_only = self._secrets(arguments), bool(tool.hints.read_only)
+        unkept = await self._intended(number, tool.full_name, arguments, secrets, is_read_only=is_read_only)
         if unkept is not None:
             summary = f"The call was not made: the journal cannot be written ({unkept})."
             return _failure(envelope.internal_error(tool.full_name, summary))
@@ -178,19 +178,19 @@ class Broker:
             status: Status = "cancelled" if answer is None else "error" if answer.failed else "ok"
             milliseconds = (time.perf_counter() - started) * 1000
             said = "" if answer is None else answer.json
-            self._unwritten[number] = _Unwritten(status, milliseconds, said, arguments)
+            self._unwritten[number] = _Unwritten(status, milliseconds, said, secrets)
             if answer is None:
                 await self.conclude(number)
         return answer
 
     async def _intended(
-        self, number: int, name: str, arguments: Mapping[str, Any], *, is_read_only: bool
+        self, number: int, name: str, arguments: Mapping[str, Any], secrets: tuple[str, ...], *, is_read_only: bool
     ) -> str | None:
         """Write down that a call is to be made; why that could not be."""
         from paddock.model.journal import Intent
         from paddock.tools.redaction import redacted
 
-        text = json.dumps(redacted(arguments, self._secrets(arguments)))
+        text = json.dumps(redacted(arguments, secrets))
         intent = Intent(self._run_id, number, name, text, is_read_only, time.time())
         return await _kept(self._journal.intend(intent))
 
