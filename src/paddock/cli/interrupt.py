@@ -43,9 +43,11 @@ class Interrupts:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """A write that a slow reader may hold up: a signal ends it at once."""
+        """A write that a slow reader may hold up: a signal ends it at once, and none begins after one."""
         self._in_write = True
         try:
+            if self._received is not None:  # the task's own end waits for the loop, which a write would hold up
+                raise asyncio.CancelledError
             yield
         finally:
             self._in_write = False

@@ -12,6 +12,8 @@ from paddock.model.errors import HostError
 from paddock.model.result import RunResult, Verdict
 
 WIDTH = 100
+SIGNAL_SECONDS = 0.5
+"""How long a signal that comes just before a wait for the reader may go unseen."""
 _COLOURS = {"red": "31", "green": "32", "yellow": "33", "cyan": "36", "dim": "2", "bold": "1"}
 # Escape sequences, C1 controls, a bare carriage return and text that changes direction can hide or forge what the
 # reader sees, or make the terminal act.
@@ -73,9 +75,10 @@ class Screen:
         rest = memoryview(data if self._fd is not None else b"")
         while rest and self._fd is not None:
             try:
-                rest = rest[os.write(self._fd, rest) :]
+                if select.select([], [self._fd], [], SIGNAL_SECONDS)[1]:  # then a pipe takes PIPE_BUF without a wait
+                    rest = rest[os.write(self._fd, rest[: select.PIPE_BUF]) :]
             except BlockingIOError:
-                select.select([], [self._fd], [])
+                continue
             except BrokenPipeError:
                 raise
             except OSError as problem:
