@@ -19,6 +19,7 @@ which can be exponentially larger outside than inside; it cannot list names, and
 EXACT = ("round", "sum") if sys.version_info >= (3, 12) else ("round",)
 """Builtins that are replaced inside, where the running Python computes what Monty's own does not."""
 _TO_HOST = re.compile(r"__paddock_(call|progress|artifact)\(")
+_AWAITED = re.compile(r"await (?=__paddock_)")
 
 
 class Prelude(NamedTuple):
@@ -38,7 +39,12 @@ def prelude(source: Source, tools: tuple[str, ...]) -> Prelude:
     linked = tuple(sorted(used.intersection(tools).difference(BRIDGE_NAMES)))
     bridges = tuple(sorted(used.intersection(BRIDGE_NAMES)))
     exact = tuple(name for name in EXACT if name in used)
-    return _prelude(bridges, linked, exact, "strptime" in source.code)
+    return _prelude(bridges, linked, exact, "strptime" in source.code, may_overlap(source))
+
+
+def may_overlap(source: Source) -> bool:
+    """Whether calls may be under way at once. Where not, a guest goes on only with the answer, and needs no future."""
+    return "asyncio" in source.code
 
 
 def guest(name: str) -> str:
@@ -47,11 +53,15 @@ def guest(name: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def _prelude(bridges: tuple[str, ...], linked: tuple[str, ...], exact: tuple[str, ...], has_stamps: bool) -> Prelude:
+def _prelude(
+    bridges: tuple[str, ...], linked: tuple[str, ...], exact: tuple[str, ...], has_stamps: bool, overlaps: bool
+) -> Prelude:
     parts = [guest("monty_tools.py")] if linked or "call_tool" in bridges else []
     parts += [guest("monty_progress.py")] if "report_progress" in bridges else []
     parts += [guest("monty_artifacts.py")] if {"create_artifact", "read_artifact"}.intersection(bridges) else []
     parts += [f"async def {name}(payload=None):\n    return await call_tool({name!r}, payload)\n" for name in linked]
     parts += [guest(f"monty_{name}.py") for name in exact]
     parts += [guest("monty_strptime.py")] if has_stamps else []
-    return Prelude(_TO_HOST.sub(rf"__paddock_\1_{SECRET}(", "\n".join(parts)), not linked)
+    text = "\n".join(parts)
+    text = _TO_HOST.sub(rf"__paddock_\1_{SECRET}(", text if overlaps else _AWAITED.sub("", text))
+    return Prelude(text, not linked)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Collection
 from typing import Any, TypeAlias
 
-from pydantic_monty import AsyncFunctionSnapshot, AsyncMonty, MontyRuntimeError, MontyTypingError
+from pydantic_monty import FunctionSnapshot, Monty, MontyRuntimeError, MontyTypingError
 
 from paddock.engines.monty_code import script_lines
 from paddock.engines.monty_findings import Finding, certain
@@ -33,10 +33,10 @@ Stubs: TypeAlias = Callable[[Collection[str]], str]
 """Gives the declarations of the tools, for a script that assigns these names itself."""
 
 
-async def check_types(pool: AsyncMonty, plan: Plan, source: Source, stubs: Stubs | None = None) -> Finished | None:
+def check_types(pool: Monty, plan: Plan, source: Source, stubs: Stubs | None = None) -> Finished | None:
     """The first thing that is wrong by its types, with all of them in the message; None where nothing is."""
     declared = _stubs(plan, source, stubs)
-    async with pool.checkout(
+    with pool.checkout(
         limits={"max_feed_duration_secs": CHECK_SECONDS, "max_memory": plan.limits.memory_bytes},
         type_check=True,
         type_check_stubs=declared,
@@ -45,9 +45,9 @@ async def check_types(pool: AsyncMonty, plan: Plan, source: Source, stubs: Stubs
         # The worker checks a whole feed before it runs the first line. That line calls the gate, which is never
         # answered: reaching it means that the check passed.
         try:
-            snapshot: Any = await session.feed_start(f"{GATE}()\n{_checkable(source)}")
-            while isinstance(snapshot, AsyncFunctionSnapshot) and snapshot.function_name == "import_stubs":
-                snapshot = await snapshot.resume_auto()
+            snapshot: Any = session.feed_start(f"{GATE}()\n{_checkable(source)}")
+            while isinstance(snapshot, FunctionSnapshot) and snapshot.function_name == "import_stubs":
+                snapshot = snapshot.resume_auto()
         except MontyTypingError as error:
             return _finding(error.display(), source, declared if stubs else "")
         except MontyRuntimeError as error:
