@@ -11,12 +11,12 @@ from datetime import datetime
 from typing import Any
 
 import pytest
-from pydantic_monty import AsyncMonty
+from pydantic_monty import Monty
 
 from paddock.config import Config, MontyConfig
 from paddock.engines import monty
 from paddock.engines.monty import MontyEngine
-from paddock.engines.monty_sessions import SUSPENSIONS
+from paddock.engines.monty_drivers import SUSPENSIONS
 from paddock.model.errors import EngineCrashed, EngineUnavailable
 from paddock.model.limits import Limits
 from paddock.model.result import Verdict
@@ -29,7 +29,7 @@ ONE_WORKER = Config(monty=MontyConfig(min_workers=1, max_workers=1))
 class Watched:
     """A real pool that remembers what it was asked for."""
 
-    def __init__(self, pool: AsyncMonty) -> None:
+    def __init__(self, pool: Monty) -> None:
         self._pool = pool
         self.asked: list[dict[str, Any]] = []
 
@@ -37,17 +37,19 @@ class Watched:
         self.asked.append(options)
         return self._pool.checkout(**options)
 
-    async def __aexit__(self, *args: object) -> None:
-        await self._pool.__aexit__(*args)
+    def __exit__(self, *args: object) -> None:
+        self._pool.__exit__(*args)
 
 
 async def test_every_run_is_a_checkout_of_its_own_with_all_its_limits() -> None:
     engine = MontyEngine(Config())
     async with Paddock(engines={"monty": lambda config: engine}) as paddock:
         await paddock.run("1", engine="monty")
-        sessions = await engine._start()
-        watched = Watched(sessions.pool)
-        sessions.pool = watched  # type: ignore[assignment]
+        drivers = await engine._start()
+        watched: Any = Watched(drivers.pool)
+        drivers.pool = watched
+        for driver in drivers._all:
+            driver.pool = watched
         limits = Limits(wall_seconds=2.0, memory_bytes=64 * 1024 * 1024, recursion=50)
         for _ in range(2):
             await paddock.run("1", engine="monty", limits=limits)

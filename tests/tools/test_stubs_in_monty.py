@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
+from collections.abc import Iterator
 
 import pytest
-from pydantic_monty import AsyncMonty, MontyRuntimeError, MontyTypingError
+from pydantic_monty import Monty, MontyRuntimeError, MontyTypingError
 
-from paddock.engines.monty import _let_threads_finish_at_exit
 from paddock.model.tools import Tool
 from paddock.tools.stubs import module
 from tests.tools.samples import CANCEL, ORDERS, SHOP
@@ -16,17 +15,16 @@ from tests.tools.test_stubs import EVERY, RIGHT, nasty_tools
 
 
 @pytest.fixture
-async def pool() -> AsyncIterator[AsyncMonty]:
-    _let_threads_finish_at_exit()
-    async with AsyncMonty() as pool:
+def pool() -> Iterator[Monty]:
+    with Monty() as pool:
         yield pool
 
 
-async def findings(pool: AsyncMonty, stub: str, script: str) -> set[int]:
+def findings(pool: Monty, stub: str, script: str) -> set[int]:
     """The lines in which the checker finds something wrong. Nothing of the script runs past its first call."""
-    async with pool.checkout(type_check=True, type_check_stubs=stub, type_check_format="concise") as session:
+    with pool.checkout(type_check=True, type_check_stubs=stub, type_check_format="concise") as session:
         try:
-            await session.feed_start(script)
+            session.feed_start(script)
         except MontyTypingError as error:
             return {int(line) for line in re.findall(r"^main\.py:(\d+):\d+: error", error.display(), re.MULTILINE)}
         except MontyRuntimeError:
@@ -34,8 +32,8 @@ async def findings(pool: AsyncMonty, stub: str, script: str) -> set[int]:
     return set()
 
 
-async def test_what_is_right_passes(pool: AsyncMonty) -> None:
-    assert await findings(pool, module(EVERY), RIGHT) == set()
+def test_what_is_right_passes(pool: Monty) -> None:
+    assert findings(pool, module(EVERY), RIGHT) == set()
 
 
 @pytest.mark.parametrize(
@@ -55,19 +53,19 @@ async def test_what_is_right_passes(pool: AsyncMonty) -> None:
         (1, "OrdersResult"),
     ],
 )
-async def test_what_is_wrong_is_found_at_its_line(pool: AsyncMonty, line: int, script: str) -> None:
-    assert await findings(pool, module([ORDERS, CANCEL]), script) == {line}
+def test_what_is_wrong_is_found_at_its_line(pool: Monty, line: int, script: str) -> None:
+    assert findings(pool, module([ORDERS, CANCEL]), script) == {line}
 
 
-async def test_a_name_that_a_script_assigns_may_hold_anything(pool: AsyncMonty) -> None:
+def test_a_name_that_a_script_assigns_may_hold_anything(pool: Monty) -> None:
     script = "orders = await orders({'status': 'open'})\nfiles = 5\norders['rows'] + files"
-    assert await findings(pool, module(SHOP), script) != set()
-    assert await findings(pool, module(SHOP, rebound=["orders", "files", "unknown"]), script) == set()
+    assert findings(pool, module(SHOP), script) != set()
+    assert findings(pool, module(SHOP, rebound=["orders", "files", "unknown"]), script) == set()
 
 
-async def test_a_name_that_begins_with_an_underscore_is_there(pool: AsyncMonty) -> None:
-    assert await findings(pool, module([Tool("s", "_hidden")]), "await _hidden()") == set()
+def test_a_name_that_begins_with_an_underscore_is_there(pool: Monty) -> None:
+    assert findings(pool, module([Tool("s", "_hidden")]), "await _hidden()") == set()
 
 
-async def test_stubs_of_hostile_tools_are_read_to_their_end(pool: AsyncMonty) -> None:
-    assert await findings(pool, module([*nasty_tools(), ORDERS]), "(await orders({'status': 'open'}))['rowz']") == {1}
+def test_stubs_of_hostile_tools_are_read_to_their_end(pool: Monty) -> None:
+    assert findings(pool, module([*nasty_tools(), ORDERS]), "(await orders({'status': 'open'}))['rowz']") == {1}

@@ -80,6 +80,8 @@ class MontyEngine:
 
     async def close(self) -> None:
         drivers, self._drivers = self._drivers, None
+        if drivers is not None:
+            drivers.refuse()
         for execution in list(self._open):
             await execution.abandon()
         if drivers is not None:

@@ -31,6 +31,7 @@ T = TypeVar("T")
 SUSPENSIONS = 10_000_000  # calls, file operations, sleeps: the run's own limits end it long before
 EXIT_SECONDS = 1.0
 CLOSED = "Paddock was closed before the script began"
+DIED = "the light engine's worker died before the script began"
 
 
 class Opened(NamedTuple):
@@ -48,9 +49,10 @@ class Opened(NamedTuple):
 
     def suits(self, limits: Limits, prelude: Prelude) -> bool:
         """Whether a script that needs `prelude` may run in it: it must not find what another one needed."""
-        return self.limits == limits and (self.fed.is_common or self.fed == prelude) and self._is_alive()
+        return (self.fed == prelude or self.fed.is_common) and self.limits == limits
 
-    def _is_alive(self) -> bool:
+    def is_alive(self) -> bool:
+        """Whether its worker was not killed meanwhile."""
         try:
             # Asks without waiting, and leaves the answer for the pool.
             return self.pid is None or os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
@@ -65,12 +67,15 @@ class Driver:
         self.pool = pool
         self.opened: Opened | None = None
         """Only the thread changes it."""
+        self._is_ended = False
         self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         # A daemon: who does not close Paddock is not kept from ending. `_end_all` ends it in time.
         self._thread = threading.Thread(target=self._work, name="paddock-monty", daemon=True)
         self._thread.start()
 
     def do(self, job: Callable[[], None]) -> None:
+        if self._is_ended:
+            raise EngineCrashed(CLOSED)
         self._jobs.put(job)
 
     async def did(self, job: Callable[[], T]) -> T:
@@ -106,6 +111,7 @@ class Driver:
 
     def end(self) -> None:
         """Let the thread end its session, and itself, after what it still has to do."""
+        self._is_ended = True
         self._jobs.put(None)
 
     def join(self, seconds: float | None = None) -> None:
@@ -113,7 +119,7 @@ class Driver:
 
     def session(self, limits: Limits, prelude: Prelude) -> Opened:
         """In the thread: a fresh session under `limits`, at best with `prelude` fed."""
-        if self.opened is None or not self.opened.suits(limits, prelude):
+        if self.opened is None or not (self.opened.suits(limits, prelude) and self.opened.is_alive()):
             self.drop()
             self._open(limits, Prelude())
         if self.opened is None:
@@ -191,16 +197,23 @@ class Drivers:
             raise
 
     async def take(self, limits: Limits, prelude: Prelude) -> Driver:
-        """A driver, at best with a session for such a script; waits while all are busy."""
+        """A driver with a session for such a script; waits while all are busy."""
         if self._closed:
             raise EngineCrashed(CLOSED)
         driver = self._ready(limits, prelude) or await self._freed()
-        if self._asked and not self._idle and len(self._all) < self._most:
-            # Who comes again may come at once; the very first run may be the only one.
-            ahead = self._new()
-            ahead.do(partial(ahead.renew, limits, prelude))
-            self._idle.append(ahead)
-        self._asked += 1
+        if self._closed:  # while it waited
+            raise EngineCrashed(CLOSED)
+        self._think_ahead(limits, prelude)
+        if driver.opened is None or not driver.opened.suits(limits, prelude):
+            try:
+                await driver.did(lambda: driver.session(limits, prelude))
+            except BaseException as problem:
+                self.give_back(driver, limits, prelude)
+                if isinstance(problem, MontyError | RuntimeError | OSError):
+                    raise EngineCrashed(f"{DIED}: {problem}") from None
+                raise
+        if self._closed:
+            raise EngineCrashed(CLOSED)
         return driver
 
     def give_back(self, driver: Driver, limits: Limits, prelude: Prelude) -> None:
@@ -210,12 +223,16 @@ class Drivers:
         driver.do(partial(driver.renew, limits, prelude) if self._asked > 1 else driver.drop)
         self._free(driver)
 
-    async def close(self) -> None:
-        """End every session, and the pool. Runs that still wait fail; those that have a session must end it first."""
+    def refuse(self) -> None:
+        """Hand out no more; runs that still wait fail."""
         self._closed = True
         for waiting in self._waiting:
             if not waiting.done():
                 waiting.set_exception(EngineCrashed(CLOSED))
+
+    async def close(self) -> None:
+        """End every session, and the pool. Who has a driver must be done with it."""
+        self.refuse()
         drivers, self._all, self._idle = self._all, [], []
         await asyncio.to_thread(_end, drivers, self.pool)
 
@@ -228,6 +245,14 @@ class Drivers:
         for driver in drivers:
             driver.join(EXIT_SECONDS)
 
+    def _think_ahead(self, limits: Limits, prelude: Prelude) -> None:
+        if self._asked and not self._idle and len(self._all) < self._most:
+            # Who comes again may come at once; the very first run may be the only one.
+            ahead = self._new()
+            ahead.do(partial(ahead.renew, limits, prelude))
+            self._idle.append(ahead)
+        self._asked += 1
+
     def _ready(self, limits: Limits, prelude: Prelude) -> Driver | None:
         def fitness(driver: Driver) -> tuple[bool, bool]:
             opened = driver.opened
@@ -235,7 +260,7 @@ class Drivers:
 
         if not self._idle:
             return None
-        best = max(self._idle, key=fitness)
+        best = self._idle[0] if len(self._idle) == 1 else max(self._idle, key=fitness)
         self._idle.remove(best)
         return best
 

@@ -21,7 +21,7 @@ from pydantic_monty import FunctionSnapshot, FutureSnapshot, MontyComplete, Mont
 
 from paddock.engines import monty_errors
 from paddock.engines.monty_code import DUMP, RESULT, Prepared, prepare
-from paddock.engines.monty_drivers import Driver
+from paddock.engines.monty_drivers import DIED, Driver
 from paddock.engines.monty_files import LazyFiles
 from paddock.engines.monty_floats import Floats
 from paddock.engines.monty_prelude import SECRET, Prelude, guest, may_overlap
@@ -79,13 +79,13 @@ class MontyExecution:
         self._answers: SimpleQueue[tuple[str, int, Any]] = SimpleQueue()
         self._mail: deque[EngineEvent | EngineCrashed] = deque()
         self._is_awaking = False
-        self._reader: asyncio.Future[None] | None = None
+        self._readers: list[asyncio.Future[None]] = []
         self._is_begun = self._is_stopped = self._has_left = False
 
     async def feed(self) -> AsyncGenerator[EngineEvent, None]:
         if not self._is_stopped:
-            self._is_begun = True
             self._driver.do(self._drive)
+            self._is_begun = True
         while True:
             while self._mail:
                 event = self._mail.popleft()
@@ -105,9 +105,7 @@ class MontyExecution:
     async def abandon(self) -> None:
         """End the guest because the engine is closed; the run ends as cancelled."""
         await self.stop()
-        message = "Paddock was closed while the script ran"
-        self._mail.clear()
-        self._mail.append(Finished(Verdict.CANCELLED, error_type="Cancelled", error_message=message))
+        self._mail.append(_CANCELLED)  # where the thread never came to it
         self._awake()
 
     async def stop(self) -> None:
@@ -122,13 +120,16 @@ class MontyExecution:
 
     async def _news(self) -> None:
         """Wait until the thread has told something; what it told before is looked at first."""
-        self._reader = self._loop.create_future()
-        await self._reader
+        reader = self._loop.create_future()
+        self._readers.append(reader)
+        await reader
 
     def _awake(self) -> None:
         self._is_awaking = False
-        if self._reader is not None and not self._reader.done():
-            self._reader.set_result(None)
+        readers, self._readers = self._readers, []
+        for reader in readers:
+            if not reader.done():
+                reader.set_result(None)
 
     def _tell(self, event: EngineEvent | EngineCrashed) -> None:
         """In the thread: hand `event` to the loop, which is woken once for all that it has not seen."""
@@ -144,19 +145,19 @@ class MontyExecution:
         try:
             ended = self._ended()
         except _Stopped:
-            ended = Finished(Verdict.CANCELLED)
+            ended = _CANCELLED
         except Exception as problem:  # noqa: BLE001  the reader of our events must learn that no more will come
             ended = Finished(Verdict.LOST, error_type="EngineCrashed", error_message=str(problem))
         for stream, text in self._floats.rest():
             self._tell(Output(stream, text))
         self._has_left = True
-        self._tell(ended)
+        self._tell(_CANCELLED if self._is_stopped else ended)
 
     def _ended(self) -> Finished | EngineCrashed:
         try:
             opened = self._driver.session(self._plan.limits, self._wanted)
         except (MontyError, RuntimeError, OSError) as problem:
-            return EngineCrashed(f"the light engine's worker died before the script began: {problem}")
+            return EngineCrashed(f"{DIED}: {problem}")
         if self._is_stopped:  # before there was anything to kill
             raise _Stopped
         cpu = _Cpu(opened.pid)
@@ -343,6 +344,10 @@ class _Unfit(Exception):
 
 
 _STOP: tuple[str, int, Any] = ("stop", 0, None)
+_CANCELLED = Finished(
+    Verdict.CANCELLED, error_type="Cancelled", error_message="Paddock was closed while the script ran"
+)
+"""How a run that was stopped ends; somebody hears of it only where it was for this reason."""
 
 
 def _to_host(*_: object) -> None:

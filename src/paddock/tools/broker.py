@@ -39,6 +39,15 @@ class Rules:
     call_seconds: float = 60.0
 
 
+class _Asked(NamedTuple):
+    """A call, and what may be written down of it."""
+
+    number: int
+    arguments: Mapping[str, Any]
+    text: str  # the arguments as JSON, without secrets
+    secrets: tuple[str, ...]  # that an answer may say again
+
+
 class _Unwritten(NamedTuple):
     """What a call came to, while the journal does not know it."""
 
@@ -81,7 +90,7 @@ class Broker:
         arguments = self._arguments(call)
         started = time.perf_counter()
         name = self._scope.links.get(call.tool, call.tool)
-        answer = await self._answer(call.id, name, arguments)
+        answer = await self._answer(call, name, arguments)
         milliseconds = (time.perf_counter() - started) * 1000
         status = "error" if answer.failed else "ok"
         self._calls[call.id] = Call(call.id, name, arguments or {}, status, round(milliseconds, 3))
@@ -94,14 +103,16 @@ class Broker:
             return
         from paddock.model.journal import Outcome
         from paddock.tools import large
-        from paddock.tools.redaction import redacted_json
+        from paddock.tools.redaction import may_hold_secrets, redacted_json
 
         task = asyncio.current_task()
         if task is not None:
             self.concluding.add(task)
             task.add_done_callback(self.concluding.discard)
-        status, milliseconds, answer, secrets = unwritten
-        said = await large.worked(lambda: redacted_json(answer, secrets), is_large=len(answer) > large.LARGE)
+        status, milliseconds, said, secrets = unwritten
+        if secrets or may_hold_secrets(said):
+            text = said
+            said = await large.worked(lambda: redacted_json(text, secrets), is_large=len(text) > large.LARGE)
         # Where this fails the journal has a call whose outcome is not known, as after a crash.
         await _kept(self._journal.conclude(Outcome(self._run_id, number, status, milliseconds, said)))
 
@@ -122,26 +133,28 @@ class Broker:
         may_be_deep = text.count("{") + text.count("[") > ARGUMENT_DEPTH
         return None if may_be_deep and is_deeper(arguments, ARGUMENT_DEPTH) else arguments
 
-    async def _answer(self, number: int, name: str, arguments: Mapping[str, Any] | None) -> Answer:
+    async def _answer(self, call: ToolCall, name: str, arguments: Mapping[str, Any] | None) -> Answer:
         if arguments is None:
-            return await self._refused(number, name, {}, None, _too_large(name))
+            return await self._refused(self._asked(call.id, {}), name, None, _too_large(name))
+        asked = self._asked(call.id, arguments, call.arguments_json)
         tool = await self._scope.find(name)
         if tool is None:
-            return await self._refused(number, name, arguments, None, await self._not_found(name))
+            return await self._refused(asked, name, None, await self._not_found(name))
         if self._rules.policy is not None and (decision := self._rules.policy.decide(tool)).action != "allow":
             from paddock.tools.policy import refusal
 
-            return await self._refused(number, tool.full_name, arguments, tool, refusal(decision, tool))
+            return await self._refused(asked, tool.full_name, tool, refusal(decision, tool))
         notes: list[dict[str, Any]] = []
         if self._rules.repairs:
             from paddock.tools.repair import repaired
 
             arguments, notes = repaired(arguments, tool.input_schema)
-        problem = await self._problem(tool, arguments)
+            asked = self._asked(call.id, arguments) if notes else asked
+        problem = await self._problem(tool, asked.arguments)
         if problem is not None:
             problem = envelope.with_meta(problem, normalized=notes)
-            return await self._refused(number, tool.full_name, arguments, tool, problem)
-        return await self._journalled(number, tool, arguments, notes)
+            return await self._refused(asked, tool.full_name, tool, problem)
+        return await self._journalled(asked, tool, notes)
 
     async def _problem(self, tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
         """What is wrong with the arguments: something that is the host's to add, or what the tool's schema forbids."""
@@ -152,53 +165,51 @@ class Broker:
                 return envelope.context_not_allowed(tool.full_name, names)
         return (await self._toolbox.validator(tool)).problems(dict(arguments), tool.full_name)
 
-    async def _refused(
-        self, number: int, name: str, arguments: Mapping[str, Any], tool: Tool | None, said: dict[str, Any]
-    ) -> Answer:
+    async def _refused(self, asked: _Asked, name: str, tool: Tool | None, said: dict[str, Any]) -> Answer:
         """Write down a call that is not made, with the reason."""
         is_read_only = tool is not None and bool(tool.hints.read_only)
-        answer, secrets = _failure(said), self._secrets(arguments)
-        if await self._intended(number, name, arguments, secrets, is_read_only=is_read_only) is None:
-            self._unwritten[number] = _Unwritten("error", 0.0, answer.json, secrets)
+        answer = _failure(said)
+        if await self._intended(asked, name, is_read_only=is_read_only) is None:
+            self._unwritten[asked.number] = _Unwritten("error", 0.0, answer.json, asked.secrets)
         return answer
 
-    async def _journalled(
-        self, number: int, tool: Tool, arguments: Mapping[str, Any], notes: list[dict[str, Any]]
-    ) -> Answer:
-        secrets, is_read_only = self._secrets(arguments), bool(tool.hints.read_only)
-        unkept = await self._intended(number, tool.full_name, arguments, secrets, is_read_only=is_read_only)
+    async def _journalled(self, asked: _Asked, tool: Tool, notes: list[dict[str, Any]]) -> Answer:
+        unkept = await self._intended(asked, tool.full_name, is_read_only=bool(tool.hints.read_only))
         if unkept is not None:
             summary = f"The call was not made: the journal cannot be written ({unkept})."
             return _failure(envelope.internal_error(tool.full_name, summary))
         started = time.perf_counter()
         answer: Answer | None = None
         try:
-            answer = await self._called(tool, arguments, notes)
+            answer = await self._called(tool, asked.arguments, notes)
         finally:
             status: Status = "cancelled" if answer is None else "error" if answer.failed else "ok"
             milliseconds = (time.perf_counter() - started) * 1000
             said = "" if answer is None else answer.json
-            self._unwritten[number] = _Unwritten(status, milliseconds, said, secrets)
+            self._unwritten[asked.number] = _Unwritten(status, milliseconds, said, asked.secrets)
             if answer is None:
-                await self.conclude(number)
+                await self.conclude(asked.number)
         return answer
 
-    async def _intended(
-        self, number: int, name: str, arguments: Mapping[str, Any], secrets: tuple[str, ...], *, is_read_only: bool
-    ) -> str | None:
+    async def _intended(self, asked: _Asked, name: str, *, is_read_only: bool) -> str | None:
         """Write down that a call is to be made; why that could not be."""
         from paddock.model.journal import Intent
-        from paddock.tools.redaction import redacted
 
-        text = json.dumps(redacted(arguments, secrets))
-        intent = Intent(self._run_id, number, name, text, is_read_only, time.time())
+        intent = Intent(self._run_id, asked.number, name, asked.text, is_read_only, time.time())
         return await _kept(self._journal.intend(intent))
 
-    def _secrets(self, arguments: Mapping[str, Any]) -> tuple[str, ...]:
-        """What must not be written down: a script's own password too, which a tool or a complaint may say again."""
-        from paddock.tools.redaction import named_secrets
+    def _asked(self, number: int, arguments: Mapping[str, Any], text: str | None = None) -> _Asked:
+        """A call as it is written down. `text` is its arguments as JSON, where that is at hand.
 
-        return (*self._toolbox.secrets, *named_secrets(arguments))
+        A script's own password must not be written down either, which a tool or a complaint may say again.
+        """
+        from paddock.tools.redaction import may_hold_secrets, named_secrets, redacted
+
+        known = self._toolbox.secrets
+        if text is not None and not known and not may_hold_secrets(text):
+            return _Asked(number, arguments, text, ())
+        secrets = (*known, *named_secrets(arguments))
+        return _Asked(number, arguments, json.dumps(redacted(arguments, secrets)), secrets)
 
     async def _called(self, tool: Tool, arguments: Mapping[str, Any], notes: list[dict[str, Any]]) -> Answer:
         from paddock.tools.upstream_errors import CallFailed

@@ -38,6 +38,14 @@ _PASSED_CHARACTERS = 1000
 """Of a secret that a script passes; a longer one is taken out of the arguments, and not looked for in the answer."""
 
 
+_HINT = re.compile("|".join([*("[^a-z0-9]*".join(ending) for ending in _ENDINGS), "basic", "://"]))
+
+
+def may_hold_secrets(text: str) -> bool:
+    """Whether JSON text could hold a secret by a name or a form. Some µs; where that is not clear, it could."""
+    return "\\" in text or len(text) > large.LARGE or _HINT.search(text.lower()) is not None
+
+
 def redacted(value: Any, secrets: Collection[str] = ()) -> Any:
     """A copy of `value` with "[redacted]" in the place of secrets. Linear in its size; other objects stay as is."""
     return _Redaction(secrets).of(value, 0)
