@@ -223,6 +223,7 @@ def test_a_paddock_belongs_to_one_event_loop() -> None:
     assert asyncio.run(start()) == 2
     with pytest.raises(RequestError, match="another event loop"):
         asyncio.run(start())
+    asyncio.run(paddock.aclose())
 
 
 def test_a_paddock_that_was_left_can_be_used_in_another_loop() -> None:

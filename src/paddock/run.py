@@ -294,7 +294,7 @@ def _memory_journal() -> Journal:
 
 _END: Any = object()
 _ATTEMPTS = 4  # of a run that the host lost before anything of it was seen
-_GRACE_SECONDS = 0.05  # an engine that can stop its guest by itself does so first, and keeps its interpreter
+_GRACE_SECONDS = 0.2  # an engine that can stop its guest by itself does so first, and keeps its interpreter and output
 
 
 async def _answer(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import random
 
 import pytest
@@ -11,7 +12,7 @@ from paddock.config import Config, MontyConfig
 from paddock.model.errors import EngineCrashed
 from paddock.model.result import RunResult, Verdict
 from paddock.run import Paddock
-from tests.anomaly.processes import children
+from tests.anomaly.processes import children, wait_until_gone
 
 
 def with_workers(most: int) -> Config:
@@ -127,3 +128,17 @@ async def test_limits_that_the_functions_for_tools_exceed_end_the_run_and_no_mor
             assert tight.verdict is Verdict.OUT_OF_MEMORY, tight
             assert (await paddock.run("1 + 1")).output == 2
     assert children() == []
+
+
+def test_a_paddock_that_nobody_holds_any_more_leaves_no_process() -> None:
+    before = set(children())
+
+    async def use() -> tuple[object, list[int]]:
+        paddock = Paddock()
+        output = (await paddock.run("1 + 1", engine="monty")).output
+        return output, sorted(set(children()) - before)
+
+    output, started = asyncio.run(use())
+    gc.collect()
+    assert (output, len(started)) == (2, 1)
+    wait_until_gone(started)

@@ -67,6 +67,8 @@ class Driver:
         self.pool = pool
         self.opened: Opened | None = None
         """Only the thread changes it."""
+        self.ready: Opened | None = None
+        """The same, once it only waits for a script. The thread sets it, and who takes the driver clears it."""
         self._is_ended = False
         self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         # A daemon: who does not close Paddock is not kept from ending. `_end_all` ends it in time.
@@ -138,6 +140,7 @@ class Driver:
                     self.drop()
                 else:
                     self.opened = self.opened._replace(fed=prelude)
+            self.ready = self.opened
 
     def drop(self) -> None:
         """In the thread: end the session."""
@@ -183,6 +186,14 @@ class Drivers:
         self._closed = False
         _open_drivers.add(self)
 
+    def __del__(self) -> None:
+        # Who was never closed leaves no thread and no worker behind. Nothing may be waited for here, but in a thread.
+        if self._all:
+            first, *others = self._all
+            first.do(first.drop)
+            first.do(partial(_end, others, first.pool))
+            first.end()
+
     async def start(self) -> None:
         """Start the pool's workers, from a thread that lives as long as they: a worker dies with who started it."""
         driver = self._new()
@@ -204,7 +215,7 @@ class Drivers:
         if self._closed:  # while it waited
             raise EngineCrashed(CLOSED)
         self._think_ahead(limits, prelude)
-        if driver.opened is None or not driver.opened.suits(limits, prelude):
+        if driver.ready is None or not driver.ready.suits(limits, prelude):
             try:
                 await driver.did(lambda: driver.session(limits, prelude))
             except BaseException as problem:
@@ -212,6 +223,7 @@ class Drivers:
                 if isinstance(problem, MontyError | RuntimeError | OSError):
                     raise EngineCrashed(f"{DIED}: {problem}") from None
                 raise
+        driver.ready = None
         if self._closed:
             raise EngineCrashed(CLOSED)
         return driver
@@ -255,8 +267,8 @@ class Drivers:
 
     def _ready(self, limits: Limits, prelude: Prelude) -> Driver | None:
         def fitness(driver: Driver) -> tuple[bool, bool]:
-            opened = driver.opened
-            return opened is not None and opened.suits(limits, prelude), opened is not None and opened.fed == prelude
+            ready = driver.ready
+            return ready is not None and ready.suits(limits, prelude), ready is not None and ready.fed == prelude
 
         if not self._idle:
             return None
