@@ -41,7 +41,7 @@ class Store:
         wait_seconds: float = WAIT_SECONDS,
     ) -> None:
         self.path = Path(path)
-        self._busy_seconds = busy_seconds
+        self._busy_seconds, self._is_migrated = busy_seconds, False
         self.writer = Writer(self._open, name=self.path, wait_seconds=wait_seconds)
         self._reader = Reader(self._open_to_read, name=self.path)
         self._owner = Owner(self.path.with_name(f"{self.path.name}.owners"))
@@ -74,7 +74,7 @@ class Store:
     async def read(self, work: Callable[[sqlalchemy.Connection], T]) -> T:
         """What `work` finds, off the event loop. It sees all that was handed to the writer before."""
         await self.writer.settle()
-        if not self.path.exists():
+        if not self._is_migrated:
             await self.start()
         return await self._reader.read(work)
 
@@ -98,6 +98,7 @@ class Store:
         except BaseException:
             connection.close()
             raise
+        self._is_migrated = True
         return connection
 
     def _open_to_read(self) -> sqlalchemy.Connection:

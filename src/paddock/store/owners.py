@@ -8,7 +8,6 @@ from __future__ import annotations
 import fcntl
 import os
 import secrets
-from contextlib import suppress
 from pathlib import Path
 
 
@@ -49,8 +48,6 @@ class Owner:
             (self._folder / self.name).unlink(missing_ok=True)
             os.close(self._fd)
             self._fd = None
-            with suppress(OSError):
-                self._folder.rmdir()  # where nobody else is in it
 
 
 def _locked(path: Path, flags: int) -> int | None:

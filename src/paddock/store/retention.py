@@ -174,6 +174,10 @@ def _versions(connection: sqlalchemy.Connection, most: int) -> int:
 
 def _give_back(connection: sqlalchemy.Connection) -> int:
     """Shorten the file by some of its free pages; how many."""
-    before = connection.exec_driver_sql("PRAGMA freelist_count").scalar_one()
-    connection.exec_driver_sql(f"PRAGMA incremental_vacuum({STEP_PAGES})").all()
-    return int(before - connection.exec_driver_sql("PRAGMA freelist_count").scalar_one())
+    from paddock.store.connecting import driver
+
+    raw = driver(connection)
+    (before,) = raw.execute("PRAGMA freelist_count").fetchone()
+    raw.execute(f"PRAGMA incremental_vacuum({STEP_PAGES})").fetchall()  # each page is a step of the statement
+    (after,) = raw.execute("PRAGMA freelist_count").fetchone()
+    return int(before - after)

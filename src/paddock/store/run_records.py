@@ -135,8 +135,10 @@ def call_of(intent: Intent, outcome: Outcome | None) -> dict[str, Any]:
 
 
 def with_calls(result_json: str, calls: tuple[Mapping[str, Any], ...]) -> str:
-    """A stored result with its calls, which are in the journal alone. The script's value is not decoded."""
-    import msgspec
+    """A stored result with its calls, which are in the journal alone.
 
-    parts = msgspec.json.decode(result_json, type=dict[str, msgspec.Raw])
-    return msgspec.json.encode({**parts, "calls": calls}).decode()
+    It is not decoded: a script's value may be nested more deeply than a decoder follows. What comes after the calls in
+    a result is the host's, so the last empty list of that name is theirs, whatever the script's value holds.
+    """
+    before, found, after = result_json.rpartition('"calls":')
+    return f"{before}{found}{json.dumps(calls)}{after.lstrip().removeprefix('[]')}" if calls else result_json

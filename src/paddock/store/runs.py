@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -164,10 +163,10 @@ def _earlier(connection: sqlalchemy.Connection, run: NewRun) -> str | None:
 def _result_json(result: RunResult, redact: Callable[[Any], Any] | None) -> str:
     if redact is None:
         return result.to_json()
-    values: dict[str, Any] = {}
-    with suppress(ValueError, RecursionError):  # a value that this Python cannot hold: better none than one unread
-        values = result.to_dict()
-    return json.dumps(redact(values or replace(result, output_json=None).to_dict()))
+    try:
+        return json.dumps(redact(result.to_dict()))
+    except (ValueError, RecursionError):  # a value that this Python cannot hold: better none than one unread
+        return json.dumps(redact(replace(result, output_json=None).to_dict()))
 
 
 def _of_key(connection: sqlalchemy.Connection, principal: str, key: str) -> tuple[str, str] | None:
