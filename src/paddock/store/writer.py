@@ -74,7 +74,7 @@ class Writer:
         self._is_busy, self._is_closing = False, False
         self._thread: threading.Thread | None = None
         self._connection: sqlalchemy.Connection | None = None
-        self._is_synced = False
+        self._is_synced, self._is_logged = False, False
         self._since_checkpoint = 0
         self.problem: StoreError | None = None
         """Why the last transaction failed; None once one has succeeded."""
@@ -185,7 +185,7 @@ class Writer:
         except Exception as problem:  # noqa: BLE001  whoever waits must hear of it, and the thread must live
             self._failed(batch, store_error(problem, self._name))
             return
-        self.problem = None
+        self.problem, self._is_logged = None, False
         self._forget([item for item in batch if item.done is None])
         for item, (value, fault) in zip(batch, outcomes, strict=True):
             if fault is None:
@@ -220,14 +220,15 @@ class Writer:
 
     def _failed(self, batch: list[_Item], problem: StoreError) -> None:
         """Tell those who wait, keep the rest for another try, and begin it with a new connection."""
-        if self.problem is None:
-            _log.warning("%s", problem)
         self.problem = problem
         self._disconnect()
         with self._wake:
             left = [*batch, *self._queue]  # also those who came meanwhile: what is kept would be before them each time
             self._queue = deque(item for item in left if item.done is None)
             self._waited = 0
+        if self._queue and not self._is_logged:  # once until it works again; who waits is told anyway
+            self._is_logged = True
+            _log.warning("%s; what is to be written waits in memory", problem)
         for item in left:
             if item.done is not None:
                 item.done.set_exception(StoreError(str(problem)))
