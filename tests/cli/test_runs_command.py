@@ -120,6 +120,21 @@ def test_a_run_is_shown_to_a_program_with_its_whole_result(filled: Path) -> None
     assert [call["tool"] for call in shown["result"]["calls"]] == ["shop.buy", "shop.pay"]
 
 
+def test_a_value_that_is_too_deep_to_be_shown_is_in_the_json(data: Path) -> None:
+    deep = "[" * 3000 + "]" * 3000
+
+    async def store_one() -> None:
+        async with Store(data / "store" / "paddock.db") as store:
+            await store.runs.begin(NewRun("r_deep", "ada", "x", "python"))
+            ended = RunResult("r_deep", Verdict.OK, "python", "monty", None, Usage(0.5), output_json=deep)
+            await store.runs.finish("r_deep", ended)
+
+    asyncio.run(store_one())
+    shown, as_json = runs(data, "show", "r_deep"), runs(data, "show", "r_deep", "--json")
+    assert (shown.status, "--json has it" in shown.out, shown.err) == (0, True, "")
+    assert (as_json.status, deep in as_json.out, as_json.err) == (0, True, "")
+
+
 def test_a_terminal_never_acts_on_what_a_script_wrote(filled: Path) -> None:
     for arguments in (("list",), ("show", "r_second")):
         status, shown = on_a_terminal("runs", *arguments, PADDOCK_DATA_DIRECTORY=str(filled))

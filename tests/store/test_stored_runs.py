@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlalchemy
+from sqlalchemy import event
 
-from paddock.model.errors import RequestError
+from paddock.model.errors import BadInput, RequestError
 from paddock.model.files import File
 from paddock.model.journal import Intent, Outcome
 from paddock.model.limits import Limits
@@ -20,8 +22,11 @@ from paddock.model.nesting import loads
 from paddock.model.request import Request
 from paddock.model.result import Call, RunError, Verdict
 from paddock.store import so_far
+from paddock.store.connecting import driver
 from paddock.store.database import Store
+from paddock.store.retention import _over
 from paddock.store.run_records import EVERYONE, GOING_ON, NewRun, RunLine, fingerprint
+from paddock.store.runs import _listed
 from tests.store.working import held_up, result
 
 RUN = NewRun("r_1", "ada", "print(1)\n1", "python", session="s_1", definition="execute")
@@ -97,6 +102,7 @@ async def test_a_result_has_its_calls_whatever_the_value_of_its_script(store: St
     assert found.result_json is not None
     called = {"id": 1, "tool": "t", "arguments": {"a": "\ud83d"}, "status": "ok", "milliseconds": 1.5}
     assert loads(found.result_json) == {**ended.to_dict(), "calls": [called]}
+    assert loads(found.to_json()) == found.to_dict()
 
 
 async def test_neither_inputs_nor_files_nor_what_is_redacted_reach_the_disk(store: Store, path: Path) -> None:
@@ -195,6 +201,12 @@ async def test_of_many_who_come_with_one_key_at_once_one_begins(path: Path) -> N
 REQUEST = Request("1", inputs={"a": 1}, files=[File("a", b"1")], limits={"calls": 1})
 
 
+def test_a_request_that_is_not_json_has_no_fingerprint() -> None:
+    for inputs in ({"a": object()}, {"a": {1: 1, "b": 2}}):
+        with pytest.raises(BadInput, match="the request is not JSON"):
+            fingerprint(Request("1", inputs=inputs))
+
+
 def test_requests_that_are_the_same_have_one_fingerprint() -> None:
     same = Request("1", inputs={"a": 1}, files=[File("a", b"1")], limits={"calls": 1})
     assert fingerprint(REQUEST) == fingerprint(same)
@@ -254,6 +266,27 @@ async def test_a_line_of_a_list_has_how_the_code_begins_and_no_more(store: Store
     assert line == RunLine(
         "r_1", "ada", "s_1", "execute", "python", None, line.started_at, None, None, beginning="x" * 200
     )
+
+
+async def test_lists_and_sweeps_read_indexes(store: Store) -> None:
+    def plans(connection: sqlalchemy.Connection) -> list[str]:
+        asked: list[str] = []
+        event.listen(connection, "before_cursor_execute", lambda *given: asked.append(given[2]))
+        _listed(connection, "ada", 10, None, {"session": "s"})
+        _listed(connection, EVERYONE, 10, None, {})
+        _over(connection, 0.0, 1, 1)
+        raw = driver(connection)
+        explained = [raw.execute(f"EXPLAIN QUERY PLAN {text}", [""] * text.count("?")) for text in asked]
+        return [row[3] for rows in explained for row in rows.fetchall()]
+
+    found = await store.read(plans)
+    assert [text.split(" INDEX ")[-1].split()[0] for text in found if "INDEX" in text] == [
+        "ix_runs_listed",
+        "ix_runs_kept",
+        "ix_runs_kept",
+        "ix_runs_kept",
+    ]
+    assert [text for text in found if text == "SCAN runs"] == []
 
 
 async def test_runs_that_began_at_one_moment_are_all_on_some_page(store: Store, path: Path) -> None:

@@ -71,7 +71,7 @@ def show(
 ) -> int:
     """Show all that is kept of one run: its code, its result, its tool calls."""
     from paddock.cli.runs_text import show_run
-    from paddock.cli.show import Screen, to_json
+    from paddock.cli.show import Screen
     from paddock.config import Config
 
     async def found_one(store: Store) -> StoredRun:
@@ -85,7 +85,7 @@ def show(
 
         raise RequestError(f"there is no run {run_id!r}: none is stored yet")
     if as_json:
-        out.document(to_json(found.to_dict()))
+        out.document(found.to_json())
     else:
         show_run(out, found)
     return 0

@@ -67,8 +67,13 @@ def _text(out: Screen, name: str, text: str, colour: str = "") -> None:
 
 
 def _value(value: Any) -> str:
-    short = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return short if isinstance(value, str) or len(short) <= WIDTH else json.dumps(value, ensure_ascii=False, indent=2)
+    if isinstance(value, str):
+        return value
+    try:
+        short = json.dumps(value, ensure_ascii=False)
+        return short if len(short) <= WIDTH else json.dumps(value, ensure_ascii=False, indent=2)
+    except (ValueError, RecursionError):
+        return "(too deep or too large a value to be shown here; --json has it)"
 
 
 def _call(call: Mapping[str, Any]) -> str:

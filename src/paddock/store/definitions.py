@@ -46,7 +46,8 @@ class StoredDefinitions:
         return await self._writer.write(lambda connection: _save(connection, principal, name, text, now))
 
     async def current(self, principal: str, name: str) -> StoredDefinition | None:
-        return next((found for found in await self.history(principal, name) if found.is_current), None)
+        found = await self._read(lambda connection: _versions(connection, principal, name=name, is_current=True))
+        return next(iter(found), None)
 
     async def history(self, principal: str, name: str) -> Versions:
         """Every version that is kept, the newest first."""
@@ -59,20 +60,25 @@ class StoredDefinitions:
 
     async def list(self, principal: str) -> Versions:
         """The current version of each, by name."""
-        return await self._read(lambda connection: _versions(connection, principal))
+        return await self._read(lambda connection: _versions(connection, principal, is_current=True))
 
 
 Versions = list[StoredDefinition]
 
 
-def _versions(connection: sqlalchemy.Connection, principal: str, *, name: str | None = None) -> Versions:
+def _versions(
+    connection: sqlalchemy.Connection, principal: str, *, name: str | None = None, is_current: bool = False
+) -> Versions:
     from sqlalchemy import select
 
     from paddock.store.tables import definitions as table
 
     columns = (table.c.name, table.c.version, table.c.is_current, table.c.created_at, table.c.removed_at)
     found = select(*columns, table.c.spec_json).where(table.c.principal == principal)
-    found = found.where(table.c.is_current) if name is None else found.where(table.c.name == name)
+    if name is not None:
+        found = found.where(table.c.name == name)
+    if is_current:
+        found = found.where(table.c.is_current)
     rows = connection.execute(found.order_by(table.c.name, table.c.version.desc()))
     return [StoredDefinition(*row) for row in rows]
 

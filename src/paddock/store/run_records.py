@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
+from paddock.model.errors import BadInput
+
 if TYPE_CHECKING:
     from paddock.model.journal import Intent, Outcome
     from paddock.model.request import Request
@@ -83,17 +85,26 @@ class StoredRun(RunLine):
     result_json: str | None
 
     def to_dict(self) -> dict[str, Any]:
-        shown = {**RunLine.to_dict(self), "code": self.code}
-        if self.result_json is None:
-            so_far = {"stdout": self.stdout_so_far, "stderr": self.stderr_so_far, "calls": list(self.calls)}
-            return {**shown, **so_far, "result": None}
         from paddock.model.nesting import loads
 
-        return {**shown, "result": loads(self.result_json)}
+        return {**self._head(), "result": None if self.result_json is None else loads(self.result_json)}
+
+    def to_json(self) -> str:
+        """The same as JSON text; the result is spliced in as it is, however deep the script's value."""
+        return f'{json.dumps(self._head())[:-1]}, "result": {self.result_json or "null"}}}'
+
+    def _head(self) -> dict[str, Any]:
+        shown = {**RunLine.to_dict(self), "code": self.code}
+        if self.result_json is not None:
+            return shown
+        return {**shown, "stdout": self.stdout_so_far, "stderr": self.stderr_so_far, "calls": list(self.calls)}
 
 
 def fingerprint(request: Request) -> str:
-    """A digest of all that makes two requests the same one. Takes a second for each GB that is attached."""
+    """A digest of all that makes two requests the same one. Takes a second for each GB that is attached.
+
+    Goes through `files`, `tools` and `argv`, which must bear to be gone through again.
+    """
     files = [
         [file.file_name, file.file_type, file.element_id, hashlib.sha256(file.content).hexdigest()]
         for file in request.files
@@ -111,7 +122,11 @@ def fingerprint(request: Request) -> str:
         "mode": request.mode,
         "argv": list(request.argv),
     }
-    return hashlib.sha256(json.dumps(asked, sort_keys=True, default=repr).encode()).hexdigest()
+    try:
+        text = json.dumps(asked, sort_keys=True)
+    except (TypeError, ValueError, RecursionError) as problem:
+        raise BadInput(f"the request is not JSON: {problem}") from None
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def digest(run_id: str, fingerprint: str) -> str:

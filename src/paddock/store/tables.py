@@ -27,7 +27,7 @@ metadata = MetaData(
     }
 )
 
-_ENDED, _GOING_ON, _CURRENT = text("verdict IS NOT NULL"), text("verdict IS NULL"), text("is_current")
+_GOING_ON, _CURRENT = text("verdict IS NULL"), text("is_current")
 
 # What is long comes last: SQLite reads a row up to the last column that is asked for, and a list asks for none of it.
 runs = Table(
@@ -51,9 +51,9 @@ runs = Table(
     Column("stderr_so_far", Text, nullable=False, server_default=""),
     Column("result_json", Text),  # NULL while it goes on
     UniqueConstraint("principal", "idempotency_key"),
-    Index(None, "principal", "started_at"),
-    # All that retention asks for is in this one, so that it reads no row.
-    Index("ix_runs_ended", "started_at", "size_bytes", sqlite_where=_ENDED, postgresql_where=_ENDED),
+    # All that a list chooses by is in the first, and all that retention asks for in the second: no row is read for it.
+    Index("ix_runs_listed", "principal", "started_at", "verdict", "session", "definition"),
+    Index("ix_runs_kept", "started_at", "verdict", "size_bytes"),
     Index("ix_runs_going_on", "owner", sqlite_where=_GOING_ON, postgresql_where=_GOING_ON),
 )
 

@@ -195,7 +195,7 @@ class Writer:
                 self._tell(item, store_error(fault, self._name) if is_of_a_database(fault) else fault)
         self._checkpoint(len(batch))
 
-    def _in_one_transaction(self, batch: list[_Item]) -> list[tuple[Any, Exception | None]]:
+    def _in_one_transaction(self, batch: list[_Item]) -> list[tuple[Any, BaseException | None]]:
         connection = self._connection = self._connection or self._connect()
         self._sync(connection, is_synced=any(item.is_synced for item in batch))
         with connection.begin():
@@ -247,7 +247,7 @@ class Writer:
             self._unwaited -= len(written)
             self._unwaited_bytes -= sum(item.size_bytes for item in written)
 
-    def _tell(self, item: _Item, fault: Exception) -> None:
+    def _tell(self, item: _Item, fault: BaseException) -> None:
         """Say what became of one piece of work that failed by itself."""
         if item.done is not None:
             item.done.set_exception(fault)
@@ -267,12 +267,12 @@ class Writer:
 
 def _attempt(
     connection: sqlalchemy.Connection, raw: sqlite3.Connection, work: Work[Any]
-) -> tuple[Any, Exception | None]:
+) -> tuple[Any, BaseException | None]:
     raw.execute("SAVEPOINT item")  # SQLAlchemy takes ten times as long for it
-    outcome: tuple[Any, Exception | None]
+    outcome: tuple[Any, BaseException | None]
     try:
         outcome = work(connection), None
-    except Exception as problem:  # whatever it is, it belongs to whoever asked
+    except BaseException as problem:  # whatever it is, it belongs to whoever asked, and must not end the thread
         if spoils_all(problem):
             raise
         raw.execute("ROLLBACK TO item")

@@ -32,9 +32,9 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name="pk_runs"),
         sa.UniqueConstraint("principal", "idempotency_key", name="uq_runs_principal_idempotency_key"),
     )
-    op.create_index("ix_runs_principal_started_at", "runs", ["principal", "started_at"])
-    ended, going_on = sa.text("verdict IS NOT NULL"), sa.text("verdict IS NULL")
-    op.create_index("ix_runs_ended", "runs", ["started_at", "size_bytes"], sqlite_where=ended, postgresql_where=ended)
+    op.create_index("ix_runs_listed", "runs", ["principal", "started_at", "verdict", "session", "definition"])
+    op.create_index("ix_runs_kept", "runs", ["started_at", "verdict", "size_bytes"])
+    going_on = sa.text("verdict IS NULL")
     op.create_index("ix_runs_going_on", "runs", ["owner"], sqlite_where=going_on, postgresql_where=going_on)
     op.create_table(
         "calls",
