@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
@@ -79,6 +80,18 @@ async def test_a_sweep_takes_many_small_steps_and_gives_the_disk_back(
     async with Store(path, replace(KEEP_ALL, run_count=1)) as store:
         assert await store.retention.sweep() == Swept(runs=299)
     assert before > 300 * 5000 > 5 * path.stat().st_size
+
+
+async def test_what_was_removed_is_no_longer_in_the_file(path: Path) -> None:
+    async with Store(path, replace(KEEP_ALL, run_count=1)) as store:
+        for number in range(200):
+            await store.runs.begin(replace(RUN, id=f"r_{number}", code=f"secret_of_{number}_"))
+            await store.journal.intend(Intent(f"r_{number}", 1, "t", f'"argument_of_{number}_"', True, 0.0))
+            await store.runs.finish(f"r_{number}", result(f"r_{number}", stdout=f"output_of_{number}_" * 500))
+        await store.retention.sweep()
+    (kept_run,) = set(re.findall(rb"secret_of_(\d+)_", path.read_bytes()))
+    for text in (rb"argument_of_(\d+)_", rb"output_of_(\d+)_"):
+        assert set(re.findall(text, path.read_bytes())) == {kept_run}
 
 
 async def test_calls_outside_a_run_go_when_they_are_old(path: Path) -> None:

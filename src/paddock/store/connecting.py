@@ -68,6 +68,9 @@ def _opened(path: Path, *, is_reader: bool, busy_seconds: float) -> sqlite3.Conn
                 "PRAGMA auto_vacuum = INCREMENTAL"
             )  # of a new file: pages that retention frees can be given back
             _use_a_log(raw, busy_seconds)
+            raw.execute(
+                "PRAGMA secure_delete = FAST"
+            )  # what is removed is overwritten, where its page is written anyway
             raw.execute("PRAGMA synchronous = NORMAL")
             raw.execute("PRAGMA wal_autocheckpoint = 4000")  # the writer does it when nobody waits, long before
             raw.execute(f"PRAGMA journal_size_limit = {WAL_BYTES}")
