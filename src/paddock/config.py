@@ -101,6 +101,19 @@ class ToolsConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class StoreConfig:
+    """What is kept after a run, and for how long; 0 means without a limit."""
+
+    path: str = ""
+    run_days: float = 30.0
+    run_count: int = 100_000
+    run_bytes: int = 2 * 1024**3
+    session_days: float = 30.0
+    definition_versions: int = 100
+    sweep_seconds: float = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """Every setting, with its default."""
 
@@ -118,6 +131,7 @@ class Config:
     environments: Mapping[str, EnvironmentConfig] = field(default_factory=lambda: dict(BUILT_IN))
     tools: ToolsConfig = field(default_factory=ToolsConfig)
     upstreams: Mapping[str, Any] = field(default_factory=dict, metadata=RAW)
+    store: StoreConfig = field(default_factory=StoreConfig)
 
     @classmethod
     def load(cls, path: str | Path | None = None, environ: Mapping[str, str] | None = None) -> Config:
@@ -317,6 +331,7 @@ def _checked(config: Config, origins: Origins) -> Config:
         if not getattr(config.tools, name) > 0:
             blamed = origins.blame(f"tools.{name}")
             raise ConfigError(f"{blamed}tools.{name} must be positive, not {getattr(config.tools, name)}")
+    _check_store(config.store, origins)
     return config
 
 
@@ -345,6 +360,16 @@ def _check_jail(jail: JailConfig, origins: Origins) -> None:
         if getattr(jail, name) < least:
             blamed = origins.blame(f"jail.{name}")
             raise ConfigError(f"{blamed}jail.{name} must be at least {least}, not {getattr(jail, name)}")
+
+
+def _check_store(store: StoreConfig, origins: Origins) -> None:
+    for name in ("run_days", "run_count", "run_bytes", "session_days", "definition_versions"):
+        if not getattr(store, name) >= 0:
+            blamed = origins.blame(f"store.{name}")
+            raise ConfigError(f"{blamed}store.{name} must be positive, or 0 for no limit, not {getattr(store, name)}")
+    if not store.sweep_seconds > 0:
+        blamed = origins.blame("store.sweep_seconds")
+        raise ConfigError(f"{blamed}store.sweep_seconds must be positive, not {store.sweep_seconds}")
 
 
 def _check_limit(where: str, value: float, caps: Limits, blamed: str) -> None:

@@ -17,7 +17,8 @@ PaddockError
     │   └── JailUnavailable a guarantee of the jail has no mechanism here
     ├── EngineCrashed
     ├── LintUnavailable
-    └── EnvironmentFailed an environment could not be built or used; the message has the installer's last lines
+    ├── EnvironmentFailed an environment could not be built or used; the message has the installer's last lines
+    └── StoreError        the database cannot be opened, read or written; the message says why
 """
 
 from __future__ import annotations
@@ -83,6 +84,9 @@ class LintUnavailable(HostError): ...
 class EnvironmentFailed(HostError): ...
 
 
+class StoreError(HostError): ...
+
+
 @dataclass(frozen=True, slots=True)
 class Surface:
     """How one kind of error shows: over HTTP, over MCP (JSON-RPC) and as the command's exit code."""
@@ -113,6 +117,7 @@ SURFACES: dict[type[PaddockError], Surface] = {
     EngineCrashed: _FAULT,
     LintUnavailable: Surface(503, -32603, 3),
     EnvironmentFailed: Surface(503, -32603, 3),
+    StoreError: Surface(503, -32603, 3),
 }
 
 

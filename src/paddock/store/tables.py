@@ -1,0 +1,129 @@
+"""The tables, in SQLAlchemy Core. Times are seconds since 1970; ids cannot be guessed; secrets never get here.
+
+A change here needs a migration: `migrations/versions` makes these tables, this page only names them.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    Boolean,
+    Column,
+    Float,
+    Index,
+    Integer,
+    MetaData,
+    PrimaryKeyConstraint,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)
+
+metadata = MetaData(
+    naming_convention={
+        "pk": "pk_%(table_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    }
+)
+
+_GOING_ON, _CURRENT = text("verdict IS NULL"), text("is_current")
+
+# What is long comes last: SQLite reads a row up to the last column that is asked for, and a list asks for none of it.
+runs = Table(
+    "runs",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("principal", Text, nullable=False),
+    Column("session", Text),
+    Column("definition", Text),
+    Column("idempotency_key", Text),
+    Column("request_digest", Text, nullable=False),
+    Column("language", Text, nullable=False),
+    Column("engine", Text),
+    Column("owner", Text, nullable=False),  # the process that runs it: see owners.py
+    Column("started_at", Float, nullable=False),
+    Column("ended_at", Float),
+    Column("verdict", Text),  # NULL while it goes on
+    Column("size_bytes", Integer, nullable=False),  # of the texts below and of its calls, for retention
+    Column("code", Text, nullable=False),
+    Column("stdout_so_far", Text, nullable=False, server_default=""),
+    Column("stderr_so_far", Text, nullable=False, server_default=""),
+    Column("result_json", Text),  # NULL while it goes on
+    UniqueConstraint("principal", "idempotency_key"),
+    # All that a list chooses by is in the first, and all that retention asks for in the second: no row is read for it.
+    Index("ix_runs_listed", "principal", "started_at", "verdict", "session", "definition"),
+    Index("ix_runs_kept", "started_at", "verdict", "size_bytes"),
+    Index("ix_runs_going_on", "owner", sqlite_where=_GOING_ON, postgresql_where=_GOING_ON),
+)
+
+# Without a reference to `runs`: a tool that is called outside a run has a journal too.
+calls = Table(
+    "calls",
+    metadata,
+    Column("run_id", Text, nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("tool", Text, nullable=False),
+    Column("is_read_only", Boolean, nullable=False),
+    Column("at", Float, nullable=False),
+    Column("status", Text),  # NULL while it goes on, and for ever where the host died meanwhile
+    Column("milliseconds", Float),
+    Column("size_bytes", Integer, nullable=False),  # of the two texts below
+    Column("arguments_json", Text, nullable=False),
+    Column("answer_json", Text),
+    PrimaryKeyConstraint("run_id", "number"),
+    Index(None, "tool", "at"),
+    Index(None, "at"),
+)
+
+artifacts = Table(
+    "artifacts",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("principal", Text, nullable=False),
+    Column("session", Text),
+    Column("run_id", Text),
+    Column("filename", Text, nullable=False),
+    Column("mime_type", Text, nullable=False),
+    Column("size", Integer, nullable=False),
+    Column("created_at", Float, nullable=False),
+    Column("expires_at", Float),
+    Column("object_key", Text, nullable=False),
+    Index(None, "principal", "session", "filename", "created_at"),
+    Index(None, "run_id"),
+    Index(None, "expires_at"),
+)
+
+definitions = Table(
+    "definitions",
+    metadata,
+    Column("principal", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("is_current", Boolean, nullable=False),
+    Column("created_at", Float, nullable=False),
+    Column("removed_at", Float),
+    Column("spec_json", Text, nullable=False),
+    PrimaryKeyConstraint("principal", "name", "version"),
+    Index(
+        "ix_definitions_current",
+        "principal",
+        "name",
+        unique=True,
+        sqlite_where=_CURRENT,
+        postgresql_where=_CURRENT,
+    ),
+)
+
+sessions = Table(
+    "sessions",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("principal", Text, nullable=False),
+    Column("created_at", Float, nullable=False),
+    Column("seen_at", Float, nullable=False),
+    Column("expires_at", Float),
+    Column("state_json", Text, nullable=False),
+    Index(None, "principal", "seen_at"),
+    Index(None, "expires_at"),
+)
