@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -42,7 +43,9 @@ TYPES = {
     "yml": "application/yaml",
     "zip": "application/zip",
 }
+_MIME = re.compile(r"[\w!#$&^.+-]{1,64}/[\w!#$&^.+-]{1,100}(;[ -~]{1,80})?", re.ASCII)
 _TEXT = frozenset({"json", "xml", "javascript", "ecmascript", "yaml", "csv", "sql", "toml", "ndjson", "sh", "graphql"})
+_SEEN_OR_HEARD = frozenset({"audio", "font", "image", "video"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +59,19 @@ class Artifact:
     url: str
 
 
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Whose artifacts they are: a principal's, made in one of its sessions or outside of any."""
+
+    principal: str
+    session: str | None = None
+
+
 class Artifacts(Protocol):
-    """Where artifacts are kept. Not a file system: there are no folders, and nothing is changed once it is made."""
+    """Where the artifacts of a run are kept. Not a file system: there are no folders, and a run changes none.
+
+    Either method raises a PaddockError that says why, where one cannot be kept or read.
+    """
 
     async def create(self, filename: str, mime_type: str, content: bytes) -> Artifact: ...
 
@@ -69,7 +83,7 @@ class Artifacts(Protocol):
 def mime_type(file_type: str, filename: str, content: bytes) -> str:
     """The type that was given, as a MIME type or a suffix; else the file name's; else what the bytes look like."""
     given = file_type.strip().lower().removeprefix(".")
-    if "/" in given:
+    if _MIME.fullmatch(given):
         return given
     suffix = filename.rpartition(".")[2].lower() if "." in filename else ""
     known = TYPES.get(given) or TYPES.get(suffix)
@@ -78,9 +92,21 @@ def mime_type(file_type: str, filename: str, content: bytes) -> str:
 
 def is_text(kind: str, content: bytes) -> bool:
     """Whether a script gets this content as text."""
+    return _is_text_type(kind) and _is_utf8(content)
+
+
+def looks_like_text(kind: str, head: bytes) -> bool:
+    """Whether content of this type that begins so can be paged and searched, with replacement characters if need be."""
+    if b"\0" in head:
+        return False
+    # A character may be cut at the end of what is looked at.
+    whole = any(_is_utf8(head[: len(head) - cut]) for cut in range(4))
+    return _is_text_type(kind) or (whole and kind.partition("/")[0] not in _SEEN_OR_HEARD)
+
+
+def _is_text_type(kind: str) -> bool:
     family, _, rest = kind.partition(";")[0].strip().lower().partition("/")
-    readable = family == "text" or rest.rpartition("+")[2].removeprefix("x-") in _TEXT
-    return readable and _is_utf8(content)
+    return family == "text" or rest.rpartition("+")[2].removeprefix("x-") in _TEXT
 
 
 def name_problem(filename: str) -> str | None:
