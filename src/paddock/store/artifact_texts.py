@@ -13,7 +13,7 @@ from paddock.model.artifacts import looks_like_text
 from paddock.model.errors import BadArtifact
 from paddock.store.text.paging import Page, Pager
 from paddock.store.text.pattern import compiled
-from paddock.store.text.places import Landmarks, Place, Unit
+from paddock.store.text.places import MOST_TEXTS, Landmarks, Place, Unit
 from paddock.store.text.scanning import Reading, scan
 from paddock.store.text.searching import Search
 
@@ -46,20 +46,28 @@ class Texts:
     def __init__(self, objects: Objects, *, search_seconds: float = SEARCH_SECONDS) -> None:
         self._objects, self._search_seconds = objects, search_seconds
         self._landmarks = Landmarks()
+        self._is_text: dict[tuple[str, ...], bool] = {}  # of versions, the oldest first
         self._threads: ThreadPoolExecutor | None = None
 
     async def is_text(self, kept: Kept) -> bool:
         """Whether it can be paged and searched, by its type and how it begins."""
-        head = b"".join([piece async for piece in self._objects.read_parts(kept.parts, 0, HEAD_BYTES)])
-        return looks_like_text(kept.artifact.mime_type, head)
+        known = self._is_text.get(kept.version)
+        if known is None:
+            head = b"".join([piece async for piece in self._objects.read_parts(kept.parts, 0, HEAD_BYTES)])
+            known = self._is_text[kept.version] = looks_like_text(kept.artifact.mime_type, head)
+            if len(self._is_text) > MOST_TEXTS:
+                del self._is_text[next(iter(self._is_text))]
+        return known
 
     async def page(self, kept: Kept, unit: Unit, offset: int, limit: int) -> Page:
+        _check_numbers(offset, limit)
         start = self._landmarks.before(kept.version, unit, offset)
         pager = Pager(unit, offset, limit, most_characters=PAGE_CHARACTERS, start=start)
         await self._read(kept, pager, start)
         return pager.page()
 
     async def search(self, kept: Kept, query: Query) -> Search:
+        _check_numbers(query.offset, query.limit)
         pattern = compiled(query.search, is_regex=query.is_regex)
         start = self._landmarks.before(kept.version, query.unit, query.offset)
         search = Search(
@@ -91,3 +99,8 @@ class Texts:
         passed = partial(self._landmarks.note, kept.version)
         async with aclosing(self._objects.read_parts(kept.parts, start.byte)) as chunks:
             await scan(chunks, reading, start, passed, self._threads)
+
+
+def _check_numbers(offset: int, limit: int) -> None:
+    if offset < 0 or limit < 1:
+        raise BadArtifact(f"an offset is at least 0 and a limit at least 1, not {offset} and {limit}")

@@ -8,6 +8,7 @@ What belongs to no record, after a crash or because it was replaced, is deleted 
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import time
 from base64 import urlsafe_b64encode
@@ -17,7 +18,7 @@ from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from paddock.model.artifacts import ARTIFACT_BYTES, URL, Artifact, Owner, name_problem
+from paddock.model.artifacts import ARTIFACT_BYTES, NAME_CHARACTERS, URL, Artifact, Owner, name_problem
 from paddock.model.errors import BadArtifact, StoreError
 from paddock.store.artifact_texts import Query, Texts
 from paddock.store.artifact_values import Filters, Kept, Listing, Part, Room
@@ -39,6 +40,8 @@ MERGED_BYTES = 4 * MB
 MOST_LISTED = 200
 MOST_REF = 2000
 NO_FILTERS = Filters()
+_ID = re.compile(r"a_[\w-]{20}", re.ASCII)
+_CURSOR = re.compile(rf"(\d{{1,15}}(?:\.\d{{1,20}})?)~({_ID.pattern})", re.ASCII)
 Content: TypeAlias = bytes | AsyncIterator[bytes]
 
 
@@ -167,6 +170,10 @@ class OwnArtifacts:
         # What may not be a name is not one; a database might not even take it.
         return await stored.store.read(look) if len(ref) <= MOST_REF and ref.isprintable() else None
 
+    def is_reference(self, ref: str) -> bool:
+        """Whether `ref` is an id or a URL, of an artifact that may not be there."""
+        return _ID.fullmatch(self._stored.id_of(ref)) is not None
+
     async def replace(self, kept: Kept, mime_type: str, content: Content) -> Artifact:
         """Give an artifact other bytes and another type. It keeps its id; readers see all old or all new bytes."""
         stored, name = self._stored, kept.artifact.id
@@ -199,12 +206,18 @@ class OwnArtifacts:
     async def list(self, filters: Filters = NO_FILTERS, *, limit: int = 50, cursor: str | None = None) -> Listing:
         """Those that fit, the newest first; `cursor` is that of the listing before."""
         stored, now, before = self._stored, self._stored.clock(), _place(cursor)
-        limit = min(limit, MOST_LISTED)
+        limit = max(1, min(limit, MOST_LISTED))
+        if not f"{filters.filename}{filters.mime_type}".isprintable() or len(filters.filename) > NAME_CHARACTERS:
+            raise BadArtifact(f"a pattern has at most {NAME_CHARACTERS} characters, and no control characters")
         rows = await stored.store.read(
             lambda connection: _records().listed(connection, self.owner, filters, before, limit + 1, now)
         )
         shown = tuple(stored.kept(row) for row in rows[:limit])
         return Listing(shown, _cursor(shown[-1]) if len(rows) > limit else None)
+
+    async def is_text(self, kept: Kept) -> bool:
+        """Whether it can be paged and searched."""
+        return await self._stored.texts.is_text(kept)
 
     async def page(self, kept: Kept, unit: Unit, offset: int, limit: int) -> Page:
         """A page of its text."""
@@ -290,11 +303,10 @@ def _cursor(last: Kept) -> str:
 def _place(cursor: str | None) -> tuple[float, str] | None:
     if cursor is None:
         return None
-    at, _, name = cursor.partition("~")
-    try:
-        return float(at), name
-    except ValueError:
-        raise BadArtifact("the cursor is none that a list has given") from None
+    found = _CURSOR.fullmatch(cursor)
+    if found is None:
+        raise BadArtifact("the cursor is none that a list has given")
+    return float(found[1]), found[2]
 
 
 def _records() -> ModuleType:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from paddock.store.text.places import Place, Unit, after_lines
+from paddock.store.text.places import Place, Unit, after_lines, skipped
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +40,9 @@ class Pager:
     def feed(self, text: str) -> bool:
         self._tail = text[-1:] or self._tail
         if not self._has_begun:
-            text = self._skip(text)
-        if not self._has_begun or not text:
+            before, rest = skipped(text, self._at, self._unit, self._offset)
+            self._at, self._has_begun, text = self._at.moved(before), rest is not None, rest or ""
+        if not text:
             return False
         taken = text[: self._room(text)]
         self._pieces.append(taken)
@@ -60,22 +61,9 @@ class Pager:
         text = "".join(self._pieces)
         if self._unit == "lines" and not self._is_last and "\n" in text:
             text = text[: text.rindex("\n") + 1]
-        end = _moved(self._at, text)
+        end = self._at.moved(text)
         total = end.line + (self._tail != "\n") if self._is_last else None
         return Page(text, self._at, end, self._is_last, total)
-
-    def _skip(self, text: str) -> str:
-        """`text` without what comes before the page."""
-        if self._unit == "characters":
-            left = self._offset - self._at.character
-            cut = min(left, len(text))
-            self._has_begun = left <= len(text)
-        else:
-            left = self._offset - self._at.line
-            self._has_begun = text.count("\n") >= left
-            cut = after_lines(text, left) if self._has_begun else len(text)
-        self._at = _moved(self._at, text[:cut])
-        return text[cut:]
 
     def _room(self, text: str) -> int:
         """How much of `text` belongs to the page."""
@@ -84,7 +72,3 @@ class Pager:
             return min(room, self._limit - self._characters)
         lines = self._limit - self._lines
         return min(room, after_lines(text, lines)) if text.count("\n", 0, room) >= lines else room
-
-
-def _moved(place: Place, text: str) -> Place:
-    return Place(place.byte, place.character + len(text), place.line + text.count("\n"))

@@ -18,6 +18,10 @@ class Place:
     character: int = 0
     line: int = 0
 
+    def moved(self, text: str) -> Place:
+        """Behind `text`, which comes next. How many bytes it has nobody knows any more."""
+        return Place(-1, self.character + len(text), self.line + text.count("\n"))
+
 
 BEGINNING = Place()
 SPACING_BYTES = 4 * 1024 * 1024
@@ -50,6 +54,16 @@ class Landmarks:
             if (place.line if is_lines else place.character) < offset
         )
         return next(known, BEGINNING)
+
+
+def skipped(text: str, at: Place, unit: Unit, offset: int) -> tuple[str, str | None]:
+    """What of `text`, which begins at `at`, comes before `offset`, and the rest; None where all of it does."""
+    if unit == "characters":
+        cut, is_there = offset - at.character, offset - at.character <= len(text)
+    else:
+        is_there = text.count("\n") >= offset - at.line
+        cut = after_lines(text, offset - at.line) if is_there else len(text)
+    return text[:cut], text[cut:] if is_there else None
 
 
 def after_lines(text: str, count: int, start: int = 0) -> int:

@@ -11,7 +11,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Any
 
-from paddock.store.text.places import Place, Unit, after_lines
+from paddock.store.text.places import Place, Unit, skipped
 
 STRETCH = 64 * 1024
 OVERLAP = 4 * 1024
@@ -67,7 +67,9 @@ class Search:
 
     def feed(self, text: str) -> bool:
         if not self._has_begun:
-            text = self._skip(text)
+            before, rest = skipped(text, self._at, self._unit, self._offset)
+            self._pass(before)
+            self._has_begun, text = rest is not None, rest or ""
         return self._has_begun and self._look(text, is_last=False)
 
     def end(self) -> None:
@@ -76,19 +78,8 @@ class Search:
     def stop(self) -> None:
         self._is_stopped = True
 
-    def _skip(self, text: str) -> str:
-        if self._unit == "characters":
-            left = self._offset - self._at.character
-            cut, self._has_begun = min(left, len(text)), left <= len(text)
-        else:
-            left = self._offset - self._at.line
-            self._has_begun = text.count("\n") >= left
-            cut = after_lines(text, left) if self._has_begun else len(text)
-        self._pass(text[:cut])
-        return text[cut:]
-
     def _pass(self, text: str) -> None:
-        self._at = Place(0, self._at.character + len(text), self._at.line + text.count("\n"))
+        self._at = self._at.moved(text)
         self._previous = text[-1:] or self._previous
 
     def _look(self, text: str, *, is_last: bool) -> bool:
