@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from dataclasses import dataclass
 from typing import Protocol
@@ -99,9 +100,7 @@ def looks_like_text(kind: str, head: bytes) -> bool:
     """Whether content of this type that begins so can be paged and searched, with replacement characters if need be."""
     if b"\0" in head:
         return False
-    # A character may be cut at the end of what is looked at.
-    whole = any(_is_utf8(head[: len(head) - cut]) for cut in range(4))
-    return _is_text_type(kind) or (whole and kind.partition("/")[0] not in _SEEN_OR_HEARD)
+    return _is_text_type(kind) or (kind.partition("/")[0] not in _SEEN_OR_HEARD and _begins_as_utf8(head))
 
 
 def _is_text_type(kind: str) -> bool:
@@ -114,6 +113,15 @@ def name_problem(filename: str) -> str | None:
     if not filename.strip() or len(filename) > NAME_CHARACTERS or not filename.isprintable():
         return f"a file name has 1 to {NAME_CHARACTERS} characters, and no control characters"
     return None
+
+
+def _begins_as_utf8(head: bytes) -> bool:
+    """Whether this is UTF-8; its last character may be cut."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _is_utf8(content: bytes) -> bool:

@@ -115,8 +115,9 @@ class StoredArtifacts:
             await self.objects.put(key, content if isinstance(content, bytes) else counted.chunks(content))
             yield Part(key, counted.size)
         except BaseException:
+            now = self.clock()
             with suppress(StoreError):  # it is deleted a day later then
-                self.store.writer.later(lambda connection: _records().give_up(connection, key, self.clock()))
+                self.store.writer.later(lambda connection: _records().give_up(connection, key, now))
             raise
 
 

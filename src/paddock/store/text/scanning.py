@@ -10,6 +10,8 @@ from typing import Protocol
 
 from paddock.store.text.places import Place
 
+SLICE_BYTES = 512 * 1024
+
 
 class Reading(Protocol):
     """Takes a text piece by piece. Not asynchronous: it is called in a thread, one call at a time."""
@@ -54,11 +56,13 @@ async def scan(
     """Feed `reading` with what `chunks` hold, which begin at `start`, until it has enough or they end."""
     decoding, loop = Decoding(start), asyncio.get_running_loop()
 
-    def step(chunk: bytes, *, is_last: bool = False) -> bool:
-        return reading.feed(decoding.decode(chunk, is_last=is_last))
+    def step(chunk: bytes) -> bool:
+        # A character takes up to four times the memory that its bytes take.
+        slices = (chunk[at : at + SLICE_BYTES] for at in range(0, len(chunk), SLICE_BYTES))
+        return any(reading.feed(decoding.decode(each)) for each in slices)
 
     def finish() -> None:
-        if not step(b"", is_last=True):
+        if not reading.feed(decoding.decode(b"", is_last=True)):
             reading.end()
 
     try:

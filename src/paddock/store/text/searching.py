@@ -104,7 +104,7 @@ class Search:
     def _stretch(self, text: str, accepted: int, *, is_part: bool) -> bool:
         """Look through lines, or with `is_part` through a part of one; whether that is enough."""
         lead = self._previous.encode()  # what comes before decides whether a line begins here, or a word
-        data = lead + text.replace("\r\n", "\n").encode()
+        data = lead + text.encode().replace(b"\r\n", b"\n")
         end = len(data) - len(text[-1].encode()) if is_part else len(data)
         limit = len(lead) + len(text[:accepted].encode()) if is_part else len(data) + 1
         lines = text.split("\n") if self._context else []
