@@ -64,6 +64,9 @@ def _opened(path: Path, *, is_reader: bool, busy_seconds: float) -> sqlite3.Conn
         if is_reader:
             raw.execute("PRAGMA query_only = ON")
         else:
+            raw.execute(
+                "PRAGMA auto_vacuum = INCREMENTAL"
+            )  # of a new file: pages that retention frees can be given back
             _use_a_log(raw, busy_seconds)
             raw.execute("PRAGMA synchronous = NORMAL")
             raw.execute("PRAGMA wal_autocheckpoint = 4000")  # the writer does it when nobody waits, long before

@@ -40,8 +40,10 @@ def store_error(problem: BaseException, path: object) -> StoreError:
     said = _SAID.get(name_of(problem) or "")
     if said is None:
         found = getattr(problem, "orig", None) or problem
-        strerror = getattr(found, "strerror", None)
-        said = f"cannot be used: {strerror or f'{type(found).__name__}: {found}'}"
+        why = (
+            f"{found.filename}: {found.strerror}" if isinstance(found, OSError) else f"{type(found).__name__}: {found}"
+        )
+        said = f"cannot be used: {why}"
     return StoreError(f"the store {path} {said}")
 
 

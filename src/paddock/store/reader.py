@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from paddock.store.faults import is_of_a_database, store_error
 
@@ -13,6 +13,12 @@ if TYPE_CHECKING:
     import sqlalchemy
 
 T = TypeVar("T")
+
+
+class Read(Protocol):
+    """How the parts of the store read: what was handed to the writer before is seen."""
+
+    def __call__(self, work: Callable[[sqlalchemy.Connection], T], /) -> Awaitable[T]: ...
 
 
 class Reader:

@@ -28,6 +28,8 @@ metadata = MetaData(
     }
 )
 
+_ENDED, _GOING_ON, _CURRENT = text("verdict IS NOT NULL"), text("verdict IS NULL"), text("is_current")
+
 # What is long comes last: SQLite reads a row up to the last column that is asked for, and a list asks for none of it.
 runs = Table(
     "runs",
@@ -44,15 +46,16 @@ runs = Table(
     Column("started_at", Float, nullable=False),
     Column("ended_at", Float),
     Column("verdict", Text),  # NULL while it goes on
-    Column("size_bytes", Integer, nullable=False),  # of the three texts below, for retention
+    Column("size_bytes", Integer, nullable=False),  # of the texts below and of its calls, for retention
     Column("code", Text, nullable=False),
     Column("stdout_so_far", Text, nullable=False, server_default=""),
     Column("stderr_so_far", Text, nullable=False, server_default=""),
     Column("result_json", Text),  # NULL while it goes on
     UniqueConstraint("principal", "idempotency_key"),
     Index(None, "principal", "started_at"),
-    Index(None, "started_at"),
-    Index("ix_runs_going_on", "owner", sqlite_where=text("verdict IS NULL"), postgresql_where=text("verdict IS NULL")),
+    # All that retention asks for is in this one, so that it reads no row.
+    Index("ix_runs_ended", "started_at", "size_bytes", sqlite_where=_ENDED, postgresql_where=_ENDED),
+    Index("ix_runs_going_on", "owner", sqlite_where=_GOING_ON, postgresql_where=_GOING_ON),
 )
 
 # Without a reference to `runs`: a tool that is called outside a run has a journal too.
@@ -66,6 +69,7 @@ calls = Table(
     Column("at", Float, nullable=False),
     Column("status", Text),  # NULL while it goes on, and for ever where the host died meanwhile
     Column("milliseconds", Float),
+    Column("size_bytes", Integer, nullable=False),  # of the two texts below
     Column("arguments_json", Text, nullable=False),
     Column("answer_json", Text),
     PrimaryKeyConstraint("run_id", "number"),
@@ -121,8 +125,8 @@ definitions = Table(
         "principal",
         "name",
         unique=True,
-        sqlite_where=text("is_current"),
-        postgresql_where=text("is_current"),
+        sqlite_where=_CURRENT,
+        postgresql_where=_CURRENT,
     ),
 )
 

@@ -33,8 +33,8 @@ def upgrade() -> None:
         sa.UniqueConstraint("principal", "idempotency_key", name="uq_runs_principal_idempotency_key"),
     )
     op.create_index("ix_runs_principal_started_at", "runs", ["principal", "started_at"])
-    op.create_index("ix_runs_started_at", "runs", ["started_at"])
-    going_on = sa.text("verdict IS NULL")
+    ended, going_on = sa.text("verdict IS NOT NULL"), sa.text("verdict IS NULL")
+    op.create_index("ix_runs_ended", "runs", ["started_at", "size_bytes"], sqlite_where=ended, postgresql_where=ended)
     op.create_index("ix_runs_going_on", "runs", ["owner"], sqlite_where=going_on, postgresql_where=going_on)
     op.create_table(
         "calls",
@@ -45,6 +45,7 @@ def upgrade() -> None:
         sa.Column("at", sa.Float, nullable=False),
         sa.Column("status", sa.Text),
         sa.Column("milliseconds", sa.Float),
+        sa.Column("size_bytes", sa.Integer, nullable=False),
         sa.Column("arguments_json", sa.Text, nullable=False),
         sa.Column("answer_json", sa.Text),
         sa.PrimaryKeyConstraint("run_id", "number", name="pk_calls"),

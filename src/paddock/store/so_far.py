@@ -1,0 +1,62 @@
+"""What runs have printed so far: gathered in memory, written now and then, and never waited for."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from paddock.model.errors import StoreError
+
+SECONDS = 0.5
+"""Between two writes of one run."""
+CHARACTERS = 64 * 1024
+"""The end of each stream that is kept while a run goes on; its result has the whole."""
+
+
+@dataclass(slots=True)
+class _Run:
+    redact: Callable[[Any], Any] | None
+    streams: dict[str, str] = field(default_factory=lambda: {"stdout": "", "stderr": ""})
+    timer: asyncio.TimerHandle | None = None  # there is one while something is not written
+
+
+class SoFar:
+    """The runs of this process that go on. Belongs to one event loop."""
+
+    def __init__(self, write: Callable[[str, dict[str, str]], None]) -> None:
+        self._write = write
+        self._runs: dict[str, _Run] = {}
+
+    def begin(self, run_id: str, redact: Callable[[Any], Any] | None) -> None:
+        self._runs[run_id] = _Run(redact)
+
+    def add(self, run_id: str, stream: str, text: str) -> None:
+        """Note what a run printed. It is written within half a second."""
+        run = self._runs.get(run_id)
+        if run is None:
+            return
+        run.streams[stream] = (run.streams[stream] + text)[-CHARACTERS:]
+        if run.timer is None:
+            run.timer = asyncio.get_running_loop().call_later(SECONDS, self.flush, run_id)
+
+    def flush(self, run_id: str) -> None:
+        """Hand to the writer what is not written yet."""
+        run = self._runs.get(run_id)
+        if run is None or run.timer is None:
+            return
+        run.timer.cancel()
+        run.timer = None
+        streams = dict(run.streams) if run.redact is None else run.redact(run.streams)
+        try:
+            self._write(run_id, streams)
+        except StoreError:
+            return  # too much waits to be written, or the store is closed; the result will have it all
+
+    def end(self, run_id: str) -> Callable[[Any], Any] | None:
+        """Forget a run; how secrets are taken out of its result."""
+        run = self._runs.pop(run_id, None)
+        if run is not None and run.timer is not None:
+            run.timer.cancel()
+        return None if run is None else run.redact

@@ -1,0 +1,160 @@
+"""`paddock runs`: what was kept, as a user sees it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from paddock.model.journal import Intent, Outcome
+from paddock.model.result import RunError, RunResult, Usage, Verdict
+from paddock.store.database import Store
+from paddock.store.run_records import NewRun
+from tests.cli.command import Ended, on_a_terminal, paddock
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return tmp_path / "data"
+
+
+def runs(data: Path, *arguments: str) -> Ended:
+    return paddock("runs", *arguments, PADDOCK_DATA_DIRECTORY=str(data))
+
+
+async def fill(data: Path) -> None:
+    async with Store(data / "store" / "paddock.db") as store:
+        await store.runs.begin(NewRun("r_first", "ada", "\n\nprint('hi')\n1", "python", definition="execute"))
+        await store.journal.intend(Intent("r_first", 1, "shop.buy", '{"item": 7}', False, 5.0))
+        await store.journal.conclude(Outcome("r_first", 1, "ok", 1.25, "{}"))
+        await store.journal.intend(Intent("r_first", 2, "shop.pay", "{}", False, 5.0))
+        ended = RunResult(
+            "r_first", Verdict.OK, "python", "monty", "fits", Usage(0.5), output_json="[1]", stdout="hi\n"
+        )
+        await store.runs.finish("r_first", ended)
+        await store.runs.begin(NewRun("r_second", "eve", "1 / 0  \x1b[2J", "python", session="s_1"))
+        error = RunError("ZeroDivisionError", "division by zero", 1, traceback="Traceback\n\x1b[2JZeroDivisionError")
+        raised = RunResult("r_second", Verdict.RAISED, "python", "cpython", None, Usage(0.5), error=error)
+        await store.runs.finish("r_second", raised)
+        await store.runs.begin(NewRun("r_third", "ada", "wait()", "javascript"))
+
+
+@pytest.fixture
+def filled(data: Path) -> Path:
+    asyncio.run(fill(data))
+    return data
+
+
+WHEN = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
+
+
+def test_where_nothing_is_stored_the_command_says_so_and_makes_nothing(data: Path) -> None:
+    assert runs(data, "list") == Ended(0, "No runs are stored yet.\n", "")
+    assert runs(data, "list", "--json") == Ended(0, "[]\n", "")
+    assert runs(data, "show", "r_1") == Ended(2, "", "Error: there is no run 'r_1': none is stored yet\n")
+    assert not data.exists()
+
+
+def test_runs_are_listed_a_line_each_and_one_whose_process_is_gone_is_lost(filled: Path) -> None:
+    ended = runs(filled, "list")
+    assert (ended.status, ended.err) == (0, "")
+    lines = [re.sub(r"\d+\.\d{3} s", "0 s", re.sub(WHEN, "WHEN", line)) for line in ended.out.splitlines()]
+    assert [line.split() for line in lines] == [
+        ["r_third", "lost", "WHEN", "0", "s", "-", "wait()"],
+        ["r_second", "raised", "WHEN", "0", "s", "cpython", "1", "/", "0", "\x1b[2J"],
+        ["r_first", "ok", "WHEN", "0", "s", "monty", "print('hi')"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "found"),
+    [
+        (("--limit", "2"), ["r_third", "r_second"]),
+        (("--before", "r_third"), ["r_second", "r_first"]),
+        (("--verdict", "ok"), ["r_first"]),
+        (("--definition", "execute"), ["r_first"]),
+        (("--session", "s_1"), ["r_second"]),
+        (("--verdict", "running"), []),
+    ],
+)
+def test_a_list_has_what_was_asked_for(filled: Path, arguments: tuple[str, ...], found: list[str]) -> None:
+    ended = runs(filled, "list", *arguments, "--json")
+    assert (ended.status, ended.err, [run["run_id"] for run in json.loads(ended.out)]) == (0, "", found)
+
+
+def test_a_list_of_nothing_says_so(filled: Path) -> None:
+    assert runs(filled, "list", "--session", "s_9").out == "No stored run is like that.\n"
+
+
+def test_a_run_is_shown_with_all_that_is_kept_of_it(filled: Path) -> None:
+    ended = runs(filled, "show", "r_first")
+    assert (ended.status, ended.err) == (0, "")
+    shown = re.sub(r"\d+\.\d{3} s", "0 s", re.sub(WHEN, "WHEN", ended.out))
+    assert shown == (
+        "r_first: ok\n"
+        "  started     WHEN, took 0 s\n"
+        "  language    python, monty (fits)\n"
+        "  caller      ada\n"
+        "  definition  execute\n"
+        "  code\n"
+        "    \n"
+        "    \n"
+        "    print('hi')\n"
+        "    1\n"
+        "  stdout\n"
+        "    hi\n"
+        "  output\n"
+        "    [1]\n"
+        "  calls\n"
+        '    1  shop.buy {"item": 7}: ok, 1.2 ms\n'
+        "    2  shop.pay {}: no outcome known\n"
+    )
+
+
+def test_a_run_is_shown_to_a_program_with_its_whole_result(filled: Path) -> None:
+    shown = json.loads(runs(filled, "show", "r_first", "--json").out)
+    assert (shown["run_id"], shown["code"], shown["result"]["output"]) == ("r_first", "\n\nprint('hi')\n1", [1])
+    assert [call["tool"] for call in shown["result"]["calls"]] == ["shop.buy", "shop.pay"]
+
+
+def test_a_terminal_never_acts_on_what_a_script_wrote(filled: Path) -> None:
+    for arguments in (("list",), ("show", "r_second")):
+        status, shown = on_a_terminal("runs", *arguments, PADDOCK_DATA_DIRECTORY=str(filled))
+        assert (status, "\x1b[2J" in shown, "\\x1b[2J" in shown) == (0, False, True)
+
+
+@pytest.mark.parametrize(
+    ("run_id", "hint"),
+    [
+        ("r_frist", "did you mean 'r_first'?"),
+        ("r_sec", "did you mean 'r_second'?"),
+        ("zzz", "`paddock runs list` shows those that are stored"),
+    ],
+)
+def test_an_id_that_is_not_there_is_answered_with_the_nearest(filled: Path, run_id: str, hint: str) -> None:
+    assert runs(filled, "show", run_id) == Ended(2, "", f"Error: there is no run '{run_id}'; {hint}\n")
+
+
+def test_mistakes_are_told(filled: Path) -> None:
+    said = "Error: --verdict okay: there is no such verdict; did you mean 'ok'?\n"
+    assert runs(filled, "list", "--verdict", "okay") == Ended(2, "", said)
+    said = "Error: there is no run 'r_9' to list those before it\n"
+    assert runs(filled, "list", "--before", "r_9") == Ended(2, "", said)
+
+
+def test_a_store_that_cannot_be_used_is_a_fault_of_the_machine(data: Path) -> None:
+    path = data / "store" / "paddock.db"
+    path.parent.mkdir(parents=True)
+    path.write_text("no database at all " * 100, encoding="utf-8")
+    ended = runs(data, "list")
+    said = f"Error: the store {path} is no database; move it away (the next start makes a new one), or restore a copy\n"
+    assert ended == Ended(3, "", said)
+
+
+def test_the_setting_names_another_file(filled: Path, tmp_path: Path) -> None:
+    moved = (filled / "store").rename(tmp_path / "elsewhere") / "paddock.db"
+    ended = paddock("runs", "list", "--json", PADDOCK_STORE__PATH=str(moved))
+    assert len(json.loads(ended.out)) == 3

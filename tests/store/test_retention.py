@@ -1,0 +1,127 @@
+"""What is over a limit goes, the oldest first, and its calls with it; what goes on stays."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from paddock.config import StoreConfig
+from paddock.model.journal import Intent
+from paddock.store import retention
+from paddock.store.database import Store
+from paddock.store.retention import Swept
+from paddock.store.run_records import EVERYONE
+from tests.store.test_stored_runs import RUN
+from tests.store.working import locked, result
+
+DAY = 86_400
+KEEP_ALL = StoreConfig(run_days=0, run_count=0, run_bytes=0, session_days=0, definition_versions=0)
+
+
+async def fill(store: Store, path: Path, count: int, *, stdout: str = "") -> None:
+    """Runs that have ended, each with a call: r_0 is a day old, r_1 two days, and so on. One older goes on."""
+    for number in range(count + 1):
+        run_id = f"r_{number}"
+        await store.runs.begin(replace(RUN, id=run_id))
+        await store.journal.intend(Intent(run_id, 1, "t", "{}", True, 0.0))
+        if number < count:
+            await store.runs.finish(run_id, result(run_id, stdout=stdout))
+    await store.writer.flush()
+    with closing(sqlite3.connect(path)) as raw, raw:
+        raw.execute("UPDATE runs SET started_at = unixepoch() - ? * (CAST(substr(id, 3) AS INTEGER) + 1)", (DAY,))
+
+
+async def kept(store: Store) -> tuple[list[str], list[str]]:
+    """The runs, the newest first, and the runs that have calls."""
+    runs = [run.id for run in await store.runs.list(EVERYONE, limit=1000)]
+    with_calls = [run_id for run_id in (f"r_{number}" for number in range(400)) if await store.journal.calls(run_id)]
+    return runs, with_calls
+
+
+@pytest.mark.parametrize(
+    ("settings", "left"),
+    [
+        (KEEP_ALL, 9),
+        (replace(KEEP_ALL, run_days=4.5), 4),
+        (replace(KEEP_ALL, run_count=3), 3),
+        (replace(KEEP_ALL, run_bytes=1), 0),
+        (replace(KEEP_ALL, run_days=4.5, run_count=5), 4),
+    ],
+)
+async def test_runs_over_a_limit_go_with_their_calls(path: Path, settings: StoreConfig, left: int) -> None:
+    async with Store(path, settings) as store:
+        await fill(store, path, 9)
+        assert await store.retention.sweep() == Swept(runs=9 - left)
+        names = [*(f"r_{number}" for number in range(left)), "r_9"]
+        assert await kept(store) == (names, names)
+
+
+async def test_the_bytes_of_a_run_are_those_of_its_code_its_result_and_its_calls(path: Path) -> None:
+    async with Store(path, replace(KEEP_ALL, run_bytes=25_000)) as store:
+        await fill(store, path, 4, stdout="x" * 10_000)
+        await store.retention.sweep()
+        assert (await kept(store))[0] == ["r_0", "r_1", "r_4"]
+
+
+async def test_a_sweep_takes_many_small_steps_and_gives_the_disk_back(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retention, "STEP_RUNS", 7)
+    monkeypatch.setattr(retention, "STEP_PAGES", 50)
+    async with Store(path, replace(KEEP_ALL, run_count=1)) as store:
+        await fill(store, path, 300, stdout="x" * 5000)
+    before = path.stat().st_size
+    async with Store(path, replace(KEEP_ALL, run_count=1)) as store:
+        assert await store.retention.sweep() == Swept(runs=299)
+    assert before > 300 * 5000 > 5 * path.stat().st_size
+
+
+async def test_calls_outside_a_run_go_when_they_are_old(path: Path) -> None:
+    async with Store(path, replace(KEEP_ALL, run_days=1)) as store:
+        await store.runs.begin(RUN)
+        for run_id in ("r_1", "r_gone"):
+            await store.journal.intend(Intent(run_id, 1, "t", "{}", True, 0.0))
+        await store.journal.intend(Intent("r_new", 1, "t", "{}", True, 9e9))
+        assert await store.retention.sweep() == Swept(calls=1)
+        assert [len(await store.journal.calls(run_id)) for run_id in ("r_1", "r_gone", "r_new")] == [1, 0, 1]
+
+
+async def test_sessions_that_nobody_uses_go(path: Path) -> None:
+    async with Store(path, replace(KEEP_ALL, session_days=1)) as store:
+        used, expired, old = [await store.sessions.create("ada") for _ in range(3)]
+        await store.sessions.expire("ada", expired.id)
+        with closing(sqlite3.connect(path)) as raw, raw:
+            raw.execute("UPDATE sessions SET seen_at = 0 WHERE id = ?", (old.id,))
+        assert await store.retention.sweep() == Swept(sessions=2)
+        assert await store.sessions.get("ada", used.id) == used
+
+
+async def test_old_versions_of_definitions_go_and_the_current_one_stays(path: Path) -> None:
+    async with Store(path, replace(KEEP_ALL, definition_versions=2)) as store:
+        for number in range(6):
+            await store.definitions.save("ada", "a", {"n": number})
+            await store.definitions.save("ada", "b", {"n": number // 3})
+        assert await store.retention.sweep() == Swept(definitions=3)
+        assert [was.version for was in await store.definitions.history("ada", "a")] == [6, 5, 4]
+        assert [was.version for was in await store.definitions.history("ada", "b")] == [2, 1]
+
+
+async def test_a_server_sweeps_again_and_again_also_after_a_failure(
+    path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with Store(path, StoreConfig(run_count=1, sweep_seconds=0.01), busy_seconds=0.01) as store:
+        await fill(store, path, 3)
+        async with asyncio.timeout(60):
+            with locked(path):
+                sweeping = asyncio.create_task(store.retention.keep_sweeping())
+                while not any(text.startswith("old runs were not removed: the store ") for text in caplog.messages):
+                    await asyncio.sleep(0.01)
+            while len(await store.runs.list(EVERYONE)) > 2:
+                await asyncio.sleep(0.01)
+        sweeping.cancel()
+        await asyncio.wait([sweeping])

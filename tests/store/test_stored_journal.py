@@ -1,0 +1,174 @@
+"""The journal on disk: what may change something is committed before it is done, and nothing else is waited for."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from paddock.model.journal import Intent, Journal, Outcome
+from paddock.store import calls as store_calls
+from paddock.store.database import Store
+from paddock.store.journal import MemoryJournal
+from paddock.store.run_records import GOING_ON
+from tests.anomaly.processes import start, wait_until_gone
+from tests.store.working import held_up
+
+BUY = Intent("r_1", 1, "shop.buy", '{"item": 1}', is_read_only=False, at=5.0)
+LOOK = Intent("r_1", 2, "shop.look", "{}", is_read_only=True, at=6.0)
+BOUGHT = Outcome("r_1", 1, "ok", 2.5, '{"done": true}')
+
+
+@pytest.fixture(params=["stored", "in memory"])
+def journal(request: pytest.FixtureRequest, store: Store) -> Journal:
+    return store.journal if request.param == "stored" else MemoryJournal()
+
+
+async def test_calls_come_back_in_the_order_of_the_program_with_what_they_came_to(journal: Journal) -> None:
+    await journal.intend(LOOK)
+    await journal.intend(BUY)
+    await journal.conclude(BOUGHT)
+    await journal.intend(replace(LOOK, run_id="r_2"))
+    assert await journal.calls("r_1") == [(BUY, BOUGHT), (LOOK, None)]
+    assert await journal.calls("r_3") == []
+
+
+async def test_the_newest_answers_of_a_tool_that_did_not_fail_come_first(journal: Journal) -> None:
+    for number, status in enumerate(("ok", "error", "cancelled", "ok", "ok")):
+        await journal.intend(replace(LOOK, number=number, at=float(number)))
+        answer = "" if status == "cancelled" else f"[{number}]"
+        await journal.conclude(Outcome("r_1", number, status, 1.0, answer))  # type: ignore[arg-type]
+    assert await journal.answers("shop.look", 2) == ["[4]", "[3]"]
+    assert await journal.answers("shop.look", 10) == ["[4]", "[3]", "[0]"]
+    assert await journal.answers("shop.buy", 10) == []
+
+
+async def test_a_number_that_comes_again_is_a_new_call(journal: Journal) -> None:
+    await journal.intend(BUY)
+    await journal.conclude(BOUGHT)
+    again = replace(BUY, arguments_json="{}")
+    await journal.intend(again)
+    assert await journal.calls("r_1") == [(again, None)]
+
+
+async def test_an_outcome_without_an_intent_is_nothing(journal: Journal) -> None:
+    await journal.conclude(BOUGHT)
+    assert await journal.calls("r_1") == []
+
+
+async def test_only_the_intent_of_a_call_that_may_change_something_is_waited_for(store: Store) -> None:
+    with held_up(store.writer):
+        async with asyncio.timeout(60):
+            await store.journal.intend(LOOK)
+            await store.journal.conclude(Outcome("r_1", 2, "ok", 1.0, "[]"))
+        waiting = asyncio.ensure_future(store.journal.intend(BUY))
+        await asyncio.sleep(0)
+        assert not waiting.done()
+    await waiting
+    assert [intent for intent, _ in await store.journal.calls("r_1")] == [BUY, LOOK]
+
+
+async def test_answers_that_are_too_long_or_too_many_are_not_kept(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_calls, "ANSWER_CHARACTERS", 100)
+    monkeypatch.setattr(store_calls, "RUN_CHARACTERS", 250)
+    for number, size in enumerate((100, 101, 100, 51, 50)):
+        await store.journal.intend(replace(LOOK, number=number))
+        await store.journal.conclude(Outcome("r_1", number, "ok", 1.0, "1" * size))
+    kept = [len(outcome.answer_json) for _, outcome in await store.journal.calls("r_1") if outcome]
+    assert kept == [100, 0, 100, 0, 50]
+
+
+CALLING = """
+import asyncio, sys
+from paddock.model.journal import Intent, Outcome
+from paddock.store.database import Store
+from paddock.store.run_records import NewRun
+
+async def main():
+    store = Store({path!r})
+    await store.runs.begin(NewRun("r_1", "ada", "code", "python"))
+    store.runs.printed("r_1", "stdout", "begun")
+    await store.runs.get("ada", "r_1")
+    for number in range(1_000_000):
+        await store.journal.intend(Intent("r_1", number, "shop.buy", "{{}}", False, float(number)))
+        sys.stdout.write(f"{{number}}\\n")  # the call itself: from here on it is made
+        sys.stdout.flush()
+        await store.journal.conclude(Outcome("r_1", number, "ok", 1.0, "[]"))
+
+asyncio.run(main())
+"""
+
+
+async def test_every_call_that_was_made_is_known_after_its_process_was_killed(path: Path) -> None:
+    process = start(CALLING.format(path=str(path)))
+    assert process.stdout is not None
+    for _ in range(200):
+        await asyncio.to_thread(process.stdout.readline)
+    process.send_signal(signal.SIGKILL)
+    rest, said = process.communicate()
+    made = 200 + len(rest.splitlines())
+    assert (said, process.returncode) == ("", -signal.SIGKILL)
+    async with Store(path) as store:
+        calls = await store.journal.calls("r_1")
+        assert [intent.number for intent, _ in calls][:made] == list(range(made))
+        assert len(calls) <= made + 1  # one may have been committed and not made
+        assert [outcome for _, outcome in calls[: made - 100] if outcome is None] == []
+        assert await store.runs.mark_lost() == ["r_1"]
+        run = await store.runs.get("ada", "r_1")
+        assert run is not None
+        result = run.to_dict()["result"]
+        assert (run.verdict, result["verdict"], result["stdout"]) == ("lost", "lost", "begun")
+        assert (len(result["calls"]), result["error"]["type"]) == (len(calls), "HostError")
+        assert await store.journal.calls("r_1") == calls
+        assert await store.runs.mark_lost() == []
+
+
+GOING = """
+import asyncio, sys
+from paddock.store.database import Store
+from paddock.store.run_records import NewRun
+
+async def main():
+    store = Store({path!r})
+    await store.runs.begin(NewRun("r_" + sys.stdin.readline().strip(), "ada", "code", "python"))
+    await store.writer.flush()
+    print("begun", flush=True)
+    sys.stdin.readline()
+
+asyncio.run(main())
+"""
+
+
+async def test_runs_of_a_process_that_lives_are_not_lost(path: Path) -> None:
+    alive, killed = [start(GOING.format(path=str(path))) for _ in range(2)]
+    for name, process in (("alive", alive), ("killed", killed)):
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(f"{name}\n")
+        process.stdin.flush()
+        assert await asyncio.to_thread(process.stdout.readline) == "begun\n"
+    killed.kill()
+    wait_until_gone([killed.pid])
+    async with Store(path) as store:
+        assert await store.runs.mark_lost() == ["r_killed"]
+        assert [run.id for run in await store.runs.list("ada", verdict=GOING_ON)] == ["r_alive"]
+        alive.communicate("end\n")  # without a verdict, and without being killed
+        assert await store.runs.mark_lost() == ["r_alive"]
+    killed.communicate()
+    assert list(path.with_name("paddock.db.owners").iterdir()) == []
+
+
+async def test_own_runs_are_not_lost_and_neither_are_those_of_another_store_of_this_process(path: Path) -> None:
+    from tests.store.test_stored_runs import RUN
+
+    async with Store(path) as one, Store(path) as two:
+        await one.runs.begin(RUN)
+        await one.writer.flush()
+        assert (await one.runs.mark_lost(), await two.runs.mark_lost()) == ([], [])
+    async with Store(path) as again:
+        assert await again.runs.mark_lost() == ["r_1"]

@@ -1,0 +1,187 @@
+"""One thread that writes: in order, many pieces of work in one transaction, none of them spoiling another."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+import sqlalchemy
+from sqlalchemy import event
+
+from paddock.model.errors import StoreError
+from paddock.store.connecting import connect
+from paddock.store.database import Store
+from paddock.store.writer import Writer
+from tests.anomaly.processes import start
+from tests.store.working import PATIENCE_SECONDS, adding, held_up, names, stored
+
+
+async def test_what_is_written_is_returned_and_read(store: Store) -> None:
+    assert await store.writer.write(adding("a")) == "a"
+    assert await stored(store) == ["a"]
+
+
+async def test_the_file_and_its_folder_are_for_this_user_alone(store: Store, path: Path) -> None:
+    await store.writer.write(adding("a"))
+    modes = {name.name: stat.S_IMODE(name.stat().st_mode) for name in path.parent.iterdir()}
+    assert modes == {"paddock.db": 0o600, "paddock.db-wal": 0o600, "paddock.db-shm": 0o600}
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+async def test_a_file_that_others_could_read_is_closed_to_them(path: Path) -> None:
+    path.parent.mkdir()
+    path.touch(0o644)
+    async with Store(path):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+async def test_all_that_is_queued_when_the_thread_wakes_is_one_transaction(store: Store) -> None:
+    commits: list[object] = []
+
+    def watch(connection: sqlalchemy.Connection) -> None:
+        event.listen(connection.engine, "commit", commits.append)
+
+    await store.writer.write(watch)
+    before = len(commits)
+    with held_up(store.writer):
+        waiting = [asyncio.ensure_future(store.writer.write(adding(str(number)))) for number in range(100)]
+        await asyncio.sleep(0)
+    assert await asyncio.gather(*waiting) == [str(number) for number in range(100)]
+    assert len(commits) == before + 2  # that which held it up, and all the others
+
+
+async def test_work_that_fails_undoes_itself_alone(store: Store) -> None:
+    def half_done(connection: sqlalchemy.Connection) -> None:
+        adding("half")(connection)
+        raise ZeroDivisionError("in the middle")
+
+    with held_up(store.writer):
+        works = (adding("a"), half_done, adding("a"), adding("b"))
+        waiting = [asyncio.ensure_future(store.writer.write(work)) for work in works]
+        await asyncio.sleep(0)
+    ends = await asyncio.gather(*waiting, return_exceptions=True)
+    assert [type(end) for end in ends] == [str, ZeroDivisionError, StoreError, str]
+    assert await stored(store) == ["a", "b"]
+
+
+async def test_work_that_nobody_waits_for_and_that_fails_is_logged(
+    store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    for _ in range(2):
+        store.writer.later(adding("twice"))
+    await store.writer.flush()
+    assert (await stored(store), store.writer.lost) == (["twice"], 1)
+    assert [(record.name, record.levelno) for record in caplog.records] == [("paddock.store", logging.ERROR)]
+
+
+async def test_work_is_done_in_its_order_whether_or_not_someone_waits(store: Store) -> None:
+    with held_up(store.writer):
+        store.writer.later(adding("a"))
+        waiting = asyncio.ensure_future(store.writer.write(adding("b")))
+        await asyncio.sleep(0)
+        store.writer.later(adding("c"))
+        await store.writer.soon(adding("d"))
+    await waiting
+    assert await stored(store) == ["a", "b", "c", "d"]
+
+
+async def test_whoever_stops_waiting_does_not_stop_the_work(store: Store) -> None:
+    with held_up(store.writer):
+        waiting = asyncio.ensure_future(store.writer.write(adding("a")))
+        await asyncio.sleep(0)
+        waiting.cancel()
+        await asyncio.wait([waiting])
+    assert waiting.cancelled()
+    assert await stored(store) == ["a"]
+
+
+async def test_a_disk_that_hangs_is_an_error_to_whoever_waits(path: Path) -> None:
+    async with Store(path) as store:
+        hasty = Writer(lambda: connect(path), name=path, wait_seconds=0.05)
+        hasty.submit(lambda connection: None).result(PATIENCE_SECONDS)
+        with held_up(hasty), pytest.raises(StoreError, match=r"has not answered for 0\.05 s"):
+            await hasty.write(adding("late"))
+        hasty.close()
+        assert await stored(store) == ["late"]
+
+
+@pytest.mark.parametrize(("size_bytes", "fitting"), [(0, 3), (40, 2), (1000, 1)])
+async def test_only_so_much_waits_in_memory(path: Path, size_bytes: int, fitting: int) -> None:
+    async with Store(path) as store:
+        writer = Writer(lambda: connect(path), name=path, most_items=3, most_bytes=100)
+        with held_up(writer):
+            for number in range(fitting):
+                writer.later(adding(f"{number}"), size_bytes=size_bytes)
+            with pytest.raises(StoreError, match="too much waits to be written"):
+                writer.later(adding("refused"), size_bytes=size_bytes)
+            waiting = asyncio.ensure_future(writer.soon(adding("waited for"), size_bytes=size_bytes))
+            await asyncio.sleep(0)
+            assert not waiting.done()
+        await waiting
+        writer.later(adding("room again"), size_bytes=size_bytes)
+        writer.close()
+        assert await stored(store) == [*map(str, range(fitting)), "waited for", "room again"]
+
+
+async def test_several_event_loops_and_threads_write_through_one_writer(store: Store) -> None:
+    def in_a_loop(number: int) -> None:
+        async def write() -> None:
+            for turn in range(20):
+                await store.writer.write(adding(f"{number} {turn}"))
+
+        asyncio.run(write())
+
+    threads = [threading.Thread(target=in_a_loop, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        await asyncio.to_thread(thread.join, PATIENCE_SECONDS)
+    assert len(await stored(store)) == 80
+
+
+async def test_closing_loses_nothing_and_refuses_what_comes_after(path: Path) -> None:
+    store = Store(path)
+    for number in range(5000):  # more than one transaction takes
+        store.writer.later(adding(str(number)))
+    await store.close()
+    with pytest.raises(StoreError, match="is closed"):
+        store.writer.later(adding("after"))
+    async with Store(path) as again:
+        assert await stored(again) == [str(number) for number in range(5000)]
+
+
+async def test_a_process_that_forgets_to_close_the_store_writes_all_the_same(path: Path) -> None:
+    program = (
+        "from paddock.store.database import Store\nfrom tests.store.working import adding\n"
+        f"store = Store({str(path)!r})\nfor number in range(300): store.writer.later(adding(str(number)))\n"
+    )
+    host = start(program)
+    assert (*await asyncio.to_thread(host.communicate), host.returncode) == ("", "", 0)
+    async with Store(path) as store:
+        assert await stored(store) == [str(number) for number in range(300)]
+
+
+async def test_a_store_that_is_not_used_opens_nothing(path: Path) -> None:
+    before = {thread for thread in threading.enumerate() if thread.name.startswith("paddock")}
+    store = Store(path)
+    after = {thread for thread in threading.enumerate() if thread.name.startswith("paddock")}
+    await store.close()
+    assert (after, path.parent.exists()) == (before, False)
+
+
+async def test_only_the_commit_that_is_asked_to_waits_for_the_disk(store: Store) -> None:
+    def how(connection: sqlalchemy.Connection) -> int:
+        return int(connection.exec_driver_sql("PRAGMA synchronous").scalar_one())
+
+    seen = [await store.writer.write(how, synced=synced) for synced in (False, True, True, False)]
+    assert seen == [1, 2, 2, 1]  # NORMAL, FULL
+
+
+async def test_a_reader_cannot_write(store: Store) -> None:
+    with pytest.raises(StoreError):
+        await store.read(adding("a"))
+    assert await store.read(names) == []
