@@ -62,7 +62,7 @@ async def opened(
         try:
             yield Place(stored, folder / "artifacts", clock)
         finally:
-            stored.close()
+            await stored.close()
 
 
 async def content_of(own: OwnArtifacts, ref: str) -> bytes:

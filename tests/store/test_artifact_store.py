@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import random
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -13,9 +15,11 @@ from paddock.model.artifacts import ARTIFACT_BYTES, URL, Artifact, Owner
 from paddock.model.errors import BadArtifact, StoreError
 from paddock.model.events import ArtifactAnswer, ArtifactCall
 from paddock.store.artifact_records import READERS_SECONDS
+from paddock.store.artifact_texts import Query
 from paddock.store.artifact_values import Filters, Room
 from paddock.store.artifacts import DAY_SECONDS
 from paddock.store.memory import MemoryArtifacts
+from paddock.store.text.searching import STRETCH
 from tests.store.artifact_places import ANN, ANN_ELSEWHERE, BOB, MB, Place, chunks, content_of, opened
 
 HOSTILE = [
@@ -385,3 +389,32 @@ async def test_memory_and_store_behave_alike_for_a_run(place: Place) -> None:
         assert await store.read("a") == (second, b"2")
         assert await store.read(first.url) == (first, b"1")
         assert await store.read("b") is None
+
+
+async def test_the_event_loop_goes_on_while_the_slowest_search_is_made(tmp_path: Path) -> None:
+    async with opened(tmp_path) as place:
+        own = place.of()
+        await own.create("a", "text/plain", bytes(random.Random(1).choices(b"ab", k=STRETCH + 1)))  # noqa: S311
+        kept = await own.find("a")
+        assert kept is not None
+        searching = asyncio.create_task(own.search(kept, Query("(?:a?b?){800}c", is_regex=True)))
+        turns = 0
+        while not searching.done():
+            assert (await own.page(kept, "characters", 0, 10)).text  # pages do not wait for it either
+            turns += 1
+        assert ((await searching).matches, turns > 2) == ([], True)
+
+
+async def test_a_search_that_is_cancelled_is_given_up(tmp_path: Path) -> None:
+    async with opened(tmp_path) as place:
+        own = place.of()
+        await own.create("a", "text/plain", bytes(random.Random(1).choices(b"ab", k=8 * MB)))  # noqa: S311
+        kept = await own.find("a")
+        assert kept is not None
+        searching = asyncio.create_task(own.search(kept, Query("(?:a?b?){400}c", is_regex=True)))
+        while not any("artifact-search" in thread.name for thread in threading.enumerate()):
+            await asyncio.sleep(0)
+        searching.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await searching
+        # Leaving the block waits for the thread, which is at its first step and not going to make the next.

@@ -47,7 +47,9 @@ class Texts:
         self._objects, self._search_seconds = objects, search_seconds
         self._landmarks = Landmarks()
         self._is_text: dict[tuple[str, ...], bool] = {}  # of versions, the oldest first
-        self._threads: ThreadPoolExecutor | None = None
+        # Searches may be slow and many; pages, which never are, do not wait for them.
+        self._page_threads = ThreadPoolExecutor(THREADS, thread_name_prefix="paddock-artifact-pages")
+        self._search_threads = ThreadPoolExecutor(THREADS, thread_name_prefix="paddock-artifact-search")
 
     async def is_text(self, kept: Kept) -> bool:
         """Whether it can be paged and searched, by its type and how it begins."""
@@ -63,7 +65,7 @@ class Texts:
         _check_numbers(offset, limit)
         start = self._landmarks.before(kept.version, unit, offset)
         pager = Pager(unit, offset, limit, most_characters=PAGE_CHARACTERS, start=start)
-        await self._read(kept, pager, start)
+        await self._read(kept, pager, start, self._page_threads)
         return pager.page()
 
     async def search(self, kept: Kept, query: Query) -> Search:
@@ -80,25 +82,23 @@ class Texts:
             deadline=time.monotonic() + self._search_seconds,
             start=start,
         )
-        await self._read(kept, search, start)
+        await self._read(kept, search, start, self._search_threads)
         return search
 
     def close(self) -> None:
-        if self._threads is not None:
-            self._threads.shutdown()
-            self._threads = None
+        """End the threads, which takes as long as the step that a search is at."""
+        self._page_threads.shutdown()
+        self._search_threads.shutdown()
 
-    async def _read(self, kept: Kept, reading: Reading, start: Place) -> None:
+    async def _read(self, kept: Kept, reading: Reading, start: Place, threads: ThreadPoolExecutor) -> None:
         if not await self.is_text(kept):
             raise BadArtifact(
                 f"the artifact {kept.artifact.filename!r} is binary ({kept.artifact.mime_type}): only text is paged "
                 "and searched; a script reads its bytes with the function read_artifact"
             )
-        if self._threads is None:
-            self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="paddock-artifact-text")
         passed = partial(self._landmarks.note, kept.version)
         async with aclosing(self._objects.read_parts(kept.parts, start.byte)) as chunks:
-            await scan(chunks, reading, start, passed, self._threads)
+            await scan(chunks, reading, start, passed, threads)
 
 
 def _check_numbers(offset: int, limit: int) -> None:

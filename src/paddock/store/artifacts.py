@@ -7,6 +7,7 @@ What belongs to no record, after a crash or because it was replaced, is deleted 
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import secrets
@@ -86,9 +87,9 @@ class StoredArtifacts:
             deleted += len(keys)
         return deleted
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """End the threads. The store is its owner's to close."""
-        self.texts.close()
+        await asyncio.to_thread(self.texts.close)
 
     def id_of(self, ref: str) -> str:
         """The id that is in a URL, else `ref` itself."""
