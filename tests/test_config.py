@@ -81,6 +81,10 @@ WORKERS = "other.toml: monty.min_workers must be at least 1 and at most monty.ma
             "other.toml: unknown setting 'zzz'; known here: engine, code_bytes, data_directory, limits, caps, monty, "
             "cpython, quickjs, node, jail, environments, tools, upstreams, store, artifacts",
         ),
+        ("store.run_days = -1", "other.toml: store.run_days must be positive, or 0 for no limit, not -1.0"),
+        ("store.run_count = 1.5", "other.toml: 'store.run_count' must be a whole number, not 1.5"),
+        ("store.session_days = nan", "other.toml: store.session_days must be positive, or 0 for no limit, not nan"),
+        ("store.sweep_seconds = 0", "other.toml: store.sweep_seconds must be positive, not 0.0"),
         ("engine = 5", "other.toml: 'engine' must be text, not 5"),
         ("engine = 'zzz'", "other.toml: engine must be one of auto, monty, cpython, quickjs, node, not 'zzz'"),
         ("code_bytes = 1.5", "other.toml: 'code_bytes' must be a whole number, not 1.5"),
