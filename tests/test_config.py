@@ -61,6 +61,7 @@ def test_a_whole_number_will_do_for_a_fraction() -> None:
     assert (seconds, type(seconds)) == (5.0, float)
 
 
+BEGINS, BUCKETS = "must be empty or begin with one of", "file://, s3://, gs://, az://, memory://"
 POSITIVE = "wall_seconds must be a positive, finite number"
 WORKERS = "other.toml: monty.min_workers must be at least 1 and at most monty.max_workers, and that at most 1000"
 
@@ -68,13 +69,17 @@ WORKERS = "other.toml: monty.min_workers must be at least 1 and at most monty.ma
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        ("artifacts.days = -1", "other.toml: artifacts.days must be positive, or 0 for no limit, not -1.0"),
+        ("artifacts.url = 's3://'", f"other.toml: artifacts.url {BEGINS} {BUCKETS}, not 's3://'"),
+        ("artifacts.url = 'http://x'", f"other.toml: artifacts.url {BEGINS} {BUCKETS}, not 'http://x'"),
+        ("artifacts.base_url = 'x'", f"other.toml: artifacts.base_url {BEGINS} http://, https://, not 'x'"),
         ("engin = 'monty'", "other.toml: unknown setting 'engin'; did you mean 'engine'?"),
         ("[limits]\nwall_secs = 1", "other.toml: unknown setting 'limits.wall_secs'; did you mean 'wall_seconds'?"),
         ("[limit]\ncalls = 1", "other.toml: unknown setting 'limit'; did you mean 'limits'?"),
         (
             "zzz = 1",
             "other.toml: unknown setting 'zzz'; known here: engine, code_bytes, data_directory, limits, caps, monty, "
-            "cpython, quickjs, node, jail, environments, tools, upstreams, store",
+            "cpython, quickjs, node, jail, environments, tools, upstreams, store, artifacts",
         ),
         ("store.run_days = -1", "other.toml: store.run_days must be positive, or 0 for no limit, not -1.0"),
         ("store.run_count = 1.5", "other.toml: 'store.run_count' must be a whole number, not 1.5"),

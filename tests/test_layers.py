@@ -19,7 +19,7 @@ LAYERS = (
     {"config"},
     {"planning", "jail", "store"},
     {"tools", "engines"},
-    {"run", "record", "holding", "keeping", "sync", "linting"},
+    {"run", "record", "holding", "keeping", "artifact_tools", "sync", "linting"},
     {"definitions"},
     {"server"},
     {"cli"},

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from paddock.linting import Finding, lint
     from paddock.model.artifacts import Artifact, Artifacts
     from paddock.model.errors import (
+        BadArtifact,
         BadFile,
         BadInput,
         BadLimit,
@@ -46,6 +47,7 @@ _HOMES = {
     "lint": "linting",
     "Artifact": "model.artifacts",
     "Artifacts": "model.artifacts",
+    "BadArtifact": "model.errors",
     "BadFile": "model.errors",
     "BadInput": "model.errors",
     "BadLimit": "model.errors",
@@ -88,6 +90,7 @@ __all__ = [
     "Answer",
     "Artifact",
     "Artifacts",
+    "BadArtifact",
     "BadFile",
     "BadInput",
     "BadLimit",

@@ -33,6 +33,7 @@ PREFIX = "PADDOCK_"
 KUBERNETES = r"PADDOCK_(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(ADDR|PORT|PROTO))?)?)"
 MOST_WORKERS = 1000
 PROFILES = ("auto", "namespaces", "chroot", "confined")
+ARTIFACT_SCHEMES = ("file", "s3", "gs", "az", "memory")
 CEILING = Limits(
     wall_seconds=7 * 86_400.0,
     cpu_seconds=70 * 86_400.0,
@@ -114,6 +115,18 @@ class StoreConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class ArtifactsConfig:
+    """What scripts and agents keep; 0 means without a limit."""
+
+    url: str = ""
+    base_url: str = ""
+    artifact_bytes: int = 1024**3
+    principal_bytes: int = 10 * 1024**3
+    principal_count: int = 100_000
+    days: float = 30.0
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """Every setting, with its default."""
 
@@ -132,6 +145,7 @@ class Config:
     tools: ToolsConfig = field(default_factory=ToolsConfig)
     upstreams: Mapping[str, Any] = field(default_factory=dict, metadata=RAW)
     store: StoreConfig = field(default_factory=StoreConfig)
+    artifacts: ArtifactsConfig = field(default_factory=ArtifactsConfig)
 
     @classmethod
     def load(cls, path: str | Path | None = None, environ: Mapping[str, str] | None = None) -> Config:
@@ -332,6 +346,7 @@ def _checked(config: Config, origins: Origins) -> Config:
             blamed = origins.blame(f"tools.{name}")
             raise ConfigError(f"{blamed}tools.{name} must be positive, not {getattr(config.tools, name)}")
     _check_store(config.store, origins)
+    _check_artifacts(config.artifacts, origins)
     return config
 
 
@@ -370,6 +385,20 @@ def _check_store(store: StoreConfig, origins: Origins) -> None:
     if not store.sweep_seconds > 0:
         blamed = origins.blame("store.sweep_seconds")
         raise ConfigError(f"{blamed}store.sweep_seconds must be positive, not {store.sweep_seconds}")
+
+
+def _check_artifacts(artifacts: ArtifactsConfig, origins: Origins) -> None:
+    for name in ("artifact_bytes", "principal_bytes", "principal_count", "days"):
+        value = getattr(artifacts, name)
+        if not value >= 0:
+            blamed = origins.blame(f"artifacts.{name}")
+            raise ConfigError(f"{blamed}artifacts.{name} must be positive, or 0 for no limit, not {value}")
+    for name, schemes in (("url", ARTIFACT_SCHEMES), ("base_url", ("http", "https"))):
+        value = getattr(artifacts, name)
+        scheme, separator, rest = value.partition("://")
+        if value and not (scheme in schemes and separator and (rest or scheme == "memory")):
+            blamed, known = origins.blame(f"artifacts.{name}"), ", ".join(f"{each}://" for each in schemes)
+            raise ConfigError(f"{blamed}artifacts.{name} must be empty or begin with one of {known}, not {value!r}")
 
 
 def _check_limit(where: str, value: float, caps: Limits, blamed: str) -> None:

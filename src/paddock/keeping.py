@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -16,9 +17,11 @@ from paddock.model.artifacts import (
     mime_type,
     name_problem,
 )
+from paddock.model.errors import PaddockError, RequestError
 from paddock.model.events import ArtifactAnswer, ArtifactCall
 
 MB = 1024 * 1024
+_log = logging.getLogger(__name__)
 AFTER_ALL = 1 << 32  # numbers that no script counts to: what its tools gave is listed after what it made itself
 
 
@@ -47,7 +50,10 @@ class Keeping:
         self._made[number] = None
         self._bytes_left -= len(call.content)
         kind = mime_type(call.file_type, call.name, call.content)
-        artifact = self._made[number] = await self._store.create(call.name, kind, call.content)
+        try:
+            artifact = self._made[number] = await self._store.create(call.name, kind, call.content)
+        except PaddockError as fault:
+            return _failed(_said(fault, "kept")), None
         shown = {"id": artifact.id, "url": artifact.url, **_described(artifact)}
         return ArtifactAnswer({"success": True, **shown}), artifact
 
@@ -61,7 +67,10 @@ class Keeping:
         return answer.values
 
     async def _read(self, ref: str) -> ArtifactAnswer:
-        found = await self._store.read(ref)
+        try:
+            found = await self._store.read(ref)
+        except PaddockError as fault:
+            return _failed(_said(fault, "read"))
         if found is None:
             return _failed(f"there is no artifact {ref[:100]!r}; give the id, the URL or the file name of one")
         artifact, content = found
@@ -83,6 +92,14 @@ class Keeping:
 
 def _described(artifact: Artifact) -> dict[str, object]:
     return {"filename": artifact.filename, "mimeType": artifact.mime_type, "size": artifact.size}
+
+
+def _said(fault: PaddockError, what: str) -> str:
+    """What a script is told. Of a fault of the host it is told that there is one, and the log which."""
+    if isinstance(fault, RequestError):
+        return str(fault)
+    _log.warning("an artifact cannot be %s: %s", what, fault)
+    return f"the artifact cannot be {what} now; the host's log says why"
 
 
 def _failed(problem: str) -> ArtifactAnswer:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+import re
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -42,7 +44,9 @@ TYPES = {
     "yml": "application/yaml",
     "zip": "application/zip",
 }
+_MIME = re.compile(r"[\w!#$&^.+-]{1,64}/[\w!#$&^.+-]{1,100}(;[ -~]{1,80})?", re.ASCII)
 _TEXT = frozenset({"json", "xml", "javascript", "ecmascript", "yaml", "csv", "sql", "toml", "ndjson", "sh", "graphql"})
+_SEEN_OR_HEARD = frozenset({"audio", "font", "image", "video"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +60,19 @@ class Artifact:
     url: str
 
 
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Whose artifacts they are: a principal's, made in one of its sessions or outside of any."""
+
+    principal: str
+    session: str | None = None
+
+
 class Artifacts(Protocol):
-    """Where artifacts are kept. Not a file system: there are no folders, and nothing is changed once it is made."""
+    """Where the artifacts of a run are kept. Not a file system: there are no folders, and a run changes none.
+
+    Either method raises a PaddockError that says why, where one cannot be kept or read.
+    """
 
     async def create(self, filename: str, mime_type: str, content: bytes) -> Artifact: ...
 
@@ -69,7 +84,7 @@ class Artifacts(Protocol):
 def mime_type(file_type: str, filename: str, content: bytes) -> str:
     """The type that was given, as a MIME type or a suffix; else the file name's; else what the bytes look like."""
     given = file_type.strip().lower().removeprefix(".")
-    if "/" in given:
+    if _MIME.fullmatch(given):
         return given
     suffix = filename.rpartition(".")[2].lower() if "." in filename else ""
     known = TYPES.get(given) or TYPES.get(suffix)
@@ -78,9 +93,19 @@ def mime_type(file_type: str, filename: str, content: bytes) -> str:
 
 def is_text(kind: str, content: bytes) -> bool:
     """Whether a script gets this content as text."""
+    return _is_text_type(kind) and _is_utf8(content)
+
+
+def looks_like_text(kind: str, head: bytes) -> bool:
+    """Whether content of this type that begins so can be paged and searched, with replacement characters if need be."""
+    if b"\0" in head:
+        return False
+    return _is_text_type(kind) or (kind.partition("/")[0] not in _SEEN_OR_HEARD and _begins_as_utf8(head))
+
+
+def _is_text_type(kind: str) -> bool:
     family, _, rest = kind.partition(";")[0].strip().lower().partition("/")
-    readable = family == "text" or rest.rpartition("+")[2].removeprefix("x-") in _TEXT
-    return readable and _is_utf8(content)
+    return family == "text" or rest.rpartition("+")[2].removeprefix("x-") in _TEXT
 
 
 def name_problem(filename: str) -> str | None:
@@ -88,6 +113,15 @@ def name_problem(filename: str) -> str | None:
     if not filename.strip() or len(filename) > NAME_CHARACTERS or not filename.isprintable():
         return f"a file name has 1 to {NAME_CHARACTERS} characters, and no control characters"
     return None
+
+
+def _begins_as_utf8(head: bytes) -> bool:
+    """Whether this is UTF-8; its last character may be cut."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _is_utf8(content: bytes) -> bool:

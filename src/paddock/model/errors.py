@@ -8,6 +8,7 @@ PaddockError
 │   ├── UnknownEnvironment
 │   ├── BadInput          an input that is not JSON, or whose name is not a variable name
 │   ├── BadFile           an attached file that cannot be read, named or sent
+│   ├── BadArtifact       an artifact that cannot be kept, found, paged or searched as asked
 │   ├── BadLimit          a limit that is not a positive, finite number
 │   ├── LimitTooHigh      a limit above the configured cap
 │   └── CodeTooLarge
@@ -50,6 +51,9 @@ class BadInput(RequestError): ...
 
 
 class BadFile(RequestError): ...
+
+
+class BadArtifact(RequestError): ...
 
 
 class BadLimit(RequestError): ...
@@ -107,6 +111,7 @@ SURFACES: dict[type[PaddockError], Surface] = {
     UnknownEnvironment: _USAGE,
     BadInput: _USAGE,
     BadFile: _USAGE,
+    BadArtifact: _USAGE,
     BadLimit: _USAGE,
     LimitTooHigh: _USAGE,
     CodeTooLarge: Surface(413, -32602, 2),

@@ -6,6 +6,7 @@ A change here needs a migration: `migrations/versions` makes these tables, this 
 from __future__ import annotations
 
 from sqlalchemy import (
+    BigInteger,
     Boolean,
     Column,
     Float,
@@ -85,13 +86,27 @@ artifacts = Table(
     Column("run_id", Text),
     Column("filename", Text, nullable=False),
     Column("mime_type", Text, nullable=False),
-    Column("size", Integer, nullable=False),
+    Column("size", BigInteger, nullable=False),
     Column("created_at", Float, nullable=False),
     Column("expires_at", Float),
-    Column("object_key", Text, nullable=False),
     Index(None, "principal", "session", "filename", "created_at"),
+    Index(None, "principal", "created_at"),
     Index(None, "run_id"),
     Index(None, "expires_at"),
+)
+
+# Every object that holds bytes of artifacts, from before it is written until after it is deleted.
+artifact_objects = Table(
+    "artifact_objects",
+    metadata,
+    Column("object_key", Text, primary_key=True),
+    Column("artifact_id", Text),  # NULL: of none yet, or of none any more
+    Column("number", Integer, nullable=False),  # an artifact's bytes are those of its objects, in this order
+    Column("size", BigInteger, nullable=False),
+    Column("delete_after", Float),  # NULL while it belongs to an artifact
+    Column("is_doomed", Boolean, nullable=False),  # being deleted: no artifact may get it any more
+    Index(None, "artifact_id", "number"),
+    Index(None, "delete_after"),
 )
 
 definitions = Table(

@@ -60,10 +60,9 @@ def upgrade() -> None:
         sa.Column("run_id", sa.Text),
         sa.Column("filename", sa.Text, nullable=False),
         sa.Column("mime_type", sa.Text, nullable=False),
-        sa.Column("size", sa.Integer, nullable=False),
+        sa.Column("size", sa.BigInteger, nullable=False),
         sa.Column("created_at", sa.Float, nullable=False),
         sa.Column("expires_at", sa.Float),
-        sa.Column("object_key", sa.Text, nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_artifacts"),
     )
     op.create_index(
@@ -71,8 +70,21 @@ def upgrade() -> None:
         "artifacts",
         ["principal", "session", "filename", "created_at"],
     )
+    op.create_index("ix_artifacts_principal_created_at", "artifacts", ["principal", "created_at"])
     op.create_index("ix_artifacts_run_id", "artifacts", ["run_id"])
     op.create_index("ix_artifacts_expires_at", "artifacts", ["expires_at"])
+    op.create_table(
+        "artifact_objects",
+        sa.Column("object_key", sa.Text, nullable=False),
+        sa.Column("artifact_id", sa.Text),
+        sa.Column("number", sa.Integer, nullable=False),
+        sa.Column("size", sa.BigInteger, nullable=False),
+        sa.Column("delete_after", sa.Float),
+        sa.Column("is_doomed", sa.Boolean, nullable=False),
+        sa.PrimaryKeyConstraint("object_key", name="pk_artifact_objects"),
+    )
+    op.create_index("ix_artifact_objects_artifact_id_number", "artifact_objects", ["artifact_id", "number"])
+    op.create_index("ix_artifact_objects_delete_after", "artifact_objects", ["delete_after"])
     op.create_table(
         "definitions",
         sa.Column("principal", sa.Text, nullable=False),

@@ -1,0 +1,153 @@
+"""The bytes of artifacts: objects that are written once, read in ranges and deleted, in a folder or a bucket.
+
+Keys are made by us from random characters: nothing that a caller or a script says gets into one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from paddock.model.errors import ConfigError, StoreError
+
+if TYPE_CHECKING:
+    from obstore.store import ObjectStore
+
+    from paddock.config import Config
+    from paddock.store.artifact_values import Part
+
+RANGE_BYTES = 4 * 1024 * 1024
+"""Read at once: few requests to a bucket, and little memory."""
+PART_BYTES = 8 * 1024 * 1024
+PARTS_AT_ONCE = 2
+STAGED = "#"
+"""Begins the suffix of a file in a folder that is not complete yet."""
+
+
+class Objects:
+    """Objects in one place, by key. It is opened at first use."""
+
+    def __init__(self, url: str, folder: str | Path) -> None:
+        """`url` of a bucket, of a folder or of this process's memory; empty for `folder`."""
+        self._url = url
+        scheme, _, path = url.partition("://")
+        local = Path(unquote(path)) if scheme == "file" else Path(folder)
+        self._folder: Path | None = local if scheme in ("", "file") else None
+        self._store: ObjectStore | None = None
+        self._lock = threading.Lock()
+
+    @classmethod
+    def of(cls, config: Config) -> Objects:
+        """The place that `config` names."""
+        return cls(config.artifacts.url, Path(config.data_directory) / "artifacts")
+
+    async def put(self, key: str, content: bytes | AsyncIterator[bytes]) -> None:
+        """Write an object. It is there as a whole and on the disk, or not at all, also where this is cancelled."""
+        import obstore
+
+        store = await self._opened()
+        try:
+            await obstore.put_async(store, key, content, chunk_size=PART_BYTES, max_concurrency=PARTS_AT_ONCE)
+            if self._folder is not None:
+                await asyncio.to_thread(_sync, self._folder / key)
+        except (obstore.exceptions.BaseError, OSError) as problem:
+            raise _store_error("written", problem) from None
+
+    async def read(self, key: str, start: int, end: int) -> AsyncGenerator[bytes]:
+        """The bytes from `start` to `end`, in pieces."""
+        import obstore
+
+        store = await self._opened()
+        while start < end:
+            length = min(RANGE_BYTES, end - start)
+            try:
+                piece = await obstore.get_range_async(store, key, start=start, length=length)
+            except FileNotFoundError:
+                raise StoreError("the bytes of the artifact are gone: it was changed or removed meanwhile") from None
+            except (obstore.exceptions.BaseError, OSError) as problem:
+                raise _store_error("read", problem) from None
+            if len(piece) != length:
+                raise StoreError("some bytes of the artifact are missing")
+            start += length
+            yield piece.to_bytes()
+
+    async def read_parts(self, parts: Sequence[Part], start: int = 0, end: int | None = None) -> AsyncGenerator[bytes]:
+        """The bytes of several objects, one after the other."""
+        first = 0
+        for part in parts:
+            last = first + part.size if end is None else min(end, first + part.size)
+            if start < last:
+                async with aclosing(self.read(part.key, max(0, start - first), last - first)) as pieces:
+                    async for piece in pieces:
+                        yield piece
+            first += part.size
+
+    async def delete(self, key: str) -> None:
+        """Delete an object, or what there is of it; not to find it is fine."""
+        import obstore
+
+        store = await self._opened()
+        try:
+            await obstore.delete_async(store, key)
+        except FileNotFoundError:
+            pass
+        except (obstore.exceptions.BaseError, OSError) as problem:
+            raise _store_error("deleted", problem) from None
+        if self._folder is not None:
+            await asyncio.to_thread(_delete_staged, self._folder / key)
+
+    async def _opened(self) -> ObjectStore:
+        if self._store is None:
+            await asyncio.to_thread(self._open)
+        assert self._store is not None  # noqa: S101  _open sets it, or raises
+        return self._store
+
+    def _open(self) -> None:
+        import obstore
+        from obstore.store import LocalStore, from_url
+
+        with self._lock:
+            if self._store is not None:
+                return
+            try:
+                if self._folder is not None:
+                    self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                    self._store = LocalStore(self._folder)
+                else:
+                    self._store = from_url(self._url)
+            except OSError as problem:
+                raise StoreError(f"the artifacts' folder {self._folder} cannot be used: {problem.strerror}") from None
+            except (obstore.exceptions.BaseError, ValueError) as problem:
+                raise ConfigError(f"artifacts.url {self._url!r} cannot be used: {_first_line(problem)}") from None
+
+
+def _sync(path: Path) -> None:
+    """Return when the file and its name are on the disk: its record may get there without waiting for them."""
+    for each in (path, path.parent):
+        descriptor = os.open(each, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _delete_staged(path: Path) -> None:
+    """Delete what is left of a write that a crash ended."""
+    if path.parent.is_dir():
+        for left in path.parent.glob(f"{path.name}{STAGED}*"):
+            left.unlink(missing_ok=True)
+
+
+def _store_error(done: str, problem: Exception) -> StoreError:
+    return StoreError(f"the bytes of an artifact cannot be {done}: {_first_line(problem)}")
+
+
+def _first_line(problem: Exception) -> str:
+    """Without the debugging output that obstore adds."""
+    return str(problem).strip().partition("\n")[0] or type(problem).__name__

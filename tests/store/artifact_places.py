@@ -1,0 +1,76 @@
+"""Artifacts in a real database and a real folder, with a clock that tests set."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from paddock.model.artifacts import Owner
+from paddock.store.artifact_values import Room
+from paddock.store.artifacts import OwnArtifacts, StoredArtifacts
+from paddock.store.database import Store
+from paddock.store.objects import Objects
+
+ANN = Owner("ann", "s1")
+ANN_ELSEWHERE = Owner("ann", "s2")
+BOB = Owner("bob", "s1")
+MB = 1024 * 1024
+
+
+@dataclass
+class Clock:
+    """Seconds since 1970, as a test says."""
+
+    now: float = 1_000_000.0
+
+    def __call__(self) -> float:
+        self.now += 0.001  # two things never happen at the same moment
+        return self.now
+
+
+@dataclass
+class Place:
+    """A store of artifacts, and what tests look at behind its back."""
+
+    stored: StoredArtifacts
+    folder: Path
+    clock: Clock
+
+    def of(self, owner: Owner = ANN, run_id: str | None = None) -> OwnArtifacts:
+        return self.stored.of(owner, run_id)
+
+    def files(self) -> list[Path]:
+        return sorted(path for path in self.folder.rglob("*") if path.is_file())
+
+
+@asynccontextmanager
+async def opened(
+    folder: Path, *, url: str = "", room: Room | None = None, days: float = 30.0, base_url: str = ""
+) -> AsyncIterator[Place]:
+    clock = Clock()
+    async with Store(folder / "store" / "paddock.db") as store:
+        stored = StoredArtifacts(
+            store,
+            Objects(url, folder / "artifacts"),
+            room or Room(1024 * MB, 0, 0),
+            days=days,
+            base_url=base_url,
+            clock=clock,
+        )
+        try:
+            yield Place(stored, folder / "artifacts", clock)
+        finally:
+            await stored.close()
+
+
+async def content_of(own: OwnArtifacts, ref: str) -> bytes:
+    kept = await own.find(ref)
+    assert kept is not None
+    return b"".join([piece async for piece in own.stream(kept)])
+
+
+async def chunks(*pieces: bytes) -> AsyncIterator[bytes]:
+    for piece in pieces:
+        yield piece

@@ -1,0 +1,78 @@
+"""A program of its own: makes an artifact of 1 GB, and says how much memory each thing that is done with it took."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import resource
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+from paddock.store.artifact_texts import Query, Texts
+from paddock.store.artifact_values import Room
+from tests.store.artifact_places import MB, opened
+
+LINE = "a line of text with an é, a 漢 and a 🙂 in it\r\n".encode()
+BLOCK = LINE * (MB // len(LINE))
+LONG_LINE_MB = 100
+NEEDLE = b"the needle in it\n"
+
+
+async def stream(megabytes: int) -> AsyncIterator[bytes]:
+    """Text of many lines; one of 100 MB; a few lines; what is looked for; a line that does not end."""
+    for _ in range(megabytes - LONG_LINE_MB - 10):
+        yield BLOCK
+    for _ in range(LONG_LINE_MB):
+        yield b"x" * MB
+    yield b"\n"
+    for _ in range(10):
+        yield BLOCK
+    yield NEEDLE + b"the end"
+
+
+def peak_mb() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+
+
+async def main(folder: Path, megabytes: int) -> dict[str, Any]:
+    said: dict[str, Any] = {}
+    async with opened(folder, room=Room(0, 0, 0)) as place:
+        # How long the machine takes is not what is asked here.
+        place.stored.texts = Texts(place.stored.objects, search_seconds=3600)
+        own = place.of()
+        await own.create("warm", "text/plain", b"x")
+        kept = await own.find("warm")
+        assert kept is not None
+        await own.search(kept, Query("x"))
+        said["before_mb"] = peak_mb()
+        made = await own.create("large.txt", "text/plain", stream(megabytes))
+        kept = await own.find(made.id)
+        assert kept is not None
+        said["size"], said["created_mb"] = made.size, peak_mb()
+        found = await own.search(kept, Query("the NEEDLE", context_lines=1))
+        said["matches"] = [[match.before, match.text, match.after] for match in found.matches]
+        said["offset"], said["line"], said["searched_mb"] = found.matches[0].offset, found.matches[0].line, peak_mb()
+        in_the_long_line = await own.search(kept, Query("x$", is_regex=True, offset=found.matches[0].offset - 101 * MB))
+        said["long"] = [len(match.text) for match in in_the_long_line.matches]
+        said["regex_mb"] = peak_mb()
+        page = await own.page(kept, "characters", found.matches[0].offset, 100)
+        said["page"] = [page.text, page.is_last]
+        page = await own.page(kept, "lines", found.matches[0].line - 1, 10)
+        said["lines"] = [page.text, page.is_last, page.total_lines]
+        said["paged_mb"] = peak_mb()
+        await own.append(kept, stream(LONG_LINE_MB + 10))
+        kept = await own.find(made.id)
+        assert kept is not None
+        await own.append(kept, b"!")
+        kept = await own.find(made.id)
+        assert kept is not None
+        said["appended"], said["appended_mb"] = kept.artifact.size, peak_mb()
+        said["read"] = sum([len(piece) async for piece in own.stream(kept)])
+        said["read_mb"] = peak_mb()
+    return said
+
+
+if __name__ == "__main__":
+    print(json.dumps(asyncio.run(main(Path(sys.argv[1]), int(sys.argv[2])))))

@@ -1,0 +1,166 @@
+"""What is left where a write of an artifact is cut off: never a record without its bytes, nor bytes for ever."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from paddock.model.errors import BadArtifact, ConfigError, StoreError
+from paddock.store.artifact_records import FAILED_SECONDS, UPLOAD_SECONDS
+from paddock.store.artifact_values import Kept, Room
+from paddock.store.artifacts import Content
+from paddock.store.objects import Objects
+from tests.store.artifact_places import MB, Place, chunks, content_of, opened
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+async def place(tmp_path: Path) -> AsyncIterator[Place]:
+    async with opened(tmp_path) as made:
+        yield made
+
+
+def crash(folder: Path, moment: str) -> None:
+    path = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
+    command = [sys.executable, "-m", "tests.store.crashing_artifact", str(folder), moment]
+    died = subprocess.run(command, check=False, cwd=ROOT, env={**os.environ, "PYTHONPATH": path}, capture_output=True)
+    assert (died.returncode, died.stderr) == (-signal.SIGKILL, b"")
+
+
+@pytest.mark.parametrize("moment", ["within bytes", "create", "replace", "append"])
+async def test_a_write_that_a_crash_cuts_off_has_not_happened_and_its_bytes_are_swept(
+    tmp_path: Path, moment: str
+) -> None:
+    await asyncio.to_thread(crash, tmp_path, moment)
+    async with opened(tmp_path) as place:
+        own = place.of()
+        assert [kept.artifact.filename for kept in (await own.list()).kept] == ["a"]
+        assert await content_of(own, "a") == b"old"
+        assert (await place.stored.sweep(), len(place.files())) == (0, 2)
+        place.clock.now += UPLOAD_SECONDS
+        assert (await place.stored.sweep(), len(place.files())) == (1, 1)
+        assert await content_of(own, "a") == b"old"
+
+
+async def test_bytes_that_are_refused_are_swept_soon(tmp_path: Path) -> None:
+    async with opened(tmp_path, room=Room(0, 5, 0)) as place:
+        with pytest.raises(BadArtifact):
+            await place.of().create("a", "text/plain", b"x" * 6)
+        place.clock.now += FAILED_SECONDS
+        assert (await place.stored.sweep(), place.files()) == (1, [])
+
+
+async def test_a_stream_that_fails_leaves_nothing(place: Place) -> None:
+    async def broken() -> AsyncIterator[bytes]:
+        yield bytes(10 * MB)
+        raise ConnectionResetError("the client has left")
+
+    with pytest.raises((ConnectionResetError, StoreError)):
+        await place.of().create("a", "text/plain", broken())
+    assert (await place.of().list()).kept == ()
+    place.clock.now += FAILED_SECONDS
+    assert (await place.stored.sweep(), place.files()) == (1, [])
+
+
+async def test_a_write_that_is_cancelled_leaves_nothing(place: Place) -> None:
+    has_begun = asyncio.Event()
+
+    async def endless() -> AsyncIterator[bytes]:
+        yield bytes(20 * MB)
+        has_begun.set()
+        await asyncio.Event().wait()
+
+    writing = asyncio.create_task(place.of().create("a", "text/plain", endless()))
+    await has_begun.wait()
+    writing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await writing
+    assert (await place.of().list()).kept == ()
+    place.clock.now += FAILED_SECONDS
+    await place.stored.sweep()
+    assert place.files() == []
+
+
+async def test_bytes_that_are_being_deleted_get_no_record(place: Place) -> None:
+    """What takes longer to write than anything is waited for loses its bytes, and says so."""
+
+    class Slow(Objects):
+        async def put(self, key: str, content: Content) -> None:
+            await super().put(key, content)
+            place.clock.now += UPLOAD_SECONDS
+            assert await place.stored.sweep() == 1
+
+    place.stored.objects = Slow("", place.folder)
+    with pytest.raises(StoreError, match="it took longer than a day to write the artifact"):
+        await place.of().create("a", "text/plain", b"x")
+    assert ((await place.of().list()).kept, place.files()) == ((), [])
+
+
+async def test_a_sweep_that_a_crash_cuts_off_is_done_by_the_next(place: Place) -> None:
+    class DiesBeforeDelete(Objects):
+        async def delete(self, key: str) -> None:
+            raise StoreError("gone")
+
+    kept = await _made(place)
+    await place.of().remove(kept)
+    place.clock.now += UPLOAD_SECONDS
+    real, place.stored.objects = place.stored.objects, DiesBeforeDelete("", place.folder)
+    with pytest.raises(StoreError):
+        await place.stored.sweep()
+    place.stored.objects = real
+    assert (await place.stored.sweep(), place.files()) == (1, [])
+
+
+async def test_two_may_sweep_at_the_same_time(place: Place) -> None:
+    for _ in range(5):
+        await place.of().remove(await _made(place))
+    place.clock.now += UPLOAD_SECONDS
+    await asyncio.gather(place.stored.sweep(), place.stored.sweep())
+    assert place.files() == []
+
+
+async def test_bytes_that_someone_else_has_cut_are_not_passed_off_as_the_artifact(place: Place) -> None:
+    await place.of().create("a", "text/plain", b"x" * 1000)
+    (file,) = place.files()
+    file.write_bytes(b"x" * 10)
+    with pytest.raises(StoreError):
+        await content_of(place.of(), "a")
+
+
+async def test_the_folder_and_what_is_in_it_are_this_users(place: Place) -> None:
+    await place.of().create("a", "text/plain", b"x")
+    assert place.folder.stat().st_mode & 0o077 == 0
+
+
+async def test_a_folder_that_cannot_be_made_is_an_error_of_the_store(tmp_path: Path) -> None:
+    (tmp_path / "artifacts").write_text("a file")
+    async with opened(tmp_path) as place:
+        with pytest.raises(StoreError, match=r"the artifacts' folder .* cannot be used"):
+            await place.of().create("a", "text/plain", b"x")
+
+
+async def test_a_bucket_that_cannot_be_reached_by_its_url_is_an_error_of_the_configuration(tmp_path: Path) -> None:
+    objects = Objects("az://container/path", tmp_path)
+    with pytest.raises(ConfigError, match=r"artifacts.url 'az://container/path' cannot be used: .*[Aa]ccount"):
+        await objects.put("ab/a_x.1", b"x")
+
+
+async def test_a_folder_may_be_named_by_a_url(tmp_path: Path) -> None:
+    content: Content = chunks(b"x")
+    await Objects(f"file://{tmp_path}/with%20space", "unused").put("ab/a_x.1", content)
+    assert (tmp_path / "with space" / "ab" / "a_x.1").read_bytes() == b"x"
+
+
+async def _made(place: Place) -> Kept:
+    made = await place.of().create("a", "text/plain", b"x")
+    kept = await place.of().find(made.id)
+    assert kept is not None
+    return kept
