@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from paddock.model.artifacts import Artifact, Artifacts
     from paddock.model.errors import (
         BadArtifact,
+        BadDefinition,
         BadFile,
         BadInput,
         BadLimit,
@@ -48,6 +49,7 @@ _HOMES = {
     "Artifact": "model.artifacts",
     "Artifacts": "model.artifacts",
     "BadArtifact": "model.errors",
+    "BadDefinition": "model.errors",
     "BadFile": "model.errors",
     "BadInput": "model.errors",
     "BadLimit": "model.errors",
@@ -91,6 +93,7 @@ __all__ = [
     "Artifact",
     "Artifacts",
     "BadArtifact",
+    "BadDefinition",
     "BadFile",
     "BadInput",
     "BadLimit",

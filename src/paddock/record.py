@@ -9,6 +9,7 @@ from base64 import urlsafe_b64encode
 from paddock.model import envelope
 from paddock.model.artifacts import Artifact
 from paddock.model.events import ArtifactCall, EngineEvent, Event, Finished, Log, Output
+from paddock.model.request import Belonging
 from paddock.model.result import Call, RunError, RunResult, Usage, Verdict
 from paddock.planning.plan import Plan
 
@@ -20,9 +21,10 @@ def new_run_id() -> str:
 class Record:
     """Gathers events until the run has a verdict."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, within: Belonging | None = None) -> None:
         self._plan = plan
-        self.run_id = new_run_id()
+        self._within = within
+        self.run_id = new_run_id() if within is None else within.run_id
         self._started: float | None = None
         self._wall_seconds = 0.0
         self._streams: dict[str, list[str]] = {"stdout": [], "stderr": []}
@@ -82,6 +84,8 @@ class Record:
             calls=self.calls,
             artifacts=self.artifacts,
             available_functions=plan.tools,
+            definition=None if self._within is None else self._within.definition,
+            session=None if self._within is None else self._within.session,
         )
 
     def _log(self, event: Log) -> Output | None:

@@ -17,7 +17,7 @@ from paddock.holding import Held, Watch
 from paddock.keeping import Keeping
 from paddock.model.errors import ConfigError, EngineUnavailable, RequestError
 from paddock.model.events import Answer, ArtifactCall, Done, Event, Finished, Progress, ToolCall
-from paddock.model.request import Options, Request, asked, asked_call
+from paddock.model.request import Belonging, Options, Request, asked, asked_call
 from paddock.model.result import RunResult, Verdict
 from paddock.planning.plan import Plan, elsewhere, make_plan, may_move
 from paddock.planning.python_source import LONG_PARSE_BYTES
@@ -74,10 +74,12 @@ class Paddock:
         """Run `code` and say how it ended. Raises only for a request that makes no sense, or a fault of the host."""
         return await self._run(asked(code, options), None)
 
-    async def stream(self, code: str, **options: Unpack[Options]) -> AsyncIterator[Event]:
+    async def stream(
+        self, code: str, *, within: Belonging | None = None, **options: Unpack[Options]
+    ) -> AsyncIterator[Event]:
         """The same run as it happens; the last event is `Done`. Leaving the stream ends the run."""
         events: asyncio.Queue[Event] = asyncio.Queue()
-        running = asyncio.create_task(self._run(asked(code, options), events.put_nowait))
+        running = asyncio.create_task(self._run(asked(code, options), events.put_nowait, within))
         running.add_done_callback(lambda task: events.put_nowait(_END))
         try:
             while (event := await events.get()) is not _END:
@@ -147,18 +149,24 @@ class Paddock:
         self._stay_in_one_loop()
         return await self._toolbox.stubs(names, language, self._journal)
 
+    def redact(self, value: Any) -> Any:
+        """JSON values without the secrets of the servers, and without what is named or looks like one."""
+        from paddock.tools.redaction import redacted
+
+        return redacted(value, self._toolbox.secrets)
+
     def upstreams(self) -> Mapping[str, Health]:
         """How each MCP server is, by its name. Nothing is connected for that."""
         return self._toolbox.health()
 
-    async def _run(self, request: Request, watch: Watch | None) -> RunResult:
+    async def _run(self, request: Request, watch: Watch | None, within: Belonging | None = None) -> RunResult:
         self._stay_in_one_loop()
         scope = await self._toolbox.scope(request.tools, request.code)
         plan = await self._plan(request, scope)
         held = Held(watch)
         held.late = may_move(plan, engines=self._factories)
         for attempt in range(1, _ATTEMPTS + 1):
-            record = await self._attempt(plan, scope, held)
+            record = await self._attempt(plan, scope, held, within)
             again = elsewhere(plan, record.finished, engines=self._factories)
             if again is None or held.has_left or attempt == _ATTEMPTS:
                 break
@@ -170,8 +178,8 @@ class Paddock:
         held.release()
         return result
 
-    async def _attempt(self, plan: Plan, scope: Scope, held: Held) -> Record:
-        record = Record(plan)
+    async def _attempt(self, plan: Plan, scope: Scope, held: Held, within: Belonging | None) -> Record:
+        record = Record(plan, within)
         if (
             plan.engine is not None
             and plan.type_check
@@ -179,7 +187,7 @@ class Paddock:
         ):
             record.add(problem)
         elif plan.engine is not None:
-            keeping = Keeping(self._artifacts, held)
+            keeping = Keeping((within and within.artifacts) or self._artifacts, held)
             broker = self._broker(scope, plan.limits.calls, record.run_id, keeping, held)
             async with self._engine(plan.engine).open(plan) as execution:
                 record.start()

@@ -16,15 +16,25 @@ if TYPE_CHECKING:
     import socket
     from collections.abc import Iterator
 
-    from paddock.config import Config
-    from paddock.run import Paddock
+    from paddock.definitions.definition import Definition
+    from paddock.server.serving import Serving
 
 PORT = 8080
 CLOSING_SECONDS = 2
 """For answers that are under way when the server is stopped; runs that take longer are cancelled."""
 
+DefinitionsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--definitions",
+        metavar="NAME,…",
+        show_default=False,
+        help="The code tools to offer, or `all`. Default: run_code.",
+    ),
+]
 
-def mcp(mcp_config: McpConfigOption = None, config: ConfigOption = None) -> int:
+
+def mcp(definitions: DefinitionsOption = None, mcp_config: McpConfigOption = None, config: ConfigOption = None) -> int:
     """Serve MCP over stdin and stdout, until the client closes them.
 
     For the configuration of a client:
@@ -34,8 +44,7 @@ def mcp(mcp_config: McpConfigOption = None, config: ConfigOption = None) -> int:
     """
     import asyncio
 
-    settings, paddock = _opened(config, mcp_config)
-    asyncio.run(_over_stdio(paddock, settings))
+    asyncio.run(_over_stdio(_opened(config, mcp_config), _named(definitions)))
     return 0
 
 
@@ -44,6 +53,7 @@ def serve(
     port: Annotated[
         int, typer.Option("--port", metavar="PORT", min=0, max=65535, help="The port; 0 takes any free one.")
     ] = PORT,
+    definitions: DefinitionsOption = None,
     mcp_config: McpConfigOption = None,
     config: ConfigOption = None,
 ) -> int:
@@ -53,20 +63,35 @@ def serve(
     from paddock.server.app import checked_host
 
     checked_host(host)
-    settings, paddock = _opened(config, mcp_config)
-    asyncio.run(_over_http(paddock, settings, host, port))
+    asyncio.run(_over_http(_opened(config, mcp_config), _named(definitions), host, port))
     return 0
 
 
-def _opened(config: str | None, mcp_config: str | None) -> tuple[Config, Paddock]:
+def _opened(config: str | None, mcp_config: str | None) -> Serving:
     from paddock.config import Config
-    from paddock.run import Paddock
+    from paddock.server.serving import Serving
 
-    settings = Config.load(config)
-    return settings, Paddock(settings, mcp_config=mcp_config)
+    return Serving(Config.load(config), mcp_config=mcp_config)
 
 
-async def _over_stdio(paddock: Paddock, config: Config) -> None:
+def _named(names: str | None) -> list[Definition]:
+    """The definitions that are to be offered: those named, with commas between, or all."""
+    from paddock.definitions.definition import SHIPPED, shipped
+    from paddock.model.errors import RequestError
+    from paddock.model.words import nearest
+
+    wanted = (
+        SHIPPED if names == "all" else [SHIPPED[0]] if names is None else [name.strip() for name in names.split(",")]
+    )
+    for name in wanted:
+        if name not in SHIPPED:
+            near = nearest(name, SHIPPED)
+            hint = f"did you mean {near!r}?" if near else f"there are {', '.join(SHIPPED)}"
+            raise RequestError(f"--definitions: there is no definition {name!r}; {hint}")
+    return [shipped(name) for name in wanted]
+
+
+async def _over_stdio(serving: Serving, definitions: list[Definition]) -> None:
     import asyncio
     import os
 
@@ -74,23 +99,23 @@ async def _over_stdio(paddock: Paddock, config: Config) -> None:
     signalled: asyncio.Future[int] = loop.create_future()
     for number in NUMBERS:
         loop.add_signal_handler(number, _tell, signalled, number)
-    serving = asyncio.create_task(_served(paddock, config))
-    waited: list[asyncio.Future[Any]] = [serving, signalled]
+    served = asyncio.create_task(_served(serving, definitions))
+    waited: list[asyncio.Future[Any]] = [served, signalled]
     await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
-    await paddock.aclose()
-    if not serving.done():
+    await serving.aclose()
+    if not served.done():
         os._exit(128 + signalled.result())  # a thread waits for the client's next line, and nothing can wake it
-    await serving
+    await served
 
 
-async def _served(paddock: Paddock, config: Config) -> None:
+async def _served(serving: Serving, definitions: list[Definition]) -> None:
     from mcp.server.stdio import stdio_server
 
     from paddock.server.mcp import server
 
     async with stdio_server() as (read, write):
-        serving = server(paddock, config)
-        await serving.run(read, write, serving.create_initialization_options())
+        made = server(serving, definitions)
+        await made.run(read, write, made.create_initialization_options())
 
 
 def _tell(signalled: asyncio.Future[int], number: int) -> None:
@@ -98,7 +123,7 @@ def _tell(signalled: asyncio.Future[int], number: int) -> None:
         signalled.set_result(number)
 
 
-async def _over_http(paddock: Paddock, config: Config, host: str, port: int) -> None:
+async def _over_http(serving: Serving, definitions: list[Definition], host: str, port: int) -> None:
     import asyncio
 
     import uvicorn
@@ -112,13 +137,13 @@ async def _over_http(paddock: Paddock, config: Config, host: str, port: int) -> 
         def capture_signals(self) -> Iterator[None]:  # its own would send each to the process once more
             yield
 
-    application = app(server(paddock, config))
+    application = app(server(serving, definitions))
     web = Web(uvicorn.Config(application, log_level="warning", timeout_graceful_shutdown=CLOSING_SECONDS))
     for number in NUMBERS:
         asyncio.get_running_loop().add_signal_handler(number, web.handle_exit, number, None)
     with _listening(host, port) as listening:
         shown = f"[{host}]" if ":" in host else host
-        async with paddock:
+        async with serving:
             address = f"http://{shown}:{listening.getsockname()[1]}/mcp"
             Screen(sys.stdout).line(f"Paddock serves MCP at {address}. Ctrl-C stops it.")
             await web.serve(sockets=[listening])

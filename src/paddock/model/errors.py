@@ -9,6 +9,7 @@ PaddockError
 │   ├── BadInput          an input that is not JSON, or whose name is not a variable name
 │   ├── BadFile           an attached file that cannot be read, named or sent
 │   ├── BadArtifact       an artifact that cannot be kept, found, paged or searched as asked
+│   ├── BadDefinition     a code tool that cannot be offered as it is defined
 │   ├── BadLimit          a limit that is not a positive, finite number
 │   ├── LimitTooHigh      a limit above the configured cap
 │   └── CodeTooLarge
@@ -54,6 +55,9 @@ class BadFile(RequestError): ...
 
 
 class BadArtifact(RequestError): ...
+
+
+class BadDefinition(RequestError): ...
 
 
 class BadLimit(RequestError): ...
@@ -112,6 +116,7 @@ SURFACES: dict[type[PaddockError], Surface] = {
     BadInput: _USAGE,
     BadFile: _USAGE,
     BadArtifact: _USAGE,
+    BadDefinition: _USAGE,
     BadLimit: _USAGE,
     LimitTooHigh: _USAGE,
     CodeTooLarge: Surface(413, -32602, 2),

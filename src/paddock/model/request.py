@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
+from paddock.model.artifacts import Artifacts
 from paddock.model.errors import BadInput, RequestError, UnknownTool
 from paddock.model.events import ToolCall
 from paddock.model.files import File
@@ -70,3 +71,13 @@ class Request:
     type_check: bool = False  # refuse what is wrong by its types before anything runs
     mode: str = "expression"  # the value of a return or of the last expression; "script": a program, with an exit code
     argv: Iterable[str] = ()  # what a program finds in sys.argv after its own name
+
+
+@dataclass(frozen=True, slots=True)
+class Belonging:
+    """What a run is part of, where a server runs it: under which id, for which session, and whose artifacts it sees."""
+
+    run_id: str
+    artifacts: Artifacts | None = None  # None: the library's own
+    definition: str | None = None
+    session: str | None = None

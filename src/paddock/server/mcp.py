@@ -6,114 +6,131 @@ protocol would reach only its client. A call that is cancelled ends its run.
 
 from __future__ import annotations
 
-import json
 import logging
-from contextlib import aclosing
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from mcp import MCPError
 from mcp.server.lowlevel import Server
 from mcp_types import (
+    INVALID_PARAMS,
     CallToolRequestParams,
     CallToolResult,
+    ListResourcesResult,
     ListToolsResult,
     PaginatedRequestParams,
-    TextContent,
-    Tool,
-    ToolAnnotations,
+    ReadResourceRequestParams,
+    ReadResourceResult,
 )
 
 from paddock import __version__
-from paddock.config import Config
 from paddock.definitions.definition import SHIPPED, Definition, shipped
-from paddock.definitions.faces import native
-from paddock.engines import registry
 from paddock.model import envelope
-from paddock.model.errors import PaddockError, RequestError
-from paddock.model.events import Done, Event, Progress
-from paddock.model.result import RunResult, Verdict
-from paddock.tools.health import CODE_TOOL
-from paddock.tools.schema import compiled
+from paddock.model.errors import PaddockError, RequestError, surface
+from paddock.model.words import nearest
+from paddock.server import artifacts, code, runs
+from paddock.server.caller import LOCAL, Caller
+from paddock.server.offer import Offer, failed
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
-    from paddock.run import Paddock
+    from paddock.server.serving import Serving
 
 NAME = "paddock"
 """By which another Paddock knows this one, and does not let its scripts call it."""
 log = logging.getLogger(__name__)
+Context = Any
 
 
-def server(paddock: Paddock, config: Config) -> Server[Any]:
-    """The server that runs code in `paddock`. Starts nothing by itself."""
-    tools = _Tools(paddock, config)
-    return Server(NAME, version=__version__, title="Paddock", on_list_tools=tools.list, on_call_tool=tools.call)
+def server(serving: Serving, definitions: Sequence[Definition] | None = None) -> Server[Any]:
+    """The server that runs code in `serving`; by default it offers the native definition. Starts nothing by itself."""
+    offered = _Offered(serving, [shipped(SHIPPED[0])] if definitions is None else definitions)
+    return Server(
+        NAME,
+        version=__version__,
+        title="Paddock",
+        on_list_tools=offered.list_tools,
+        on_call_tool=offered.call,
+        on_list_resources=offered.list_resources,
+        on_read_resource=offered.read_resource,
+    )
 
 
-class _Tools:
-    def __init__(self, paddock: Paddock, config: Config) -> None:
-        self._paddock = paddock
-        definitions = [shipped(name) for name in SHIPPED]
-        self._tools = {each.name: _tool(each, config) for each in definitions}
-        self._checks = {name: compiled(tool.input_schema) for name, tool in self._tools.items()}
+class _Offered:
+    def __init__(self, serving: Serving, definitions: Sequence[Definition]) -> None:
+        self._serving = serving
+        every = [
+            *(code.offer(serving, each) for each in definitions),
+            *runs.offers(serving),
+            *artifacts.offers(serving),
+        ]
+        self._offers: dict[str, Offer] = {each.tool.name: each for each in every}
 
-    async def list(self, context: ServerRequestContext[Any], asked: PaginatedRequestParams | None) -> ListToolsResult:
-        return ListToolsResult(tools=list(self._tools.values()))
+    async def list_tools(
+        self, context: ServerRequestContext[Any], asked: PaginatedRequestParams | None
+    ) -> ListToolsResult:
+        self._serving.tidy()
+        return ListToolsResult(tools=[each.tool for each in self._offers.values()])
 
     async def call(self, context: ServerRequestContext[Any], asked: CallToolRequestParams) -> CallToolResult:
-        arguments = asked.arguments or {}
-        if asked.name not in self._tools:
-            return _failed(envelope.envelope("tool_not_found", asked.name, _unknown(asked.name), "TOOL_NOT_FOUND"))
-        problem = self._checks[asked.name].problems(arguments, asked.name)
+        arguments = dict(asked.arguments or {})
+        offer = self._offers.get(asked.name)
+        if offer is None:
+            return failed(self._unknown(asked.name))
+        problem = offer.check.problems(arguments, asked.name)
         if problem is not None:
-            return _failed(problem)
+            return failed(problem)
         try:
-            return _answer(await self._run(context, arguments))
+            return await offer.call(self._caller(context), arguments)
         except RequestError as refused:
-            return _failed(
+            return failed(
                 envelope.envelope("mcp_input_validation", asked.name, str(refused), "INPUT_VALIDATION_FAILED")
             )
         except PaddockError as fault:
             log.warning("%s: %s", type(fault).__name__, fault)
-            return _failed(envelope.internal_error(asked.name, f"{type(fault).__name__}: {fault}"))
+            return failed(envelope.internal_error(asked.name, f"{type(fault).__name__}: {fault}"))
+        finally:
+            self._serving.tidy()
 
-    async def _run(self, context: ServerRequestContext[Any], arguments: dict[str, Any]) -> RunResult:
-        """Follow the run to its end, telling the client how far it is."""
-        stream = self._paddock.stream(arguments["code"], **native.options(arguments))
-        async with aclosing(stream) as events:  # type: ignore[type-var]
-            event: Event
-            async for event in events:
-                if isinstance(event, Progress):
-                    await context.session.report_progress(event.done, event.total, event.message or None)
-                elif isinstance(event, Done):
-                    return event.result
-        raise AssertionError("a stream of events ended without Done")
+    async def list_resources(
+        self, context: ServerRequestContext[Any], asked: PaginatedRequestParams | None
+    ) -> ListResourcesResult:
+        cursor = None if asked is None else asked.cursor
+        try:
+            found, after = await artifacts.resources(self._serving, self._caller(context), cursor)
+        except PaddockError as problem:
+            raise MCPError(surface(problem).mcp_code, str(problem)) from None
+        return ListResourcesResult(resources=found, next_cursor=after)
+
+    async def read_resource(
+        self, context: ServerRequestContext[Any], asked: ReadResourceRequestParams
+    ) -> ReadResourceResult:
+        try:
+            found = await artifacts.contents(self._serving, self._caller(context), str(asked.uri))
+        except PaddockError as problem:
+            raise MCPError(surface(problem).mcp_code, str(problem)) from None
+        if found is None:
+            raise MCPError(INVALID_PARAMS, f"there is no resource {str(asked.uri)[:200]!r}")
+        return ReadResourceResult(contents=[found])
+
+    def _caller(self, context: ServerRequestContext[Any]) -> Caller:
+        async def report(done: float, total: float | None, message: str) -> None:
+            await context.session.report_progress(done, total, message or None)
+
+        name = _session_name(context)
+        return Caller(LOCAL, None if name is None else self._serving.sessions.of(name), report)
+
+    def _unknown(self, name: str) -> dict[str, Any]:
+        near = nearest(name, self._offers)
+        hints = [f"Did you mean '{near}'?"] if near else []
+        summary = f"There is no tool '{name[:100]}'; there are: {', '.join(self._offers)}."
+        return envelope.envelope("tool_not_found", name, summary, "TOOL_NOT_FOUND", hints=hints)
 
 
-def _tool(definition: Definition, config: Config) -> Tool:
-    engines = registry.available()
-    return Tool(
-        name=definition.name,
-        title=definition.title,
-        description=native.description(definition.description, config, engines),
-        input_schema=native.input_schema(config, engines),
-        output_schema=native.output_schema(),
-        # Code that calls other tools may change and reach whatever they do.
-        annotations=ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=True),
-        _meta={CODE_TOOL: True},
-    )
-
-
-def _unknown(name: str) -> str:
-    return f"There is no tool '{name}'; there is: {', '.join(SHIPPED)}."
-
-
-def _answer(result: RunResult) -> CallToolResult:
-    shown = native.shown(result)
-    # Both say the same: older clients show a model the text, newer ones the object.
-    text = TextContent(text=json.dumps(shown, ensure_ascii=False))
-    return CallToolResult(content=[text], structured_content=shown, is_error=result.verdict is not Verdict.OK)
-
-
-def _failed(said: dict[str, Any]) -> CallToolResult:
-    return CallToolResult(content=[TextContent(text=json.dumps(said, ensure_ascii=False))], is_error=True)
+def _session_name(context: ServerRequestContext[Any]) -> str | None:
+    """What tells this client's calls from another's: its session over HTTP; a connection of any other kind is one."""
+    if context.request is None:
+        return "connection"
+    name: str | None = context.request.headers.get("mcp-session-id")
+    return name

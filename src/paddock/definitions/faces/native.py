@@ -5,14 +5,17 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Collection, Mapping
+from dataclasses import asdict, replace
 from typing import Any
 
 from paddock.config import Config
+from paddock.definitions.definition import Definition
+from paddock.definitions.faces.face import Asked, Given, Look, Outcome, Setting
 from paddock.model.errors import BadFile
 from paddock.model.files import File
 from paddock.model.limits import MB
 from paddock.model.request import LANGUAGES, Options
-from paddock.model.result import RunResult, Verdict
+from paddock.model.result import Verdict
 from paddock.planning.plan import ENGINE_LANGUAGE
 
 _TITLES = {"python": "Python", "javascript": "JavaScript", "typescript": "TypeScript"}
@@ -20,12 +23,50 @@ _JAVASCRIPT = (
     ' JavaScript: `await callTool("server", "tool", {...})`, `reportProgress`; a failed call throws an Error with '
     "`.envelope`; `console.log` prints."
 )
+SPILL_BYTES = 64 * 1024
+"""Of JSON: a value that is larger is kept as an artifact. A model would read some 16,000 tokens of it."""
 _ALWAYS = ("run_id", "verdict", "output")
 _SHOWN = ("stdout", "stderr", "truncated", "error", "exit_code", "signal", "artifacts", "engine", "engine_reason")
 
 
-def description(text: str, config: Config, engines: Collection[str]) -> str:
-    """`text` with the limits of this installation."""
+def look(definition: Definition, setting: Setting) -> Look:
+    """What a caller's model reads, with the limits of this installation."""
+    text = _described(definition.description, setting.config, setting.engines)
+    return Look(text, _input_schema(setting.config, setting.engines), _output_schema())
+
+
+def asked(definition: Definition, arguments: Mapping[str, Any], setting: Setting) -> Asked:
+    """What is asked for by arguments that fit the schema."""
+    return Asked(
+        arguments["code"],
+        _options(arguments),
+        is_detached=arguments.get("detach", False),
+        idempotency_key=arguments.get("idempotency_key"),
+        uses_files=True,
+    )
+
+
+def given(definition: Definition, asked: Asked, outcome: Outcome) -> Given:
+    """How the run ended; what is empty is left out."""
+    values = (
+        outcome.result.to_dict() if outcome.spilled is None else replace(outcome.result, output_json=None).to_dict()
+    )
+    shown = {
+        **{name: values[name] for name in _ALWAYS},
+        **{name: values[name] for name in _SHOWN if values[name] not in (None, "", [])},
+    }
+    if outcome.spilled is not None:
+        artifact = outcome.spilled.artifact
+        shown["output"] = {"artifact": asdict(artifact), "preview": outcome.spilled.preview}
+    # Both say the same: older clients show a model the text, newer ones the object.
+    return Given(None, shown, is_error=outcome.result.verdict is not Verdict.OK)
+
+
+def spill_bytes(definition: Definition) -> int | None:
+    return SPILL_BYTES
+
+
+def _described(text: str, config: Config, engines: Collection[str]) -> str:
     return text.strip().format(
         languages=_listed([_TITLES[name] for name in _languages(engines)]),
         packages=", numpy and pandas" if "cpython" in engines else ", in part",
@@ -38,7 +79,7 @@ def description(text: str, config: Config, engines: Collection[str]) -> str:
     )
 
 
-def input_schema(config: Config, engines: Collection[str]) -> dict[str, Any]:
+def _input_schema(config: Config, engines: Collection[str]) -> dict[str, Any]:
     """What a caller may pass."""
     languages = _languages(engines)
     file = {
@@ -64,12 +105,22 @@ def input_schema(config: Config, engines: Collection[str]) -> dict[str, Any]:
                 "default": config.limits.wall_seconds,
                 "description": "Seconds that it may take, waiting for tools included.",
             },
+            "detach": {
+                "type": "boolean",
+                "default": False,
+                "description": "Answer with a run_id at once; get_run tells how it goes.",
+            },
+            "idempotency_key": {
+                "type": "string",
+                "maxLength": 255,
+                "description": "A retry with the same key does not run it again.",
+            },
         },
         ["code"],
     )
 
 
-def output_schema() -> dict[str, Any]:
+def _output_schema() -> dict[str, Any]:
     """What a caller gets."""
     text, number = {"type": "string"}, {"type": ["integer", "null"]}
     error = {"type": text, "message": text, "line": number, "column": number, "traceback": text}
@@ -77,7 +128,7 @@ def output_schema() -> dict[str, Any]:
     artifact = {"id": text, "filename": text, "mime_type": text, "size": {"type": "integer"}, "url": text}
     shown: dict[str, Any] = {
         "run_id": text,
-        "verdict": {"enum": [str(verdict) for verdict in Verdict], "description": "How it ended."},
+        "verdict": {"enum": [*map(str, Verdict), "running"], "description": "How it ended."},
         "output": {"description": "The script's value."},
         "stdout": text,
         "stderr": text,
@@ -89,10 +140,10 @@ def output_schema() -> dict[str, Any]:
         "engine": text,
         "engine_reason": {**text, "description": "Why the light engine was passed over."},
     }
-    return {"type": "object", "properties": shown, "required": list(_ALWAYS)}
+    return {"type": "object", "properties": shown, "required": ["run_id", "verdict"]}
 
 
-def options(arguments: Mapping[str, Any]) -> Options:
+def _options(arguments: Mapping[str, Any]) -> Options:
     """What is asked for besides the code, by arguments that fit the schema."""
     asked: Options = {"files": [_file(each) for each in arguments.get("files", ())]}
     if "language" in arguments:
@@ -102,15 +153,6 @@ def options(arguments: Mapping[str, Any]) -> Options:
     if "timeout" in arguments:
         asked["limits"] = {"wall_seconds": arguments["timeout"]}
     return asked
-
-
-def shown(result: RunResult) -> dict[str, Any]:
-    """How the run ended; what is empty is left out."""
-    values = result.to_dict()
-    return {
-        **{name: values[name] for name in _ALWAYS},
-        **{name: values[name] for name in _SHOWN if values[name] not in (None, "", [])},
-    }
 
 
 def _languages(engines: Collection[str]) -> list[str]:

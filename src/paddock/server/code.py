@@ -1,0 +1,186 @@
+"""Definitions as tools: a call is a run, told as it goes on and written down."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from mcp_types import CallToolResult, Tool, ToolAnnotations
+
+from paddock.definitions.definition import Definition
+from paddock.definitions.faces.face import Asked, Face, Given, Outcome, Setting, Spilled, face_of
+from paddock.engines import registry
+from paddock.model.events import Done, Event, Output, Progress
+from paddock.model.request import Belonging, Request
+from paddock.model.result import RunError, RunResult, Usage, Verdict
+from paddock.record import new_run_id
+from paddock.server.caller import Caller
+from paddock.server.offer import Offer, answer, told
+from paddock.store.run_records import GOING_ON, NewRun, fingerprint
+from paddock.tools.health import CODE_TOOL
+
+if TYPE_CHECKING:
+    from paddock.server.serving import Serving
+
+STILL_SECONDS = 10.0
+"""A run that says nothing is said to be still running this often: a client may give up on one that is silent."""
+
+
+def offer(serving: Serving, definition: Definition) -> Offer:
+    """The tool that `definition` is."""
+    code = _Code(serving, definition)
+    look = code.face.look(definition, code.setting)
+    tool = Tool(
+        name=definition.name,
+        title=definition.title,
+        description=look.description,
+        input_schema=look.input_schema,
+        output_schema=look.output_schema,
+        # Code that calls other tools may change and reach whatever they do.
+        annotations=ToolAnnotations(
+            read_only_hint=look.is_read_only, destructive_hint=not look.is_read_only, open_world_hint=True
+        ),
+        _meta={CODE_TOOL: True},
+    )
+    return Offer(tool, code.call)
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """One run that is asked for."""
+
+    id: str
+    caller: Caller
+    asked: Asked
+
+
+class _Code:
+    def __init__(self, serving: Serving, definition: Definition) -> None:
+        self._serving, self._definition = serving, definition
+        self.face: Face = face_of(definition)
+        self.setting = Setting(serving.config, registry.available())
+
+    async def call(self, caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
+        asked = self.face.asked(self._definition, arguments, self.setting)
+        if asked.act == "lint":
+            from paddock.linting import lint
+
+            return _answered(self.face.findings(self._definition, await asyncio.to_thread(lint, asked.code)), ())
+        if asked.uses_files and caller.session is not None:
+            files = [*caller.session.files.values(), *(asked.options.get("files") or ())]
+            asked = replace(asked, options={**asked.options, "files": files})
+        run = _Run(new_run_id(), caller, asked)
+        earlier = await self._begun(run)
+        if earlier is not None:
+            return told(earlier)
+        if asked.is_detached:
+            self._detach(run)
+            return told({"run_id": run.id, "verdict": GOING_ON})
+        return await self._told(run, await self._run(run))
+
+    async def _begun(self, run: _Run) -> dict[str, Any] | None:
+        """Write the run down; what there is of an earlier one with the same key, where there is one."""
+        asked = run.asked
+        key = asked.idempotency_key
+        mark = "" if key is None else await asyncio.to_thread(fingerprint, Request(asked.code, **asked.options))
+        new = NewRun(
+            run.id,
+            run.caller.principal,
+            asked.code,
+            asked.options.get("language", "python"),
+            session=run.caller.owner.session,
+            definition=self._definition.name,
+            idempotency_key=key,
+            fingerprint=mark,
+            redact=self._serving.paddock.redact,
+        )
+        earlier = await self._serving.store.runs.begin(new)
+        return None if earlier is None else earlier.to_dict()
+
+    def _detach(self, run: _Run) -> None:
+        quiet = replace(run, caller=replace(run.caller, report=_unheard))
+        task = asyncio.create_task(self._run(quiet))
+        self._serving.under_way[run.id] = task
+        task.add_done_callback(lambda _: self._serving.under_way.pop(run.id, None))
+
+    async def _run(self, run: _Run) -> RunResult:
+        """Follow the run to its end, telling the caller how far it is. However it ends, that is written down."""
+        runs, artifacts = self._serving.store.runs, self._serving.artifacts.of(run.caller.owner, run.id)
+        within = Belonging(run.id, artifacts, self._definition.name, run.caller.owner.session)
+        result = _unfinished(run, self._definition.name, Verdict.LOST, "the host could not end it")
+        still = asyncio.create_task(_say_still(run.caller))
+        try:
+            stream = self._serving.paddock.stream(run.asked.code, within=within, **run.asked.options)
+            async with aclosing(stream) as events:  # type: ignore[type-var]
+                event: Event
+                async for event in events:
+                    if isinstance(event, Progress):
+                        still.cancel()
+                        await run.caller.report(event.done, event.total, event.message)
+                    elif isinstance(event, Output):
+                        runs.printed(run.id, event.stream, event.text)
+                    elif isinstance(event, Done):
+                        result = event.result
+        except asyncio.CancelledError:
+            result = _unfinished(run, self._definition.name, Verdict.CANCELLED, "its caller ended it")
+            raise
+        finally:
+            still.cancel()
+            await runs.finish(run.id, result)
+        return result
+
+    async def _told(self, run: _Run, result: RunResult) -> CallToolResult:
+        spilled = await self._spilled(run, result)
+        given = self.face.given(self._definition, run.asked, Outcome(result, spilled))
+        made = (*result.artifacts, spilled.artifact) if spilled else result.artifacts
+        return _answered(given, made)
+
+    async def _spilled(self, run: _Run, result: RunResult) -> Spilled | None:
+        most = self.face.spill_bytes(self._definition)
+        text = result.output_json or ""
+        if most is None or len(text) <= most:
+            return None
+        own = self._serving.artifacts.of(run.caller.owner, run.id)
+        artifact = await own.create(f"result-{run.id}.json", "application/json", text.encode(errors="replace"))
+        return Spilled(artifact, text[:PREVIEW_CHARACTERS])
+
+
+PREVIEW_CHARACTERS = 200
+
+
+def _unfinished(run: _Run, definition: str, verdict: Verdict, message: str) -> RunResult:
+    """What is written down of a run that has no result. What it printed is kept as it came."""
+    return RunResult(
+        run_id=run.id,
+        verdict=verdict,
+        language=run.asked.options.get("language", "python"),
+        engine=None,
+        engine_reason=None,
+        usage=Usage(0.0),
+        error=RunError("Cancelled" if verdict is Verdict.CANCELLED else "HostError", message),
+        definition=definition,
+        session=run.caller.owner.session,
+    )
+
+
+def _answered(given: Given, artifacts: tuple[Any, ...]) -> CallToolResult:
+    text = given.text
+    if text is None and given.structured is not None:
+        text = json.dumps(given.structured, ensure_ascii=False)
+    return answer(text, given.structured, is_error=given.is_error, artifacts=artifacts, meta=given.meta)
+
+
+async def _say_still(caller: Caller) -> None:
+    """Count the seconds, until the script says itself how far it is."""
+    waited = 0.0
+    while True:
+        await asyncio.sleep(STILL_SECONDS)
+        waited += STILL_SECONDS
+        await caller.report(waited, None, f"still running after {waited:g} s")
+
+
+async def _unheard(done: float, total: float | None, message: str) -> None:
+    """Nobody waits for a detached run."""
