@@ -84,6 +84,11 @@ class Toolbox:
         asked = tuple(dict.fromkeys(servers))
         return await self._catalogue(asked or tuple(self._upstreams), () if asked else self._functions)
 
+    async def followed(self, servers: Iterable[str]) -> None:
+        """Wait, but not for long, until changes of which these servers have told are known."""
+        waiting = (self._upstream(name).followed(wait_seconds=self._patience_seconds) for name in servers)
+        await asyncio.gather(*waiting)
+
     async def _catalogue(self, servers: tuple[str, ...], functions: Iterable[str]) -> Catalogue:
         """The tools of these servers and functions; the same one again as long as they are the same."""
         asked = (*functions, "", *servers)
@@ -242,9 +247,13 @@ class Scope:
         return self._catalogue
 
     async def find(self, name: str) -> Tool | None:
-        """The tool of this name. A server that was not there when the run began is asked again for what is its own."""
+        """The tool of this name. A server that was not there when the run began is asked again for what is its own.
+
+        So is one that has more tools since: a call that the script made before may have brought them.
+        """
         found = (await self.catalogue()).find(name)
         if found is None and not self._is_closed and (servers := self._toolbox.servers_of(name)):
+            await self._toolbox.followed(servers)
             found = (await self._toolbox.catalogue(servers)).find(name)
         return found
 

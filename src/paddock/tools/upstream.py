@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +48,10 @@ class Upstream:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._relisting: asyncio.Task[None] | None = None
         self._is_stale = False
+        self._is_listed = (
+            asyncio.Event()
+        )  # not set from when the server says that its tools changed until they are known
+        self._is_listed.set()
         self._is_overdue = False
         self.failure: CallFailed | None = None
         """Why it could not be connected, as long as it is not."""
@@ -80,6 +85,12 @@ class Upstream:
         if failure is not None and self._tools is None and wait_seconds is None:
             raise failure
         return self._tools or ()
+
+    async def followed(self, *, wait_seconds: float) -> None:
+        """Return once every change of its tools that it has told of is known, or so many seconds have passed."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(wait_seconds):
+                await self._is_listed.wait()
 
     async def call(
         self,
@@ -200,15 +211,21 @@ class Upstream:
     def _tools_changed(self) -> None:
         """The server says that its tools are others now: ask for them, at most once a second."""
         self._is_stale = True
+        self._is_listed.clear()
         if self._relisting is None or self._relisting.done():
             self._relisting = self._spawn(self._relist())
 
     async def _relist(self) -> None:
-        while self._is_stale and self._connection is not None and self._connection.is_alive:
-            self._is_stale = False
-            await self._list(self._connection)
-            self._changed()
-            await asyncio.sleep(RELIST_SECONDS)
+        try:
+            while self._is_stale and self._connection is not None and self._connection.is_alive:
+                self._is_stale = False
+                await self._list(self._connection)
+                self._changed()
+                if not self._is_stale:
+                    self._is_listed.set()
+                await asyncio.sleep(RELIST_SECONDS)
+        finally:
+            self._is_listed.set()
 
     async def _call(self, call: Call) -> Result:
         from paddock.tools.http_client import Exchange
