@@ -57,7 +57,7 @@ SMALL_INPUTS_BYTES = 8 * 1024
 SMALL_ANSWER_CHARACTERS = 1000
 """Up to which an answer crosses as an object. Monty's `loads` begins with a table that takes as long as such a call."""
 LONG_TEXT_CHARACTERS = 100_000  # to look through more than this takes long enough to be kept off the event loop
-TOOL_NAME_CHARACTERS = 200
+TOOL_NAME_CHARACTERS = 600  # a longer name is cut: no tool has it, and the broker says so
 PROGRESS_CHARACTERS = 1000
 PROGRESS_EVENTS = 10_000  # of one run; more are not passed on
 GRACE_SECONDS = 0.2  # past its time, a worker that does not stop by itself is killed
@@ -367,11 +367,9 @@ class MontyExecution:
         number = self._calls
         if not isinstance(tool, str) or not isinstance(arguments_json, str) or not arguments_json.startswith("{"):
             raise TypeError("call_tool takes the tool's name and one dict of arguments")
-        if len(tool) > TOOL_NAME_CHARACTERS:
-            raise TypeError(f"a tool's name has at most {TOOL_NAME_CHARACTERS} characters")
         waiting: asyncio.Future[Any] = self._loop.create_future()
         self._waiting[number] = waiting
-        self._events.put_nowait(ToolCall(number, tool, self._floats.mended(arguments_json)))
+        self._events.put_nowait(ToolCall(number, tool[:TOOL_NAME_CHARACTERS], self._floats.mended(arguments_json)))
         return await waiting
 
     async def _progress(self, done: object, total: object, message: object) -> None:

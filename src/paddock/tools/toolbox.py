@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from paddock.model.errors import RequestError, UnknownLanguage, UnknownTool
@@ -53,17 +54,17 @@ class Toolbox:
         self._catalogues: dict[tuple[str, ...], tuple[Lists, Catalogue]] = {}
         self.secrets = tuple(secret for upstream in self._upstreams.values() for secret in upstream.server.secrets)
 
-    async def scope(self, names: Iterable[str] | None, code: object) -> Scope:
+    async def scope(self, names: Iterable[str] | None, code: object, language: str = "python") -> Scope:
         """What one run may call: all that there is, or what is named. Connects what that needs, and nothing else."""
         if names is not None:
             catalogue = await self._named(names)
-            links = {name: tool.full_name for name, tool in catalogue.linked().items()}
+            links = {name: tool.full_name for name, tool in catalogue.linked(None, language).items()}
             return Scope(self, links, catalogue, is_closed=True)
-        functions = {name: name for name in self._functions}
+        functions = self._function_links(language)
         if not self._upstreams or not isinstance(code, str) or not any(word in code for word in CALLING):
             return Scope(self, functions, None)
         catalogue = await self.catalogue()
-        links = {name: tool.full_name for name, tool in catalogue.linked(code).items()}
+        links = {name: tool.full_name for name, tool in catalogue.linked(code, language).items()}
         return Scope(self, functions | links, catalogue)
 
     async def scope_of(self, name: str) -> Scope:
@@ -100,9 +101,17 @@ class Toolbox:
             described = await asyncio.to_thread(lambda: [self._functions[name].tool for name in functions])
             if len(self._catalogues) >= CATALOGUES:
                 self._catalogues.clear()
-            known = (lists, Catalogue([*described, *(tool for tools in lists for tool in tools)]))
+            known = (lists, Catalogue([*described, *chain(*lists)], servers=self._upstreams))
             self._catalogues[asked] = known
         return known[1]
+
+    def _function_links(self, language: str) -> dict[str, str]:
+        if language == "python":
+            return {name: name for name in self._functions}  # as they are: no function is named like a built-in
+        from paddock.tools.identifiers import linked
+
+        links = linked((Tool("", name) for name in self._functions), language)
+        return {name: tool.name for name, tool in links.items()}
 
     async def _named(self, names: Iterable[str]) -> Catalogue:
         """The tools of these names. Where each says of which server it is, the others are not connected."""
