@@ -169,6 +169,18 @@ async def test_a_server_that_runs_code_is_known_by_its_mark(connect: Connect) ->
     assert upstream.health.is_paddock
 
 
+async def test_a_list_takes_so_much_of_the_hosts_memory_and_no_more(connect: Connect) -> None:
+    upstream = connect(**hostile("heavy"))
+    assert 16 * 2**20 / 200_000 - 20 < len(await upstream.tools()) <= 16 * 2**20 / 200_000
+    assert upstream.health.warnings == ("its schemas are larger than 16 MB; the other tools are left out",)
+
+
+async def test_progress_that_is_no_number_is_dropped_and_its_message_cut(connect: Connect) -> None:
+    heard: list[tuple[float, float | None, str]] = []
+    await connect(**hostile()).call("chatters", {}, progress=lambda *step: heard.append(step))
+    assert heard == [(1.0, None, "m" * 1000), (2.0, None, "m" * 1000)]
+
+
 async def test_a_list_without_end_is_cut(connect: Connect) -> None:
     upstream = connect(**hostile("pages"))
     assert len(await upstream.tools()) == 200

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from paddock.model.tools import Tool
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 WAIT_SECONDS = 2.0
 """For the next attempt to connect; where it is further away, a call fails at once and says how long to wait."""
 RELIST_SECONDS = 1.0
+RELIST_MOST_SECONDS = 60.0
+RELIST_SHARE = 20
 CLOSE_SECONDS = 3.0
 
 
@@ -149,9 +152,11 @@ class Upstream:
         return await asyncio.shield(self._opening)
 
     async def _open(self, delay_seconds: float) -> Connection:
+        self._note("connecting", self.health.error)
+        # The SDK takes a second to load, which the event loop does not have.
+        await asyncio.to_thread(import_module, "paddock.tools.opening")
         from paddock.tools.opening import Opening
 
-        self._note("connecting", self.health.error)
         self._ways = self._ways or Opening(self.server)
         try:
             await asyncio.sleep(delay_seconds)
@@ -219,13 +224,24 @@ class Upstream:
         try:
             while self._is_stale and self._connection is not None and self._connection.is_alive:
                 self._is_stale = False
-                await self._list(self._connection)
-                self._changed()
-                if not self._is_stale:
-                    self._is_listed.set()
-                await asyncio.sleep(RELIST_SECONDS)
+                await asyncio.sleep(await self._relisted(self._connection))
         finally:
             self._is_listed.set()
+
+    async def _relisted(self, connection: Connection) -> float:
+        """List the tools again; how many seconds to leave it at that, whatever the server says meanwhile."""
+        started = time.monotonic()
+        try:
+            await self._list(connection)
+        except CallFailed:
+            self._is_stale = True
+            self._is_listed.set()  # nobody waits for another attempt
+            return RELIST_MOST_SECONDS
+        self._changed()
+        if not self._is_stale:
+            self._is_listed.set()
+        # To read a list takes time of the host's own, of which a server that changes it all the time gets a share.
+        return min(max(RELIST_SECONDS, RELIST_SHARE * (time.monotonic() - started)), RELIST_MOST_SECONDS)
 
     async def _call(self, call: Call) -> Result:
         from paddock.tools.http_client import Exchange

@@ -1,6 +1,6 @@
 """An MCP server that misbehaves: `python hostile.py [AT_START]`. Speaks the older era, without the SDK, to be able to.
 
-`AT_START` is one of dies, hangs, picky (ends at anything but the older handshake), garbage, pages,
+`AT_START` is one of dies, hangs, picky (ends at anything but the older handshake), garbage, pages, heavy,
 floods, names, deaf (reads nothing once it has listed its tools), stays (does not end with its input). Which calls of
 `hang` it got, and which of them were cancelled, is written to the file that the environment names as RECORD.
 """
@@ -82,6 +82,14 @@ def wrong_id(number: Any) -> None:
     send({"id": number, "result": text("right")})
 
 
+def chatters(number: Any) -> None:
+    """Progress, of which some is none and some is long. Whoever calls has this number as the token, too."""
+    for step in ("NaN", "1e999", '"x"', "null", "1", "2"):
+        params = f'{{"progressToken":{number},"progress":{step},"message":"{"m" * 200_000}"}}'
+        write(f'{{"jsonrpc":"2.0","method":"notifications/progress","params":{params}}}\n')
+    send({"id": number, "result": text("ok")})
+
+
 BEHAVIOURS: dict[str, Callable[[Any], None]] = {
     "die": die,
     "hang": lambda number: record(f"called {number}"),
@@ -94,6 +102,7 @@ BEHAVIOURS: dict[str, Callable[[Any], None]] = {
     "protocol_error": lambda number: send(
         {"id": number, "error": {"code": -32603, "message": SECRET, "data": [SECRET]}}
     ),
+    "chatters": chatters,
     "no_result": lambda number: send({"id": number, "result": {"content": "text"}}),
 }
 RAW = {
@@ -116,6 +125,10 @@ def tools(cursor: str | None, kind: str) -> dict[str, Any]:
     if kind == "pages":
         page = int(cursor or 0)
         return {"tools": [tool(f"tool_{page}")], "nextCursor": str(page + 1)}
+    if kind == "heavy":
+        page = int(cursor or 0)
+        long: dict[str, Any] = {"type": "object", "description": "x" * 200_000}
+        return {"tools": [tool(f"tool_{page}_{n}", inputSchema=long) for n in range(20)], "nextCursor": str(page + 1)}
     if kind == "names":
         deep: dict[str, Any] = {"type": "object", "description": "x" * 300_000}
         bad = [tool(""), tool("new\nline"), tool("x" * 129), tool("same"), tool("same"), tool("big", inputSchema=deep)]
