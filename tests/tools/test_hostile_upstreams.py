@@ -154,6 +154,19 @@ async def test_a_list_that_changes_all_the_time_is_asked_for_now_and_then(connec
     assert len(changes) < 20
 
 
+async def test_a_changed_list_that_cannot_be_had_at_once_is_asked_for_again(
+    connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("paddock.tools.upstream.RELIST_MOST_SECONDS", 0.01)
+    changed = asyncio.Event()
+    upstream = connect(changed=changed.set, **hostile("stumbles"))
+    assert [tool.name for tool in await upstream.tools()] == ["ok"]
+    while len(await upstream.tools()) < 2:
+        changed.clear()
+        await asyncio.wait_for(changed.wait(), 30)
+    assert [tool.name for tool in await upstream.tools()] == ["ok", "late"]
+
+
 async def test_names_that_are_none_or_used_twice_are_left_out_with_a_reason(connect: Connect) -> None:
     upstream = connect(**hostile("names"))
     assert [tool.name for tool in await upstream.tools()] == ["same", "runs_code", "fine"]

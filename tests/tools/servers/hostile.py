@@ -1,8 +1,9 @@
 """An MCP server that misbehaves: `python hostile.py [AT_START]`. Speaks the older era, without the SDK, to be able to.
 
 `AT_START` is one of dies, hangs, picky (ends at anything but the older handshake), garbage, pages, heavy,
-floods, names, deaf (reads nothing once it has listed its tools), stays (does not end with its input). Which calls of
-`hang` it got, and which of them were cancelled, is written to the file that the environment names as RECORD.
+floods, names, stumbles (its second list is none), deaf (reads nothing once it has listed its tools), stays (does not
+end with its input). Which calls of `hang` it got, and which of them were cancelled, is written to the file that the
+environment names as RECORD.
 """
 
 from __future__ import annotations
@@ -136,6 +137,20 @@ def tools(cursor: str | None, kind: str) -> dict[str, Any]:
     return {"tools": [tool("ok"), tool("hang" if os.environ.get("RECORD") else "die")]}
 
 
+def stumbled(number: Any) -> None:
+    """The first list has one tool and is said to have changed at once, the second is none, the third has two."""
+    lists.append(number)
+    if len(lists) == 2:
+        send({"id": number, "error": {"code": -32603, "message": "not now"}})
+        return
+    send({"id": number, "result": {"tools": [tool("ok"), tool("late")][: len(lists)]}})
+    if len(lists) == 1:
+        send({"method": "notifications/tools/list_changed"})
+
+
+lists: list[Any] = []
+
+
 def answer(request: dict[str, Any], kind: str) -> None:
     number, method, params = request.get("id"), request.get("method"), request.get("params") or {}
     if method == "initialize":
@@ -149,6 +164,8 @@ def answer(request: dict[str, Any], kind: str) -> None:
             send({"method": "notifications/tools/list_changed"})
     elif method == "notifications/cancelled":
         record(f"cancelled {params['requestId']}")
+    elif method == "tools/list" and kind == "stumbles":
+        stumbled(number)
     elif method == "tools/list":
         send({"id": number, "result": tools(params.get("cursor"), kind)})
         if kind == "deaf":
