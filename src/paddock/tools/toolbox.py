@@ -54,14 +54,23 @@ class Toolbox:
         self._catalogues: dict[tuple[str, ...], tuple[Lists, Catalogue]] = {}
         self.secrets = tuple(secret for upstream in self._upstreams.values() for secret in upstream.server.secrets)
 
-    async def scope(self, names: Iterable[str] | None, code: object, language: str = "python") -> Scope:
-        """What one run may call: all that there is, or what is named. Connects what that needs, and nothing else."""
+    async def scope(
+        self, names: Iterable[str] | None, code: object, language: str = "python", inputs: Iterable[str] = ()
+    ) -> Scope:
+        """What one run may call: all that there is, or what is named. Connects what that needs, and nothing else.
+
+        A script that can be seen to use no tool as a function waits for none here: `call_tool` says which server.
+        """
         if names is not None:
             catalogue = await self._named(names)
             links = {name: tool.full_name for name, tool in catalogue.linked(None, language).items()}
             return Scope(self, links, catalogue, is_closed=True)
         functions = self._function_links(language)
         if not self._upstreams or not isinstance(code, str) or not any(word in code for word in CALLING):
+            return Scope(self, functions, None)
+        if not self._is_known and language == "python" and not _links(code, {*functions, *inputs}):
+            for upstream in self._upstreams.values():
+                upstream.begin()
             return Scope(self, functions, None)
         catalogue = await self.catalogue()
         links = {name: tool.full_name for name, tool in catalogue.linked(code, language).items()}
@@ -104,6 +113,20 @@ class Toolbox:
             known = (lists, Catalogue([*described, *chain(*lists)], servers=self._upstreams))
             self._catalogues[asked] = known
         return known[1]
+
+    def is_full(self, name: str) -> bool:
+        """Whether which tool a name means is known without waiting for every server, where one must be waited for."""
+        return not self._is_known and (name in self._functions or bool(self.servers_of(name)))
+
+    async def found(self, full_name: str) -> Tool | None:
+        """The tool of this full name; no other server than its own is waited for."""
+        if full_name in self._functions:
+            return (await self._catalogue((), [full_name])).find(full_name)
+        return (await self.catalogue(self.servers_of(full_name))).find(full_name)
+
+    @property
+    def _is_known(self) -> bool:
+        return all(upstream.is_known for upstream in self._upstreams.values())
 
     def _function_links(self, language: str) -> dict[str, str]:
         if language == "python":
@@ -230,6 +253,17 @@ class Toolbox:
         return () if upstream.health.is_paddock or any(CODE_TOOL in tool.tags for tool in tools) else tools
 
 
+def _links(code: str, known: set[str]) -> bool:
+    """Whether a script may use a tool as a function."""
+    from paddock.planning.free_names import free_names
+    from paddock.planning.plan import BRIDGE_NAMES
+    from paddock.planning.python_source import LONG_PARSE_BYTES, Source, read
+
+    source = read(code) if len(code) <= LONG_PARSE_BYTES else None
+    free = free_names(source.tree) if isinstance(source, Source) else None
+    return free is None or bool(free.difference(known, BRIDGE_NAMES, ["files"]))
+
+
 def _upstreams(servers: Iterable[Server]) -> dict[str, Upstream]:
     servers = tuple(servers)
     if not servers:
@@ -260,10 +294,13 @@ class Scope:
 
         So is one that has more tools since: a call that the script made before may have brought them.
         """
-        found = (await self.catalogue()).find(name)
+        if self._catalogue is None and self._toolbox.is_full(name):
+            found = await self._toolbox.found(name)
+        else:
+            found = (await self.catalogue()).find(name)
         if found is None and not self._is_closed and (servers := self._toolbox.servers_of(name)):
             await self._toolbox.followed(servers)
-            found = (await self._toolbox.catalogue(servers)).find(name)
+            found = await self._toolbox.found(name)
         return found
 
     def unreachable(self, name: str) -> CallFailed | None:

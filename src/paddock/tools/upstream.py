@@ -72,14 +72,30 @@ class Upstream:
             self._note("failed", connection.failure.summary)
         return self._health
 
+    @property
+    def is_known(self) -> bool:
+        """Whether it is connected and has said what it has."""
+        return self._tools is not None and self._connection is not None and self._connection.is_alive
+
+    def begin(self) -> None:
+        """Connect it, if it is not, and wait for nothing."""
+        if not self.is_known and not self._is_opening:
+            self._spawn(self._connected())
+
+    @property
+    def _is_opening(self) -> bool:
+        return self._opening is not None and not self._opening.done()
+
     async def tools(self, *, wait_seconds: float | None = None) -> tuple[Tool, ...]:
         """Its tools, connecting if need be. With `wait_seconds`, what is known by then, and no failure.
 
         One that was waited for in vain is not waited for again until it answers: it would hold up every run. A server
         that was there before and cannot be reached now still has the tools that it had.
         """
-        if self._tools is not None and self._connection is not None and self._connection.is_alive:
+        if self._tools is not None and self.is_known:
             return self._tools
+        if self._is_overdue and wait_seconds is not None and self._is_opening:
+            return self._tools or ()
         opening = self._spawn(self._connected())
         is_patient = wait_seconds is None or not self._is_overdue
         done, _ = await asyncio.wait({opening}, timeout=wait_seconds if is_patient else 0)
