@@ -153,7 +153,7 @@ class Paddock:
 
     async def _run(self, request: Request, watch: Watch | None) -> RunResult:
         self._stay_in_one_loop()
-        scope = await self._toolbox.scope(request.tools, request.code, request.language, request.inputs or ())
+        scope = await self._toolbox.scope(request.tools, request.code, request.language, request.inputs)
         plan = await self._plan(request, scope)
         held = Held(watch)
         held.late = may_move(plan, engines=self._factories)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from paddock import Config, ConfigError, Paddock, Verdict
+from paddock import BadInput, Config, ConfigError, Paddock, Verdict
 from paddock.config import GuestsConfig
 from paddock.model.environments import EnvironmentConfig
 from paddock.model.tools import Tool
@@ -82,6 +82,20 @@ async def test_python_functions_that_would_have_one_name_in_javascript_have_two(
             {"result": "without"},
             {"result": "with"},
         ]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+async def test_an_input_named_like_a_tool_of_a_server_is_the_input(engine: str) -> None:
+    call = {"python": "call_tool", "javascript": "callTool"}[ENGINE_LANGUAGE[engine]]
+    async with Paddock(config(odd=odd("prices", "other"))) as paddock:
+        for wait in (False, True):
+            if wait:
+                await paddock.tools()
+            code = f"[prices, await {call}('odd.prices', {{}})]"
+            result = await paddock.run(code, language=ENGINE_LANGUAGE[engine], engine=engine, inputs={"prices": 3})
+            assert (result.verdict, result.output) == (Verdict.OK, [3, {"result": "prices"}]), result.error
+        with pytest.raises(BadInput, match="'prices' would hide the function"):
+            await paddock.run("prices", tools=["odd.prices"], inputs={"prices": 3})
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -55,25 +55,27 @@ class Toolbox:
         self.secrets = tuple(secret for upstream in self._upstreams.values() for secret in upstream.server.secrets)
 
     async def scope(
-        self, names: Iterable[str] | None, code: object, language: str = "python", inputs: Iterable[str] = ()
+        self, names: Iterable[str] | None, code: object, language: str = "python", inputs: object = None
     ) -> Scope:
         """What one run may call: all that there is, or what is named. Connects what that needs, and nothing else.
 
-        A script that can be seen to use no tool as a function waits for none here: `call_tool` says which server.
+        A script that can be seen to use no tool as a function waits for none here: `call_tool` says which server. What
+        a run is given as an input is no function of a server's: any tool could make a run impossible by its name.
         """
         if names is not None:
             catalogue = await self._named(names)
             links = {name: tool.full_name for name, tool in catalogue.linked(None, language).items()}
             return Scope(self, links, catalogue, is_closed=True)
         functions = self._function_links(language)
+        given = set(inputs).difference(functions) if isinstance(inputs, Mapping) else set()
         if not self._upstreams or not isinstance(code, str) or not any(word in code for word in CALLING):
             return Scope(self, functions, None)
-        if not self._is_known and language == "python" and not _links(code, {*functions, *inputs}):
+        if not self._is_known and language == "python" and not _links(code, {*functions, *given}):
             for upstream in self._upstreams.values():
                 upstream.begin()
             return Scope(self, functions, None)
         catalogue = await self.catalogue()
-        links = {name: tool.full_name for name, tool in catalogue.linked(code, language).items()}
+        links = {name: tool.full_name for name, tool in catalogue.linked(code, language).items() if name not in given}
         return Scope(self, functions | links, catalogue)
 
     async def scope_of(self, name: str) -> Scope:
@@ -260,7 +262,11 @@ def _links(code: str, known: set[str]) -> bool:
     from paddock.planning.python_source import LONG_PARSE_BYTES, Source, read
 
     source = read(code) if len(code) <= LONG_PARSE_BYTES else None
-    free = free_names(source.tree) if isinstance(source, Source) else None
+    if not isinstance(source, Source):
+        return True
+    if "free names" not in source.notes:  # looked for by every run as long as one server is not there
+        source.notes["free names"] = free_names(source.tree)
+    free: frozenset[str] | None = source.notes["free names"]
     return free is None or bool(free.difference(known, BRIDGE_NAMES, ["files"]))
 
 
