@@ -62,7 +62,7 @@ bad = asyncio.gather(*[tried("bad." + name) for name in {MISBEHAVING}])
             "])\n[await counted(), await bad, ", "]))\n[both[0], both[1], "
         )
     upstreams = {"good": plain(), "bad": hostile_http.at()}
-    async with Paddock(config(upstreams, call_seconds=6.0)) as paddock:
+    async with Paddock(config(upstreams, call_seconds=12.0, connect_seconds=60.0)) as paddock:
         result = await paddock.run(code, engine=engine)
     assert result.verdict is Verdict.OK, result.error
     sums, failed, ok = result.output

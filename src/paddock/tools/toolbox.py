@@ -59,8 +59,8 @@ class Toolbox:
     ) -> Scope:
         """What one run may call: all that there is, or what is named. Connects what that needs, and nothing else.
 
-        A script that can be seen to use no tool as a function waits for none here: `call_tool` says which server. What
-        a run is given as an input is no function of a server's: any tool could make a run impossible by its name.
+        Where a script can be seen to use no tool as a function, only the servers that it names are waited for. What a
+        run is given as an input is no function of a server's: any tool could make a run impossible by its name.
         """
         if names is not None:
             catalogue = await self._named(names)
@@ -71,9 +71,12 @@ class Toolbox:
         if not self._upstreams or not isinstance(code, str) or not any(word in code for word in CALLING):
             return Scope(self, functions, None)
         if not self._is_known and language == "python" and not _links(code, {*functions, *given}):
-            for upstream in self._upstreams.values():
-                upstream.begin()
-            return Scope(self, functions, None)
+            named = [server for server in self._upstreams if server in code]
+            if named or "call_tool" not in code:
+                for upstream in self._upstreams.values():
+                    upstream.begin()
+                await asyncio.gather(*(self._listed(self._upstreams[server]) for server in named))
+                return Scope(self, functions, None)
         catalogue = await self.catalogue()
         links = {name: tool.full_name for name, tool in catalogue.linked(code, language).items() if name not in given}
         return Scope(self, functions | links, catalogue)
