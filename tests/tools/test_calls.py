@@ -15,7 +15,6 @@ from paddock import Config, Paddock, Progress, Verdict
 from paddock.config import GuestsConfig, ToolsConfig
 from paddock.model.environments import EnvironmentConfig
 from paddock.store.journal import MemoryJournal
-from tests.tools.installed import Installed, environment
 
 PLAIN = Path(__file__).parent / "servers" / "plain.py"
 ENGINES = ["monty", "cpython"]
@@ -170,28 +169,6 @@ async def test_a_call_has_a_time_and_the_server_is_told_when_it_is_over(tmp_path
     async with Paddock(config(ToolsConfig(call_seconds=0.5))) as paddock:
         said = await failure(paddock, f"meet({{'here': {str(tmp_path)!r}, 'others': 2}})")
         assert (said["error_code"], said["retryable"]) == ("UPSTREAM_TIMEOUT", True)
-
-
-async def test_real_servers_answer_scripts_of_both_engines(installed: Installed, tmp_path: Path) -> None:
-    (tmp_path / "note.txt").write_text("forty-two")
-    servers: dict[str, Any] = {
-        "files": {"command": installed.filesystem, "args": [str(tmp_path)], "env": environment()},
-        "memory": {"command": installed.memory, "env": environment() | {"MEMORY_FILE_PATH": str(tmp_path / "m.json")}},
-        "time": {"command": installed.time},
-    }
-    code = f"""
-text = await call_tool("files.read_text_file", {{"path": {str(tmp_path / "note.txt")!r}}})
-await call_tool("memory.create_entities", {{"entities": [{{"name": "a", "entityType": "b", "observations": []}}]}})
-graph = await call_tool("memory.read_graph", {{}})
-now = await call_tool("time.get_current_time", {{"timezone": "Europe/Rome"}})
-[text, [entity["name"] for entity in graph["entities"]], now["timezone"]]
-"""
-    async with Paddock(config(**servers)) as paddock:
-        for engine in ENGINES:
-            result = await paddock.run(code, engine=engine)
-            assert result.verdict is Verdict.OK, result.error
-            assert result.output[0] in ({"content": "forty-two"}, {"result": "forty-two"})
-            assert result.output[1:] == [["a"], "Europe/Rome"]
 
 
 @pytest.mark.parametrize(

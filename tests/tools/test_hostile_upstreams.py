@@ -154,6 +154,19 @@ async def test_a_list_that_changes_all_the_time_is_asked_for_now_and_then(connec
     assert len(changes) < 20
 
 
+async def test_a_changed_list_that_cannot_be_had_at_once_is_asked_for_again(
+    connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("paddock.tools.upstream.RELIST_MOST_SECONDS", 0.01)
+    changed = asyncio.Event()
+    upstream = connect(changed=changed.set, **hostile("stumbles"))
+    assert [tool.name for tool in await upstream.tools()] == ["ok"]
+    while len(await upstream.tools()) < 2:
+        changed.clear()
+        await asyncio.wait_for(changed.wait(), 30)
+    assert [tool.name for tool in await upstream.tools()] == ["ok", "late"]
+
+
 async def test_names_that_are_none_or_used_twice_are_left_out_with_a_reason(connect: Connect) -> None:
     upstream = connect(**hostile("names"))
     assert [tool.name for tool in await upstream.tools()] == ["same", "runs_code", "fine"]
@@ -167,6 +180,18 @@ async def test_a_server_that_runs_code_is_known_by_its_mark(connect: Connect) ->
     upstream = connect(**hostile("names"))
     assert [tool.tags for tool in await upstream.tools()] == [(), ("paddock/code_tool",), ()]
     assert upstream.health.is_paddock
+
+
+async def test_a_list_takes_so_much_of_the_hosts_memory_and_no_more(connect: Connect) -> None:
+    upstream = connect(**hostile("heavy"))
+    assert 16 * 2**20 / 200_000 - 20 < len(await upstream.tools()) <= 16 * 2**20 / 200_000
+    assert upstream.health.warnings == ("its schemas are larger than 16 MB; the other tools are left out",)
+
+
+async def test_progress_that_is_no_number_is_dropped_and_its_message_cut(connect: Connect) -> None:
+    heard: list[tuple[float, float | None, str]] = []
+    await connect(**hostile()).call("chatters", {}, progress=lambda *step: heard.append(step))
+    assert heard == [(1.0, None, "m" * 1000), (2.0, None, "m" * 1000)]
 
 
 async def test_a_list_without_end_is_cut(connect: Connect) -> None:

@@ -119,6 +119,28 @@ def test_time_is_linear(text: str) -> None:
     assert time.process_time() - started < 3
 
 
+@pytest.mark.parametrize("before", [0, 1, 65_530, 65_536, 70_000, 140_000])
+@pytest.mark.parametrize(
+    "secret",
+    [
+        "password=hunter22",
+        "PASSWD: hunter22",
+        "Bearer abcdefgh",
+        "basic abcdefgh",
+        "api-key=hunter22",
+        "Secret: hunter22",
+        "TO\u212aEN: hunter22",  # a sign that is a letter too, where case does not count
+        "pa\u017f\u017fword=hunter22",
+        "ftp://me:hunter22@x",
+        "s3cr3t-value",
+    ],
+)
+def test_a_secret_is_found_wherever_it_stands_in_a_long_text(before: int, secret: str) -> None:
+    text = redacted("." * before + f" {secret} " + "." * 140_000, ["s3cr3t-value"])
+    assert ("hunter22" in text, "abcdefgh" in text, "s3cr3t" in text) == (False, False, False)
+    assert REDACTED in text
+
+
 @given(
     st.recursive(
         st.none() | st.booleans() | st.floats() | st.text(), lambda v: st.lists(v) | st.dictionaries(st.text(), v)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +14,7 @@ import pytest
 from paddock import Config, Paddock, UnknownTool, Verdict
 from paddock.config import GuestsConfig, ToolsConfig
 from paddock.model.environments import EnvironmentConfig
-from tests.tools.upstreams import Connect, HostileHttp, hostile, plain
+from tests.tools.upstreams import PLAIN, Connect, HostileHttp, hostile, plain
 
 ENGINES = ["monty", "cpython"]
 MISBEHAVING = ["hang", "hang_mid", "close_mid", "huge", "bomb", "malformed", "html", "endless_notices", "other_id"]
@@ -59,7 +62,7 @@ bad = asyncio.gather(*[tried("bad." + name) for name in {MISBEHAVING}])
             "])\n[await counted(), await bad, ", "]))\n[both[0], both[1], "
         )
     upstreams = {"good": plain(), "bad": hostile_http.at()}
-    async with Paddock(config(upstreams, call_seconds=6.0)) as paddock:
+    async with Paddock(config(upstreams, call_seconds=12.0, connect_seconds=60.0)) as paddock:
         result = await paddock.run(code, engine=engine)
     assert result.verdict is Verdict.OK, result.error
     sums, failed, ok = result.output
@@ -112,6 +115,42 @@ async def test_an_upstream_that_hangs_is_waited_for_once_and_not_by_every_run(
     async with asyncio.timeout(20):
         assert await slow.tools(wait_seconds=3600) == ()
     assert slow.health.state == "connecting"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import asyncio\nawait asyncio.sleep(0)\n2",
+        "(await double({'n': 1}))['result']",
+        "(await call_tool('good.add', {'a': 1, 'b': 1}))['sum']",
+        "async def summed(a):\n    return (await call_tool('good.add', {'a': a, 'b': n}))['sum']\nawait summed(1)",
+    ],
+)
+@pytest.mark.parametrize("engine", ENGINES)
+async def test_a_script_that_calls_other_tools_does_not_wait_for_a_server_that_hangs(
+    hostile_http: HostileHttp, engine: str, code: str
+) -> None:
+    upstreams = {"slow": hostile_http.at("/hang", connect_seconds=3600), "good": plain()}
+    async with Paddock(config(upstreams, connect_seconds=3600.0), tools=[double]) as paddock:
+        async with asyncio.timeout(60):
+            result = await paddock.run(code, engine=engine, inputs={"n": 1})
+        assert (result.verdict, result.output) == (Verdict.OK, 2), result.error
+        assert states(paddock)["slow"] == "connecting"
+
+
+async def test_a_script_that_uses_functions_waits_for_all_that_may_have_them(tmp_path: Path) -> None:
+    late = plain(command="/bin/sh", args=["-c", 'cat "$1"; exec "$2" "$3" stdio', "-", *_arguments(tmp_path)])
+    async with Paddock(config({"late": late, "good": plain()})) as paddock:
+        running = asyncio.create_task(paddock.run("(await process())['result']", tools=None))
+        while states(paddock)["good"] != "ready":
+            await asyncio.sleep(0.01)
+        (tmp_path / "go").write_text("")  # a reader of the pipe goes on once a writer has come and gone
+        assert (await running).calls[0].tool == "late.process"
+
+
+def _arguments(folder: Path) -> list[str]:
+    os.mkfifo(folder / "go")
+    return [str(folder / "go"), sys.executable, PLAIN]
 
 
 async def test_a_server_that_comes_after_a_run_began_is_found_by_its_full_name(hostile_http: HostileHttp) -> None:

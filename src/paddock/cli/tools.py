@@ -257,20 +257,20 @@ def _named(names: Iterable[str], every: Iterable[Tool], upstreams: Mapping[str, 
     from paddock.tools.catalogue import Catalogue, servers_of
     from paddock.tools.prose import one_line
 
-    catalogue, found = Catalogue(every), []
+    catalogue, found = Catalogue(every, servers=upstreams), []
     for name in names:
         tool = catalogue.find(name)
         missing = {server: health for server, health in upstreams.items() if health.state != "ready"}
         if tool is None:
             hints = catalogue.hints(name)[:1] or ["`paddock tools list` shows what there is."]
-            why = [
-                one_line(health.error) or f"The server '{server}' has not answered yet."
+            why = {
+                server: one_line(health.error) or f"The server '{server}' has not answered yet."
                 for server, health in missing.items()
-            ]
-            if servers_of([name], missing):
-                _err().line(f"Error: {why[0]}", "red")
+            }
+            if meant := servers_of([name], missing):
+                _err().line(f"Error: {why[meant[0]]}", "red")
                 raise typer.Exit(1)
-            unasked = ["Not every server could be asked:", *why] if why else []
+            unasked = ["Not every server could be asked:", *why.values()] if why else []
             raise UnknownTool(" ".join([f"unknown tool {name!r}.", *hints, *unasked]))
         found.append(tool)
     return found

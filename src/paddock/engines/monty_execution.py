@@ -47,7 +47,7 @@ from paddock.planning.python_source import Source
 SMALL_INPUTS_BYTES = 8 * 1024
 SMALL_ANSWER_CHARACTERS = 1000
 """Up to which an answer crosses as an object. Monty's `loads` begins with a table that takes as long as such a call."""
-TOOL_NAME_CHARACTERS = 200
+TOOL_NAME_CHARACTERS = 600  # a longer name is cut: no tool has it, and the broker says so
 PROGRESS_CHARACTERS = 1000
 PROGRESS_EVENTS = 10_000  # of one run; more are not passed on
 CALL, PROGRESS, ARTIFACT = (f"__paddock_{name}_{SECRET}" for name in ("call", "progress", "artifact"))
@@ -250,10 +250,8 @@ class MontyExecution:
         self._calls += 1
         if not isinstance(tool, str) or not isinstance(arguments_json, str) or not arguments_json.startswith("{"):
             raise TypeError("call_tool takes the tool's name and one dict of arguments")
-        if len(tool) > TOOL_NAME_CHARACTERS:
-            raise TypeError(f"a tool's name has at most {TOOL_NAME_CHARACTERS} characters")
         self._pending["call", self._calls] = monty_id
-        self._tell(ToolCall(self._calls, tool, self._floats.mended(arguments_json)))
+        self._tell(ToolCall(self._calls, tool[:TOOL_NAME_CHARACTERS], self._floats.mended(arguments_json)))
 
     def _progress(self, done: object, total: object, message: object) -> Any:
         if not isinstance(done, int | float) or not isinstance(total, int | float | None):

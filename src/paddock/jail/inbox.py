@@ -16,7 +16,7 @@ LOG_BYTES = 16 * 1024 * 1024
 """Of one line. A guest cuts a longer one: it is more than any run may print."""
 ERROR_BYTES = 2 * 1024 * 1024
 """Of a message and a traceback, as JSON."""
-TOOL_NAME_CHARACTERS = 200
+TOOL_NAME_CHARACTERS = 600
 PROGRESS_CHARACTERS = 1000
 Place = Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
 """Of a line or column; a number of thousands of digits could not be shown again."""

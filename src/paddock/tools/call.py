@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from paddock.tools.upstream_errors import CallFailed, broken
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 
 Progress = Callable[[float, float | None, str], None]
 """Told how far a call is: done, total where that is known, and a message. Must not block."""
+PROGRESS_CHARACTERS = 1000
+PROGRESS_EVENTS = 10_000  # of one call; more are not passed on
 MOST_ROUNDS = 100
 AGAIN_SECONDS = 0.25
 NO_JSON = "The arguments hold something that JSON has no form for: half a character, or a number that is none."
@@ -44,10 +48,7 @@ class Call:
         try:
             json.dumps([self.tool, self.arguments], allow_nan=False, ensure_ascii=False).encode()
         except (TypeError, ValueError, RecursionError):
-            summary = (
-                "The arguments hold something that JSON has no form for: half a character, or a number that is none."
-            )
-            raise CallFailed("mcp_input_validation", "INPUT_VALIDATION_FAILED", summary) from None
+            raise CallFailed("mcp_input_validation", "INPUT_VALIDATION_FAILED", NO_JSON) from None
 
     async def over(self, connection: Connection, exchange: Exchange) -> Result:
         """The tool's answer. Raises CallFailed."""
@@ -73,9 +74,12 @@ class Call:
         """The final result. Not `ClientSession.call_tool`, which checks it with a schema that may take for ever."""
         from mcp_types import CallToolRequest, CallToolRequestParams
 
+        heard = count()
+
         async def told(progress: float, total: float | None, message: str | None) -> None:
-            if self.progress is not None:
-                self.progress(progress, total, message or "")
+            is_number = math.isfinite(progress) and (total is None or math.isfinite(total))
+            if self.progress is not None and is_number and next(heard) < PROGRESS_EVENTS:
+                self.progress(progress, total, (message or "")[:PROGRESS_CHARACTERS])
 
         server, arguments = connection.server.name, dict(self.arguments)
         params = CallToolRequestParams(name=self.tool, arguments=arguments)

@@ -24,14 +24,20 @@ COMPARED_CHARACTERS = 100
 
 
 class Catalogue:
-    """A list of tools that does not change. Where two have one full name, the first counts."""
+    """A list of tools that does not change. Where two have one full name, the first counts.
 
-    def __init__(self, tools: Iterable[Tool] = ()) -> None:
+    `servers` are those that there are, or should be: a tool is never found under a bare name that is a full name of
+    one of them, else any server could answer in the place of another that is not there now.
+    """
+
+    def __init__(self, tools: Iterable[Tool] = (), *, servers: Iterable[str] = ()) -> None:
+        self._servers = tuple(servers)
         self._by_full_name: dict[str, Tool] = {}
         for tool in tools:
             self._by_full_name.setdefault(tool.full_name, tool)
         counted = Counter(tool.name for tool in self)
-        self._by_name = {tool.name: tool for tool in self if counted[tool.name] == 1}
+        self._by_name = {tool.name: tool for tool in self if counted[tool.name] == 1 and not self._is_full(tool.name)}
+        self._links: dict[str, Mapping[str, Tool]] = {}
 
     def __iter__(self) -> Iterator[Tool]:
         return iter(self._by_full_name.values())
@@ -49,21 +55,21 @@ class Catalogue:
             return self
         if isinstance(names, str) or not isinstance(names, Iterable):
             raise UnknownTool(f"tools must be a list of names, not {names!r}")
-        return Catalogue(self._named(name) for name in names)
+        return Catalogue((self._named(name) for name in names), servers=self._servers)
 
-    def linked(self, code: str | None = None) -> Mapping[str, Tool]:
+    def linked(self, code: str | None = None, language: str = "python") -> Mapping[str, Tool]:
         """The names under which a script finds its tools as functions; of all there are, those that `code` mentions.
 
         A script of ten lines need not be given two thousand functions.
         """
+        family = "python" if language == "python" else "javascript"
+        if family not in self._links:
+            self._links[family] = identifiers.linked(self, family)
+        links = self._links[family]
         if code is None:
-            return self._links
+            return links
         mentioned = set(_WORD.findall(code))
-        return {name: tool for name, tool in self._links.items() if name in mentioned}
-
-    @cached_property
-    def _links(self) -> dict[str, Tool]:
-        return identifiers.linked(self)
+        return {name: tool for name, tool in links.items() if name in mentioned}
 
     def search(self, query: str, *, tags: Collection[str] = (), limit: int | None = 10) -> tuple[Tool, ...]:
         """The best matches, best first. The first search takes a while: a catalogue of thousands is for a thread."""
@@ -98,6 +104,9 @@ class Catalogue:
         """The pairs of letters in each name, full or bare, of a length that anybody would write."""
         known = dict.fromkeys([*self._by_full_name, *self._by_name])
         return {name: _pairs(name) for name in known if len(name) <= COMPARED_CHARACTERS}
+
+    def _is_full(self, name: str) -> bool:
+        return "." in name and any(name.startswith(f"{server}.") for server in self._servers)
 
     def _named(self, name: object) -> Tool:
         found = self.find(name) if isinstance(name, str) else None

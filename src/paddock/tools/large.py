@@ -41,13 +41,18 @@ def dumps(value: Any, **options: Any) -> str:
     return "".join(_pieces(value, options, _DEPTH))
 
 
-def sub(pattern: re.Pattern[str], replacement: Callable[[re.Match[str]], str], text: str) -> str:
-    """`pattern.sub` that lets other threads run meanwhile, where a match is known by its first OVERLAP characters."""
+def sub(
+    pattern: re.Pattern[str], replacement: Callable[[re.Match[str]], str], text: str, may_hold: Callable[[str], bool]
+) -> str:
+    """`pattern.sub` that lets other threads run meanwhile, where a match is known by its first OVERLAP characters.
+
+    Where `may_hold` says that no match begins in a piece, it is not looked for.
+    """
     parts: list[str] = []
     done = 0
     while done < len(text):
         end = min(done + PIECE, len(text))
-        found = pattern.search(text, done, end + OVERLAP)
+        found = pattern.search(text, done, end + OVERLAP) if may_hold(text[done : end + OVERLAP]) else None
         if found is not None and found.end() == end + OVERLAP:  # it may go on
             found = pattern.match(text, found.start())
         if found is None or found.start() >= end:

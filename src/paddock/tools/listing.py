@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from typing import TYPE_CHECKING, Any
 
 from mcp_types import PaginatedRequestParams
@@ -11,6 +12,7 @@ from mcp_types import Tool as Listed
 
 from paddock.model.tools import Hints, Tool
 from paddock.tools.health import CODE_TOOL
+from paddock.tools.large import is_large
 
 if TYPE_CHECKING:
     from mcp.client import ClientSession
@@ -23,32 +25,26 @@ NAME_CHARACTERS = 128
 TITLE_CHARACTERS = 256
 DESCRIPTION_CHARACTERS = 16 * 1024
 SCHEMA_BYTES = 256 * 1024
+LIST_BYTES = 16 * 1024 * 1024
+"""Of the schemas of all tools of a server: they stay in the host's memory."""
 MOST_WARNINGS = 20
 
 
 async def listed(server: Server, session: ClientSession) -> tuple[tuple[Tool, ...], tuple[str, ...]]:
     """Every tool of every page, and what was wrong with the others."""
-    tools: dict[str, Tool] = {}
-    warnings: list[str] = []
-    async for tool in _pages(session, warnings):
-        if len(tools) == MOST_TOOLS:
-            warnings.append(f"it lists more than {MOST_TOOLS} tools; the others are left out")
+    chosen = _Chosen(server)
+    async for page in _pages(session, chosen.warnings):
+        if not await asyncio.to_thread(chosen.take, page):  # megabytes of schemas
             break
-        wrong = _problem(server, tool, tools)
-        if wrong is None:
-            tools[tool.name] = _tool(server, tool)
-        elif wrong:
-            warnings.append(wrong)
-    return tuple(tools.values()), tuple(warnings[:MOST_WARNINGS])
+    return tuple(chosen.tools.values()), tuple(chosen.warnings[:MOST_WARNINGS])
 
 
-async def _pages(session: ClientSession, warnings: list[str]) -> Any:
+async def _pages(session: ClientSession, warnings: list[str]) -> AsyncIterator[list[Listed]]:
     cursors: set[str] = set()
     cursor: str | None = None
     for _ in range(MOST_PAGES):
         page = await session.list_tools(params=PaginatedRequestParams(cursor=cursor) if cursor else None)
-        for tool in page.tools:
-            yield tool
+        yield page.tools
         cursor = page.next_cursor
         if not cursor or cursor in cursors:
             return
@@ -56,26 +52,69 @@ async def _pages(session: ClientSession, warnings: list[str]) -> Any:
     warnings.append(f"its list has more than {MOST_PAGES} pages; the others are left out")
 
 
-def _problem(server: Server, tool: Listed, known: dict[str, Tool]) -> str | None:
-    """Why `tool` is left out; empty where its user asked for that, None where it is not."""
-    name = tool.name
-    if not name or len(name) > NAME_CHARACTERS or not name.isprintable() or name != name.strip():
-        return f"a tool is left out: its name {name[:NAME_CHARACTERS]!a} is not 1 to {NAME_CHARACTERS} characters"
-    if name in server.exclude_tools or (server.include_tools is not None and name not in server.include_tools):
-        return ""
-    if name in known:
-        return f"the tool {name!r} is listed twice; the first one counts"
-    for schema in (tool.input_schema, tool.output_schema):
-        if schema is not None and _size(schema) > SCHEMA_BYTES:
-            return f"the tool {name!r} is left out: its schema is larger than {SCHEMA_BYTES // 1024} KB, or not JSON"
-    return None
+class _Chosen:
+    """The tools of one list that can be used, within what one server may take of the host's memory."""
+
+    def __init__(self, server: Server) -> None:
+        self.tools: dict[str, Tool] = {}
+        self.warnings: list[str] = []
+        self._server = server
+        self._bytes_left = LIST_BYTES
+
+    def take(self, page: list[Listed]) -> bool:
+        """Whether there is room for another page."""
+        for tool in page:
+            if len(self.tools) == MOST_TOOLS:
+                self.warnings.append(f"it lists more than {MOST_TOOLS} tools; the others are left out")
+                return False
+            wrong = self._problem(tool)
+            if wrong:
+                self.warnings.append(wrong)
+            if wrong is not None:
+                continue
+            self._bytes_left -= _size(tool.input_schema) + _size(tool.output_schema)
+            if self._bytes_left < 0:
+                self.warnings.append(f"its schemas are larger than {LIST_BYTES >> 20} MB; the other tools are left out")
+                return False
+            self.tools[tool.name] = _tool(self._server, tool)
+        return True
+
+    def _problem(self, tool: Listed) -> str | None:
+        """Why `tool` is left out; empty where its user asked for that, None where it is not."""
+        name, server = tool.name, self._server
+        if not name or len(name) > NAME_CHARACTERS or not name.isprintable() or name != name.strip():
+            return f"a tool is left out: its name {name[:NAME_CHARACTERS]!a} is not 1 to {NAME_CHARACTERS} characters"
+        if name in server.exclude_tools or (server.include_tools is not None and name not in server.include_tools):
+            return ""
+        if name in self.tools:
+            return f"the tool {name!r} is listed twice; the first one counts"
+        if max(_size(tool.input_schema), _size(tool.output_schema)) > SCHEMA_BYTES:
+            return f"the tool {name!r} is left out: its schema is larger than {SCHEMA_BYTES >> 10} KB, or not JSON"
+        return None
 
 
-def _size(schema: dict[str, Any]) -> float:
+def _size(schema: dict[str, Any] | None) -> int:
+    """Of the schema as JSON; more than is allowed where it is none, or so large that nobody should write it."""
+    if schema is None:
+        return 0
     try:
-        return len(json.dumps(schema, allow_nan=False))
+        return SCHEMA_BYTES + 1 if is_large(schema) and _is_huge(schema) else len(json.dumps(schema, allow_nan=False))
     except (ValueError, RecursionError):
-        return float("inf")
+        return SCHEMA_BYTES + 1
+
+
+def _is_huge(schema: Any) -> bool:
+    """Whether its texts alone are too large: to write megabytes in one call would hold up every thread."""
+    left, waiting = SCHEMA_BYTES, [schema]
+    while waiting and left >= 0:
+        inner = waiting.pop()
+        left -= len(inner) if isinstance(inner, str | list | dict) else 1
+        if isinstance(inner, dict):
+            left -= sum(map(len, inner))
+            waiting.extend(inner.values())
+        elif isinstance(inner, list):
+            waiting.extend(inner)
+    return left < 0
 
 
 def _tool(server: Server, tool: Listed) -> Tool:

@@ -31,8 +31,7 @@ _CARRIED = re.compile(
     r"|(?P<name>\b(?:password|passwd|secret|token|api[_-]?key|access[_-]?key)[\"']?[ ]?[=:][ ]?[\"']?)[^\s&\"',;]{4,}"
     r"|(?P<scheme>://)[^\s/@:]{1,256}:[^\s/@]{1,256}(?=@)"
 )
-
-
+_NAMES = 1000
 _PASSED = 20
 _PASSED_CHARACTERS = 1000
 """Of a secret that a script passes; a longer one is taken out of the arguments, and not looked for in the answer."""
@@ -86,7 +85,8 @@ def names_a_secret(name: str) -> bool:
 class _Redaction:
     def __init__(self, secrets: Collection[str]) -> None:
         self._whole = frozenset(secret for secret in secrets if secret)
-        self._forms = _compiled(self._whole)
+        self._written, self._forms = _compiled(self._whole)
+        self._names: dict[str, str] = {}
 
     def of(self, value: Any, depth: int) -> Any:
         if isinstance(value, str):
@@ -95,24 +95,43 @@ class _Redaction:
             return REDACTED
         if isinstance(value, dict):
             return {
-                self._text(name) if isinstance(name, str) else name: REDACTED
-                if _is_secret(name, inner)
-                else self.of(inner, depth + 1)
+                self._name(name): REDACTED if _is_secret(name, inner) else self.of(inner, depth + 1)
                 for name, inner in value.items()
             }
         if isinstance(value, (list, tuple)):
             return [self.of(inner, depth + 1) for inner in value]
         return value
 
+    def _name(self, name: Any) -> Any:
+        """The name of a field. Rows of a table all have the same ones."""
+        if not isinstance(name, str):
+            return name
+        known = self._names.get(name)
+        if known is None:
+            known = self._text(name)
+            if len(self._names) < _NAMES:
+                self._names[name] = known
+        return known
+
     def _text(self, text: str) -> str:
         if text in self._whole:
             return REDACTED
         if len(text) > large.LARGE:
-            text = text if self._forms is None else large.sub(self._forms, lambda _: REDACTED, text)
-            return large.sub(_CARRIED, _without, text)
+            text = text if self._forms is None else large.sub(self._forms, lambda _: REDACTED, text, self._may_hold)
+            return large.sub(_CARRIED, _without, text, _may_carry)
         if self._forms is not None:
             text = self._forms.sub(REDACTED, text)
-        return _CARRIED.sub(_without, text) if ":" in text or "=" in text or " " in text else text
+        return _CARRIED.sub(_without, text) if _may_carry(text) else text
+
+    def _may_hold(self, text: str) -> bool:
+        return any(form in text for form in self._written)
+
+
+def _may_carry(text: str) -> bool:
+    """Whether `_CARRIED` may match: one of these is in whatever does, and words are found much faster."""
+    has = text.casefold().__contains__
+    secret = has("secret") or has("token") or has("key") or has("passw")
+    return secret or has("bearer") or has("basic") or has("://")
 
 
 def _without(found: re.Match[str]) -> str:
@@ -133,11 +152,11 @@ def _names_a_secret(name: str) -> bool:
 
 
 @lru_cache(maxsize=32)
-def _compiled(secrets: frozenset[str]) -> re.Pattern[str] | None:
-    forms = {form for secret in secrets if len(secret) >= _SHORTEST for form in _forms(secret)}
-    if not forms:
-        return None
-    return re.compile("|".join(re.escape(form) for form in sorted(forms, key=len, reverse=True)))
+def _compiled(secrets: frozenset[str]) -> tuple[tuple[str, ...], re.Pattern[str] | None]:
+    """Each way in which one of `secrets` may be written, and what finds them all."""
+    found = {form for secret in secrets if len(secret) >= _SHORTEST for form in _forms(secret)}
+    forms = tuple(sorted(found, key=len, reverse=True))
+    return forms, re.compile("|".join(map(re.escape, forms))) if forms else None
 
 
 def _forms(secret: str) -> set[str]:

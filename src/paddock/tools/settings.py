@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from paddock.model.errors import ConfigError
@@ -42,4 +42,17 @@ def _servers(config: Config, mcp_config: str | Path | None) -> tuple[Server, ...
             other = origin_of(config.upstreams[server.name])
             raise ConfigError(f"{mcp_config}: the upstream {server.name!r} is in {other} too; rename one")
         found[server.name] = server
+    _told_apart(found)
     return tuple(found.values())
+
+
+def _told_apart(names: Iterable[str]) -> None:
+    """Refuse servers of which one could offer a tool that has the full name of another one's."""
+    known = set(names)
+    for name in known:
+        dots = (place for place, mark in enumerate(name) if mark == ".")
+        if (other := next((name[:place] for place in dots if name[:place] in known), None)) is not None:
+            raise ConfigError(
+                f"the upstream {name!r} is named like a tool of the upstream {other!r}: "
+                "their tools could not be told apart; rename one"
+            )

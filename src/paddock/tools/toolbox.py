@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from paddock.model.errors import RequestError, UnknownLanguage, UnknownTool
@@ -53,17 +54,31 @@ class Toolbox:
         self._catalogues: dict[tuple[str, ...], tuple[Lists, Catalogue]] = {}
         self.secrets = tuple(secret for upstream in self._upstreams.values() for secret in upstream.server.secrets)
 
-    async def scope(self, names: Iterable[str] | None, code: object) -> Scope:
-        """What one run may call: all that there is, or what is named. Connects what that needs, and nothing else."""
+    async def scope(
+        self, names: Iterable[str] | None, code: object, language: str = "python", inputs: object = None
+    ) -> Scope:
+        """What one run may call: all that there is, or what is named. Connects what that needs, and nothing else.
+
+        Where a script can be seen to use no tool as a function, only the servers that it names are waited for. What a
+        run is given as an input is no function of a server's: any tool could make a run impossible by its name.
+        """
         if names is not None:
             catalogue = await self._named(names)
-            links = {name: tool.full_name for name, tool in catalogue.linked().items()}
+            links = {name: tool.full_name for name, tool in catalogue.linked(None, language).items()}
             return Scope(self, links, catalogue, is_closed=True)
-        functions = {name: name for name in self._functions}
+        functions = self._function_links(language)
+        given = set(inputs).difference(functions) if isinstance(inputs, Mapping) else set()
         if not self._upstreams or not isinstance(code, str) or not any(word in code for word in CALLING):
             return Scope(self, functions, None)
+        if not self._is_known and language == "python" and not _links(code, {*functions, *given}):
+            named = [server for server in self._upstreams if server in code]
+            if named or "call_tool" not in code:
+                for upstream in self._upstreams.values():
+                    upstream.begin()
+                await asyncio.gather(*(self._listed(self._upstreams[server]) for server in named))
+                return Scope(self, functions, None)
         catalogue = await self.catalogue()
-        links = {name: tool.full_name for name, tool in catalogue.linked(code).items()}
+        links = {name: tool.full_name for name, tool in catalogue.linked(code, language).items() if name not in given}
         return Scope(self, functions | links, catalogue)
 
     async def scope_of(self, name: str) -> Scope:
@@ -84,6 +99,11 @@ class Toolbox:
         asked = tuple(dict.fromkeys(servers))
         return await self._catalogue(asked or tuple(self._upstreams), () if asked else self._functions)
 
+    async def followed(self, servers: Iterable[str]) -> None:
+        """Wait, but not for long, until changes of which these servers have told are known."""
+        waiting = (self._upstream(name).followed(wait_seconds=self._patience_seconds) for name in servers)
+        await asyncio.gather(*waiting)
+
     async def _catalogue(self, servers: tuple[str, ...], functions: Iterable[str]) -> Catalogue:
         """The tools of these servers and functions; the same one again as long as they are the same."""
         asked = (*functions, "", *servers)
@@ -95,9 +115,31 @@ class Toolbox:
             described = await asyncio.to_thread(lambda: [self._functions[name].tool for name in functions])
             if len(self._catalogues) >= CATALOGUES:
                 self._catalogues.clear()
-            known = (lists, Catalogue([*described, *(tool for tools in lists for tool in tools)]))
+            known = (lists, Catalogue([*described, *chain(*lists)], servers=self._upstreams))
             self._catalogues[asked] = known
         return known[1]
+
+    def is_full(self, name: str) -> bool:
+        """Whether which tool a name means is known without waiting for every server, where one must be waited for."""
+        return not self._is_known and (name in self._functions or bool(self.servers_of(name)))
+
+    async def found(self, full_name: str) -> Tool | None:
+        """The tool of this full name; no other server than its own is waited for."""
+        if full_name in self._functions:
+            return (await self._catalogue((), [full_name])).find(full_name)
+        return (await self.catalogue(self.servers_of(full_name))).find(full_name)
+
+    @property
+    def _is_known(self) -> bool:
+        return all(upstream.is_known for upstream in self._upstreams.values())
+
+    def _function_links(self, language: str) -> dict[str, str]:
+        if language == "python":
+            return {name: name for name in self._functions}  # as they are: no function is named like a built-in
+        from paddock.tools.identifiers import linked
+
+        links = linked((Tool("", name) for name in self._functions), language)
+        return {name: tool.name for name, tool in links.items()}
 
     async def _named(self, names: Iterable[str]) -> Catalogue:
         """The tools of these names. Where each says of which server it is, the others are not connected."""
@@ -216,6 +258,21 @@ class Toolbox:
         return () if upstream.health.is_paddock or any(CODE_TOOL in tool.tags for tool in tools) else tools
 
 
+def _links(code: str, known: set[str]) -> bool:
+    """Whether a script may use a tool as a function."""
+    from paddock.planning.free_names import free_names
+    from paddock.planning.plan import BRIDGE_NAMES
+    from paddock.planning.python_source import LONG_PARSE_BYTES, Source, read
+
+    source = read(code) if len(code) <= LONG_PARSE_BYTES else None
+    if not isinstance(source, Source):
+        return True
+    if "free names" not in source.notes:  # looked for by every run as long as one server is not there
+        source.notes["free names"] = free_names(source.tree)
+    free: frozenset[str] | None = source.notes["free names"]
+    return free is None or bool(free.difference(known, BRIDGE_NAMES, ["files"]))
+
+
 def _upstreams(servers: Iterable[Server]) -> dict[str, Upstream]:
     servers = tuple(servers)
     if not servers:
@@ -242,10 +299,17 @@ class Scope:
         return self._catalogue
 
     async def find(self, name: str) -> Tool | None:
-        """The tool of this name. A server that was not there when the run began is asked again for what is its own."""
-        found = (await self.catalogue()).find(name)
+        """The tool of this name. A server that was not there when the run began is asked again for what is its own.
+
+        So is one that has more tools since: a call that the script made before may have brought them.
+        """
+        if self._catalogue is None and self._toolbox.is_full(name):
+            found = await self._toolbox.found(name)
+        else:
+            found = (await self.catalogue()).find(name)
         if found is None and not self._is_closed and (servers := self._toolbox.servers_of(name)):
-            found = (await self._toolbox.catalogue(servers)).find(name)
+            await self._toolbox.followed(servers)
+            found = await self._toolbox.found(name)
         return found
 
     def unreachable(self, name: str) -> CallFailed | None:

@@ -10,7 +10,9 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from paddock.model.tools import Tool
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 WAIT_SECONDS = 2.0
 """For the next attempt to connect; where it is further away, a call fails at once and says how long to wait."""
 RELIST_SECONDS = 1.0
+RELIST_MOST_SECONDS = 60.0
+RELIST_SHARE = 20
 CLOSE_SECONDS = 3.0
 
 
@@ -47,6 +51,10 @@ class Upstream:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._relisting: asyncio.Task[None] | None = None
         self._is_stale = False
+        self._is_listed = (
+            asyncio.Event()
+        )  # not set from when the server says that its tools changed until they are known
+        self._is_listed.set()
         self._is_overdue = False
         self.failure: CallFailed | None = None
         """Why it could not be connected, as long as it is not."""
@@ -64,14 +72,30 @@ class Upstream:
             self._note("failed", connection.failure.summary)
         return self._health
 
+    @property
+    def is_known(self) -> bool:
+        """Whether it is connected and has said what it has."""
+        return self._tools is not None and self._connection is not None and self._connection.is_alive
+
+    def begin(self) -> None:
+        """Connect it, if it is not, and wait for nothing."""
+        if not self.is_known and not self._is_opening:
+            self._spawn(self._connected())
+
+    @property
+    def _is_opening(self) -> bool:
+        return self._opening is not None and not self._opening.done()
+
     async def tools(self, *, wait_seconds: float | None = None) -> tuple[Tool, ...]:
         """Its tools, connecting if need be. With `wait_seconds`, what is known by then, and no failure.
 
         One that was waited for in vain is not waited for again until it answers: it would hold up every run. A server
         that was there before and cannot be reached now still has the tools that it had.
         """
-        if self._tools is not None and self._connection is not None and self._connection.is_alive:
+        if self._tools is not None and self.is_known:
             return self._tools
+        if self._is_overdue and wait_seconds is not None and self._is_opening:
+            return self._tools or ()
         opening = self._spawn(self._connected())
         is_patient = wait_seconds is None or not self._is_overdue
         done, _ = await asyncio.wait({opening}, timeout=wait_seconds if is_patient else 0)
@@ -80,6 +104,12 @@ class Upstream:
         if failure is not None and self._tools is None and wait_seconds is None:
             raise failure
         return self._tools or ()
+
+    async def followed(self, *, wait_seconds: float) -> None:
+        """Return once every change of its tools that it has told of is known, or so many seconds have passed."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(wait_seconds):
+                await self._is_listed.wait()
 
     async def call(
         self,
@@ -138,9 +168,11 @@ class Upstream:
         return await asyncio.shield(self._opening)
 
     async def _open(self, delay_seconds: float) -> Connection:
+        self._note("connecting", self.health.error)
+        # The SDK takes a second to load, which the event loop does not have.
+        await asyncio.to_thread(import_module, "paddock.tools.opening")
         from paddock.tools.opening import Opening
 
-        self._note("connecting", self.health.error)
         self._ways = self._ways or Opening(self.server)
         try:
             await asyncio.sleep(delay_seconds)
@@ -200,15 +232,32 @@ class Upstream:
     def _tools_changed(self) -> None:
         """The server says that its tools are others now: ask for them, at most once a second."""
         self._is_stale = True
+        self._is_listed.clear()
         if self._relisting is None or self._relisting.done():
             self._relisting = self._spawn(self._relist())
 
     async def _relist(self) -> None:
-        while self._is_stale and self._connection is not None and self._connection.is_alive:
-            self._is_stale = False
-            await self._list(self._connection)
-            self._changed()
-            await asyncio.sleep(RELIST_SECONDS)
+        try:
+            while self._is_stale and self._connection is not None and self._connection.is_alive:
+                self._is_stale = False
+                await asyncio.sleep(await self._relisted(self._connection))
+        finally:
+            self._is_listed.set()
+
+    async def _relisted(self, connection: Connection) -> float:
+        """List the tools again; how many seconds to leave it at that, whatever the server says meanwhile."""
+        started = time.monotonic()
+        try:
+            await self._list(connection)
+        except CallFailed:
+            self._is_stale = True
+            self._is_listed.set()  # nobody waits for another attempt
+            return RELIST_MOST_SECONDS
+        self._changed()
+        if not self._is_stale:
+            self._is_listed.set()
+        # To read a list takes time of the host's own, of which a server that changes it all the time gets a share.
+        return min(max(RELIST_SECONDS, RELIST_SHARE * (time.monotonic() - started)), RELIST_MOST_SECONDS)
 
     async def _call(self, call: Call) -> Result:
         from paddock.tools.http_client import Exchange

@@ -1,8 +1,9 @@
 """An MCP server that misbehaves: `python hostile.py [AT_START]`. Speaks the older era, without the SDK, to be able to.
 
-`AT_START` is one of dies, hangs, picky (ends at anything but the older handshake), garbage, pages,
-floods, names, deaf (reads nothing once it has listed its tools), stays (does not end with its input). Which calls of
-`hang` it got, and which of them were cancelled, is written to the file that the environment names as RECORD.
+`AT_START` is one of dies, hangs, picky (ends at anything but the older handshake), garbage, pages, heavy,
+floods, names, stumbles (its second list is none), deaf (reads nothing once it has listed its tools), stays (does not
+end with its input). Which calls of `hang` it got, and which of them were cancelled, is written to the file that the
+environment names as RECORD.
 """
 
 from __future__ import annotations
@@ -82,6 +83,14 @@ def wrong_id(number: Any) -> None:
     send({"id": number, "result": text("right")})
 
 
+def chatters(number: Any) -> None:
+    """Progress, of which some is none and some is long. Whoever calls has this number as the token, too."""
+    for step in ("NaN", "1e999", '"x"', "null", "1", "2"):
+        params = f'{{"progressToken":{number},"progress":{step},"message":"{"m" * 200_000}"}}'
+        write(f'{{"jsonrpc":"2.0","method":"notifications/progress","params":{params}}}\n')
+    send({"id": number, "result": text("ok")})
+
+
 BEHAVIOURS: dict[str, Callable[[Any], None]] = {
     "die": die,
     "hang": lambda number: record(f"called {number}"),
@@ -94,6 +103,7 @@ BEHAVIOURS: dict[str, Callable[[Any], None]] = {
     "protocol_error": lambda number: send(
         {"id": number, "error": {"code": -32603, "message": SECRET, "data": [SECRET]}}
     ),
+    "chatters": chatters,
     "no_result": lambda number: send({"id": number, "result": {"content": "text"}}),
 }
 RAW = {
@@ -116,11 +126,29 @@ def tools(cursor: str | None, kind: str) -> dict[str, Any]:
     if kind == "pages":
         page = int(cursor or 0)
         return {"tools": [tool(f"tool_{page}")], "nextCursor": str(page + 1)}
+    if kind == "heavy":
+        page = int(cursor or 0)
+        long: dict[str, Any] = {"type": "object", "description": "x" * 200_000}
+        return {"tools": [tool(f"tool_{page}_{n}", inputSchema=long) for n in range(20)], "nextCursor": str(page + 1)}
     if kind == "names":
         deep: dict[str, Any] = {"type": "object", "description": "x" * 300_000}
         bad = [tool(""), tool("new\nline"), tool("x" * 129), tool("same"), tool("same"), tool("big", inputSchema=deep)]
         return {"tools": [*bad, tool("runs_code", _meta={"paddock/code_tool": True}), tool("fine", title="t" * 1000)]}
     return {"tools": [tool("ok"), tool("hang" if os.environ.get("RECORD") else "die")]}
+
+
+def stumbled(number: Any) -> None:
+    """The first list has one tool and is said to have changed at once, the second is none, the third has two."""
+    lists.append(number)
+    if len(lists) == 2:
+        send({"id": number, "error": {"code": -32603, "message": "not now"}})
+        return
+    send({"id": number, "result": {"tools": [tool("ok"), tool("late")][: len(lists)]}})
+    if len(lists) == 1:
+        send({"method": "notifications/tools/list_changed"})
+
+
+lists: list[Any] = []
 
 
 def answer(request: dict[str, Any], kind: str) -> None:
@@ -136,6 +164,8 @@ def answer(request: dict[str, Any], kind: str) -> None:
             send({"method": "notifications/tools/list_changed"})
     elif method == "notifications/cancelled":
         record(f"cancelled {params['requestId']}")
+    elif method == "tools/list" and kind == "stumbles":
+        stumbled(number)
     elif method == "tools/list":
         send({"id": number, "result": tools(params.get("cursor"), kind)})
         if kind == "deaf":

@@ -103,6 +103,15 @@ async def learn(name: str, ctx: Context) -> str:
 
 
 @server.tool(structured_output=False)
+async def forget(name: str, ctx: Context) -> str:
+    """Offer a tool no longer, and say so."""
+    server.remove_tool(name)
+    await ctx.notify_tools_changed()
+    await ctx.session.send_tool_list_changed()
+    return "forgotten"
+
+
+@server.tool(structured_output=False)
 def large(megabytes: int) -> str:
     """A text of that size."""
     return "x" * (megabytes * 2**20)

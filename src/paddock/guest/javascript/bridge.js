@@ -13,7 +13,8 @@
   const CALL = 17;
   const PROGRESS = 18;
   const ARTIFACT = 19;
-  const NAME_CHARACTERS = 200;
+  const TYPE_CHARACTERS = 200;
+  const TOOL_NAME_CHARACTERS = 600; // twice what the longest full name has; a longer one is cut, and no tool has it
   const FILE_NAME_CHARACTERS = 4096;
   const MESSAGE_CHARACTERS = 1000;
 
@@ -54,12 +55,11 @@
       if (given !== undefined && given !== null && (typeof given !== 'object' || ArrayIsArray(given))) {
         throw new TypeError(`${name} takes one object of arguments`);
       }
-      if (name.length > NAME_CHARACTERS) throw new TypeError(`a tool's name has at most ${NAME_CHARACTERS} characters`);
       const text = values.exact(given ?? {}, 'arguments');
       if (text[0] !== '{') throw new TypeError(`${name} takes one object of arguments`);
       const error = new Error('');
       hidden(error, 'name', 'ToolError');
-      request(CALL, `{"tool":${quoted(name)}}`, text, ({ failed }, body) => {
+      request(CALL, `{"tool":${quoted(StringPrototypeSlice(name, 0, TOOL_NAME_CHARACTERS))}}`, text, ({ failed }, body) => {
         if (failed) {
           fail(error, name, body);
           reject(error);
@@ -102,7 +102,7 @@
     if (typeof content !== 'string' && !isBytes(content)) {
       return `the content of an artifact is text or a Uint8Array, not ${content === null ? 'null' : typeof content}`;
     }
-    if (fileType !== undefined && (typeof fileType !== 'string' || fileType.length > NAME_CHARACTERS)) {
+    if (fileType !== undefined && (typeof fileType !== 'string' || fileType.length > TYPE_CHARACTERS)) {
       return 'the type of an artifact is a MIME type, such as text/csv';
     }
     return undefined;

@@ -16,7 +16,9 @@ from paddock.guest.python.channel import Channel
 from paddock.jail import wire
 from paddock.jail.wire import Kind
 
-NAME_CHARACTERS = 200
+TYPE_CHARACTERS = 200
+TOOL_NAME_CHARACTERS = 600
+"""Twice what the longest full name has. A longer one is cut: no tool has it, and the host says so."""
 FILE_NAME_CHARACTERS = 4096
 MESSAGE_CHARACTERS = 1000
 _arguments_text = json.JSONEncoder(allow_nan=False, default=values.number).encode
@@ -45,10 +47,8 @@ def functions(channel: Channel) -> Functions:
         given = arguments if params is None else params
         if not isinstance(name, str) or not (given is None or isinstance(given, dict)):
             raise TypeError("call_tool takes the tool's name and one dict of arguments")
-        if len(name) > NAME_CHARACTERS:
-            raise TypeError(f"a tool's name has at most {NAME_CHARACTERS} characters")
         text = values.without_surrogates(_arguments_text(given or {}))
-        answer = await channel.request(Kind.CALL, {"tool": name}, text.encode())
+        answer = await channel.request(Kind.CALL, {"tool": _clean(name[:TOOL_NAME_CHARACTERS])}, text.encode())
         if _decode(answer.header.decode()).get("failed"):
             raise RuntimeError(answer.body.decode())
         return _decode(answer.body.decode())
@@ -108,7 +108,7 @@ def _artifact_problem(filename: object, content: object, file_type: object) -> s
         return "an artifact needs a file name"
     if not isinstance(content, str | bytes | bytearray | memoryview):
         return f"the content of an artifact is text or bytes, not {type(content).__name__}"
-    if file_type is not None and (not isinstance(file_type, str) or len(file_type) > NAME_CHARACTERS):
+    if file_type is not None and (not isinstance(file_type, str) or len(file_type) > TYPE_CHARACTERS):
         return "the type of an artifact is a MIME type, such as text/csv"
     return None
 
