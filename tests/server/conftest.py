@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 import socket
 import sys
+import tempfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,39 +17,41 @@ import uvicorn
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from paddock import Config, Paddock
+from paddock import Config
+from paddock.definitions.definition import Definition
 from paddock.server.app import app
 from paddock.server.mcp import server
+from paddock.server.serving import Serving
 
-Connect = Callable[[Paddock], AbstractAsyncContextManager[Any]]
+Connect = Callable[[Serving], AbstractAsyncContextManager[Any]]
 ERAS = ("2026-07-28", "legacy")
 
 
 @asynccontextmanager
-async def served(paddock: Paddock, config: Config | None = None) -> AsyncIterator[str]:
-    """Where `paddock` is reached over HTTP."""
+async def served(serving: Serving, *definitions: Definition) -> AsyncIterator[str]:
+    """Where `serving` is reached over HTTP."""
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen()
         web = uvicorn.Server(
-            uvicorn.Config(app(server(paddock, config or Config())), log_level="warning", timeout_graceful_shutdown=1)
+            uvicorn.Config(app(server(serving, definitions or None)), log_level="warning", timeout_graceful_shutdown=1)
         )
-        serving = asyncio.create_task(web._serve([listening]))
+        running = asyncio.create_task(web._serve([listening]))
         try:
             yield f"http://127.0.0.1:{listening.getsockname()[1]}/mcp"
         finally:
             web.should_exit = True
-            await serving
+            await running
 
 
 def in_memory(era: str) -> Connect:
-    return lambda paddock: Client(server(paddock, Config()), mode=era)
+    return lambda serving: Client(server(serving), mode=era)
 
 
 def over_http(era: str) -> Connect:
     @asynccontextmanager
-    async def connected(paddock: Paddock) -> AsyncIterator[Any]:
-        async with served(paddock) as address, Client(address, mode=era) as client:
+    async def connected(serving: Serving) -> AsyncIterator[Any]:
+        async with served(serving) as address, Client(address, mode=era) as client:
             yield client
 
     return connected
@@ -63,3 +68,24 @@ def over_stdio(era: str, *arguments: str) -> AbstractAsyncContextManager[Any]:
 def connect(request: pytest.FixtureRequest) -> Connect:
     way, era = request.param
     return way(era)  # type: ignore[no-any-return]
+
+
+@asynccontextmanager
+async def opened(config: Config | None = None, **options: Any) -> AsyncIterator[Serving]:
+    """What a server stands on, with a store of its own that is gone afterwards."""
+    with tempfile.TemporaryDirectory() as folder:
+        async with Serving(stored_in(Path(folder), config), **options) as serving:
+            yield serving
+
+
+def stored_in(folder: Path, config: Config | None = None) -> Config:
+    made = config or Config()
+    artifacts = replace(made.artifacts, url=f"file://{folder}/objects")
+    return replace(made, store=replace(made.store, path=str(folder / "paddock.db")), artifacts=artifacts)
+
+
+@pytest.fixture(autouse=True)
+def _stored_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Servers that are processes of their own have a store that is gone afterwards too."""
+    monkeypatch.setenv("PADDOCK_STORE__PATH", str(tmp_path / "paddock.db"))
+    monkeypatch.setenv("PADDOCK_ARTIFACTS__URL", f"file://{tmp_path}/objects")

@@ -12,7 +12,7 @@ import pytest
 
 from paddock import Config, Paddock
 from tests.envelopes import problems
-from tests.server.conftest import ERAS, Connect, in_memory, over_stdio
+from tests.server.conftest import ERAS, Connect, in_memory, opened, over_stdio
 
 DESCRIPTION_TOKENS = 400
 
@@ -26,7 +26,7 @@ def told(result: Any) -> dict[str, Any]:
 
 
 async def test_a_script_comes_back_as_its_value_and_what_it_printed(connect: Connect) -> None:
-    async with Paddock() as paddock, connect(paddock) as client:
+    async with opened() as serving, connect(serving) as client:
         result = await client.call_tool("run_code", {"code": "print('hi')\nsum(xs)", "inputs": {"xs": [1, 2]}})
     assert (result.is_error, told(result)) == (
         False,
@@ -35,7 +35,7 @@ async def test_a_script_comes_back_as_its_value_and_what_it_printed(connect: Con
 
 
 async def test_a_script_that_fails_is_an_error_with_its_line(connect: Connect) -> None:
-    async with Paddock() as paddock, connect(paddock) as client:
+    async with opened() as serving, connect(serving) as client:
         result = await client.call_tool("run_code", {"code": "print('so far')\n1 / 0"})
     values = told(result)
     assert (result.is_error, values["verdict"], values["stdout"]) == (True, "raised", "so far\n")
@@ -66,7 +66,7 @@ async def test_over_stdio_too_and_full_python_with_files(era: str) -> None:
     ],
 )
 async def test_wrong_arguments_are_told_as_an_envelope(arguments: dict[str, Any], summary: str) -> None:
-    async with Paddock() as paddock, in_memory("auto")(paddock) as client:
+    async with opened() as serving, in_memory("auto")(serving) as client:
         result = await client.call_tool("run_code", arguments)
     said = json.loads(result.content[0].text)
     assert problems(said) == []
@@ -75,7 +75,7 @@ async def test_wrong_arguments_are_told_as_an_envelope(arguments: dict[str, Any]
 
 
 async def test_a_tool_that_there_is_not_is_told_as_an_envelope(connect: Connect) -> None:
-    async with Paddock() as paddock, connect(paddock) as client:
+    async with opened() as serving, connect(serving) as client:
         result = await client.call_tool("run_cod", {"code": "1"})
     said = json.loads(result.content[0].text)
     assert problems(said) == []
@@ -83,8 +83,8 @@ async def test_a_tool_that_there_is_not_is_told_as_an_envelope(connect: Connect)
 
 
 async def test_the_description_is_short_and_the_result_fits_its_schema(connect: Connect) -> None:
-    async with Paddock() as paddock, connect(paddock) as client:
-        (tool,) = (await client.list_tools()).tools
+    async with opened() as serving, connect(serving) as client:
+        tool, *_ = (await client.list_tools()).tools
         results = [
             await client.call_tool("run_code", {"code": code})
             for code in ("[1]", "raise SystemExit(3)", "def", "await create_artifact('a.txt', 'x', 'txt')")
@@ -103,7 +103,7 @@ async def test_progress_of_a_script_reaches_the_client(connect: Connect) -> None
         heard.append((done, total, message))
 
     code = "for n in range(3):\n    await report_progress(n, 3, 'page')"
-    async with Paddock() as paddock, connect(paddock) as client:
+    async with opened() as serving, connect(serving) as client:
         await client.call_tool("run_code", {"code": code}, progress_callback=hear)
     assert heard == [(0.0, 3.0, "page"), (1.0, 3.0, "page"), (2.0, 3.0, "page")]
 
@@ -120,7 +120,7 @@ async def test_a_call_that_its_client_gives_up_ends_the_run(connect: Connect, en
             ended.set()
 
     config = Config(engine=engine)
-    async with Paddock(config, tools=[wait_for_ever]) as paddock, connect(paddock) as client:
+    async with opened(config, tools=[wait_for_ever]) as serving, connect(serving) as client:
         call = asyncio.create_task(client.call_tool("run_code", {"code": "await wait_for_ever()"}))
         await asyncio.wait_for(begun.wait(), 60)
         call.cancel()

@@ -16,11 +16,10 @@ import httpx2 as httpx
 import pytest
 from mcp import Client
 
-from paddock import Paddock
 from paddock.server.app import BODY_BYTES
 from tests.anomaly.processes import children, wait_until_gone
 from tests.docs.pages import ROOT
-from tests.server.conftest import served
+from tests.server.conftest import opened, served
 
 HELLO = {
     "jsonrpc": "2.0",
@@ -130,7 +129,7 @@ def test_a_port_that_is_taken_is_told() -> None:
     ],
 )
 async def test_a_page_in_a_browser_cannot_reach_it_by_a_name_of_its_own(headers: dict[str, str], status: int) -> None:
-    async with Paddock() as paddock, served(paddock) as address, httpx.AsyncClient() as client:
+    async with opened() as serving, served(serving) as address, httpx.AsyncClient() as client:
         answer = await client.post(address, json=HELLO, headers=ACCEPT | headers)
     assert answer.status_code == status
 
@@ -141,7 +140,7 @@ async def test_a_body_that_is_too_large_is_refused() -> None:
             yield MEGABYTE
 
     headers = ACCEPT | {"content-type": "application/json"}
-    async with Paddock() as paddock, served(paddock) as address, httpx.AsyncClient(timeout=60) as client:
+    async with opened() as serving, served(serving) as address, httpx.AsyncClient(timeout=60) as client:
         answer = await client.post(address, content=flood(), headers=headers)
         healthy = await client.get(address.replace("/mcp", "/healthz"))
     assert (answer.status_code, healthy.status_code, healthy.text) == (413, 200, "ok\n")
@@ -159,6 +158,6 @@ async def test_clients_at_the_same_time_are_served_at_the_same_time() -> None:
                 (await client.call_tool("run_code", {"code": "await meet()\nTrue"})).structured_content["output"]
             )
 
-    async with Paddock(tools=[meet]) as paddock, served(paddock) as address:
+    async with opened(tools=[meet]) as serving, served(serving) as address:
         met = await asyncio.wait_for(asyncio.gather(*(call(address) for _ in range(4))), 60)
     assert met == [True] * 4
