@@ -179,10 +179,10 @@ class Paddock:
         return result
 
     async def _attempt(self, plan: Plan, scope: Scope, held: Held, within: Belonging | None) -> Record:
-        record = Record(plan, within)
+        record = Record(plan, within, scope.functions)
         if (
             plan.engine is not None
-            and plan.type_check
+            and (plan.type_check is True or (plan.type_check and plan.tools))
             and (problem := await self._type_problem(plan, scope)) is not None
         ):
             record.add(problem)
