@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,8 @@ from paddock.model.request import Belonging, Request
 from paddock.model.result import RunError, RunResult, Usage, Verdict
 from paddock.record import new_run_id
 from paddock.server.caller import Caller
-from paddock.server.offer import Offer, answer, told
+from paddock.server.files import with_files
+from paddock.server.offer import Offer, answer, failed, told
 from paddock.store.run_records import GOING_ON, NewRun, fingerprint
 from paddock.tools.health import CODE_TOOL
 
@@ -45,7 +47,7 @@ def offer(serving: Serving, definition: Definition) -> Offer:
         ),
         _meta={CODE_TOOL: True},
     )
-    return Offer(tool, code.call)
+    return Offer(tool, code.call, code.refused)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +71,8 @@ class _Code:
             from paddock.linting import lint
 
             return _answered(self.face.findings(self._definition, await asyncio.to_thread(lint, asked.code)), ())
-        if asked.uses_files and caller.session is not None:
-            files = [*caller.session.files.values(), *(asked.options.get("files") or ())]
-            asked = replace(asked, options={**asked.options, "files": files})
+        if asked.uses_files or asked.artifacts:
+            asked = await with_files(self._serving, caller, asked)
         run = _Run(new_run_id(), caller, asked)
         earlier = await self._begun(run)
         if earlier is not None:
@@ -80,6 +81,11 @@ class _Code:
             self._detach(run)
             return told({"run_id": run.id, "verdict": GOING_ON})
         return await self._told(run, await self._run(run))
+
+    def refused(self, envelope: Mapping[str, Any]) -> CallToolResult:
+        """What is wrong with a call: an envelope, unless the face has its own way."""
+        own = getattr(self.face, "refused", None)
+        return failed(envelope) if own is None else _answered(own(self._definition, envelope), ())
 
     async def _begun(self, run: _Run) -> dict[str, Any] | None:
         """Write the run down; what there is of an earlier one with the same key, where there is one."""

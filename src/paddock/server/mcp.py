@@ -28,7 +28,7 @@ from paddock.definitions.definition import SHIPPED, Definition, shipped
 from paddock.model import envelope
 from paddock.model.errors import PaddockError, RequestError, surface
 from paddock.model.words import nearest
-from paddock.server import artifacts, code, runs
+from paddock.server import artifacts, code, files, runs
 from paddock.server.caller import LOCAL, Caller
 from paddock.server.offer import Offer, failed
 
@@ -64,6 +64,7 @@ class _Offered:
             *(code.offer(serving, each) for each in definitions),
             *runs.offers(serving),
             *artifacts.offers(serving),
+            *(files.offers(serving) if any(each.face == "inputs" and each.includes_files for each in definitions) else ()),
         ]
         self._offers: dict[str, Offer] = {each.tool.name: each for each in every}
 
@@ -80,11 +81,11 @@ class _Offered:
             return failed(self._unknown(asked.name))
         problem = offer.check.problems(arguments, asked.name)
         if problem is not None:
-            return failed(problem)
+            return offer.refused(problem)
         try:
             return await offer.call(self._caller(context), arguments)
         except RequestError as refused:
-            return failed(
+            return offer.refused(
                 envelope.envelope("mcp_input_validation", asked.name, str(refused), "INPUT_VALIDATION_FAILED")
             )
         except PaddockError as fault:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -23,6 +23,8 @@ class Offer:
 
     tool: Tool
     call: Call
+    refused: Callable[[Mapping[str, Any]], CallToolResult] = field(default=lambda envelope: failed(envelope))
+    """How arguments that do not fit are told."""
 
     @cached_property
     def check(self) -> Validator:

@@ -20,6 +20,7 @@ from paddock.model.result import RunResult
 
 FACES = {
     "native": "paddock.definitions.faces.native",
+    "inputs": "paddock.definitions.faces.inputs",
 }
 """By name, the module of each."""
 
@@ -53,6 +54,7 @@ class Asked:
     is_detached: bool = False  # the caller asks for the result later
     idempotency_key: str | None = None
     uses_files: bool = False  # the files that are attached to the session go in
+    artifacts: tuple[str, ...] = ()  # and these, by id, URL or file name
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,10 @@ class Given:
 
 
 class Face(Protocol):
-    """How a definition looks, what its arguments ask for, and how a result is told. A module is one."""
+    """How a definition looks, what its arguments ask for, and how a result is told. A module is one.
+
+    One that has `refused(definition, envelope) -> Given` tells wrong arguments in its own way too.
+    """
 
     def look(self, definition: Definition, setting: Setting) -> Look: ...
 
