@@ -18,7 +18,7 @@ from paddock.keeping import Keeping
 from paddock.model.errors import ConfigError, EngineUnavailable, RequestError
 from paddock.model.events import Answer, ArtifactCall, Done, Event, Finished, Progress, ToolCall
 from paddock.model.request import Belonging, Options, Request, asked, asked_call
-from paddock.model.result import RunResult, Verdict
+from paddock.model.result import RunError, RunResult, Verdict
 from paddock.planning.plan import Plan, elsewhere, make_plan, may_move
 from paddock.planning.python_source import LONG_PARSE_BYTES
 from paddock.record import Record, new_run_id
@@ -73,6 +73,18 @@ class Paddock:
     async def run(self, code: str, **options: Unpack[Options]) -> RunResult:
         """Run `code` and say how it ended. Raises only for a request that makes no sense, or a fault of the host."""
         return await self._run(asked(code, options), None)
+
+    async def check(self, code: str, **options: Unpack[Options]) -> RunError | None:
+        """What `run` would refuse before the first line: syntax, and with `type_check` types. Nothing runs."""
+        self._stay_in_one_loop()
+        request = asked(code, options)
+        scope = await self._toolbox.scope(request.tools, request.code, request.language, request.inputs)
+        plan = await self._plan(request, scope)
+        record = Record(plan)
+        problem = await self._type_problem(plan, scope) if _is_checked(plan) else None
+        if problem is not None:
+            record.add(problem)
+        return None if problem is None and plan.refusal is None else record.result().error
 
     async def stream(
         self, code: str, *, within: Belonging | None = None, **options: Unpack[Options]
@@ -180,11 +192,7 @@ class Paddock:
 
     async def _attempt(self, plan: Plan, scope: Scope, held: Held, within: Belonging | None) -> Record:
         record = Record(plan, within, scope.functions)
-        if (
-            plan.engine is not None
-            and (plan.type_check is True or (plan.type_check and plan.tools))
-            and (problem := await self._type_problem(plan, scope)) is not None
-        ):
+        if _is_checked(plan) and (problem := await self._type_problem(plan, scope)) is not None:
             record.add(problem)
         elif plan.engine is not None:
             keeping = Keeping((within and within.artifacts) or self._artifacts, held)
@@ -292,6 +300,11 @@ class Paddock:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _is_checked(plan: Plan) -> bool:
+    """Whether the types are looked at before it runs; of the tools alone, only where there are any."""
+    return plan.engine is not None and (plan.type_check is True or bool(plan.type_check and plan.tools))
 
 
 def _memory_journal() -> Journal:
