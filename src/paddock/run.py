@@ -156,10 +156,15 @@ class Paddock:
         await broker.conclude(call.id)
         return answer
 
-    async def tool_stubs(self, names: Iterable[str] | None = None, *, language: str = "python") -> str:
-        """A file that declares the tools with their types, of all or of those named: `.pyi`, or `.d.ts`."""
+    async def tool_stubs(
+        self, names: Iterable[str] | None = None, *, language: str = "python", whole: bool = True
+    ) -> str:
+        """A file that declares the tools with their types, of all or of those named: `.pyi`, or `.d.ts`.
+
+        Not `whole`, it has the tools alone: what a model needs to read beside what it knows of every script.
+        """
         self._stay_in_one_loop()
-        return await self._toolbox.stubs(names, language, self._journal)
+        return await self._toolbox.stubs(names, language, self._journal, whole=whole)
 
     def redact(self, value: Any) -> Any:
         """JSON values without the secrets of the servers, and without what is named or looks like one."""

@@ -121,19 +121,26 @@ async def test_over_stdio_a_connection_is_a_session(era: str) -> None:
 
 
 async def test_over_http_each_session_has_its_own() -> None:
-    async with opened() as serving, served(serving, shipped("code_execution")) as address:
-        async with Client(address, mode="legacy") as one, Client(address, mode="legacy") as other:
-            await called(one, "attach_file", file_name="a.txt", content="a")
-            assert (await output(one, NAMES), await output(other, NAMES)) == (["a.txt"], [])
+    async with (
+        opened() as serving,
+        served(serving, shipped("code_execution")) as address,
+        Client(address, mode="legacy") as one,
+        Client(address, mode="legacy") as other,
+    ):
+        await called(one, "attach_file", file_name="a.txt", content="a")
+        assert (await output(one, NAMES), await output(other, NAMES)) == (["a.txt"], [])
 
 
 async def test_without_a_session_a_file_is_kept_and_each_run_names_it() -> None:
-    async with opened() as serving, served(serving, shipped("code_execution")) as address:
-        async with Client(address, mode=ERAS[0]) as client:
-            made = await called(client, "attach_file", file_name="a.txt", content="a")
-            assert (made["attached"], made["element_id"] in made["hint"]) == (False, True)
-            assert await output(client, NAMES) == []
-            assert await output(client, NAMES, files=[made["element_id"]]) == ["a.txt"]
+    async with (
+        opened() as serving,
+        served(serving, shipped("code_execution")) as address,
+        Client(address, mode=ERAS[0]) as client,
+    ):
+        made = await called(client, "attach_file", file_name="a.txt", content="a")
+        assert (made["attached"], made["element_id"] in made["hint"]) == (False, True)
+        assert await output(client, NAMES) == []
+        assert await output(client, NAMES, files=[made["element_id"]]) == ["a.txt"]
 
 
 async def test_a_definition_without_files_gives_none_and_has_no_tools_for_them() -> None:

@@ -34,9 +34,9 @@ def list_(config: ConfigOption = None, as_json: JsonOption = False) -> int:
     from paddock.model.errors import BadDefinition
 
     out, own = Screen(sys.stdout), [shipped(name) for name in SHIPPED]
-    saved = _asked(_loaded(config), _saved, otherwise=[])
+    saved = _asked(_loaded(config), _saved) or []
     if as_json:
-        out.document(to_json([*(values_of(each, None) for each in own), *(values_of(None, each) for each in saved)]))
+        out.document(to_json([*map(values_of, own), *map(values_of, saved)]))
         return 0
     for each in own:
         show_line(out, each, None)
@@ -68,14 +68,14 @@ def show(
         return await store.definitions.history(LOCAL, name)
 
     loaded = _loaded(config)
-    versions = [] if name in SHIPPED else _asked(loaded, history, otherwise=[])
+    versions = [] if name in SHIPPED else _asked(loaded, history) or []
     stored = next((each for each in versions if each.version == (version or each.version)), None)
     if name not in SHIPPED and (stored is None or (version is None and not stored.is_current)):
         raise _unknown(name, loaded, versions, version)
     definition = shipped(name) if stored is None else _read(stored)
     out = Screen(sys.stdout)
     if as_json:
-        out.document(to_json(values_of(None if stored else definition, stored)))
+        out.document(to_json(values_of(stored or definition)))
     else:
         show_definition(out, definition, stored, versions)
     return 0
@@ -102,7 +102,7 @@ def apply(
     for warning in warnings:
         Screen(sys.stderr).line(f"Warning: {warning}", "yellow")
     if as_json:
-        Screen(sys.stdout).document(to_json(values_of(None, saved)))
+        Screen(sys.stdout).document(to_json(values_of(saved)))
     else:
         Screen(sys.stdout).line(f"{saved.name} is saved, version {saved.version}.")
     return 0
@@ -123,7 +123,7 @@ def remove(name: NameArgument, config: ConfigOption = None) -> int:
     if name in SHIPPED:
         raise RequestError(f"{name!r} comes with Paddock; leave it out of --definitions instead")
     loaded = _loaded(config)
-    if not _asked(loaded, removed, otherwise=False):
+    if not _asked(loaded, removed):
         raise _unknown(name, loaded)
     Screen(sys.stdout).line(f"{name} is removed.")
     return 0
@@ -185,14 +185,14 @@ def _unknown(
         return RequestError(f"{name!r} has no version {version}; there are {there}")
     if versions:
         return RequestError(f"{name!r} was removed; --version {versions[0].version} shows what it was")
-    known = [*SHIPPED, *(each.name for each in _asked(config, _saved, otherwise=[]))]
+    known = [*SHIPPED, *(each.name for each in _asked(config, _saved) or ())]
     near = nearest(name, known)
     hint = f"did you mean {near!r}?" if near else f"there are {', '.join(known)}"
     return RequestError(f"there is no definition {name!r}; {hint}")
 
 
-def _asked(config: Config, question: Callable[[Store], Awaitable[T]], *, otherwise: T) -> T:
-    """What the store answers; `otherwise` where there is no store yet, and none is made for the asking."""
+def _asked(config: Config, question: Callable[[Store], Awaitable[T]]) -> T | None:
+    """What the store answers; None where there is no store yet, and none is made for the asking."""
     from paddock.cli.interrupt import Interrupts
     from paddock.store.database import Store, store_path
 
@@ -200,4 +200,4 @@ def _asked(config: Config, question: Callable[[Store], Awaitable[T]], *, otherwi
         async with Store(store_path(config), config.store) as store:
             return await question(store)
 
-    return Interrupts().run(ask()) if store_path(config).exists() else otherwise
+    return Interrupts().run(ask()) if store_path(config).exists() else None

@@ -49,14 +49,19 @@ def show_definition(
     _text(out, "versions", "\n".join(f"{each.version}  {_when(each)}{_state(each)}" for each in versions))
 
 
-def values_of(definition: Definition | None, stored: StoredDefinition | None) -> dict[str, Any]:
+def values_of(definition: Definition | StoredDefinition) -> dict[str, Any]:
     """A definition as JSON has it: what its file says; `version` is null for one that comes with Paddock."""
-    if stored is not None:
-        spec, version = stored.spec, stored.version
-        saved_at = _time(stored.created_at).isoformat(timespec="seconds")
-        return {"name": stored.name, "version": version, "saved_at": saved_at, "definition": spec}
-    assert definition is not None
-    return {"name": definition.name, "version": None, "saved_at": None, "definition": asdict(definition)}
+    from paddock.definitions.definition import Definition
+
+    if isinstance(definition, Definition):
+        return {"name": definition.name, "version": None, "saved_at": None, "definition": asdict(definition)}
+    saved_at = _time(definition.created_at).isoformat(timespec="seconds")
+    return {
+        "name": definition.name,
+        "version": definition.version,
+        "saved_at": saved_at,
+        "definition": definition.spec,
+    }
 
 
 def _source(stored: StoredDefinition | None) -> str:

@@ -101,7 +101,7 @@ async def _check_code(made: Definition, paddock: Paddock, tools: Collection[str]
 def _check_name(name: str) -> None:
     if not _NAME.fullmatch(name):
         raise BadDefinition(
-            f"name must be 1 to 64 letters, digits, '_' and '-', a letter first, not {name[:100]!r}: it is a tool's name"
+            f"name must be 1 to 64 letters, digits, '_' and '-', a letter first, not {name[:100]!r}: tools are named so"
         )
     if name in SHIPPED:
         raise BadDefinition(f"{name!r} is a definition that comes with Paddock; choose another name")

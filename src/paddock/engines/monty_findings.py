@@ -64,10 +64,14 @@ def about_tools(findings: Iterable[Finding], tools: Collection[str], stubs: str)
 
 def unawaited(source: Source, tools: Collection[str]) -> list[Finding]:
     """Calls of tools that are returned as they are. To the checker a return is an assignment, and that may be right."""
-    rebound = {node.id for node in ast.walk(source.tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    rebound = {
+        node.id for node in ast.walk(source.tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
     names = set(tools).difference(rebound)
     return [
-        Finding(call.lineno, call.col_offset + 1, "unused-awaitable", f"function `{call.func.id}` is called and not awaited")
+        Finding(
+            call.lineno, call.col_offset + 1, "unused-awaitable", f"function `{call.func.id}` is called and not awaited"
+        )
         for node in source.returns
         if isinstance(call := node.value, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in names
     ]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from paddock.definitions.saving import saved
 from paddock.model.errors import BadDefinition, StoreError
-from paddock.server import code, files
+from paddock.server import code
 from paddock.server.caller import LOCAL
 
 if TYPE_CHECKING:
@@ -32,13 +32,14 @@ class Saved:
     def __init__(self, serving: Serving, names: Names) -> None:
         self._serving, self._names = serving, names
         self._offers: dict[str, tuple[int, Definition, Offer]] = {}
+        self._known: dict[str, int] = {}
 
     @property
     def is_any(self) -> bool:
         return bool(self._names)
 
     async def offers(self) -> Mapping[str, tuple[Definition, Offer]]:
-        """Each by its name, as it is now, and the tools for files where one of them needs these."""
+        """Each by its name, as it is now."""
         await self._refresh()
         return {name: (definition, offer) for name, (_, definition, offer) in self._offers.items()}
 
@@ -57,22 +58,19 @@ class Saved:
             await asyncio.sleep(WATCH_SECONDS)
 
     async def _versions(self) -> dict[str, int]:
-        return {name: version for name, version in (await self._versions_kept()).items() if self._is_asked(name)}
-
-    async def _versions_kept(self) -> dict[str, int]:
-        store = self._serving.store
-        return await store.definitions.versions(LOCAL) if await asyncio.to_thread(store.path.exists) else {}
+        every = await saved_versions(self._serving)
+        return {name: version for name, version in every.items() if self._is_asked(name)}
 
     async def _refresh(self) -> None:
         try:
             versions = await self._versions()
-            known = {name: kept[0] for name, kept in self._offers.items()}
-            if versions == known:
+            if versions == self._known:
                 return
             found = [each for each in await self._serving.store.definitions.list(LOCAL) if self._is_asked(each.name)]
         except StoreError as problem:
             log.warning("saved definitions are not offered: %s", problem)
             return
+        self._known = {each.name: each.version for each in found}
         self._offers = {each.name: made for each in found if (made := self._made(each)) is not None}
 
     def _made(self, stored: StoredDefinition) -> tuple[int, Definition, Offer] | None:
@@ -90,9 +88,7 @@ class Saved:
         return self._names == "all" or name in self._names
 
 
-def needs_files(definition: Definition) -> bool:
-    return definition.face == "inputs" and definition.includes_files
-
-
-def file_offers(serving: Serving) -> dict[str, Offer]:
-    return {each.tool.name: each for each in files.offers(serving)}
+async def saved_versions(serving: Serving) -> dict[str, int]:
+    """The current version of each by name. A store that is not there yet is not made for that."""
+    store = serving.store
+    return await store.definitions.versions(LOCAL) if await asyncio.to_thread(store.path.exists) else {}

@@ -93,7 +93,7 @@ def _current(connection: sqlalchemy.Connection, principal: str) -> dict[str, int
     from paddock.store.tables import definitions as table
 
     found = select(table.c.name, table.c.version).where((table.c.principal == principal) & table.c.is_current)
-    return {name: version for name, version in connection.execute(found)}
+    return {row.name: row.version for row in connection.execute(found)}
 
 
 def _save(connection: sqlalchemy.Connection, principal: str, name: str, text: str, now: float) -> StoredDefinition:

@@ -104,7 +104,9 @@ class Toolbox:
         others = await self._named([name for name in names if name not in patterns])
         servers = tuple(name for name in self._upstreams if any(may_match(each, name) for each in patterns))
         every = await self._catalogue(servers, self._functions)
-        found = (tool for each in patterns for tool in every if tool.full_name == each or fnmatchcase(tool.full_name, each))
+        found = (
+            tool for each in patterns for tool in every if tool.full_name == each or fnmatchcase(tool.full_name, each)
+        )
         return Catalogue([*others, *found], servers=self._upstreams)
 
     async def scope_of(self, name: str) -> Scope:
@@ -185,10 +187,10 @@ class Toolbox:
                 raise UnknownTool(f"the tool {name!r} cannot be linked: {gone.summary}")
         return catalogue.only(names)
 
-    async def stubs(self, names: Iterable[str] | None, language: str, journal: Journal) -> str:
-        """A whole file of typed stubs; `UnknownTool` where one of `names` is not there."""
+    async def stubs(self, names: Iterable[str] | None, language: str, journal: Journal, *, whole: bool = True) -> str:
+        """A whole file of typed stubs, or the tools alone; `UnknownTool` where one of `names` is not there."""
         from paddock.tools.catalogue import servers_of
-        from paddock.tools.stubs import module
+        from paddock.tools.stubs import module, stubs
 
         if language not in LANGUAGES:
             raise UnknownLanguage(f"stubs are for {' or '.join(LANGUAGES)}, not for {language!r}")
@@ -199,7 +201,9 @@ class Toolbox:
             catalogue = await self.catalogue(servers_of(asked or (), self._upstreams))
             chosen = catalogue.only(names if asked is None else asked)
         tools = [await learnt(tool, journal) for tool in chosen]
-        return await asyncio.to_thread(module, tools, language)
+        if whole:
+            return await asyncio.to_thread(module, tools, language)
+        return "\n".join((await asyncio.to_thread(stubs, tools, language)).values())
 
     @property
     def is_used(self) -> bool:
