@@ -8,7 +8,7 @@
     MapPrototypeSet, Object, ObjectDefineProperty, ObjectGetOwnPropertyDescriptor, ObjectKeys,
     ObjectPrototypeHasOwnProperty, RegExp, RegExpPrototypeGetFlags, RegExpPrototypeGetSource, Set, SetPrototypeAdd,
     SetPrototypeForEach, TypeError, TypedArrayPrototypeGetBuffer, TypedArrayPrototypeGetByteOffset,
-    TypedArrayPrototypeGetLength, TypedArrayPrototypeGetSymbolToStringTag,
+    TypedArrayPrototypeGetLength, TypedArrayPrototypeGetSymbolToStringTag, textOf,
   } = taken;
   const arrays = { __proto__: null };
   for (const type of [Uint8Array, Uint8ClampedArray, Int8Array, Uint16Array, Int16Array, Uint32Array, Int32Array,
@@ -18,7 +18,7 @@
     errors[type.name] = type;
   }
 
-  const refused = (what) => new DOMException(`${what} could not be cloned.`, 'DataCloneError');
+  const refused = (what) => new DOMException(what + ' could not be cloned.', 'DataCloneError');
 
   function define(target, key, value, enumerable = true) {
     ObjectDefineProperty(target, key, { __proto__: null, value, writable: true, enumerable, configurable: true });
@@ -42,12 +42,12 @@
         return new DataView(copy(DataViewPrototypeGetBuffer(value)), DataViewPrototypeGetByteOffset(value),
           DataViewPrototypeGetByteLength(value));
       case 'Boolean': case 'Number': case 'String': case 'BigInt':
-        return Object(taken[`${kind}PrototypeValueOf`](value));
+        return Object(taken[kind + 'PrototypeValueOf'](value));
       case 'Error': {
-        const type = errors[`${value.name}`] ?? Error;
-        return new type(`${value.message}`);
+        const type = errors[textOf(value.name)] ?? Error;
+        return new type(textOf(value.message));
       }
-      default: throw refused(kind === 'Symbol' ? 'Object' : `#<${kind}>`);
+      default: throw refused(kind === 'Symbol' ? 'Object' : '#<' + kind + '>');
     }
   }
 

@@ -6,7 +6,7 @@
     DataViewPrototypeGetByteOffset, MapPrototypeGet, RangeError, StringPrototypeCharCodeAt, StringPrototypeToLowerCase,
     StringPrototypeToWellFormed, StringPrototypeTrim, TypeError, TypedArrayPrototypeGetBuffer,
     TypedArrayPrototypeGetByteLength, TypedArrayPrototypeGetByteOffset, TypedArrayPrototypeGetSymbolToStringTag,
-    TypedArrayPrototypeSet, TypedArrayPrototypeSubarray, Uint8Array,
+    TypedArrayPrototypeSet, TypedArrayPrototypeSubarray, Uint8Array, textOf,
   } = taken;
   const LABELS = new Map([['utf-8', 'utf-8'], ['utf8', 'utf-8'], ['unicode-1-1-utf-8', 'utf-8'],
     ['utf-16le', 'utf-16le'], ['utf-16', 'utf-16le'], ['latin1', 'windows-1252'], ['ascii', 'windows-1252'],
@@ -32,9 +32,9 @@
 
   class TextEncoder {
     get encoding() { return 'utf-8'; }
-    encode(input = '') { return host.ask('encode', `${input}`, true); }
+    encode(input = '') { return host.ask('encode', textOf(input), true); }
     encodeInto(source, destination) {
-      const text = StringPrototypeToWellFormed(`${source}`);
+      const text = StringPrototypeToWellFormed(textOf(source));
       const room = TypedArrayPrototypeGetByteLength(destination);
       let read = 0;
       let written = 0;
@@ -58,8 +58,8 @@
     #kept = new Uint8Array(0); // of a character whose rest is still to come
 
     constructor(label = 'utf-8', options = {}) {
-      this.#encoding = MapPrototypeGet(LABELS, StringPrototypeToLowerCase(StringPrototypeTrim(`${label}`)));
-      if (this.#encoding === undefined) throw new RangeError(`The "${label}" encoding is not supported`);
+      this.#encoding = MapPrototypeGet(LABELS, StringPrototypeToLowerCase(StringPrototypeTrim(textOf(label))));
+      if (this.#encoding === undefined) throw new RangeError('The "' + textOf(label) + '" encoding is not supported');
       this.#fatal = !!options?.fatal;
       this.#ignoreBOM = !!options?.ignoreBOM;
     }
@@ -79,7 +79,7 @@
       const end = options?.stream ? whole(bytes, this.#encoding) : bytes.length;
       this.#kept = new Uint8Array(TypedArrayPrototypeSubarray(bytes, end));
       const body = TypedArrayPrototypeSubarray(bytes, 0, end);
-      const text = host.ask(`decode ${this.#encoding}${this.#fatal ? ' strictly' : ''}`, body, false);
+      const text = host.ask('decode ' + this.#encoding + (this.#fatal ? ' strictly' : ''), body, false);
       return !this.#ignoreBOM && StringPrototypeCharCodeAt(text, 0) === 0xfeff
         ? taken.StringPrototypeSlice(text, 1) : text;
     }
@@ -102,7 +102,7 @@
     if (typeof path !== 'string') throw new TypeError('readFile takes the path of a file');
     if (encoding === null) return host.ask('bytes', path, true);
     const label = typeof encoding === 'object' ? encoding.encoding : encoding;
-    const kind = MapPrototypeGet(LABELS, StringPrototypeToLowerCase(`${label ?? 'utf-8'}`));
+    const kind = MapPrototypeGet(LABELS, StringPrototypeToLowerCase(textOf(label ?? 'utf-8')));
     if (kind === 'utf-8') return host.ask('text', path, false);
     return new TextDecoder(label).decode(host.ask('bytes', path, true));
   }
@@ -110,7 +110,7 @@
   const { atob: decode64, btoa: encode64 } = globalThis;
 
   function atob(data) {
-    const text = `${data}`;
+    const text = textOf(data);
     try {
       return decode64(text);
     } catch {
@@ -119,7 +119,7 @@
   }
 
   function btoa(data) {
-    const text = `${data}`;
+    const text = textOf(data);
     try {
       return encode64(text);
     } catch {

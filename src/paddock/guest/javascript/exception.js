@@ -1,13 +1,13 @@
 // DOMException. QuickJS has one of its own, whose frames would not be the script's.
 (function (taken) {
   'use strict';
-  const { Error, ObjectDefineProperty } = taken;
+  const { Error, ObjectDefineProperty, textOf } = taken;
   const CODES = { __proto__: null, AbortError: 20, DataCloneError: 25, InvalidCharacterError: 5, TimeoutError: 23 };
 
   class DOMException extends Error {
     constructor(message = '', name = 'Error') {
       super(message);
-      ObjectDefineProperty(this, 'name', { __proto__: null, value: `${name}`, writable: true, configurable: true });
+      ObjectDefineProperty(this, 'name', { __proto__: null, value: textOf(name), writable: true, configurable: true });
     }
     get code() { return CODES[this.name] ?? 0; }
   }

@@ -110,7 +110,7 @@
       const { text, moved } = wrap.wrapped(source);
       isCompiling = true;
       errors.begin(source, moved, () => wrap.endOf(source));
-      return crossing((crossed, form) => StringPrototypeToWellFormed(`${form}${crossed}`), text);
+      return crossing((crossed, form) => StringPrototypeToWellFormed(form + crossed), text);
     },
     hold(value) {
       held = value;

@@ -21,7 +21,7 @@
     RegExpPrototypeToString, Set, SetPrototypeAdd, SetPrototypeDelete, SetPrototypeForEach, SetPrototypeHas,
     StringPrototypeIncludes, StringPrototypeIndexOf, StringPrototypeSlice, StringPrototypeStartsWith,
     SymbolPrototypeToString, TypeError, TypedArrayPrototypeGetLength, Uint8Array, WeakSet, WeakSetPrototypeAdd,
-    WeakSetPrototypeHas, uncurry,
+    WeakSetPrototypeHas, textOf, uncurry,
   } = taken;
   const isLong = uncurry(RegExp.prototype.exec).bind(undefined, /[0-9]{16}/);
   const isInteger = uncurry(RegExp.prototype.exec).bind(undefined, /^-?[0-9]+$/);
@@ -40,7 +40,7 @@
     let last = 0;
     for (let at = StringPrototypeIndexOf(text, '\\'); at >= 0; at = StringPrototypeIndexOf(text, '\\', at + 2)) {
       if (text[at + 1] !== 'u' || text[at + 2] !== 'd' || text[at + 3] < '8') continue;
-      result += `${StringPrototypeSlice(text, last, at)}\ufffd`;
+      result += StringPrototypeSlice(text, last, at) + '\ufffd';
       last = at + 6;
     }
     return result + StringPrototypeSlice(text, last);
@@ -51,7 +51,7 @@
   function keyed(key) {
     let text = MapPrototypeGet(keys, key);
     if (text === undefined) {
-      text = `${quoted(key)}:`;
+      text = quoted(key) + ':';
       if (MapPrototypeGetSize(keys) < KNOWN_KEYS) MapPrototypeSet(keys, key, text);
     }
     return text;
@@ -61,21 +61,25 @@
   function place(at) {
     if (at.parent === null) return at.key;
     const { key } = at;
-    if (typeof key === 'number') return `${place(at.parent)}[${key}]`;
-    return isName(key) ? `${place(at.parent)}.${key}` : `${place(at.parent)}[${quoted(key)}]`;
+    if (typeof key === 'number') return place(at.parent) + '[' + key + ']';
+    return isName(key) ? place(at.parent) + '.' + key : place(at.parent) + '[' + quoted(key) + ']';
   }
   const isName = uncurry(RegExp.prototype.exec).bind(undefined, /^[A-Za-z_$][A-Za-z0-9_$]{0,50}$/);
 
   function functionText(value) {
     const own = ObjectGetOwnPropertyDescriptor(value, 'name');
     const name = own !== undefined && typeof own.value === 'string' ? own.value : '';
-    if (StringPrototypeStartsWith(FunctionPrototypeToString(value), 'class')) return `[class ${name || '(anonymous)'}]`;
-    return name ? `[Function: ${name}]` : '[Function (anonymous)]';
+    if (StringPrototypeStartsWith(FunctionPrototypeToString(value), 'class')) {
+      return '[class ' + (name || '(anonymous)') + ']';
+    }
+    return name ? '[Function: ' + name + ']' : '[Function (anonymous)]';
   }
 
   function bigIntText(value, at) {
     const digits = BigIntPrototypeToString(value);
-    if (digits.length > NUMBER_DIGITS) throw problem(RangeError, `${place(at)} is an integer of ${digits.length} digits`);
+    if (digits.length > NUMBER_DIGITS) {
+      throw problem(RangeError, place(at) + ' is an integer of ' + digits.length + ' digits');
+    }
     return digits;
   }
 
@@ -104,21 +108,21 @@
       switch (typeof value) {
         case 'string': return quoted(value);
         case 'number':
-          if (value - value === 0) return `${value}`;
-          if (isExact) throw problem(TypeError, `${place(at)} is ${value}, which JSON does not have`);
-          return `"${value}"`;
+          if (value - value === 0) return '' + value;
+          if (isExact) throw problem(TypeError, place(at) + ' is ' + value + ', which JSON does not have');
+          return '"' + value + '"';
         case 'boolean': return value ? 'true' : 'false';
         case 'undefined': return undefined;
         case 'bigint': return bigIntText(value, at);
         case 'symbol':
-          if (isExact) throw problem(TypeError, `${place(at)} is a symbol, which JSON does not have`);
+          if (isExact) throw problem(TypeError, place(at) + ' is a symbol, which JSON does not have');
           return quoted(SymbolPrototypeToString(value));
         case 'function':
-          if (isExact) throw problem(TypeError, `${place(at)} is a function, which JSON does not have`);
+          if (isExact) throw problem(TypeError, place(at) + ' is a function, which JSON does not have');
           return quoted(functionText(value));
       }
       if (value === null) return 'null';
-      if (SetPrototypeHas(open, value)) throw problem(TypeError, `${place(at)} contains itself`);
+      if (SetPrototypeHas(open, value)) throw problem(TypeError, place(at) + ' contains itself');
       SetPrototypeAdd(open, value);
       try {
         return writeObject(value, at, key);
@@ -144,7 +148,8 @@
           );
         }
         case 'Date':
-          return NumberIsNaN(DatePrototypeGetTime(value)) ? '"Invalid Date"' : `"${DatePrototypeToISOString(value)}"`;
+          if (NumberIsNaN(DatePrototypeGetTime(value))) return '"Invalid Date"';
+          return '"' + DatePrototypeToISOString(value) + '"';
         case 'Map': return writeMap(value, at);
         case 'Set': return writeEach((take) => SetPrototypeForEach(value, (item) => take(item)), at);
         case 'Iterator': return writeEach((take) => {
@@ -153,14 +158,16 @@
         case 'Error': return writeError(value, at);
         case 'RegExp': return quoted(RegExpPrototypeToString(value));
         case 'Boolean': case 'Number': case 'String': case 'BigInt': case 'Symbol':
-          return write(taken[`${kind}PrototypeValueOf`](value), at, key);
+          return write(taken[kind + 'PrototypeValueOf'](value), at, key);
         case 'Promise':
-          throw problem(TypeError, `${place(at)} is a promise that nobody awaited; for several, await Promise.all(…)`);
+          throw problem(TypeError, place(at) + ' is a promise that nobody awaited; for several, await Promise.all(…)');
         case 'AsyncIterator':
-          throw problem(TypeError, `${place(at)} is an async iterator: collect it with for await, or Array.fromAsync(...)`);
+          throw problem(
+            TypeError, place(at) + ' is an async iterator: collect it with for await, or Array.fromAsync(...)',
+          );
         default: // a WeakMap and its kind
-          if (isExact) throw problem(TypeError, `${place(at)} is a ${kind}, which JSON does not have`);
-          return quoted(`[${kind}]`);
+          if (isExact) throw problem(TypeError, place(at) + ' is a ' + kind + ', which JSON does not have');
+          return quoted('[' + kind + ']');
       }
     }
 
@@ -173,9 +180,9 @@
         here.key = index;
         const item = list[index];
         const written = typeof item === 'string' ? quoted(item) : write(item, here, index);
-        text += index === 0 ? (written ?? 'null') : `,${written ?? 'null'}`;
+        text += index === 0 ? (written ?? 'null') : ',' + (written ?? 'null');
       }
-      return `${text}]`;
+      return text + ']';
     }
 
     function writeEach(walk, at) {
@@ -183,10 +190,10 @@
       let text = '';
       walk((item) => {
         const written = write(item, here, here.key) ?? 'null';
-        text += here.key === 0 ? written : `,${written}`;
+        text += here.key === 0 ? written : ',' + written;
         here.key++;
       });
-      return `[${text}]`;
+      return '[' + text + ']';
     }
 
     function writeProperties(value, at, before) {
@@ -198,9 +205,9 @@
         here.key = key;
         const item = value[key];
         const written = typeof item === 'string' ? quoted(item) : write(item, here, key);
-        if (written !== undefined) text += text === '' ? keyed(key) + written : `,${keyed(key)}${written}`;
+        if (written !== undefined) text += text === '' ? keyed(key) + written : ',' + keyed(key) + written;
       }
-      return `{${text}}`;
+      return '{' + text + '}';
     }
 
     function writeMap(value, at) {
@@ -221,9 +228,9 @@
       MapPrototypeForEach(value, (item, key) => {
         here.key = key;
         const written = write(item, here, key);
-        if (written !== undefined) text += text === '' ? keyed(key) + written : `,${keyed(key)}${written}`;
+        if (written !== undefined) text += text === '' ? keyed(key) + written : ',' + keyed(key) + written;
       });
-      return `{${text}}`;
+      return '{' + text + '}';
     }
 
     function writeError(value, at) {
@@ -231,7 +238,7 @@
       for (let index = 0; index < 2; index++) {
         const key = index === 0 ? 'name' : 'message';
         if (!ObjectPrototypeHasOwnProperty(value, key) || !isEnumerable(value, key)) {
-          text += `${text === '' ? '' : ','}"${key}":${quoted(`${value[key]}`)}`;
+          text += (text === '' ? '' : ',') + '"' + key + '":' + quoted(textOf(value[key]));
         }
       }
       return writeProperties(value, at, text);
@@ -250,7 +257,7 @@
       if (WeakSetPrototypeHas(problems, error)) {
         throw error instanceof RangeError ? new RangeError(error.message) : new TypeError(error.message);
       }
-      if (error instanceof RangeError && error.message === DEEP) throw new RangeError(`${what} is nested too deeply`);
+      if (error instanceof RangeError && error.message === DEEP) throw new RangeError(what + ' is nested too deeply');
       throw error;
     }
   }
