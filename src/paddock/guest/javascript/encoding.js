@@ -56,10 +56,15 @@
     #fatal;
     #ignoreBOM;
     #kept = new Uint8Array(0); // of a character whose rest is still to come
+    #isBegun = false; // a stream, of which only the first characters may be a mark of its encoding
 
     constructor(label = 'utf-8', options = {}) {
       this.#encoding = MapPrototypeGet(LABELS, StringPrototypeToLowerCase(StringPrototypeTrim(textOf(label))));
-      if (this.#encoding === undefined) throw new RangeError('The "' + textOf(label) + '" encoding is not supported');
+      if (this.#encoding === undefined) {
+        const error = new RangeError('The "' + textOf(label) + '" encoding is not supported');
+        error.code = 'ERR_ENCODING_NOT_SUPPORTED';
+        throw error;
+      }
       this.#fatal = !!options?.fatal;
       this.#ignoreBOM = !!options?.ignoreBOM;
     }
@@ -80,8 +85,10 @@
       this.#kept = new Uint8Array(TypedArrayPrototypeSubarray(bytes, end));
       const body = TypedArrayPrototypeSubarray(bytes, 0, end);
       const text = host.ask('decode ' + this.#encoding + (this.#fatal ? ' strictly' : ''), body, false);
-      return !this.#ignoreBOM && StringPrototypeCharCodeAt(text, 0) === 0xfeff
-        ? taken.StringPrototypeSlice(text, 1) : text;
+      const isFirst = !this.#isBegun;
+      this.#isBegun = !!options?.stream && (this.#isBegun || text !== '');
+      const isMarked = isFirst && !this.#ignoreBOM && StringPrototypeCharCodeAt(text, 0) === 0xfeff;
+      return isMarked ? taken.StringPrototypeSlice(text, 1) : text;
     }
   }
 
@@ -108,13 +115,18 @@
   }
 
   const { atob: decode64, btoa: encode64 } = globalThis;
+  const exec = taken.uncurry(RegExp.prototype.exec);
+  const LETTERS = /^[A-Za-z0-9+/]*$/;
 
   function atob(data) {
     const text = textOf(data);
     try {
       return decode64(text);
     } catch {
-      throw new DOMException('The string to be decoded is not correctly encoded.', 'InvalidCharacterError');
+      const isShort = text.length % 4 === 1 && exec(LETTERS, text) !== null;
+      throw new DOMException(
+        isShort ? 'The string to be decoded is not correctly encoded.' : 'Invalid character', 'InvalidCharacterError',
+      );
     }
   }
 
