@@ -71,7 +71,8 @@ SCRIPTS = (
     "[...new URLSearchParams('a=1&b=2&a=3&c=%20+x&d').entries()]",
     """
     const u = new URL('https://user:pa%20ss@EXAMPLE.com:8080/a/../b%20c/./d?x=1&y=ä#fräg');
-    ['href','origin','protocol','username','password','host','hostname','port','pathname','search','hash'].map(k => u[k])
+    const keys = ['href','origin','protocol','username','password','host','hostname','port','pathname','search'];
+    [...keys, 'hash'].map(k => u[k])
     """,
     r"""
     ['http://a b', 'foo', 'http://', 'http://exa%41mple.com', 'HTTP://Ex.com:80/', 'http://[::1]:3000/x',

@@ -226,6 +226,9 @@ class JailedExecution:
 
     def _finished(self, ended: Ended) -> Finished:
         """The guest's own account, as far as it concerns the guest alone."""
+        if ended.status == "too_large":
+            words = f"the result is more than {self._plan.limits.output_bytes} bytes of JSON"
+            return self._used(Finished(Verdict.OUTPUT_LIMIT, error_message=words))
         verdict = {"ok": Verdict.OK, "raised": Verdict.RAISED, "rejected": Verdict.REJECTED}.get(ended.status)
         if ended.status == "exited":
             verdict = Verdict.RAISED if ended.exit_code else Verdict.OK

@@ -55,9 +55,9 @@ class Context:
         if memory_bytes is not None:
             self._context.set_memory_limit(self._own_bytes + memory_bytes)
 
-    def begin(self, tools: list[str], files: list[Any], seed: int) -> None:
+    def begin(self, tools: list[str], files: list[Any], output_bytes: int, seed: int) -> None:
         """Give the script its functions, its files and its random numbers."""
-        self._do["begin"](json.dumps({"tools": tools, "files": files}))
+        self._do["begin"](json.dumps({"tools": tools, "files": files, "output_bytes": output_bytes}))
         self._native.seed(seed)
 
     def input(self, name: str, text: str) -> None:

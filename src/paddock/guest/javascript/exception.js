@@ -3,8 +3,8 @@
   'use strict';
   const { Error, ObjectDefineProperty, textOf } = taken;
   // In the order of their codes, from 1. Those without a lower-case letter are names that no error has any more.
-  const NAMES = ['IndexSize', 'DOMSTRING_SIZE', 'HierarchyRequest', 'WrongDocument', 'InvalidCharacter', 'NO_DATA_ALLOWED',
-    'NoModificationAllowed', 'NotFound', 'NotSupported', 'InUseAttribute', 'InvalidState', 'Syntax',
+  const NAMES = ['IndexSize', 'DOMSTRING_SIZE', 'HierarchyRequest', 'WrongDocument', 'InvalidCharacter',
+    'NO_DATA_ALLOWED', 'NoModificationAllowed', 'NotFound', 'NotSupported', 'InUseAttribute', 'InvalidState', 'Syntax',
     'InvalidModification', 'Namespace', 'InvalidAccess', 'VALIDATION', 'TypeMismatch', 'Security', 'Network', 'Abort',
     'URLMismatch', 'QuotaExceeded', 'Timeout', 'InvalidNodeType', 'DataClone'];
   const CODES = { __proto__: null };

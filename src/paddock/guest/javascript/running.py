@@ -70,7 +70,7 @@ class Run:
     def __init__(self, context: Context, channel: Channel, output_bytes: int) -> None:
         self._context = context
         self._channel = channel
-        self._line_bytes = output_bytes + 1  # enough to be found too much
+        self._output_bytes = output_bytes
         self._outcome: Outcome | None = None
         self._before_bytes = _peak_bytes()
 
@@ -85,7 +85,7 @@ class Run:
         if kind == Kind.ARTIFACT and len(body) > wire.ARTIFACT_BYTES:
             return f"an artifact has at most 16 MB, and this one has {len(body)} bytes"
         if kind == Kind.LOG:
-            body = body[: self._line_bytes]
+            body = body[: self._output_bytes + 1]  # enough to be found too much
         self._channel.send(kind, number, header.encode(), body)
         return None
 
@@ -93,7 +93,8 @@ class Run:
         """From the text of the script to its outcome."""
         context, memory_bytes = self._context, received.limits.get("memory_bytes")
         try:
-            context.begin(received.start.get("tools") or [], received.start.get("files") or [], _seed(received))
+            tools, files = received.start.get("tools") or [], received.start.get("files") or []
+            context.begin(tools, files, self._output_bytes, _seed(received))
             for name, text in received.inputs.items():
                 context.input(name, text)
             if context.compile(received.code):

@@ -60,6 +60,7 @@
     return found;
   });
   const wrap = parts.wrap(taken, parts.outline(), parts.tokens());
+  let outputBytes = Infinity; // that a result may have
   let held; // a compiled script, or an error: what Python cannot hold itself
 
   function define(name, value) {
@@ -76,12 +77,12 @@
   function returned(value) {
     let text;
     try {
-      text = values.text(value, 'the result');
+      text = values.text(value, 'the result', outputBytes);
     } catch (error) {
       raised(error);
       return;
     }
-    host.emit(RESULT, 0, '{"status":"ok"}', text);
+    host.emit(RESULT, 0, text === undefined ? '{"status":"too_large"}' : '{"status":"ok"}', text ?? '');
   }
 
   const timers = parts.timers(taken, raised);
@@ -96,9 +97,10 @@
 
   return {
     __proto__: null,
-    // What the script is given. `settings` is JSON: tools, files.
+    // What the script is given. `settings` is JSON: tools, files, output_bytes.
     begin(settings) {
       const given = JSONParse(settings);
+      outputBytes = given.output_bytes;
       for (const name of given.tools) define(name, bridge.linked(name));
       define('files', given.files);
     },

@@ -7,7 +7,8 @@
 //   function, symbol  what console.log shows                      Error          {name, message, own properties}
 //   promise, cycle    an error that names the place               toJSON         asked, as JSON.stringify does
 //
-// `text(value, what)` is for results: what JSON lacks becomes what is nearest, as in the Python engines.
+// `text(value, what, most)` is for results: what JSON lacks becomes what is nearest, as in the Python engines. It gives
+// undefined where the text would have more than `most` characters: what is shared has no end otherwise.
 // `exact(value, what)` is for arguments of tools: what JSON lacks is an error.
 (function (taken, kinds) {
   'use strict';
@@ -28,8 +29,10 @@
   const dateToJSON = Date.prototype.toJSON;
   const NUMBER_DIGITS = 4300; // the most that Python converts
   const KNOWN_KEYS = 1000;
+  const ARGUMENTS_CHARACTERS = 8 << 20;
   const DEEP = 'Maximum call stack size exceeded';
   const problems = new WeakSet();
+  const TOO_LARGE = { __proto__: null };
 
   const quoted = JSONStringify; // of a string; half of a surrogate pair stays an escape until `repaired`
 
@@ -100,27 +103,36 @@
     return made;
   }
 
-  function writer(isExact) {
+  function writer(isExact, most) {
     const open = new Set();
+    let left = most + 1;
+
+    // With the comma after it; the one that is too many stands for a bracket of what is around it.
+    function counted(text) {
+      left -= text.length + 1;
+      if (left < 0) throw TOO_LARGE;
+      return text;
+    }
 
     // Undefined where the value is undefined: an object leaves such a key out.
     function write(value, at, key) {
       switch (typeof value) {
-        case 'string': return quoted(value);
+        case 'string': return counted(quoted(value));
         case 'number':
-          if (value - value === 0) return '' + value;
+          if (value - value === 0) return counted('' + value);
           if (isExact) throw problem(TypeError, place(at) + ' is ' + value + ', which JSON does not have');
           return '"' + value + '"';
-        case 'boolean': return value ? 'true' : 'false';
+        case 'boolean': return counted(value ? 'true' : 'false');
         case 'undefined': return undefined;
-        case 'bigint': return bigIntText(value, at);
+        case 'bigint': return counted(bigIntText(value, at));
         case 'symbol':
           if (isExact) throw problem(TypeError, place(at) + ' is a symbol, which JSON does not have');
-          return quoted(SymbolPrototypeToString(value));
+          return counted(quoted(SymbolPrototypeToString(value)));
         case 'function':
           if (isExact) throw problem(TypeError, place(at) + ' is a function, which JSON does not have');
-          return quoted(functionText(value));
+          return counted(quoted(functionText(value)));
       }
+      counted('{');
       if (value === null) return 'null';
       if (SetPrototypeHas(open, value)) throw problem(TypeError, place(at) + ' contains itself');
       SetPrototypeAdd(open, value);
@@ -160,7 +172,9 @@
         case 'Boolean': case 'Number': case 'String': case 'BigInt': case 'Symbol':
           return write(taken[kind + 'PrototypeValueOf'](value), at, key);
         case 'Promise':
-          throw problem(TypeError, place(at) + ' is a promise that nobody awaited; for several, await Promise.all(…)');
+          throw problem(
+            TypeError, place(at) + ' is a promise that nobody awaited; for several, await Promise.all(…)',
+          );
         case 'AsyncIterator':
           throw problem(
             TypeError, place(at) + ' is an async iterator: collect it with for await, or Array.fromAsync(...)',
@@ -179,8 +193,8 @@
       for (let index = 0; index < length; index++) {
         here.key = index;
         const item = list[index];
-        const written = typeof item === 'string' ? quoted(item) : write(item, here, index);
-        text += index === 0 ? (written ?? 'null') : ',' + (written ?? 'null');
+        const written = typeof item === 'string' ? counted(quoted(item)) : write(item, here, index) ?? counted('null');
+        text += index === 0 ? written : ',' + written;
       }
       return text + ']';
     }
@@ -189,7 +203,7 @@
       const here = { __proto__: null, parent: at, key: 0 };
       let text = '';
       walk((item) => {
-        const written = write(item, here, here.key) ?? 'null';
+        const written = write(item, here, here.key) ?? counted('null');
         text += here.key === 0 ? written : ',' + written;
         here.key++;
       });
@@ -204,7 +218,7 @@
         const key = names[index];
         here.key = key;
         const item = value[key];
-        const written = typeof item === 'string' ? quoted(item) : write(item, here, key);
+        const written = typeof item === 'string' ? counted(quoted(item)) : write(item, here, key);
         if (written !== undefined) text += text === '' ? keyed(key) + written : ',' + keyed(key) + written;
       }
       return '{' + text + '}';
@@ -249,10 +263,11 @@
 
   const isEnumerable = (value, key) => ObjectGetOwnPropertyDescriptor(value, key).enumerable;
 
-  function written(value, what, isExact) {
+  function written(value, what, isExact, most) {
     try {
-      return repaired(writer(isExact)(value, { __proto__: null, parent: null, key: what }, '') ?? 'null');
+      return repaired(writer(isExact, most)(value, { __proto__: null, parent: null, key: what }, '') ?? 'null');
     } catch (error) {
+      if (error === TOO_LARGE) return undefined;
       if (typeof error !== 'object' || error === null) throw error;
       if (WeakSetPrototypeHas(problems, error)) {
         throw error instanceof RangeError ? new RangeError(error.message) : new TypeError(error.message);
@@ -270,8 +285,12 @@
 
   return {
     __proto__: null,
-    text: (value, what) => written(value, what, false),
-    exact: (value, what) => written(value, what, true),
+    text: (value, what, most) => written(value, what, false, most),
+    exact(value, what) {
+      const text = written(value, what, true, ARGUMENTS_CHARACTERS);
+      if (text === undefined) throw new RangeError(what + ' of a tool have at most 8 MB of JSON');
+      return text;
+    },
     parse: (text) => (isLong(text) === null ? JSONParse(text) : JSONParse(text, whole)),
   };
 })

@@ -25,6 +25,7 @@
   let isOver = false;
   let isReady = false;
   let hasConsole = false;
+  let outputBytes = 1024 * 1024; // of a result, and of a line of the console
   const streams = { __proto__: null }; // those of process that are there
   let source = '';
 
@@ -75,13 +76,13 @@
     if (isOver) return;
     let text;
     try {
-      text = values.text(value, 'the result');
+      text = values.text(value, 'the result', outputBytes);
     } catch (error) {
       failed(error);
       return;
     }
     windUp(0);
-    end('ok', {}, null, text);
+    end(text === undefined ? 'too_large' : 'ok', {}, null, text);
   }
 
   function failed(error) {
@@ -192,7 +193,8 @@
   }
 
   function fill(start, inputs) {
-    if (start.limits?.output_bytes) logs.limit(start.limits.output_bytes);
+    outputBytes = start.limits?.output_bytes ?? outputBytes;
+    logs.limit(outputBytes);
     const given = start.files ?? [];
     for (const file of given) file.path = placed(file.path);
     if (!isProgram || start.tools.length > 0) {
@@ -271,7 +273,7 @@
     createRequire('/main.js');
     parts.script(require, taken, wrap, stacks, {
       ended(value) {
-        values.text(value, 'the result');
+        values.text(value, 'the result', 1000);
         next();
       },
     }).run('const a = [{ a: 1, b: "x" }];\na.map((x) => x)');

@@ -13,7 +13,7 @@
   const { apply } = Reflect;
   const { endsWith, slice } = String.prototype;
   let level = null; // of the method that writes
-  let most = 1024 * 1024; // bytes of a line
+  let most = 0; // bytes of a line
 
   function send(name, text) {
     emit(LOG, 0, `{"level":"${name}"}`, text.length * 3 > most ? beginning(from(text)) : text);
