@@ -102,3 +102,34 @@ async def test_an_error_of_a_class_that_extends_tool_error_has_the_line_of_its_m
         error = result.error
         assert error is not None
         assert (engine, error.type, error.message, error.line) == (engine, "ToolError", "m", 6)
+
+
+TAKEN_APART = (
+    "const resp = { ok: true }\n\nconst { data } = resp.body",
+    "const resp = { ok: true }\nconst [a, b] = resp.body",
+    "function f({ a }) {\n  return a\n}\n\nf()",
+    "const rows = [{ a: 1 }, null]\nrows.map(({ a }) => a)",
+    "const rows = [null]\nconsole.log(1)\nrows.map(([a]) => a)",
+    "const r = await double({ n: 1 })\nfor (const x of r.items) {}",
+    "const r = await double({ n: 1 })\nconsole.log('got', r)\nconst { items: { length } } = r",
+    "const r = {}\nconst { a } = r.b ?? {}\nconst { c } = r.d",
+    "const list = [null]\nconsole.log('start')\nfor (const { id } of list) {\n  console.log(id)\n}",
+    "async function load() {}\nconst before = await load()\nconst { a } = await load()",
+    "function inner(options) {\n  const { a } = options\n  return a\n}\nfunction outer() {\n  return inner()\n}\nouter()",
+    "const o = {}\nlet q\n;[q] = o.list",
+    "function f(a, b) {\n  const { x } = a\n  const { y } = b\n}\nf({}, null)",
+    "function f(a, b) {\n  const { x } = a\n  const { y } = b\n}\nf(null, {})",
+    "function f(a, b) {\n  const [x] = a\n  let { y } = b\n}\nf([], null)",
+    "const a = {}, b = null\nconst { x } = a\nconst { y } = b\nconst { z } = a",
+    "const a = {}, b = null\nconst { x } = a; const { y } = b",
+    "const xs = undefined\nconst { length } = [1, 2]\nMath.max(...xs)",
+    "const { length } = 'x'\nObject.keys(null)",
+)
+
+
+@pytest.mark.parametrize("code", TAKEN_APART)
+async def test_nothing_that_is_taken_apart_is_blamed_on_its_own_line(both: Both, code: str) -> None:
+    light, node = (result.error for result in (await both.run(code)).values())
+    assert light is not None
+    assert node is not None
+    assert (light.type, light.line) == (node.type, node.line)

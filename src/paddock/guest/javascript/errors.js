@@ -1,5 +1,5 @@
 // Failures in a script's own terms: its frames alone, at its own lines and columns, in the words that Node has.
-(function (taken) {
+(function (taken, patterns) {
   'use strict';
   const {
     ErrorPrototype, JSONStringify, MathMax, NumberIsSafeInteger, ObjectDefineProperty, ObjectGetOwnPropertyDescriptor,
@@ -95,11 +95,22 @@
     if (typeof text === 'string') framesOf(text, error, take);
   }
 
+  // The innermost frame, in its right place.
+  function corrected(error, line) {
+    const found = frame(line);
+    const own = ObjectGetOwnPropertyDescriptor(error, 'message');
+    if (own === undefined || !patterns.isPossible(own.value)) return found;
+    if (StringPrototypeLastIndexOf(line, FILE) < 0) return found; // a function of QuickJS's own: it has a place
+    const place = patterns.patternFor(script, own.value, found?.line ?? 0, found?.column ?? 0);
+    return place === undefined ? found : { __proto__: null, name: found?.name ?? '', ...place };
+  }
+
   function framesOf(text, error, take) {
     let isInside = true;
     for (let start = 0; start < text.length;) {
       const end = StringPrototypeIndexOf(text, '\n', start);
-      const found = frame(StringPrototypeSlice(text, start, end < 0 ? text.length : end));
+      const line = StringPrototypeSlice(text, start, end < 0 ? text.length : end);
+      const found = start === 0 ? corrected(error, line) : frame(line);
       isInside &&= found === undefined || (found.name !== '' && isClass(error, found.name));
       if (found !== undefined && !isInside) take(found);
       start = end < 0 ? text.length : end + 1;

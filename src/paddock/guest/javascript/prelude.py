@@ -11,7 +11,7 @@ import _quickjs  # type: ignore[import-not-found]
 from paddock.guest.javascript.native import Native
 
 PARTS = (
-    "primordials", "kinds", "errors", "values", "bridge", "layout", "bases", "inspect", "outline", "tokens", "wrap",
+    "primordials", "kinds", "patterns", "errors", "values", "bridge", "layout", "bases", "inspect", "outline", "tokens", "wrap",
     "timers", "console", "exception", "encoding", "url_parser", "url", "clone", "start",
 )  # fmt: skip
 # Read now: when a zygote makes a context, it is in a root that does not have these files.
