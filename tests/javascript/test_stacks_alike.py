@@ -115,7 +115,7 @@ TAKEN_APART = (
     "const r = {}\nconst { a } = r.b ?? {}\nconst { c } = r.d",
     "const list = [null]\nconsole.log('start')\nfor (const { id } of list) {\n  console.log(id)\n}",
     "async function load() {}\nconst before = await load()\nconst { a } = await load()",
-    "function inner(options) {\n  const { a } = options\n  return a\n}\nfunction outer() {\n  return inner()\n}\nouter()",
+    "function inner(given) {\n  const { a } = given\n  return a\n}\nfunction outer() {\n  return inner()\n}\nouter()",
     "const o = {}\nlet q\n;[q] = o.list",
     "function f(a, b) {\n  const { x } = a\n  const { y } = b\n}\nf({}, null)",
     "function f(a, b) {\n  const { x } = a\n  const { y } = b\n}\nf(null, {})",

@@ -14,6 +14,7 @@
   const PROGRESS = 18;
   const ARTIFACT = 19;
   const NAME_CHARACTERS = 200;
+  const KNOWN_NAMES = 100;
   const FILE_NAME_CHARACTERS = 4096;
   const MESSAGE_CHARACTERS = 1000;
 
@@ -22,6 +23,17 @@
   let requests = 0;
 
   const quoted = (text) => JSONStringify(StringPrototypeToWellFormed(text));
+
+  const headers = new Map(); // of calls, by the tool's name
+
+  function headerOf(name) {
+    let header = MapPrototypeGet(headers, name);
+    if (header === undefined) {
+      header = StringPrototypeToWellFormed('{"tool":' + quoted(name) + '}');
+      if (MapPrototypeGetSize(headers) < KNOWN_NAMES) MapPrototypeSet(headers, name, header);
+    }
+    return header;
+  }
 
   function request(kind, header, body, take) {
     requests++;
@@ -64,7 +76,7 @@
       const text = values.exact(given ?? {}, 'arguments');
       if (text[0] !== '{') throw new TypeError(name + ' takes one object of arguments');
       const error = new ToolError('');
-      request(CALL, '{"tool":' + quoted(name) + '}', text, ({ failed }, body) => {
+      request(CALL, headerOf(name), text, ({ failed }, body) => {
         if (failed) {
           fail(error, name, body);
           reject(error);

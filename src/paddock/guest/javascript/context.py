@@ -92,10 +92,6 @@ class Context:
         text = body.decode() if is_text else base64.b64encode(body).decode()
         self._do["settle"](number, header, text, PLAIN if is_text else BASE64)
 
-    def waits(self) -> bool:
-        """Whether an answer is still to come."""
-        return bool(self._do["waits"]())
-
     def wait_milliseconds(self) -> float:
         """Until the next timer; negative where there is none."""
         return float(self._do["wait"]())

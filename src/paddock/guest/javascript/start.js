@@ -25,11 +25,11 @@
   }
 
   // What Python raises is a want of memory: what is given to it is always what it takes.
-  function called(call) {
+  function called(call, body) {
     if (isCompiling) throw new TypeError('the text of the script has closed the function that it is the body of');
     let answer = OUT_OF_MEMORY;
     try {
-      answer = call();
+      answer = crossing(call, body);
     } catch {
       clear(); // the exception that Python still has, and would meet somewhere else
     }
@@ -42,12 +42,12 @@
     __proto__: null,
     emit(kind, id, header, body) {
       const head = StringPrototypeToWellFormed(header);
-      const problem = called(() => crossing((text, form) => emit(kind, id, head, text, form), body));
+      const problem = called((text, form) => emit(kind, id, head, text, form), body);
       if (problem) throw new RangeError(problem);
     },
     // The answer to a question of the prelude, text by default; an error where Python has one.
     ask(what, body, isBytes) {
-      const answer = called(() => crossing((text, form) => ask(what, text, form), body));
+      const answer = called((text, form) => ask(what, text, form), body);
       if (answer[0] === '!') throw errors.made(JSONParse(StringPrototypeSlice(answer, 1)));
       return isBytes ? Uint8ArrayFromBase64(StringPrototypeSlice(answer, 1)) : StringPrototypeSlice(answer, 1);
     },
@@ -56,7 +56,7 @@
   const bridge = parts.bridge(taken, host, values);
   const inspect = parts.inspect(taken, kinds, parts.bases(taken, errors), parts.layout(taken), (promise) => {
     const found = { __proto__: null, state: 0, result: undefined };
-    found.state = called(() => peek(promise, found));
+    found.state = called(() => peek(promise, found), '');
     return found;
   });
   const wrap = parts.wrap(taken, parts.outline(), parts.tokens());
@@ -135,7 +135,6 @@
     settle(id, header, body, form) {
       bridge.settle(id, header, form === BASE64 ? Uint8ArrayFromBase64(body) : body);
     },
-    waits: bridge.waits,
     wait: timers.wait,
     fire: timers.fire,
   };

@@ -103,9 +103,9 @@
     return made;
   }
 
-  function writer(isExact, most) {
+  function writer(isExact) {
     const open = new Set();
-    let left = most + 1;
+    let left = 0;
 
     // With the comma after it; the one that is too many stands for a bracket of what is around it.
     function counted(text) {
@@ -258,15 +258,25 @@
       return writeProperties(value, at, text);
     }
 
-    return write;
+    return (value, what, most) => {
+      left = most + 1;
+      return write(value, { __proto__: null, parent: null, key: what }, '');
+    };
   }
+
+  let exactly = writer(true); // null while it writes: a getter or a toJSON may call a tool, too
 
   const isEnumerable = (value, key) => ObjectGetOwnPropertyDescriptor(value, key).enumerable;
 
   function written(value, what, isExact, most) {
+    const write = (isExact ? exactly : null) ?? writer(isExact);
+    if (isExact) exactly = null;
     try {
-      return repaired(writer(isExact, most)(value, { __proto__: null, parent: null, key: what }, '') ?? 'null');
+      const text = repaired(write(value, what, most) ?? 'null');
+      if (isExact) exactly = write;
+      return text;
     } catch (error) {
+      if (isExact) exactly = writer(true); // what was open is open still
       if (error === TOO_LARGE) return undefined;
       if (typeof error !== 'object' || error === null) throw error;
       if (WeakSetPrototypeHas(problems, error)) {
