@@ -45,7 +45,8 @@
   }
 
   function console() {
-    const made = new Console({ stdout: stream('log'), stderr: stream('error') });
+    // With colours as usual it would look at process.stderr, and make it for that: that takes longer than all the rest.
+    const made = new Console({ stdout: stream('log'), stderr: stream('error'), colorMode: false });
     for (const name of ['log', 'info', 'warn', 'error', 'debug']) {
       const print = made[name];
       made[name] = {
