@@ -184,9 +184,8 @@
   // A frame as Error.prepareStackTrace gets it. QuickJS's own would hand out functions that are not the script's.
   class CallSite {
     #at;
-    #of;
-    constructor(at, of) { this.#at = at; this.#of = of; }
-    getFunction() { return this.#of; }
+    constructor(at) { this.#at = at; }
+    getFunction() { return undefined; } // as of functions in strict mode: the script itself is one that could be called
     getFunctionName() { return this.#at.name === '' ? null : this.#at.name; }
     getFileName() { return 'main.js'; }
     getLineNumber() { return this.#at.line; }
@@ -207,7 +206,7 @@
       const named = typeof name === 'string' && name !== '<anonymous>' && name !== '<eval>' ? name : '';
       const at = placed(named, site.getLineNumber() - 1, site.getColumnNumber());
       push(known, at);
-      push(own, new CallSite(at, site.getFunction()));
+      push(own, new CallSite(at));
     }
     if (isError(error)) WeakMapPrototypeSet(sites, error, known);
     return ReflectApply(prepare, taken.Error, [error, own]);
