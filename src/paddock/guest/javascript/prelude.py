@@ -12,7 +12,7 @@ from paddock.guest.javascript.native import Native
 
 PARTS = (
     "primordials", "kinds", "patterns", "errors", "values", "bridge", "layout", "bases", "inspect", "outline", "tokens",
-    "wrap", "timers", "console", "exception", "encoding", "url_parser", "url", "clone", "start",
+    "wrap", "dates", "timers", "console", "exception", "encoding", "url_parser", "url", "clone", "start",
 )  # fmt: skip
 # Read now: when a zygote makes a context, it is in a root that does not have these files.
 _TEXTS = {name: (Path(__file__).parent / f"{name}.js").read_bytes() for name in PARTS}

@@ -15,6 +15,7 @@
   const RESULT = 20;
   const OUT_OF_MEMORY = 'out of memory';
   const kinds = parts.kinds(taken);
+  parts.dates(taken);
   const errors = parts.errors(taken, parts.patterns(taken));
   const values = parts.values(taken, kinds);
 
