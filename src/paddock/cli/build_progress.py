@@ -64,17 +64,21 @@ class _Spinner:
 
     def tell(self, line: str) -> None:
         if self._update is None:
-            self._update = self._start()
-        self._update(safe(line.strip()))
+            self._update = self._start(safe(line.strip()))
+        else:
+            self._update(safe(line.strip()))
 
-    def _start(self) -> Callable[[str], None]:
+    def _start(self, first: str) -> Callable[[str], None]:
         from rich.console import Console
         from rich.text import Text
 
-        status = Console(stderr=True).status("")
+        def shown(line: str) -> Text:
+            return Text(line, overflow="ellipsis", no_wrap=True)  # text, never markup
+
+        status = Console(stderr=True).status(shown(first))  # which is drawn at once, as no later one is
         status.start()
         self._close = status.stop
-        return lambda line: status.update(Text(line, overflow="ellipsis", no_wrap=True))  # text, never markup
+        return lambda line: status.update(shown(line))
 
     def close(self) -> None:
         self._close()
