@@ -70,15 +70,18 @@ class _Spinner:
 
     def _start(self, first: str) -> Callable[[str], None]:
         from rich.console import Console
+        from rich.live import Live
+        from rich.spinner import Spinner
         from rich.text import Text
 
         def shown(line: str) -> Text:
             return Text(line, overflow="ellipsis", no_wrap=True)  # text, never markup
 
-        status = Console(stderr=True).status(shown(first))  # which is drawn at once, as no later one is
-        status.start()
-        self._close = status.stop
-        return lambda line: status.update(shown(line))
+        spinner = Spinner("dots", text=shown(first), style="green")
+        live = Live(spinner, console=Console(stderr=True), refresh_per_second=12.5, transient=True)
+        live.start(refresh=True)  # a line that is replaced before the next turn would never be seen
+        self._close = live.stop
+        return lambda line: spinner.update(text=shown(line))
 
     def close(self) -> None:
         self._close()
