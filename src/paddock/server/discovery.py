@@ -84,7 +84,7 @@ class _Discovery:
         there = [tool for tool in found.values() if tool is not None]
         text = await _described(there, every, arguments.get("detail", "detailed"))
         for name in missing:
-            text += "\n\n" + " ".join([f"There is no tool {_listed([name])}.", *catalogue.hints(name)])
+            text += "\n\n" + " ".join([f"There is no tool {_listed([name])}.", *catalogue.hints(name)[:1]])
         return answer(self._with_absent(text))
 
     async def tags(self, caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
