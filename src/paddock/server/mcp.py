@@ -6,8 +6,9 @@ protocol would reach only its client. A call that is cancelled ends its run.
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Awaitable, Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mcp import MCPError
@@ -30,6 +31,7 @@ from paddock.model import envelope
 from paddock.model.errors import PaddockError, RequestError, surface
 from paddock.model.words import nearest
 from paddock.server import artifacts, code, context, discovery, runs
+from paddock.server.app import gone
 from paddock.server.caller import LOCAL, Caller
 from paddock.server.offer import Offer, failed
 
@@ -84,7 +86,7 @@ class _Offered:
         if problem is not None:
             return failed(problem)
         try:
-            return await offer.call(self._caller(context), arguments)
+            return await _while_there(gone(context.request), offer.call(self._caller(context), arguments))
         except RequestError as refused:
             return failed(
                 envelope.envelope("mcp_input_validation", asked.name, str(refused), "INPUT_VALIDATION_FAILED")
@@ -140,6 +142,23 @@ def _companions(serving: Serving, definitions: Sequence[Definition]) -> list[Off
 
 def _is_discovered(serving: Serving, wanted: Collection[str]) -> bool:
     return "discovery" in wanted or ("discovery_if_tools" in wanted and serving.has_tools)
+
+
+async def _while_there(left: asyncio.Event | None, work: Awaitable[CallToolResult]) -> CallToolResult:
+    """What `work` comes to. A client that goes away meanwhile ends it, as one that cancels does."""
+    if left is None:
+        return await work
+    working, leaving = asyncio.ensure_future(work), asyncio.ensure_future(left.wait())
+    try:
+        await asyncio.wait([working, leaving], return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise asyncio.CancelledError
+        return working.result()
+    finally:
+        leaving.cancel()
+        if not working.done():
+            working.cancel()
+            await asyncio.wait([working])
 
 
 def _session_name(context: ServerRequestContext[Any]) -> str | None:
