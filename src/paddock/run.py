@@ -162,6 +162,7 @@ class Paddock:
     async def _run(self, request: Request, watch: Watch | None, within: Belonging | None = None) -> RunResult:
         self._stay_in_one_loop()
         scope = await self._toolbox.scope(request.tools, request.code, request.language, request.inputs)
+        scope.own = by_name(within.tools) if within is not None else {}
         plan = await self._plan(request, scope)
         held = Held(watch)
         held.late = may_move(plan, engines=self._factories)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 import sys
 import tempfile
@@ -58,7 +59,9 @@ def over_http(era: str) -> Connect:
 
 
 def over_stdio(era: str, *arguments: str) -> AbstractAsyncContextManager[Any]:
-    command = StdioServerParameters(command=sys.executable, args=["-m", "paddock", "mcp", *arguments])
+    # The SDK hands on a few variables alone, and neither where the store is nor where the code is would be among them.
+    environment = dict(os.environ)
+    command = StdioServerParameters(command=sys.executable, args=["-m", "paddock", "mcp", *arguments], env=environment)
     return Client(stdio_client(command), mode=era)
 
 

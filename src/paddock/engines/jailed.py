@@ -151,7 +151,7 @@ class JailedExecution:
     def _send_script(self) -> None:
         plan = self._plan
         entries = json.dumps([placed.entry() for placed in plan.files]) if plan.files else "[]"
-        frames = [_start(plan.mode, plan.argv, plan.limits, plan.tools, entries)]
+        frames = [_start(plan.mode, plan.argv, plan.limits, plan.tools, plan.refused_modules, entries)]
         for name, text in plan.inputs_json.items():
             frames.append(pack(Kind.INPUT, header={"name": name}, body=text.encode()))
         for placed in plan.files:
@@ -286,7 +286,14 @@ class JailedExecution:
 
 
 @lru_cache(maxsize=16)
-def _start(mode: str, argv: tuple[str, ...], limits: Limits, tools: tuple[str, ...], files_json: str) -> bytes:
+def _start(
+    mode: str,
+    argv: tuple[str, ...],
+    limits: Limits,
+    tools: tuple[str, ...],
+    refused_modules: tuple[str, ...],
+    files_json: str,
+) -> bytes:
     """The first frame, which is the same for most runs. Its body says it all: a header has no room for many files."""
     values = {
         "mode": mode,
@@ -299,5 +306,6 @@ def _start(mode: str, argv: tuple[str, ...], limits: Limits, tools: tuple[str, .
             "output_bytes": limits.output_bytes,
         },
         "tools": tools,
+        "absent_modules": refused_modules,
     }
     return pack(Kind.START, body=f'{json.dumps(values)[:-1]}, "files": {files_json}}}'.encode())

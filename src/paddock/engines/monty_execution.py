@@ -62,7 +62,7 @@ class MontyExecution:
         self._source = source
         self._wanted = wanted
         self._may_overlap = may_overlap(source)
-        self._prepared: Prepared = prepare(source)
+        self._prepared: Prepared = prepare(source, plan.refused_modules)
         self._given = _Given(plan, source)
         self._floats = Floats(self._given)
         self._files = LazyFiles(plan.files)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
@@ -30,6 +30,7 @@ class Options(TypedDict, total=False):
     type_check: bool
     mode: str
     argv: Iterable[str]
+    refused_modules: Iterable[str]
 
 
 def asked(code: str, options: Options) -> Request:
@@ -71,6 +72,7 @@ class Request:
     type_check: bool = False  # refuse what is wrong by its types before anything runs
     mode: str = "expression"  # the value of a return or of the last expression; "script": a program, with an exit code
     argv: Iterable[str] = ()  # what a program finds in sys.argv after its own name
+    refused_modules: Iterable[str] = ()  # that the script cannot import: guidance for its author, and no wall
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,3 +83,4 @@ class Belonging:
     artifacts: Artifacts | None = None  # None: the library's own
     definition: str | None = None
     session: str | None = None
+    tools: tuple[Callable[..., Any], ...] = ()  # of the session itself: found by `call_tool` before any other

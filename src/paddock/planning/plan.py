@@ -17,6 +17,7 @@ from paddock.model.limits import Limits
 from paddock.model.request import ENGINES, LANGUAGES, MODES, Request
 from paddock.model.result import RunError, Verdict
 from paddock.model.words import nearest
+from paddock.planning.imports import refused_import
 from paddock.planning.python_source import Source, SourceProblem, read
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class Plan:
     type_check: bool = False
     mode: str = "expression"
     argv: tuple[str, ...] = ()
+    refused_modules: tuple[str, ...] = ()
     refusal: RunError | None = None
     """Set when nothing is to be run: a syntax error, or no engine here that can run this script."""
 
@@ -84,6 +86,7 @@ def make_plan(request: Request, config: Config, *, engines: Collection[str], too
         type_check=request.type_check,
         mode=_mode(request, engine),
         argv=_argv(request),
+        refused_modules=_refused_modules(request),
     )
     return _choose(plan, engines)
 
@@ -126,6 +129,8 @@ def _fitting(plan: Plan, source: Source, engines: Collection[str]) -> Plan:
     if misfit is None and (plan.inputs_json or plan.files):
         contents = (file.file.content.decode(errors="replace") for file in plan.files)
         misfit = fits_python.unfit_for(source, names, tools, (*plan.inputs_json.values(), *contents))
+    if misfit is None:
+        misfit = refused_import(source.tree, plan.refused_modules)
     if misfit is None:
         return _with(plan, engine="monty", engine_reason=None)
     if "cpython" in engines:
@@ -222,6 +227,7 @@ def _with(plan: Plan, *, engine: str | None, engine_reason: str | None, refusal:
         plan.type_check,
         plan.mode,
         plan.argv,
+        plan.refused_modules,
         refusal,
     )
 
@@ -268,6 +274,18 @@ def _argv(request: Request) -> tuple[str, ...]:
             raise RequestError(f"argv holds {text!r}, which cannot be an argument of a program")
     if sum(len(text.encode()) for text in given) > ARGUMENT_BYTES:
         raise RequestError(f"argv is larger than {ARGUMENT_BYTES} bytes; pass data through inputs or files")
+    return given
+
+
+def _refused_modules(request: Request) -> tuple[str, ...]:
+    if isinstance(request.refused_modules, str) or not isinstance(request.refused_modules, Iterable):
+        raise RequestError(f"refused_modules must be a list of names, not {request.refused_modules!r}")
+    given = tuple(request.refused_modules)
+    for name in given:
+        if not isinstance(name, str) or not all(part.isidentifier() for part in name.split(".")):
+            raise RequestError(f"refused_modules holds {name!r}, which is no name of a module")
+    if given and request.language != "python":
+        raise RequestError(f"refused_modules are for python; leave them out for {request.language}")
     return given
 
 

@@ -17,6 +17,7 @@ from paddock.model.events import Done, Event, Output, Progress
 from paddock.model.request import Belonging, Request
 from paddock.model.result import RunError, RunResult, Usage, Verdict
 from paddock.record import new_run_id
+from paddock.server import context
 from paddock.server.caller import Caller
 from paddock.server.offer import Offer, answer, told
 from paddock.store.run_records import GOING_ON, NewRun, fingerprint
@@ -109,7 +110,8 @@ class _Code:
     async def _run(self, run: _Run) -> RunResult:
         """Follow the run to its end, telling the caller how far it is. However it ends, that is written down."""
         runs, artifacts = self._serving.store.runs, self._serving.artifacts.of(run.caller.owner, run.id)
-        within = Belonging(run.id, artifacts, self._definition.name, run.caller.owner.session)
+        own = context.tools_of(run.caller) if "session" in self._definition.companions else ()
+        within = Belonging(run.id, artifacts, self._definition.name, run.caller.owner.session, own)
         result = _unfinished(run, self._definition.name, Verdict.LOST, "the host could not end it")
         still = asyncio.create_task(_say_still(run.caller))
         try:

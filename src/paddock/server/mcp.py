@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mcp import MCPError
@@ -23,13 +23,14 @@ from mcp_types import (
     ReadResourceRequestParams,
     ReadResourceResult,
 )
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from paddock import __version__
 from paddock.definitions.definition import SHIPPED, Definition, shipped
 from paddock.model import envelope
 from paddock.model.errors import PaddockError, RequestError, surface
 from paddock.model.words import nearest
-from paddock.server import artifacts, code, runs
+from paddock.server import artifacts, code, context, discovery, runs
 from paddock.server.app import gone
 from paddock.server.caller import LOCAL, Caller
 from paddock.server.offer import Offer, failed
@@ -66,6 +67,7 @@ class _Offered:
             *(code.offer(serving, each) for each in definitions),
             *runs.offers(serving),
             *artifacts.offers(serving),
+            *_companions(serving, definitions),
         ]
         self._offers: dict[str, Offer] = {each.tool.name: each for each in every}
 
@@ -121,13 +123,25 @@ class _Offered:
             await context.session.report_progress(done, total, message or None)
 
         name = _session_name(context)
-        return Caller(LOCAL, None if name is None else self._serving.sessions.of(name), report)
+        token = "" if context.request is None else context.request.headers.get("authorization", "")
+        return Caller(LOCAL, None if name is None else self._serving.sessions.of(name, token), report)
 
     def _unknown(self, name: str) -> dict[str, Any]:
         near = nearest(name, self._offers)
         hints = [f"Did you mean '{near}'?"] if near else []
         summary = f"There is no tool '{name[:100]}'; there are: {', '.join(self._offers)}."
         return envelope.envelope("tool_not_found", name, summary, "TOOL_NOT_FOUND", hints=hints)
+
+
+def _companions(serving: Serving, definitions: Sequence[Definition]) -> list[Offer]:
+    """The tools that stand beside those definitions."""
+    wanted = {group for each in definitions for group in each.companions}
+    found = discovery.offers(serving) if _is_discovered(serving, wanted) else []
+    return [*found, *context.offers(serving)] if "session" in wanted else found
+
+
+def _is_discovered(serving: Serving, wanted: Collection[str]) -> bool:
+    return "discovery" in wanted or ("discovery_if_tools" in wanted and serving.has_tools)
 
 
 async def _while_there(left: asyncio.Event | None, work: Awaitable[CallToolResult]) -> CallToolResult:
@@ -151,5 +165,7 @@ def _session_name(context: ServerRequestContext[Any]) -> str | None:
     """What tells this client's calls from another's: its session over HTTP; a connection of any other kind is one."""
     if context.request is None:
         return "connection"
+    if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
+        return None  # it has no sessions; a header that looks like one is the client's own invention
     name: str | None = context.request.headers.get("mcp-session-id")
     return name

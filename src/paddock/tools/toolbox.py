@@ -289,6 +289,7 @@ class Scope:
         self, toolbox: Toolbox, links: Mapping[str, str], catalogue: Catalogue | None, *, is_closed: bool = False
     ) -> None:
         self.links = links  # full names of tools by the names of functions in the script
+        self.own: Mapping[str, FunctionTool] = {}  # of the run's session: no server's tool answers in their place
         self._toolbox = toolbox
         self._catalogue = catalogue
         self._is_closed = is_closed

@@ -20,6 +20,7 @@ from paddock.model.result import RunResult
 
 FACES = {
     "native": "paddock.definitions.faces.native",
+    "execute": "paddock.definitions.faces.execute",
 }
 """By name, the module of each."""
 
