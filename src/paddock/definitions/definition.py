@@ -13,7 +13,11 @@ from paddock.model.limits import NAMES
 from paddock.model.request import ENGINES, LANGUAGES, MODES
 from paddock.model.words import nearest
 
-SHIPPED = ("run_code",)
+SHIPPED = (
+    "run_code",
+    "code_executor",
+    "python",
+)
 """By name, in the order in which they are offered. The first is what a server offers unless it is told otherwise."""
 
 

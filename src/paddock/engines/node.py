@@ -5,7 +5,7 @@ from __future__ import annotations
 import resource
 import signal
 from collections.abc import AsyncGenerator, Iterator
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from paddock.engines.typescript import TypeScript
 from paddock.jail.bounds import UnderWatch
 from paddock.jail.jail import Jail
 from paddock.jail.wire import Kind, pack
+from paddock.model.errors import JailUnavailable
 from paddock.model.events import EngineEvent, Finished, Output
 from paddock.model.limits import Limits
 from paddock.model.result import Verdict
@@ -77,10 +78,21 @@ class NodeExecution(JavaScriptExecution):
     def _limit(self, limits: Limits) -> None:
         tasks = max(1, limits.processes) + THREADS
         super()._limit(replace(limits, processes=tasks))
+        self._bound(resource.RLIMIT_FSIZE, limits.file_bytes)
         # Where no control group counts them. A confined guest is counted with the host's own.
         if self._counts_tasks and isinstance(self._guest.bound, UnderWatch):
-            with suppress(OSError):  # it has just died, which is noticed elsewhere
-                resource.prlimit(self._guest.pid, resource.RLIMIT_NPROC, (tasks, tasks))
+            self._bound(resource.RLIMIT_NPROC, tasks)
+
+    def _bound(self, kind: int, most: int) -> None:
+        """Lower a limit of its process from outside: Node cannot do so itself."""
+        try:
+            _, hard = resource.prlimit(self._guest.pid, kind)
+            most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+            resource.prlimit(self._guest.pid, kind, (most, most))
+        except ProcessLookupError:
+            pass  # it has just died, which is noticed elsewhere
+        except OSError as problem:
+            raise JailUnavailable(f"a guest could not be bounded: {problem}") from None
 
     def _printed(self) -> Iterator[Output]:
         for output in super()._printed():
