@@ -106,9 +106,8 @@ def _ending(result: RunResult, limits: Limits) -> Iterator[str]:
         yield TIMED_OUT
     if result.verdict is Verdict.OUTPUT_LIMIT:
         yield f"Output truncated: the limit of {limits.output_bytes / MB:g} MB was reached, and the run was ended."
-    # NumPy's own is a class of another name, and CPython's is often shown without a message.
-    ran_out = result.verdict is Verdict.OUT_OF_MEMORY or (error is not None and error.type.endswith("MemoryError"))
-    if ran_out and not any(line.startswith("MemoryError:") for line in result.stderr.splitlines()):
+    is_out = result.verdict is Verdict.OUT_OF_MEMORY
+    if is_out and not any(line.startswith("MemoryError:") for line in result.stderr.splitlines()):
         yield f"MemoryError: the limit of {limits.memory_bytes / MB:g} MB was reached"
     code = result.exit_code or (-result.signal if result.signal else 0)
     if code:
