@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 import sys
 import tempfile
@@ -58,7 +59,10 @@ def over_http(era: str) -> Connect:
 
 
 def over_stdio(era: str, *arguments: str) -> AbstractAsyncContextManager[Any]:
-    command = StdioServerParameters(command=sys.executable, args=["-m", "paddock", "mcp", *arguments])
+    # With our own environment: a client passes on next to nothing of it.
+    command = StdioServerParameters(
+        command=sys.executable, args=["-m", "paddock", "mcp", *arguments], env=dict(os.environ)
+    )
     return Client(stdio_client(command), mode=era)
 
 
