@@ -121,11 +121,6 @@ async def test_a_program_that_takes_too_long_is_said_to_after_what_it_printed(
     assert await told(serving, code, timeout=1) == text
 
 
-async def test_processor_time_that_ran_out_is_a_timeout_too() -> None:
-    async with opened(within(cpu_seconds=1.0)) as serving:
-        assert await told(serving, "while True: pass") == "Execution timed out"
-
-
 async def test_out_of_memory_is_a_line_of_its_own_where_python_said_so(serving: Serving) -> None:
     text = await told(serving, "print('so far')\nbytearray(3 << 30)")
     assert text.startswith("so far\n\nErrors:\nTraceback (most recent call last):\n")
@@ -288,6 +283,7 @@ async def test_code_that_has_no_encoding_is_refused_in_words(serving: Serving) -
 async def test_the_tool_looks_as_its_clients_know_it(serving: Serving) -> None:
     async with Client(server(serving, [shipped("python")])) as client:
         tool, *_ = (await client.list_tools()).tools
+    description = tool.description or ""
     properties = tool.input_schema["properties"]
     assert (tool.name, list(properties), tool.input_schema["required"]) == (
         "python",
@@ -301,8 +297,8 @@ async def test_the_tool_looks_as_its_clients_know_it(serving: Serving) -> None:
         "aiodns, aiohttp, bs4, numpy, pandas, requests, ruff",
         "(10 s, at most 600), 600 s of processor time, 2048 MB, 64 processes, 50 MB a file, 1 MB of output",
     ):
-        assert words in tool.description
-    assert len(tool.description) / 4 < DESCRIPTION_TOKENS
+        assert words in description
+    assert len(description) / 4 < DESCRIPTION_TOKENS
 
 
 async def test_what_an_installation_does_not_allow_is_neither_promised_nor_accepted() -> None:
@@ -311,5 +307,5 @@ async def test_what_an_installation_does_not_allow_is_neither_promised_nor_accep
             tool, *_ = (await client.list_tools()).tools
         refused = await called(serving, "python", {"code": "1", "timeout": 6})
     assert [tool.input_schema["properties"]["timeout"][key] for key in ("default", "maximum")] == [5, 5]
-    assert "(5 s, at most 5), 600 s of processor time, 64 MB," in tool.description
+    assert "(5 s, at most 5), 600 s of processor time, 64 MB," in (tool.description or "")
     assert refused.is_error
