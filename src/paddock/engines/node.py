@@ -5,7 +5,7 @@ from __future__ import annotations
 import resource
 import signal
 from collections.abc import AsyncGenerator, Iterator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -44,6 +44,7 @@ class NodeEngine(JavaScriptEngine):
 
     def __init__(self, config: Config) -> None:
         self._usual_bytes = config.limits.memory_bytes
+        self._tmp_bytes = config.jail.tmp_bytes
         super().__init__(config, config.node, RUNTIME, node_program(self._usual_bytes))
         roomy = replace(config.node, min_waiting=0, max_waiting=min(1, config.node.max_waiting))
         self._roomy = Jail(config, roomy, RUNTIME, node_program(config.caps.memory_bytes))
@@ -53,7 +54,8 @@ class NodeEngine(JavaScriptEngine):
         return self._jail if plan.limits.memory_bytes <= self._usual_bytes else self._roomy
 
     def _execution(self, guest: Guest, plan: Plan, stripped: Stripped | None) -> NodeExecution:
-        return NodeExecution(guest, plan, stripped, counts_tasks=self._jail_for(plan).profile != "confined")
+        counts_tasks = self._jail_for(plan).profile != "confined"
+        return NodeExecution(guest, plan, stripped, counts_tasks=counts_tasks, tmp_bytes=self._tmp_bytes)
 
     async def close(self) -> None:
         self._typescript.close()
@@ -64,10 +66,13 @@ class NodeEngine(JavaScriptEngine):
 class NodeExecution(JavaScriptExecution):
     """One run in one Node."""
 
-    def __init__(self, guest: Guest, plan: Plan, stripped: Stripped | None, *, counts_tasks: bool) -> None:
+    def __init__(
+        self, guest: Guest, plan: Plan, stripped: Stripped | None, *, counts_tasks: bool, tmp_bytes: int
+    ) -> None:
         super().__init__(guest, plan)  # its places need no more mapping: the guest has done it
         self._map = None if stripped is None else stripped.map
         self._counts_tasks = counts_tasks
+        self._tmp_bytes = tmp_bytes
         self._report_text = ""  # V8's own, or what begins like it
 
     def _send_script(self) -> None:
@@ -78,21 +83,24 @@ class NodeExecution(JavaScriptExecution):
     def _limit(self, limits: Limits) -> None:
         tasks = max(1, limits.processes) + THREADS
         super()._limit(replace(limits, processes=tasks))
-        self._bound(resource.RLIMIT_FSIZE, limits.file_bytes)
         # Where no control group counts them. A confined guest is counted with the host's own.
         if self._counts_tasks and isinstance(self._guest.bound, UnderWatch):
-            self._bound(resource.RLIMIT_NPROC, tasks)
+            with suppress(OSError):  # it has just died, which is noticed elsewhere
+                resource.prlimit(self._guest.pid, resource.RLIMIT_NPROC, (tasks, tasks))
+        if limits.file_bytes < self._tmp_bytes:  # what the jail has room for bounds every file
+            self._limit_files(limits.file_bytes)
 
-    def _bound(self, kind: int, most: int) -> None:
-        """Lower a limit of its process from outside: Node cannot do so itself."""
+    def _limit_files(self, most: int) -> None:
+        """From outside: Node cannot do so itself. Of a guest with another uid, that takes CAP_SYS_RESOURCE."""
         try:
-            _, hard = resource.prlimit(self._guest.pid, kind)
-            most = most if hard == resource.RLIM_INFINITY else min(most, hard)
-            resource.prlimit(self._guest.pid, kind, (most, most))
+            resource.prlimit(self._guest.pid, resource.RLIMIT_FSIZE, (most, most))
         except ProcessLookupError:
             pass  # it has just died, which is noticed elsewhere
         except OSError as problem:
-            raise JailUnavailable(f"a guest could not be bounded: {problem}") from None
+            raise JailUnavailable(
+                f"file_bytes = {most} cannot be held for Node here ({problem.strerror}): allow CAP_SYS_RESOURCE, "
+                f"or ask for no less than jail.tmp_bytes = {self._tmp_bytes}"
+            ) from None
 
     def _printed(self) -> Iterator[Output]:
         for output in super()._printed():
