@@ -16,6 +16,8 @@ from paddock.model.words import nearest
 SHIPPED = (
     "run_code",
     "execute",
+    "code_executor",
+    "python",
 )
 """By name, in the order in which they are offered. The first is what a server offers unless it is told otherwise."""
 

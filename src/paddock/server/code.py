@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from mcp_types import CallToolResult, Tool, ToolAnnotations
 from paddock.definitions.definition import Definition
 from paddock.definitions.faces.face import Asked, Face, Given, Outcome, Setting, Spilled, face_of
 from paddock.engines import registry
+from paddock.model.errors import HostError, PaddockError
 from paddock.model.events import Done, Event, Output, Progress
 from paddock.model.request import Belonging, Request
 from paddock.model.result import RunError, RunResult, Usage, Verdict
@@ -26,6 +28,7 @@ from paddock.tools.health import CODE_TOOL
 if TYPE_CHECKING:
     from paddock.server.serving import Serving
 
+log = logging.getLogger(__name__)
 STILL_SECONDS = 10.0
 """A run that says nothing is said to be still running this often: a client may give up on one that is silent."""
 
@@ -67,9 +70,10 @@ class _Code:
     async def call(self, caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
         asked = self.face.asked(self._definition, arguments, self.setting)
         if asked.act == "lint":
-            from paddock.linting import lint
+            from paddock.linting import alint
 
-            return _answered(self.face.findings(self._definition, await asyncio.to_thread(lint, asked.code)), ())
+            found = await alint(asked.code, mode=asked.options.get("mode", "expression"))
+            return _answered(self.face.findings(self._definition, found), ())
         if asked.uses_files and caller.session is not None:
             files = [*caller.session.files.values(), *(asked.options.get("files") or ())]
             asked = replace(asked, options={**asked.options, "files": files})
@@ -80,7 +84,15 @@ class _Code:
         if asked.is_detached:
             self._detach(run)
             return told({"run_id": run.id, "verdict": GOING_ON})
-        return await self._told(run, await self._run(run))
+        try:
+            return await self._told(run, await self._run(run))
+        except PaddockError as problem:
+            failed = self.face.failed(self._definition, asked, problem)
+            if failed is None:
+                raise
+            if isinstance(problem, HostError):
+                log.warning("%s: %s", type(problem).__name__, problem)
+            return _answered(failed, ())
 
     async def _begun(self, run: _Run) -> dict[str, Any] | None:
         """Write the run down; what there is of an earlier one with the same key, where there is one."""
