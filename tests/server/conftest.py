@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 import sys
 import tempfile
@@ -58,7 +59,9 @@ def over_http(era: str) -> Connect:
 
 
 def over_stdio(era: str, *arguments: str) -> AbstractAsyncContextManager[Any]:
-    command = StdioServerParameters(command=sys.executable, args=["-m", "paddock", "mcp", *arguments])
+    arguments = ("-m", "paddock", "mcp", *arguments)
+    # Of itself the client passes on little of the environment: not where this test's store is.
+    command = StdioServerParameters(command=sys.executable, args=list(arguments), env=dict(os.environ))
     return Client(stdio_client(command), mode=era)
 
 

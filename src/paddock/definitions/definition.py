@@ -13,7 +13,10 @@ from paddock.model.limits import NAMES
 from paddock.model.request import ENGINES, LANGUAGES, MODES
 from paddock.model.words import nearest
 
-SHIPPED = ("run_code",)
+SHIPPED = (
+    "run_code",
+    "code-execution_execute",
+)
 """By name, in the order in which they are offered. The first is what a server offers unless it is told otherwise."""
 
 

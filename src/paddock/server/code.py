@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from mcp_types import CallToolResult, Tool, ToolAnnotations
 from paddock.definitions.definition import Definition
 from paddock.definitions.faces.face import Asked, Face, Given, Outcome, Setting, Spilled, face_of
 from paddock.engines import registry
+from paddock.model.errors import PaddockError
 from paddock.model.events import Done, Event, Output, Progress
 from paddock.model.request import Belonging, Request
 from paddock.model.result import RunError, RunResult, Usage, Verdict
@@ -25,6 +27,7 @@ from paddock.tools.health import CODE_TOOL
 if TYPE_CHECKING:
     from paddock.server.serving import Serving
 
+log = logging.getLogger(__name__)
 STILL_SECONDS = 10.0
 """A run that says nothing is said to be still running this often: a client may give up on one that is silent."""
 
@@ -139,12 +142,17 @@ class _Code:
         return _answered(given, made)
 
     async def _spilled(self, run: _Run, result: RunResult) -> Spilled | None:
+        """The value as an artifact, where it is too large to be given back and can be kept."""
         most = self.face.spill_bytes(self._definition)
         text = result.output_json or ""
-        if most is None or len(text) <= most:
+        if most is None or len(text) * 4 <= most or len(data := text.encode(errors="replace")) <= most:
             return None
         own = self._serving.artifacts.of(run.caller.owner, run.id)
-        artifact = await own.create(f"result-{run.id}.json", "application/json", text.encode(errors="replace"))
+        try:
+            artifact = await own.create(f"result-{run.id}.json", "application/json", data)
+        except PaddockError as problem:  # what the run came to is worth more than a short answer
+            log.warning("the result of %s cannot be kept, and is given back whole: %s", run.id, problem)
+            return None
         return Spilled(artifact, text[:PREVIEW_CHARACTERS])
 
 

@@ -20,6 +20,7 @@ from paddock.model.result import RunResult
 
 FACES = {
     "native": "paddock.definitions.faces.native",
+    "logged": "paddock.definitions.faces.logged",
 }
 """By name, the module of each."""
 
@@ -53,6 +54,7 @@ class Asked:
     is_detached: bool = False  # the caller asks for the result later
     idempotency_key: str | None = None
     uses_files: bool = False  # the files that are attached to the session go in
+    connections: Mapping[str, str] = field(default_factory=dict)  # to call tools with, by upstream
 
 
 @dataclass(frozen=True, slots=True)
