@@ -19,7 +19,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from paddock.jail.guest import Guest, Report
-from paddock.jail.inbox import Asked, Called, Ended, Inbox, Logged, Message, Progressed, TooLarge
+from paddock.jail.inbox import Asked, Called, Ended, Inbox, Logged, Message, Printed, Progressed, TooLarge
 from paddock.jail.jail import Jail
 from paddock.jail.wire import CHUNK_BYTES, Kind, WireError, pack
 from paddock.model.events import (
@@ -193,11 +193,13 @@ class JailedExecution:
                 data = self._guest.read(stream)
                 if not data:
                     break
-                if stream not in self._decoders:
-                    self._decoders[stream] = _DECODER("replace")
-                text = self._decoders[stream].decode(data)
-                if text:
+                if text := self._decoded(stream, data):
                     yield Output(stream, text)
+
+    def _decoded(self, stream: Stream, data: bytes) -> str:
+        if stream not in self._decoders:
+            self._decoders[stream] = _DECODER("replace")
+        return self._decoders[stream].decode(data)
 
     def _event(self, message: Message) -> EngineEvent | None:
         if isinstance(message, Called):
@@ -215,12 +217,18 @@ class JailedExecution:
             return ArtifactCall(message.id, message.do, name, message.mime_type, message.content)
         if isinstance(message, Logged):
             return Log(message.level, message.text)
+        if isinstance(message, Printed):
+            text = self._decoded(message.stream, message.data)
+            return Output(message.stream, text) if text else None
         if isinstance(message, TooLarge):
             return Finished(Verdict.OUTPUT_LIMIT, error_message=f"the result is {message.size} bytes of JSON")
         return self._finished(message)
 
     def _finished(self, ended: Ended) -> Finished:
         """The guest's own account, as far as it concerns the guest alone."""
+        if ended.status == "too_large":
+            words = f"the result is more than {self._plan.limits.output_bytes} bytes of JSON"
+            return self._used(Finished(Verdict.OUTPUT_LIMIT, error_message=words))
         verdict = {"ok": Verdict.OK, "raised": Verdict.RAISED, "rejected": Verdict.REJECTED}.get(ended.status)
         if ended.status == "exited":
             verdict = Verdict.RAISED if ended.exit_code else Verdict.OK

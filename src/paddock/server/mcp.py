@@ -6,8 +6,9 @@ protocol would reach only its client. A call that is cancelled ends its run.
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mcp import MCPError
@@ -29,6 +30,7 @@ from paddock.model import envelope
 from paddock.model.errors import PaddockError, RequestError, surface
 from paddock.model.words import nearest
 from paddock.server import artifacts, code, runs
+from paddock.server.app import gone
 from paddock.server.caller import LOCAL, Caller
 from paddock.server.offer import Offer, failed
 
@@ -82,7 +84,7 @@ class _Offered:
         if problem is not None:
             return failed(problem)
         try:
-            return await offer.call(self._caller(context), arguments)
+            return await _while_there(gone(context.request), offer.call(self._caller(context), arguments))
         except RequestError as refused:
             return failed(
                 envelope.envelope("mcp_input_validation", asked.name, str(refused), "INPUT_VALIDATION_FAILED")
@@ -126,6 +128,23 @@ class _Offered:
         hints = [f"Did you mean '{near}'?"] if near else []
         summary = f"There is no tool '{name[:100]}'; there are: {', '.join(self._offers)}."
         return envelope.envelope("tool_not_found", name, summary, "TOOL_NOT_FOUND", hints=hints)
+
+
+async def _while_there(left: asyncio.Event | None, work: Awaitable[CallToolResult]) -> CallToolResult:
+    """What `work` comes to. A client that goes away meanwhile ends it, as one that cancels does."""
+    if left is None:
+        return await work
+    working, leaving = asyncio.ensure_future(work), asyncio.ensure_future(left.wait())
+    try:
+        await asyncio.wait([working, leaving], return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise asyncio.CancelledError
+        return working.result()
+    finally:
+        leaving.cancel()
+        if not working.done():
+            working.cancel()
+            await asyncio.wait([working])
 
 
 def _session_name(context: ServerRequestContext[Any]) -> str | None:
