@@ -82,63 +82,44 @@ def _described(text: str, config: Config, engines: Collection[str]) -> str:
 def _input_schema(config: Config, engines: Collection[str]) -> dict[str, Any]:
     """What a caller may pass."""
     languages = _languages(engines)
-    file = {
-        "file_name": {"type": "string", "description": "Its name; the script reads it as /files/NAME."},
-        "content": {"type": "string", "description": "Its content, where that is text."},
-        "base64": {"type": "string", "description": "Its content in base64, where it is not."},
-        "file_type": {"type": "string", "description": "Its mime type."},
-    }
+    text = {"type": "string"}
+    file = {"file_name": text, "content": text, "base64": text, "file_type": text}
     return _object(
         {
-            "code": {"type": "string", "description": "The script."},
-            "language": {"enum": languages, "default": languages[0], "description": "What it is written in."},
-            "inputs": {"type": "object", "description": "Values that the script finds as variables, by name."},
+            "code": text,
+            "language": {"enum": languages, "default": languages[0]},
+            "inputs": {"type": "object"},
             "files": {
                 "type": "array",
                 "items": _object(file, ["file_name"]),
-                "description": "Files that the script can read.",
+                "description": "Each with content or base64.",
             },
             "timeout": {
                 "type": "number",
                 "exclusiveMinimum": 0,
                 "maximum": config.caps.wall_seconds,
                 "default": config.limits.wall_seconds,
-                "description": "Seconds that it may take, waiting for tools included.",
+                "description": "Seconds, waiting for tools included.",
             },
-            "detach": {
-                "type": "boolean",
-                "default": False,
-                "description": "Answer with a run_id at once; get_run tells how it goes.",
-            },
-            "idempotency_key": {
-                "type": "string",
-                "maxLength": 255,
-                "description": "A retry with the same key does not run it again.",
-            },
+            "detach": {"type": "boolean", "description": "Answer with a run_id at once, for get_run."},
+            "idempotency_key": {**text, "maxLength": 255, "description": "A retry with the same does not run again."},
         },
         ["code"],
     )
 
 
 def _output_schema() -> dict[str, Any]:
-    """What a caller gets."""
-    text, number = {"type": "string"}, {"type": ["integer", "null"]}
-    error = {"type": text, "message": text, "line": number, "column": number, "traceback": text}
-    error["envelope"] = {"type": ["object", "null"], "description": "What a tool that failed has said."}
-    artifact = {"id": text, "filename": text, "mime_type": text, "size": {"type": "integer"}, "url": text}
+    """What a caller gets. Short: every client is sent it, and docs/server.md says the rest."""
+    text = {"type": "string"}
     shown: dict[str, Any] = {
         "run_id": text,
-        "verdict": {"enum": [*map(str, Verdict), "running"], "description": "How it ended."},
-        "output": {"description": "The script's value."},
+        "verdict": {"enum": [*map(str, Verdict), "running"]},
+        "output": {},
         "stdout": text,
         "stderr": text,
-        "truncated": {"type": "array", "items": text, "description": "What was cut at a limit."},
-        "error": {"type": "object", "properties": error},
-        "exit_code": {"type": "integer"},
-        "signal": {"type": "integer"},
-        "artifacts": {"type": "array", "items": {"type": "object", "properties": artifact}},
+        "error": {"type": "object"},
+        "artifacts": {"type": "array"},
         "engine": text,
-        "engine_reason": {**text, "description": "Why the light engine was passed over."},
     }
     return {"type": "object", "properties": shown, "required": ["run_id", "verdict"]}
 
