@@ -74,6 +74,12 @@ class Paddock:
         """Run `code` and say how it ended. Raises only for a request that makes no sense, or a fault of the host."""
         return await self._run(asked(code, options), None)
 
+    async def follow(
+        self, code: str, watch: Watch, *, within: Belonging | None = None, **options: Unpack[Options]
+    ) -> RunResult:
+        """`run`, with `watch` told of everything as it happens; it must not block. Without the task of a stream."""
+        return await self._run(asked(code, options), watch, within)
+
     async def stream(
         self, code: str, *, within: Belonging | None = None, **options: Unpack[Options]
     ) -> AsyncIterator[Event]:

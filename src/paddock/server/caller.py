@@ -42,7 +42,10 @@ class Sessions:
         self._sessions: dict[str, Session] = {}
 
     def of(self, name: str) -> Session:
-        return self._sessions.setdefault(name, Session())
+        found = self._sessions.get(name)
+        if found is None:
+            found = self._sessions[name] = Session()
+        return found
 
     def end(self, name: str) -> None:
         self._sessions.pop(name, None)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from contextlib import aclosing
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mcp_types import CallToolResult, Tool, ToolAnnotations
@@ -15,12 +15,12 @@ from paddock.definitions.definition import Definition
 from paddock.definitions.faces.face import Asked, Face, Given, Outcome, Setting, Spilled, face_of
 from paddock.engines import registry
 from paddock.model.errors import PaddockError
-from paddock.model.events import Done, Event, Output, Progress
 from paddock.model.request import Belonging, Request
 from paddock.model.result import RunError, RunResult, Usage, Verdict
 from paddock.record import new_run_id
 from paddock.server.caller import Caller
 from paddock.server.offer import Offer, answer, told
+from paddock.server.telling import Telling
 from paddock.store.run_records import GOING_ON, NewRun, fingerprint
 from paddock.tools.health import CODE_TOOL
 
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from paddock.server.serving import Serving
 
 log = logging.getLogger(__name__)
-STILL_SECONDS = 10.0
-"""A run that says nothing is said to be still running this often: a client may give up on one that is silent."""
 
 
 def offer(serving: Serving, definition: Definition) -> Offer:
@@ -113,26 +111,17 @@ class _Code:
         """Follow the run to its end, telling the caller how far it is. However it ends, that is written down."""
         runs, artifacts = self._serving.store.runs, self._serving.artifacts.of(run.caller.owner, run.id)
         within = Belonging(run.id, artifacts, self._definition.name, run.caller.owner.session)
-        result = _unfinished(run, self._definition.name, Verdict.LOST, "the host could not end it")
-        still = asyncio.create_task(_say_still(run.caller))
+        telling = Telling(run.caller.report, partial(runs.printed, run.id))
+        result, verdict = None, Verdict.LOST
         try:
-            stream = self._serving.paddock.stream(run.asked.code, within=within, **run.asked.options)
-            async with aclosing(stream) as events:  # type: ignore[type-var]
-                event: Event
-                async for event in events:
-                    if isinstance(event, Progress):
-                        still.cancel()
-                        await run.caller.report(event.done, event.total, event.message)
-                    elif isinstance(event, Output):
-                        runs.printed(run.id, event.stream, event.text)
-                    elif isinstance(event, Done):
-                        result = event.result
+            result = await self._serving.paddock.follow(run.asked.code, telling, within=within, **run.asked.options)
+            await telling.told()
         except asyncio.CancelledError:
-            result = _unfinished(run, self._definition.name, Verdict.CANCELLED, "its caller ended it")
+            verdict = Verdict.CANCELLED
             raise
         finally:
-            still.cancel()
-            await runs.finish(run.id, result)
+            telling.end()
+            await runs.finish(run.id, result or _unfinished(run, self._definition.name, verdict))
         return result
 
     async def _told(self, run: _Run, result: RunResult) -> CallToolResult:
@@ -159,8 +148,9 @@ class _Code:
 PREVIEW_CHARACTERS = 200
 
 
-def _unfinished(run: _Run, definition: str, verdict: Verdict, message: str) -> RunResult:
+def _unfinished(run: _Run, definition: str, verdict: Verdict) -> RunResult:
     """What is written down of a run that has no result. What it printed is kept as it came."""
+    was_cancelled = verdict is Verdict.CANCELLED
     return RunResult(
         run_id=run.id,
         verdict=verdict,
@@ -168,7 +158,9 @@ def _unfinished(run: _Run, definition: str, verdict: Verdict, message: str) -> R
         engine=None,
         engine_reason=None,
         usage=Usage(0.0),
-        error=RunError("Cancelled" if verdict is Verdict.CANCELLED else "HostError", message),
+        error=RunError("Cancelled", "its caller ended it")
+        if was_cancelled
+        else RunError("HostError", "the host could not end it"),
         definition=definition,
         session=run.caller.owner.session,
     )
@@ -179,15 +171,6 @@ def _answered(given: Given, artifacts: tuple[Any, ...]) -> CallToolResult:
     if text is None and given.structured is not None:
         text = json.dumps(given.structured, ensure_ascii=False)
     return answer(text, given.structured, is_error=given.is_error, artifacts=artifacts, meta=given.meta)
-
-
-async def _say_still(caller: Caller) -> None:
-    """Count the seconds, until the script says itself how far it is."""
-    waited = 0.0
-    while True:
-        await asyncio.sleep(STILL_SECONDS)
-        waited += STILL_SECONDS
-        await caller.report(waited, None, f"still running after {waited:g} s")
 
 
 async def _unheard(done: float, total: float | None, message: str) -> None:

@@ -77,16 +77,21 @@ class StoredRuns:
     async def finish(self, run_id: str, result: RunResult) -> None:
         """Write down how a run ended, without a wait."""
         redact, ended_at = self._so_far.end(run_id), time.time()
-        bare = replace(result, calls=())  # they are in the journal, without secrets
 
         def work(connection: sqlalchemy.Connection) -> None:
             from paddock.store.statements import finish
 
-            text = _result_json(bare, redact)
-            values = {"engine": bare.engine, "ended_at": ended_at, "verdict": str(bare.verdict), "result_json": text}
+            # Without its calls: they are in the journal, without secrets.
+            text = _result_json(replace(result, calls=()), redact)
+            values = {
+                "engine": result.engine,
+                "ended_at": ended_at,
+                "verdict": str(result.verdict),
+                "result_json": text,
+            }
             connection.execute(finish(), {"of_run": run_id, "result_bytes": len(text), **values})
 
-        size = len(bare.stdout) + len(bare.stderr) + len(bare.output_json or "")
+        size = len(result.stdout) + len(result.stderr) + len(result.output_json or "")
         await self._writer.soon(work, size_bytes=size)
 
     async def get(self, principal: str | Everyone, run_id: str) -> StoredRun | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 from paddock.config import Config
@@ -25,8 +25,6 @@ _JAVASCRIPT = (
 )
 SPILL_BYTES = 64 * 1024
 """Of JSON: a value that is larger is kept as an artifact. A model would read some 16,000 tokens of it."""
-_ALWAYS = ("run_id", "verdict", "output")
-_SHOWN = ("stdout", "stderr", "truncated", "error", "exit_code", "signal", "artifacts", "engine", "engine_reason")
 
 
 def look(definition: Definition, setting: Setting) -> Look:
@@ -48,16 +46,21 @@ def asked(definition: Definition, arguments: Mapping[str, Any], setting: Setting
 
 def given(definition: Definition, asked: Asked, outcome: Outcome) -> Given:
     """How the run ended; what is empty is left out."""
-    values = (
-        outcome.result.to_dict() if outcome.spilled is None else replace(outcome.result, output_json=None).to_dict()
-    )
-    shown = {
-        **{name: values[name] for name in _ALWAYS},
-        **{name: values[name] for name in _SHOWN if values[name] not in (None, "", [])},
+    result, spilled = outcome.result, outcome.spilled
+    output = {"artifact": asdict(spilled.artifact), "preview": spilled.preview} if spilled else result.output
+    some = {
+        "stdout": result.stdout,
+        "stderr": result.stderr,
+        "truncated": list(result.truncated),
+        "error": None if result.error is None else asdict(result.error),
+        "exit_code": result.exit_code,
+        "signal": result.signal,
+        "artifacts": [asdict(artifact) for artifact in result.artifacts],
+        "engine": result.engine,
+        "engine_reason": result.engine_reason,
     }
-    if outcome.spilled is not None:
-        artifact = outcome.spilled.artifact
-        shown["output"] = {"artifact": asdict(artifact), "preview": outcome.spilled.preview}
+    shown = {"run_id": result.run_id, "verdict": str(result.verdict), "output": output}
+    shown |= {name: value for name, value in some.items() if value not in (None, "", [])}
     # Both say the same: older clients show a model the text, newer ones the object.
     return Given(None, shown, is_error=outcome.result.verdict is not Verdict.OK)
 
