@@ -97,6 +97,7 @@ class _Code:
             idempotency_key=key,
             fingerprint=mark,
             redact=self._serving.paddock.redact,
+            redact_json=self._serving.paddock.redact_json,
         )
         earlier = await self._serving.store.runs.begin(new)
         return None if earlier is None else earlier.to_dict()
