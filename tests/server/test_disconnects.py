@@ -16,7 +16,7 @@ from mcp import Client
 
 async def main():
     async with Client(sys.argv[1], mode=sys.argv[2]) as client:
-        await client.call_tool("run_code", {"code": "await begun()\\nawait hang()", "timeout": 600})
+        await client.call_tool("run_code", {"code": "await hang()", "timeout": 600})
 
 asyncio.run(main())
 """
@@ -26,16 +26,14 @@ asyncio.run(main())
 async def test_a_client_that_dies_ends_its_run(era: str) -> None:
     began, ended = asyncio.Event(), asyncio.Event()
 
-    async def begun() -> None:
-        began.set()
-
     async def hang() -> None:
+        began.set()
         try:
             await asyncio.Event().wait()
         finally:
             ended.set()
 
-    async with opened(tools=[begun, hang]) as serving, served(serving) as address:
+    async with opened(tools=[hang]) as serving, served(serving) as address:
         with subprocess.Popen([sys.executable, "-c", CLIENT, address, era]) as client:
             await asyncio.wait_for(began.wait(), 60)
             client.kill()

@@ -18,6 +18,7 @@ SHIPPED = (
     "execute",
     "code_executor",
     "python",
+    "code-execution_execute",
 )
 """By name, in the order in which they are offered. The first is what a server offers unless it is told otherwise."""
 

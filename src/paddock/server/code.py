@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from contextlib import aclosing
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mcp_types import CallToolResult, Tool, ToolAnnotations
@@ -15,13 +15,13 @@ from paddock.definitions.definition import Definition
 from paddock.definitions.faces.face import Asked, Face, Given, Outcome, Setting, Spilled, face_of
 from paddock.engines import registry
 from paddock.model.errors import HostError, PaddockError
-from paddock.model.events import Done, Event, Output, Progress
 from paddock.model.request import Belonging, Request
 from paddock.model.result import RunError, RunResult, Usage, Verdict
 from paddock.record import new_run_id
 from paddock.server import context
 from paddock.server.caller import Caller
 from paddock.server.offer import Offer, answer, told
+from paddock.server.telling import Telling
 from paddock.store.run_records import GOING_ON, NewRun, fingerprint
 from paddock.tools.health import CODE_TOOL
 
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from paddock.server.serving import Serving
 
 log = logging.getLogger(__name__)
-STILL_SECONDS = 10.0
-"""A run that says nothing is said to be still running this often: a client may give up on one that is silent."""
 
 
 def offer(serving: Serving, definition: Definition) -> Offer:
@@ -109,6 +107,7 @@ class _Code:
             idempotency_key=key,
             fingerprint=mark,
             redact=self._serving.paddock.redact,
+            redact_json=self._serving.paddock.redact_json,
         )
         earlier = await self._serving.store.runs.begin(new)
         return None if earlier is None else earlier.to_dict()
@@ -124,26 +123,17 @@ class _Code:
         runs, artifacts = self._serving.store.runs, self._serving.artifacts.of(run.caller.owner, run.id)
         own = context.tools_of(run.caller) if "session" in self._definition.companions else ()
         within = Belonging(run.id, artifacts, self._definition.name, run.caller.owner.session, own)
-        result = _unfinished(run, self._definition.name, Verdict.LOST, "the host could not end it")
-        still = asyncio.create_task(_say_still(run.caller))
+        telling = Telling(run.caller.report, partial(runs.printed, run.id))
+        result, verdict = None, Verdict.LOST
         try:
-            stream = self._serving.paddock.stream(run.asked.code, within=within, **run.asked.options)
-            async with aclosing(stream) as events:  # type: ignore[type-var]
-                event: Event
-                async for event in events:
-                    if isinstance(event, Progress):
-                        still.cancel()
-                        await run.caller.report(event.done, event.total, event.message)
-                    elif isinstance(event, Output):
-                        runs.printed(run.id, event.stream, event.text)
-                    elif isinstance(event, Done):
-                        result = event.result
+            result = await self._serving.paddock.follow(run.asked.code, telling, within=within, **run.asked.options)
+            await telling.told()
         except asyncio.CancelledError:
-            result = _unfinished(run, self._definition.name, Verdict.CANCELLED, "its caller ended it")
+            verdict = Verdict.CANCELLED
             raise
         finally:
-            still.cancel()
-            await runs.finish(run.id, result)
+            telling.end()
+            await runs.finish(run.id, result or _unfinished(run, self._definition.name, verdict))
         return result
 
     async def _told(self, run: _Run, result: RunResult) -> CallToolResult:
@@ -153,20 +143,26 @@ class _Code:
         return _answered(given, made)
 
     async def _spilled(self, run: _Run, result: RunResult) -> Spilled | None:
+        """The value as an artifact, where it is too large to be given back and can be kept."""
         most = self.face.spill_bytes(self._definition)
         text = result.output_json or ""
-        if most is None or len(text) <= most:
+        if most is None or len(text) * 4 <= most or len(data := text.encode(errors="replace")) <= most:
             return None
         own = self._serving.artifacts.of(run.caller.owner, run.id)
-        artifact = await own.create(f"result-{run.id}.json", "application/json", text.encode(errors="replace"))
+        try:
+            artifact = await own.create(f"result-{run.id}.json", "application/json", data)
+        except PaddockError as problem:  # what the run came to is worth more than a short answer
+            log.warning("the result of %s cannot be kept, and is given back whole: %s", run.id, problem)
+            return None
         return Spilled(artifact, text[:PREVIEW_CHARACTERS])
 
 
 PREVIEW_CHARACTERS = 200
 
 
-def _unfinished(run: _Run, definition: str, verdict: Verdict, message: str) -> RunResult:
+def _unfinished(run: _Run, definition: str, verdict: Verdict) -> RunResult:
     """What is written down of a run that has no result. What it printed is kept as it came."""
+    was_cancelled = verdict is Verdict.CANCELLED
     return RunResult(
         run_id=run.id,
         verdict=verdict,
@@ -174,7 +170,9 @@ def _unfinished(run: _Run, definition: str, verdict: Verdict, message: str) -> R
         engine=None,
         engine_reason=None,
         usage=Usage(0.0),
-        error=RunError("Cancelled" if verdict is Verdict.CANCELLED else "HostError", message),
+        error=RunError("Cancelled", "its caller ended it")
+        if was_cancelled
+        else RunError("HostError", "the host could not end it"),
         definition=definition,
         session=run.caller.owner.session,
     )
@@ -185,15 +183,6 @@ def _answered(given: Given, artifacts: tuple[Any, ...]) -> CallToolResult:
     if text is None and given.structured is not None:
         text = json.dumps(given.structured, ensure_ascii=False)
     return answer(text, given.structured, is_error=given.is_error, artifacts=artifacts, meta=given.meta)
-
-
-async def _say_still(caller: Caller) -> None:
-    """Count the seconds, until the script says itself how far it is."""
-    waited = 0.0
-    while True:
-        await asyncio.sleep(STILL_SECONDS)
-        waited += STILL_SECONDS
-        await caller.report(waited, None, f"still running after {waited:g} s")
 
 
 async def _unheard(done: float, total: float | None, message: str) -> None:

@@ -18,6 +18,7 @@ from mcp_types import (
     CallToolRequestParams,
     CallToolResult,
     ListResourcesResult,
+    ListResourceTemplatesResult,
     ListToolsResult,
     PaginatedRequestParams,
     ReadResourceRequestParams,
@@ -56,6 +57,7 @@ def server(serving: Serving, definitions: Sequence[Definition] | None = None) ->
         on_list_tools=offered.list_tools,
         on_call_tool=offered.call,
         on_list_resources=offered.list_resources,
+        on_list_resource_templates=offered.list_templates,
         on_read_resource=offered.read_resource,
     )
 
@@ -106,6 +108,11 @@ class _Offered:
         except PaddockError as problem:
             raise MCPError(surface(problem).mcp_code, str(problem)) from None
         return ListResourcesResult(resources=found, next_cursor=after)
+
+    async def list_templates(
+        self, context: ServerRequestContext[Any], asked: PaginatedRequestParams | None
+    ) -> ListResourceTemplatesResult:
+        return ListResourceTemplatesResult(resource_templates=artifacts.templates(self._serving))
 
     async def read_resource(
         self, context: ServerRequestContext[Any], asked: ReadResourceRequestParams

@@ -25,6 +25,7 @@ FACES = {
     "execute": "paddock.definitions.faces.execute",
     "markdown": "paddock.definitions.faces.markdown",
     "terminal": "paddock.definitions.faces.terminal",
+    "logged": "paddock.definitions.faces.logged",
 }
 """By name, the module of each."""
 
@@ -58,6 +59,7 @@ class Asked:
     is_detached: bool = False  # the caller asks for the result later
     idempotency_key: str | None = None
     uses_files: bool = False  # the files that are attached to the session go in
+    connections: Mapping[str, str] = field(default_factory=dict)  # to call tools with, by upstream
 
 
 @dataclass(frozen=True, slots=True)
