@@ -21,8 +21,9 @@ def new_run_id() -> str:
 class Record:
     """Gathers events until the run has a verdict."""
 
-    def __init__(self, plan: Plan, within: Belonging | None = None) -> None:
+    def __init__(self, plan: Plan, within: Belonging | None = None, functions: tuple[str, ...] | None = None) -> None:
         self._plan = plan
+        self._functions = plan.tools if functions is None else functions
         self._within = within
         self.run_id = new_run_id() if within is None else within.run_id
         self._started: float | None = None
@@ -84,7 +85,7 @@ class Record:
             signal=finished.signal,
             calls=self.calls,
             artifacts=self.artifacts,
-            available_functions=plan.tools,
+            available_functions=self._functions,
             definition=None if self._within is None else self._within.definition,
             session=None if self._within is None else self._within.session,
         )

@@ -17,6 +17,7 @@ SHIPPED = (
     "run_code",
     "execute",
     "code_executor",
+    "code_execution",
     "python",
     "code-execution_execute",
 )

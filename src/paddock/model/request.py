@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
 
 from paddock.model.artifacts import Artifacts
 from paddock.model.errors import BadInput, RequestError, UnknownTool
@@ -27,7 +27,7 @@ class Options(TypedDict, total=False):
     files: Iterable[File]
     tools: Iterable[str] | None
     limits: Limits | Mapping[str, object] | None
-    type_check: bool
+    type_check: bool | Literal["tools"]
     mode: str
     argv: Iterable[str]
     refused_modules: Iterable[str]
@@ -69,7 +69,8 @@ class Request:
     files: Iterable[File] = ()
     tools: Iterable[str] | None = None  # names of tools that the script may call; None: all there are
     limits: Limits | Mapping[str, object] | None = None  # laid over the configured ones
-    type_check: bool = False  # refuse what is wrong by its types before anything runs
+    # Refuse what is wrong by its types before anything runs; "tools": what is wrong about the tools alone.
+    type_check: bool | Literal["tools"] = False
     mode: str = "expression"  # the value of a return or of the last expression; "script": a program, with an exit code
     argv: Iterable[str] = ()  # what a program finds in sys.argv after its own name
     refused_modules: Iterable[str] = ()  # that the script cannot import: guidance for its author, and no wall

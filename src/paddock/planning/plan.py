@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from keyword import iskeyword
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 from unicodedata import normalize
 
 from paddock.model import limits as limits_of
@@ -45,7 +45,7 @@ class Plan:
     inputs_json: Mapping[str, str]
     files: tuple[PlacedFile, ...]
     tools: tuple[str, ...]
-    type_check: bool = False
+    type_check: bool | Literal["tools"] = False
     mode: str = "expression"
     argv: tuple[str, ...] = ()
     refused_modules: tuple[str, ...] = ()
@@ -68,6 +68,8 @@ def make_plan(request: Request, config: Config, *, engines: Collection[str], too
         if request.engine:
             raise UnknownEngine(f"engine {engine!r} does not run {language}")
         engine = "auto"  # the configured one is for another language
+    if request.type_check not in (True, False, "tools"):
+        raise RequestError(f"type_check must be True, False or 'tools', not {request.type_check!r}")
     if request.type_check and language != "python":
         raise RequestError(f"the type check is for python; leave it out for {language}")
     inputs_json = _encode_inputs(request.inputs, tools, language)

@@ -8,8 +8,7 @@ import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
-from paddock.model.artifacts import Owner
-from paddock.model.files import File
+from paddock.model.artifacts import Artifact, Owner
 
 LOCAL = "local"
 """The one principal there is until callers can be told apart: whoever reaches a server on loopback."""
@@ -22,7 +21,7 @@ class Session:
     """What one client keeps between its calls, for as long as it is connected."""
 
     id: str = field(default_factory=lambda: f"s_{secrets.token_urlsafe(16)}")
-    files: dict[str, File] = field(default_factory=dict)  # attached, by the id of the artifact that each is
+    files: dict[str, Artifact] = field(default_factory=dict)  # attached, by their ids
     token_digest: bytes = b""  # of what the client authenticates with
     state_reason: str | None = None  # why what its client set before is not here
 

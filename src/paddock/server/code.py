@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,8 @@ from paddock.model.result import RunError, RunResult, Usage, Verdict
 from paddock.record import new_run_id
 from paddock.server import context
 from paddock.server.caller import Caller
-from paddock.server.offer import Offer, answer, told
+from paddock.server.files import with_files
+from paddock.server.offer import Offer, answer, failed, told
 from paddock.server.telling import Telling
 from paddock.store.run_records import GOING_ON, NewRun, fingerprint
 from paddock.tools.health import CODE_TOOL
@@ -47,7 +49,7 @@ def offer(serving: Serving, definition: Definition) -> Offer:
         ),
         _meta={CODE_TOOL: True},
     )
-    return Offer(tool, code.call)
+    return Offer(tool, code.call, code.refused)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +74,8 @@ class _Code:
 
             found = await alint(asked.code, mode=asked.options.get("mode", "expression"))
             return _answered(self.face.findings(self._definition, found), ())
-        if asked.uses_files and caller.session is not None:
-            files = [*caller.session.files.values(), *(asked.options.get("files") or ())]
-            asked = replace(asked, options={**asked.options, "files": files})
+        if asked.uses_files or asked.artifacts:
+            asked = await with_files(self._serving, caller, asked)
         run = _Run(new_run_id(), caller, asked)
         earlier = await self._begun(run)
         if earlier is not None:
@@ -85,12 +86,17 @@ class _Code:
         try:
             return await self._told(run, await self._run(run))
         except PaddockError as problem:
-            failed = self.face.failed(self._definition, asked, problem)
-            if failed is None:
+            told_of = self.face.failed(self._definition, asked, problem)
+            if told_of is None:
                 raise
             if isinstance(problem, HostError):
                 log.warning("%s: %s", type(problem).__name__, problem)
-            return _answered(failed, ())
+            return _answered(told_of, ())
+
+    def refused(self, envelope: Mapping[str, Any]) -> CallToolResult:
+        """What is wrong with a call: an envelope, unless the face has its own way."""
+        own = getattr(self.face, "refused", None)
+        return failed(envelope) if own is None else _answered(own(self._definition, envelope), ())
 
     async def _begun(self, run: _Run) -> dict[str, Any] | None:
         """Write the run down; what there is of an earlier one with the same key, where there is one."""

@@ -26,6 +26,7 @@ FACES = {
     "markdown": "paddock.definitions.faces.markdown",
     "terminal": "paddock.definitions.faces.terminal",
     "logged": "paddock.definitions.faces.logged",
+    "inputs": "paddock.definitions.faces.inputs",
 }
 """By name, the module of each."""
 
@@ -60,6 +61,7 @@ class Asked:
     idempotency_key: str | None = None
     uses_files: bool = False  # the files that are attached to the session go in
     connections: Mapping[str, str] = field(default_factory=dict)  # to call tools with, by upstream
+    artifacts: tuple[str, ...] = ()  # and these, by id, URL or file name
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,10 @@ class Given:
 
 
 class Face(Protocol):
-    """How a definition looks, what its arguments ask for, and how a result is told. A module is one."""
+    """How a definition looks, what its arguments ask for, and how a result is told. A module is one.
+
+    One that has `refused(definition, envelope) -> Given` tells wrong arguments in its own way too.
+    """
 
     def look(self, definition: Definition, setting: Setting) -> Look: ...
 
