@@ -45,9 +45,14 @@ log = logging.getLogger(__name__)
 Context = Any
 
 
-def server(serving: Serving, definitions: Sequence[Definition] | None = None) -> Server[Any]:
-    """The server that runs code in `serving`; by default it offers the native definition. Starts nothing by itself."""
-    offered = _Offered(serving, [shipped(SHIPPED[0])] if definitions is None else definitions)
+def server(
+    serving: Serving, definitions: Sequence[Definition] | None = None, *, more: Sequence[Offer] = ()
+) -> Server[Any]:
+    """The server that runs code in `serving`; by default it offers the native definition. Starts nothing by itself.
+
+    `more` is offered beside what Paddock has, by a program that has tools of its own.
+    """
+    offered = _Offered(serving, [shipped(SHIPPED[0])] if definitions is None else definitions, more)
     return Server(
         NAME,
         version=__version__,
@@ -60,12 +65,13 @@ def server(serving: Serving, definitions: Sequence[Definition] | None = None) ->
 
 
 class _Offered:
-    def __init__(self, serving: Serving, definitions: Sequence[Definition]) -> None:
+    def __init__(self, serving: Serving, definitions: Sequence[Definition], more: Sequence[Offer] = ()) -> None:
         self._serving = serving
         every = [
             *(code.offer(serving, each) for each in definitions),
             *runs.offers(serving),
             *artifacts.offers(serving),
+            *more,
         ]
         self._offers: dict[str, Offer] = {each.tool.name: each for each in every}
 
@@ -113,7 +119,7 @@ class _Offered:
         except PaddockError as problem:
             raise MCPError(surface(problem).mcp_code, str(problem)) from None
         if found is None:
-            raise MCPError(INVALID_PARAMS, f"there is no resource {str(asked.uri)[:200]!r}")
+            raise MCPError(INVALID_PARAMS, f"there is no resource {str(asked.uri)[:200]!r}", {"uri": str(asked.uri)})
         return ReadResourceResult(contents=[found])
 
     def _caller(self, context: ServerRequestContext[Any]) -> Caller:
