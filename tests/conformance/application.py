@@ -72,7 +72,9 @@ class _Beside:
 
     async def list_tools(self, context: Context, asked: PaginatedRequestParams) -> ListToolsResult:
         ours = await self._ours(context, asked)
-        changing = [Tool(name=name, description="Says that a list has changed.", input_schema=EMPTY) for name in CHANGES]
+        changing = [
+            Tool(name=name, description="Says that a list has changed.", input_schema=EMPTY) for name in CHANGES
+        ]
         return ListToolsResult(tools=[*ours.tools, *asking_tools.TOOLS, *changing])
 
     async def call(self, context: Context, asked: CallToolRequestParams) -> CallToolResult | InputRequiredResult:

@@ -19,7 +19,8 @@ SCENARIO_MILLISECONDS = 300_000
 # What the suite makes its server ask for, logging and sampling, is deprecated in the newest era.
 @pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
 @pytest.mark.parametrize(
-    ("suite", "version", "scenarios"), [("active", "2025-06-18", 27), ("active", "2025-11-25", 31), ("all", "2026-07-28", 40)]
+    ("suite", "version", "scenarios"),
+    [("active", "2025-06-18", 27), ("active", "2025-11-25", 31), ("all", "2026-07-28", 40)],
 )
 async def test_every_check_of_the_official_suite_succeeds(
     suite: str, version: str, scenarios: int, installed_clients: InstalledClients, tmp_path: Path
