@@ -7,7 +7,13 @@ from typing import Any
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
-from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, PromptsListChanged, ToolsListChanged
+from mcp.server.subscriptions import (
+    InMemorySubscriptionBus,
+    ListenHandler,
+    PromptsListChanged,
+    ServerEvent,
+    ToolsListChanged,
+)
 from mcp_types import (
     CallToolRequestParams,
     CallToolResult,
@@ -41,12 +47,15 @@ from tests.conformance import asking_tools, plain_tools, prompts_and_resources
 from tests.conformance.plain_tools import EMPTY, text
 
 Context = ServerRequestContext[Any]
-CHANGES = {"test_trigger_tool_change": ToolsListChanged(), "test_trigger_prompt_change": PromptsListChanged()}
+CHANGES: dict[str, ServerEvent] = {
+    "test_trigger_tool_change": ToolsListChanged(),
+    "test_trigger_prompt_change": PromptsListChanged(),
+}
 
 
 def application(serving: Serving) -> Starlette:
     made = server(serving, more=plain_tools.offers())
-    # What a client hands back of an unfinished request may be anything; the SDK seals it, and this is how it is asked to.
+    # What a client hands back of an unfinished request may be anything: the SDK seals it, where it is told to.
     made.middleware.append(RequestStateBoundary(RequestStateSecurity.ephemeral(), default_audience=made.name))
     _Beside(made).register()
     return app(made)

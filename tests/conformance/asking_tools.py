@@ -96,7 +96,7 @@ async def _tool_with_logging(context: Context, asked: CallToolRequestParams) -> 
 async def _missing_capability(context: Context, asked: CallToolRequestParams) -> Answer:
     able = context.session.client_capabilities
     if able is None or able.sampling is None:
-        needed = {"requiredCapabilities": {"sampling": {}}}
+        needed: dict[str, Any] = {"requiredCapabilities": {"sampling": {}}}
         raise MCPError(MISSING_REQUIRED_CLIENT_CAPABILITY, "This tool needs a client that can sample", needed)
     return text("The client can sample.")
 

@@ -29,7 +29,7 @@ async def test_every_check_of_the_official_suite_succeeds(
         command = [installed_clients.conformance, "server", "--url", address, "--spec-version", version]
         found = await ran([*command, "--suite", suite], tmp_path / "all")
         for name in [name for name, problems in found.items() if problems]:
-            # The suite waits a second or so for some notifications, which a busy machine may not keep: once more, alone.
+            # The suite waits a second or so for some notifications; a busy machine may take longer. Once more, alone:
             found |= await ran([*command, "--scenario", name], tmp_path / name)
     assert ({name: problems for name, problems in found.items() if problems}, len(found)) == ({}, scenarios)
 
