@@ -31,7 +31,8 @@ class Wire:
         self, method: str, params: dict[str, Any] | None = None, *, headers: dict[str, str] | None = None, **meta: str
     ) -> httpx.Response:
         given = params or {}
-        named = {"mcp-name": str(given[key]) for key in ("name", "uri") if key in given}
+        name = given.get("name") or given.get("uri")
+        named = {} if name is None else {"mcp-name": str(name)}
         sent = ACCEPT | {"mcp-protocol-version": NEWEST, "mcp-method": method} | named | (headers or {})
         body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": given | {"_meta": META | meta}}
         return await self.http.post(self.address, json=body, headers=sent)
