@@ -57,12 +57,19 @@ log = logging.getLogger(__name__)
 Context = Any
 
 
-def server(serving: Serving, definitions: Sequence[Definition] | None = None, *, saved: Names = ()) -> Server[Any]:
+def server(
+    serving: Serving,
+    definitions: Sequence[Definition] | None = None,
+    *,
+    saved: Names = (),
+    more: Sequence[Offer] = (),
+) -> Server[Any]:
     """The server that runs code in `serving`; by default it offers the native definition. Starts nothing by itself.
 
-    `saved` names definitions of users that are offered too, as they are at the moment.
+    `saved` names definitions of users that are offered too, as they are at the moment; `more` is what a program has
+    beside all that.
     """
-    offered = _Offered(serving, [shipped(SHIPPED[0])] if definitions is None else definitions, saved)
+    offered = _Offered(serving, [shipped(SHIPPED[0])] if definitions is None else definitions, saved, more)
     return _Server(
         NAME,
         version=__version__,
@@ -94,7 +101,9 @@ class _Server(Server[Any]):
 
 
 class _Offered:
-    def __init__(self, serving: Serving, definitions: Sequence[Definition], saved: Names) -> None:
+    def __init__(
+        self, serving: Serving, definitions: Sequence[Definition], saved: Names, more: Sequence[Offer]
+    ) -> None:
         self._serving = serving
         self._definitions = tuple(definitions)
         self._saved = Saved(serving, saved)
@@ -106,6 +115,7 @@ class _Offered:
             *runs.offers(serving),
             *artifacts.offers(serving),
             *_companions(serving, definitions),
+            *more,
         ]
         self._offers: dict[str, Offer] = {each.tool.name: each for each in every}
         self._file_offers = {each.tool.name: each for each in files.offers(serving)}
@@ -198,7 +208,7 @@ class _Offered:
         except PaddockError as problem:
             raise MCPError(surface(problem).mcp_code, str(problem)) from None
         if found is None:
-            raise MCPError(INVALID_PARAMS, f"there is no resource {uri[:200]!r}")
+            raise MCPError(INVALID_PARAMS, f"there is no resource {uri[:200]!r}", {"uri": uri})
         return ReadResourceResult(contents=[found])
 
     async def list_prompts(
