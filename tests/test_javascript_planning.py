@@ -44,6 +44,11 @@ FITS = [
     "const s = 'a\\\nprocess'; s",
     "setTimeout(() => 1, 1); structuredClone({}); new URL('http://a'); atob(btoa('x'))",
     "x = a ? b : c",
+    "console.log(1); console?.error(2); console\n  .warn(3)",
+    "const { log, error: complain } = console; log(1)",
+    "[1].forEach(console.log)",
+    "const console = { table() {} }; console.table()",
+    "({ console: 1 })",
 ]
 FITS_TYPED = [
     "const f = (process: string) => 1; f('x')",
@@ -57,6 +62,15 @@ FITS_TYPED = [
     "namespace performance { export const now = 1 }",
 ]
 MISFITS = [
+    ("console.log(1)\nconsole.table([1])", "uses console.table", 2),
+    ("console.group('x')", "uses console.group", 1),
+    ("console.time?.('x')", "uses console.time", 1),
+    ("const { log, dir } = console", "uses console.dir", 1),
+    ("const logger = console", "uses console", 1),
+    ("f({ console })", "uses console", 1),
+    ("console['log'](1)", "uses console", 1),
+    ("globalThis.process?.version", "uses process", 1),
+    ("navigator.userAgent", "uses navigator", 1),
     ("const fs = require('fs')", "uses require", 1),
     ("1\n\nprocess.exit(1)", "uses process", 3),
     ("Buffer.from('x')", "uses Buffer", 1),

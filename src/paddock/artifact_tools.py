@@ -42,6 +42,7 @@ class ArtifactTool:
     title: str
     description: str
     input_schema: Mapping[str, Any]
+    output_schema: Mapping[str, Any]
     is_read_only: bool
 
 
@@ -232,60 +233,67 @@ def _schema(properties: Mapping[str, Any], required: list[str]) -> dict[str, Any
 
 def _number(description: str, least: int, most: int | None = None, default: int | None = None) -> dict[str, Any]:
     values = {"type": "integer", "minimum": least, "maximum": most, "default": default, "description": description}
-    return {name: value for name, value in values.items() if value is not None}
+    return {name: value for name, value in values.items() if value not in (None, "")}
 
 
-_REF = {"type": "string", "description": "Its id, its URL or its file name; of several of one name the newest."}
+_TEXT = {"type": "string"}
 _READ = {
-    "ref": _REF,
-    "offset": _number("Where to begin: so many characters, or lines, from the beginning.", 0, default=0),
-    "limit": _number("How many characters, or lines, or with search matches, at most.", 1),
-    "unit": {"enum": ["characters", "lines"], "default": "characters", "description": "What offset and limit count."},
-    "search": {"type": "string", "description": "Show only what matches: words as they stand, in any case."},
-    "smartGrepQuery": {"type": "string", "description": "The same as search."},
-    "is_regex": {"type": "boolean", "default": False, "description": "search is a regular expression (RE2)."},
-    "context_lines": _number("Lines to show before and after each match.", 0, MOST_CONTEXT, 2),
+    "ref": {**_TEXT, "description": "Id, URL or file name (the newest of that name)."},
+    "offset": _number("Where to begin, in `unit`.", 0),
+    "limit": _number("Most of `unit`, or matches.", 1),
+    "unit": {"enum": ["characters", "lines"], "default": "characters"},
+    "search": {**_TEXT, "description": "Only lines with these words, in any case."},
+    "smartGrepQuery": {**_TEXT, "description": "The same."},
+    "is_regex": {"type": "boolean", "description": "RE2."},
+    "context_lines": _number("", 0, MOST_CONTEXT, 2),
 }
 _WRITE = {
-    "filename": {"type": "string", "description": "Its name; to replace or append also its id or its URL."},
-    "content": {"type": "string", "description": "Its content, where that is text."},
-    "base64": {"type": "string", "description": "Its content in base64, where it is not."},
-    "file_type": {"type": "string", "description": "csv, json, … or a mime type; else by the name."},
+    "filename": {**_TEXT, "description": "To replace or append, also id or URL."},
+    "content": {**_TEXT, "description": "Text."},
+    "base64": {**_TEXT, "description": "In its place."},
+    "file_type": {**_TEXT, "description": "csv, json, … or a mime type; else by name."},
     "mode": {
         "enum": ["create", "replace", "append"],
         "default": "create",
-        "description": "A new artifact; or other content for this session's newest of that name, or more at its end.",
+        "description": "The last two: this session's newest of that name.",
     },
 }
 _LIST = {
-    "session_only": {"type": "boolean", "default": False, "description": "Only those that this session made."},
-    "filename": {"type": "string", "description": "Only names that fit, such as *.csv."},
-    "mime_type": {"type": "string", "description": "Only types that fit, such as text/*."},
-    "limit": _number("How many at most.", 1, MOST_LISTED, 50),
-    "cursor": {"type": "string", "description": "The cursor of the list before, for those that come after it."},
+    "session_only": {"type": "boolean"},
+    "filename": {**_TEXT, "description": "As *.csv."},
+    "mime_type": {**_TEXT, "description": "As text/*."},
+    "limit": _number("", 1, MOST_LISTED, 50),
+    "cursor": _TEXT,
 }
+
+
+_ANSWER = {"type": "object", "properties": {"success": {"type": "boolean"}}, "required": ["success"]}
+"""What every answer has: beside it what docs/artifacts.md says, which to send each client would cost it more."""
 
 TOOLS = (
     ArtifactTool(
         "read_artifact",
         "Read an artifact",
-        "Read a file that was kept: a page of its text, or with search the lines that match. In a large one search "
-        "first, or go on with the offset and unit that next gives.",
+        "Read a kept file: a page of its text, or the lines that match. Search a large one first, or go on with what "
+        "`next` says.",
         _schema(_READ, ["ref"]),
+        _ANSWER,
         is_read_only=True,
     ),
     ArtifactTool(
         "write_artifact",
         "Write an artifact",
-        "Keep a file for later: it outlives this run, and scripts can read it.",
+        "Keep a file for later; scripts can read it.",
         _schema(_WRITE, ["filename"]),
+        _ANSWER,
         is_read_only=False,
     ),
     ArtifactTool(
         "list_artifacts",
         "List artifacts",
-        "List the files that were kept, the newest first.",
+        "List kept files, the newest first.",
         _schema(_LIST, []),
+        _ANSWER,
         is_read_only=True,
     ),
 )

@@ -30,6 +30,7 @@ class Record:
         self._wall_seconds = 0.0
         self._streams: dict[str, list[str]] = {"stdout": [], "stderr": []}
         self._output_bytes = 0
+        self._characters = {"stdout": 0, "stderr": 0}
         self._truncated: list[str] = []
         self._logs: list[dict[str, str]] = []
         self._finished: Finished | None = None
@@ -96,7 +97,20 @@ class Record:
         return kept
 
     def _keep(self, event: Output) -> Output | None:
-        """Output up to the limit; the first byte over it ends the run."""
+        """Output up to the limits."""
+        room = self._plan.limits.stream_characters - self._characters[event.stream]
+        self._characters[event.stream] += min(room, len(event.text))
+        if len(event.text) <= room:
+            return self._keep_bytes(event)
+        if event.stream not in self._truncated:
+            self._truncated.append(event.stream)
+        kept = self._keep_bytes(Output(event.stream, event.text[:room])) if room else None
+        if event.stream == "stdout":
+            self._finish(Finished(Verdict.OUTPUT_LIMIT, limit="stream_characters"))
+        return kept
+
+    def _keep_bytes(self, event: Output) -> Output | None:
+        """Output of both streams up to the limit; the first byte over it ends the run."""
         room = self._plan.limits.output_bytes - self._output_bytes
         data = event.text.encode(errors="replace")
         if len(data) <= room:
@@ -106,7 +120,8 @@ class Record:
         kept = data[:room].decode(errors="ignore")
         self._output_bytes += room
         self._streams[event.stream].append(kept)
-        self._truncated.append(event.stream)
+        if event.stream not in self._truncated:
+            self._truncated.append(event.stream)
         self.end(Verdict.OUTPUT_LIMIT)
         return Output(event.stream, kept) if kept else None
 

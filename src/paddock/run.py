@@ -74,6 +74,12 @@ class Paddock:
         """Run `code` and say how it ended. Raises only for a request that makes no sense, or a fault of the host."""
         return await self._run(asked(code, options), None)
 
+    async def follow(
+        self, code: str, watch: Watch, *, within: Belonging | None = None, **options: Unpack[Options]
+    ) -> RunResult:
+        """`run`, with `watch` told of everything as it happens; it must not block. Without the task of a stream."""
+        return await self._run(asked(code, options), watch, within)
+
     async def check(self, code: str, **options: Unpack[Options]) -> RunError | None:
         """What `run` would refuse before the first line: syntax, and with `type_check` types. Nothing runs."""
         self._stay_in_one_loop()
@@ -172,6 +178,13 @@ class Paddock:
 
         return redacted(value, self._toolbox.secrets)
 
+    def redact_json(self, text: str) -> str:
+        """The same for JSON text, quick where there is nothing to take out; empty where it cannot be read."""
+        from paddock.tools.redaction import may_hold_secrets, redacted_json
+
+        secrets = self._toolbox.secrets
+        return redacted_json(text, secrets) if secrets or may_hold_secrets(text) else text
+
     def upstreams(self) -> Mapping[str, Health]:
         """How each MCP server is, by its name. Nothing is connected for that."""
         return self._toolbox.health()
@@ -179,6 +192,7 @@ class Paddock:
     async def _run(self, request: Request, watch: Watch | None, within: Belonging | None = None) -> RunResult:
         self._stay_in_one_loop()
         scope = await self._toolbox.scope(request.tools, request.code, request.language, request.inputs)
+        scope.own = by_name(within.tools) if within is not None else {}
         plan = await self._plan(request, scope)
         held = Held(watch)
         held.late = may_move(plan, engines=self._factories)

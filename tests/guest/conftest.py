@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -29,7 +30,7 @@ def run(nursery: Nursery, tmp_path: Path) -> Run:
 
 @pytest.fixture(scope="session")
 def javascript_nursery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[JavaScriptNursery]:
-    nursery = JavaScriptNursery(tmp_path_factory.mktemp("javascript"))
+    nursery = JavaScriptNursery(tmp_path_factory.mktemp("javascript"), sys.executable)
     yield nursery
     nursery.close()
 

@@ -56,6 +56,8 @@ class Ran:
 class Nursery:
     """A process that forks guests, and how a test runs a script in one."""
 
+    runtime = "paddock.guest.python.main"
+
     def __init__(self, directory: Path, interpreter: str = INTERPRETER) -> None:
         self.directory = directory
         self._requests, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -63,7 +65,7 @@ class Nursery:
         path = str(Path(wire.__file__).parents[2])
         with theirs:
             self._process = subprocess.Popen(
-                [interpreter, str(program), str(theirs.fileno())],
+                [interpreter, str(program), str(theirs.fileno()), self.runtime],
                 pass_fds=[theirs.fileno()],
                 env={"PYTHONPATH": path, "PATH": os.environ["PATH"]},
             )
@@ -71,6 +73,9 @@ class Nursery:
     def close(self) -> None:
         self._requests.close()
         self._process.wait(PATIENCE_SECONDS)
+
+    def _request(self) -> dict[str, str]:
+        return {"directory": str(self.directory)}
 
     def run(
         self,
@@ -86,7 +91,7 @@ class Nursery:
         out, err = os.pipe(), os.pipe()
         socket.send_fds(
             self._requests,
-            [json.dumps({"directory": str(self.directory)}).encode()],
+            [json.dumps(self._request()).encode()],
             [control.fileno(), out[1], err[1]],
         )
         control.close()

@@ -1,15 +1,9 @@
-"""How a test runs a script in a guest for JavaScript: as one for Python, from another nursery."""
+"""How a test runs a script in a guest for JavaScript: as one for Python, from a nursery of that."""
 
 from __future__ import annotations
 
-import os
-import socket
-import subprocess
-import sys
 from collections.abc import Callable
-from pathlib import Path
 
-from paddock.jail import wire
 from paddock.jail.wire import Kind
 from tests.guest.harness import Nursery, Ran
 
@@ -17,19 +11,12 @@ Run = Callable[..., Ran]
 
 
 class JavaScriptNursery(Nursery):
-    """A process that forks guests for JavaScript."""
+    """A process that forks guests for JavaScript; attached files are in the directory."""
 
-    def __init__(self, directory: Path) -> None:
-        self.directory = directory
-        self._requests, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        program = Path(__file__).with_name("javascript_nursery.py")
-        path = str(Path(wire.__file__).parents[2])
-        with theirs:
-            self._process = subprocess.Popen(
-                [sys.executable, str(program), str(theirs.fileno())],
-                pass_fds=[theirs.fileno()],
-                env={"PYTHONPATH": path, "PATH": os.environ["PATH"]},
-            )
+    runtime = "paddock.guest.javascript.main"
+
+    def _request(self) -> dict[str, str]:
+        return {"directory": str(self.directory), "files": f"{self.directory}/files"}
 
 
 def logs(ran: Ran) -> list[tuple[str, str]]:

@@ -18,8 +18,8 @@ Uint8ClampedArray WeakMap WeakRef WeakSet decodeURI decodeURIComponent encodeURI
 isFinite isNaN parseFloat parseInt undefined unescape
 """
 OURS = """
-DOMException TextDecoder TextEncoder URL URLSearchParams atob btoa callTool clearInterval clearTimeout codeExec console
-files queueMicrotask readFile reportProgress setInterval setTimeout structuredClone
+DOMException TextDecoder TextEncoder ToolError URL URLSearchParams atob btoa callTool clearInterval clearTimeout
+codeExec console files queueMicrotask readFile reportProgress setInterval setTimeout structuredClone
 """
 
 

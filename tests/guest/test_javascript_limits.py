@@ -77,7 +77,7 @@ GREEDY = {
 
 @pytest.mark.parametrize("code", GREEDY.values(), ids=GREEDY)
 def test_a_script_that_wants_too_much_memory_says_so(run_javascript: Run, code: str) -> None:
-    ran = run_javascript(code, start={"limits": LIMITS})
+    ran = run_javascript(code, start={"limits": LIMITS | {"output_bytes": 1 << 30}})
     assert ran.status == "raised", (ran.header, ran.exit_code, ran.stderr)
     assert ran.raised == ("MemoryError", "out of memory")
 

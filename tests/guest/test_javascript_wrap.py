@@ -152,3 +152,14 @@ def test_a_script_that_does_not_compile_is_rejected(
 def test_nothing_of_a_script_that_does_not_compile_runs(run_javascript: Run) -> None:
     ran = run_javascript("console.log('ran')\nlet a = ;")
     assert (ran.status, ran.frames) == ("rejected", [])
+
+
+@pytest.mark.parametrize("link", ["1 +\n", "1\n+ ", "f\n.length +\n"])
+def test_the_last_expression_may_have_very_many_lines(run_javascript: Run, link: str) -> None:
+    assert run_javascript(f"const f = 'x'\n{link * 5000}1").value == 5001
+
+
+@pytest.mark.parametrize("brackets", ["[]", "()", "{}"])
+def test_brackets_in_each_other_beyond_all_measure_are_refused(run_javascript: Run, brackets: str) -> None:
+    ran = run_javascript(brackets[0] * 60_000 + brackets[1] * 60_000)
+    assert (ran.header["status"], ran.header["message"]) == ("rejected", "Maximum call stack size exceeded")

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
+import subprocess
 import sys
 import sysconfig
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -50,6 +53,21 @@ class Place:
 
     def variables_at(self, home: Path) -> dict[str, str]:
         return {**self.variables, "SETTING_HOME": str(home), "HOME": str(home)}
+
+    def told(self, kind: str, scripts: str, uid_base: int, *, accept: bool = False) -> dict[str, Any]:
+        """What a file of the tests prints, as JSON, in the setting `kind`; its guests have ids from `uid_base` on."""
+        home = self.home(kind, ordinary=kind not in ("root", "container"))
+        arguments = [str(home / "data"), str(uid_base), "yes" if accept else "no"]
+        ran = subprocess.run(
+            self.command(kind, str(self.folder / "tests" / scripts), *arguments),
+            capture_output=True,
+            text=True,
+            env=self.variables_at(home),
+            check=False,
+        )
+        assert (ran.returncode, ran.stderr) == (0, "")
+        told: dict[str, Any] = json.loads(ran.stdout)
+        return told
 
     def home(self, name: str, *, ordinary: bool) -> Path:
         """A folder of the setting's user."""

@@ -5,9 +5,7 @@ These tests need root, to become everything else. What the jail needs and a mach
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -33,18 +31,7 @@ def place() -> Iterator[Place]:
 
 def run(place: Place, kind: str, *, accept: bool = False) -> dict[str, Any]:
     """The scripts in that setting. Its own ids, so that whatever has them afterwards was left there."""
-    home = place.home(kind, ordinary=kind not in ("root", "container"))
-    arguments = [str(home / "data"), str(BASE), "yes" if accept else "no"]
-    ran = subprocess.run(
-        place.command(kind, str(place.folder / "tests" / SCRIPTS), *arguments),
-        capture_output=True,
-        text=True,
-        env=place.variables_at(home),
-        check=False,
-    )
-    assert (ran.returncode, ran.stderr) == (0, "")
-    told: dict[str, Any] = json.loads(ran.stdout)
-    return told
+    return place.told(kind, SCRIPTS, BASE, accept=accept)
 
 
 HELD = {

@@ -18,6 +18,16 @@ from paddock.run import Paddock
 ENGINES = ("quickjs", "node")
 
 
+def double(n: int) -> int:
+    """Twice as much."""
+    return 2 * n
+
+
+def refuse() -> None:
+    """Always fails."""
+    raise ValueError("no")
+
+
 @dataclass
 class Both:
     """The two engines."""
@@ -31,7 +41,7 @@ class Both:
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def both() -> AsyncIterator[Both]:
-    async with Paddock() as paddock:
+    async with Paddock(tools=[double, refuse]) as paddock:
         yield Both(paddock)
 
 

@@ -189,6 +189,7 @@ said
         "Authorization",
         "client-secret",
         "connection_id",
+        "PCID",
         "mcp-session-id",
         "active_identity",
         "_meta",

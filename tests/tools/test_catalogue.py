@@ -27,6 +27,28 @@ def test_a_tool_is_found_by_its_full_name_or_by_its_own_where_no_other_has_it(na
     assert ALL.find(name) is found
 
 
+PREFIXED = Catalogue(
+    [ORDERS, Tool("shop", "shop_users"), USERS, Tool("shop.eu", "orders")], servers=("shop", "shop.eu", "crm")
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("shop.shop_orders", "shop.orders"),
+        ("shop.shop_users", "shop.shop_users"),
+        ("shop.eu.shop.eu_orders", "shop.eu.orders"),
+        ("shop.shop_eu.orders", None),
+        ("shop.crm_orders", None),
+        ("shop.shop_", None),
+        ("shop_orders", None),
+    ],
+)
+def test_the_name_of_its_own_server_may_stand_before_a_tools(name: str, found: str | None) -> None:
+    tool = PREFIXED.find(name)
+    assert (tool and tool.full_name) == found
+
+
 @pytest.mark.parametrize(
     ("name", "hints"),
     [

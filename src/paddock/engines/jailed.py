@@ -19,7 +19,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from paddock.jail.guest import Guest, Report
-from paddock.jail.inbox import Asked, Called, Ended, Inbox, Logged, Message, Progressed, TooLarge
+from paddock.jail.inbox import Asked, Called, Ended, Inbox, Logged, Message, Printed, Progressed, TooLarge
 from paddock.jail.jail import Jail
 from paddock.jail.wire import CHUNK_BYTES, Kind, WireError, pack
 from paddock.model.events import (
@@ -111,11 +111,10 @@ class JailedExecution:
                 yield output
             try:
                 for count, message in enumerate(self._messages(), 1):
-                    event = self._event(message)
-                    if event is not None:
+                    for event in self._events(message):
                         yield event
-                    if isinstance(event, Finished):
-                        return
+                        if isinstance(event, Finished):
+                            return
                     if count % MESSAGES_AT_ONCE == 0:
                         await asyncio.sleep(0)
             except WireError as problem:
@@ -125,7 +124,7 @@ class JailedExecution:
                 yield self._used(Finished(Verdict.OUT_OF_MEMORY))
                 return
             if has_ended and not more and not self._is_paused():
-                for output in self._printed():
+                for output in (*self._printed(), *self._cut_short()):
                     yield output
                 yield self._death()
                 return
@@ -193,11 +192,26 @@ class JailedExecution:
                 data = self._guest.read(stream)
                 if not data:
                     break
-                if stream not in self._decoders:
-                    self._decoders[stream] = _DECODER("replace")
-                text = self._decoders[stream].decode(data)
-                if text:
+                if text := self._decoded(stream, data):
                     yield Output(stream, text)
+
+    def _decoded(self, stream: Stream, data: bytes) -> str:
+        if stream not in self._decoders:
+            self._decoders[stream] = _DECODER("replace")
+        return self._decoders[stream].decode(data)
+
+    def _cut_short(self) -> Iterator[Output]:
+        """What a stream ended with, where that is the beginning of a character."""
+        for stream, decoder in self._decoders.items():
+            if text := decoder.decode(b"", final=True):
+                yield Output(stream, text)
+
+    def _events(self, message: Message) -> Iterator[EngineEvent]:
+        event = self._event(message)
+        if isinstance(event, Finished):
+            yield from self._cut_short()
+        if event is not None:
+            yield event
 
     def _event(self, message: Message) -> EngineEvent | None:
         if isinstance(message, Called):
@@ -215,12 +229,18 @@ class JailedExecution:
             return ArtifactCall(message.id, message.do, name, message.mime_type, message.content)
         if isinstance(message, Logged):
             return Log(message.level, message.text)
+        if isinstance(message, Printed):
+            text = self._decoded(message.stream, message.data)
+            return Output(message.stream, text) if text else None
         if isinstance(message, TooLarge):
             return Finished(Verdict.OUTPUT_LIMIT, error_message=f"the result is {message.size} bytes of JSON")
         return self._finished(message)
 
     def _finished(self, ended: Ended) -> Finished:
         """The guest's own account, as far as it concerns the guest alone."""
+        if ended.status == "too_large":
+            words = f"the result is more than {self._plan.limits.output_bytes} bytes of JSON"
+            return self._used(Finished(Verdict.OUTPUT_LIMIT, error_message=words))
         verdict = {"ok": Verdict.OK, "raised": Verdict.RAISED, "rejected": Verdict.REJECTED}.get(ended.status)
         if ended.status == "exited":
             verdict = Verdict.RAISED if ended.exit_code else Verdict.OK
@@ -296,6 +316,7 @@ def _start(
             "processes": max(1, limits.processes),
             "recursion": limits.recursion,
             "output_bytes": limits.output_bytes,
+            "file_bytes": limits.file_bytes,
         },
         "tools": tools,
         "absent_modules": refused_modules,

@@ -70,6 +70,7 @@ class Driver:
         self.ready: Opened | None = None
         """The same, once it only waits for a script. The thread sets it, and who takes the driver clears it."""
         self._is_ended = False
+        self._holding = threading.Lock()  # a descriptor that is closed may be another file's a moment later
         self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         # A daemon: who does not close Paddock is not kept from ending. `_end_all` ends it in time.
         self._thread = threading.Thread(target=self._work, name="paddock-monty", daemon=True)
@@ -102,13 +103,11 @@ class Driver:
 
     def kill(self) -> None:
         """End the guest at once, whatever it does. For who has the driver: its session is given back by nobody else."""
-        opened = self.opened
-        if opened is None or opened.pid is None:
-            return
-        with suppress(ProcessLookupError):
-            if opened.pidfd is not None:
+        with self._holding, suppress(ProcessLookupError):
+            opened = self.opened
+            if opened is not None and opened.pidfd is not None:
                 signal.pidfd_send_signal(opened.pidfd, signal.SIGKILL)
-            else:
+            elif opened is not None and opened.pid is not None:
                 os.kill(opened.pid, signal.SIGKILL)
 
     def end(self) -> None:
@@ -144,12 +143,13 @@ class Driver:
 
     def drop(self) -> None:
         """In the thread: end the session."""
-        opened, self.opened = self.opened, None
+        with self._holding:
+            opened, self.opened = self.opened, None
+            if opened is not None and opened.pidfd is not None:
+                os.close(opened.pidfd)
         if opened is not None:
             with suppress(MontyError, RuntimeError):  # its worker is gone; the pool has replaced it
                 opened.session.__exit__(None, None, None)
-            if opened.pidfd is not None:
-                os.close(opened.pidfd)
 
     def _open(self, limits: Limits, fed: Prelude) -> None:
         session = self.pool.checkout(

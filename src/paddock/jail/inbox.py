@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 import msgspec
 
 from paddock.jail.json_text import check
-from paddock.jail.wire import ARTIFACT_BYTES, PREFIX, Kind, WireError, prefix
-from paddock.model.events import Level
+from paddock.jail.wire import ARTIFACT_BYTES, CHUNK_BYTES, PREFIX, Kind, WireError, prefix
+from paddock.model.events import Level, Stream
 
 CALL_BYTES = 8 * 1024 * 1024
 LOG_BYTES = 16 * 1024 * 1024
@@ -56,6 +56,13 @@ class Logged(msgspec.Struct, forbid_unknown_fields=True):
     text: str = ""
 
 
+class Printed(msgspec.Struct, forbid_unknown_fields=True):
+    """It has written this; a character may go on in the next."""
+
+    stream: Stream
+    data: bytes = b""
+
+
 class Ended(msgspec.Struct, forbid_unknown_fields=True):
     """It says how the script ended. Whether to believe it is the host's to decide."""
 
@@ -86,12 +93,13 @@ _MOST: dict[int, int] = {
     Kind.CALL: CALL_BYTES,
     Kind.PROGRESS: 0,
     Kind.ARTIFACT: ARTIFACT_BYTES,
+    Kind.PRINTED: CHUNK_BYTES,
 }
 _CALLED, _PROGRESSED = msgspec.json.Decoder(Called), msgspec.json.Decoder(Progressed)
 _ASKED, _ENDED, _TEXTS = msgspec.json.Decoder(Asked), msgspec.json.Decoder(Ended), msgspec.json.Decoder(Texts)
-_LOGGED = msgspec.json.Decoder(Logged)
+_LOGGED, _PRINTED = msgspec.json.Decoder(Logged), msgspec.json.Decoder(Printed)
 
-Message = Called | Progressed | Asked | Logged | Ended | TooLarge
+Message = Called | Progressed | Asked | Logged | Printed | Ended | TooLarge
 
 
 class Inbox:
@@ -155,6 +163,8 @@ def _message(kind: int, frame_id: int, header: bytes, body: bytes) -> Message:
             raise ValueError("not a line")
         logged.text = body.decode(errors="replace")
         return logged
+    if kind == Kind.PRINTED:
+        return Printed(_PRINTED.decode(header).stream, body)
     asked = _ASKED.decode(header)
     if asked.id or asked.content:
         raise ValueError("not a request for an artifact")

@@ -19,7 +19,7 @@ BODY_BYTES = 64 * 1024 * 1024
 ARTIFACT_BYTES = 16 * 1024 * 1024
 """Of one artifact; what a guest says of a larger one is not read."""
 CHUNK_BYTES = 256 * 1024
-"""Large files cross in frames of this size."""
+"""Large files cross in frames of this size, and what is printed in no larger ones."""
 
 
 class Kind(IntEnum):
@@ -37,6 +37,7 @@ class Kind(IntEnum):
     ARTIFACT = 19  # create one, or read one
     RESULT = 20  # the script is over; the body is the value's JSON text
     LOG = 21  # a line of a console, without its end; the header says which level
+    PRINTED = 22  # what a script with a console has written to stdout or stderr itself: so it stays in order with that
 
 
 class WireError(Exception):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypedDict
 
@@ -84,3 +84,4 @@ class Belonging:
     artifacts: Artifacts | None = None  # None: the library's own
     definition: str | None = None
     session: str | None = None
+    tools: tuple[Callable[..., Any], ...] = ()  # of the session itself: found by `call_tool` before any other

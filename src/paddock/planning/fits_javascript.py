@@ -17,7 +17,19 @@ GLOBALS = frozenset(
         *("clearImmediate", "global", "eval", "fetch", "WebSocket", "crypto", "performance", "Intl"),
         *("WebAssembly", "AbortController", "AbortSignal", "EventTarget", "Event", "Blob", "File"),
         *("ReadableStream", "WritableStream", "TransformStream", "MessageChannel", "Headers", "Request"),
-        *("Response", "FormData", "SharedArrayBuffer", "Atomics"),
+        *(
+            "Response",
+            "FormData",
+            "SharedArrayBuffer",
+            "Atomics",
+            "BroadcastChannel",
+            "CloseEvent",
+            "CompressionStream",
+        ),
+        *("ByteLengthQueuingStrategy", "CountQueuingStrategy", "Crypto", "CryptoKey", "CustomEvent", "Navigator"),
+        *("DecompressionStream", "MessageEvent", "MessagePort", "Performance", "PerformanceEntry", "PerformanceMark"),
+        *("PerformanceMeasure", "PerformanceObserver", "SubtleCrypto", "TextDecoderStream", "TextEncoderStream"),
+        *("URLPattern", "navigator"),
     )
 )
 """What Node's scripts find and those of the light engine do not."""
@@ -31,6 +43,10 @@ RESERVED = frozenset(
     )
 )
 _START = r"(?<![\w$#])(?<!(?<!\.\.)\.)"  # of a name that is no property; three dots spread it
+_OF_GLOBAL = re.compile(rf"{_START}globalThis\s*\??\.\s*({'|'.join(sorted(GLOBALS))})(?![\w$])")
+_CONSOLE = re.compile(rf"{_START}console(?![\w$])(?:\s*\??\.\s*([\w$]+))?")
+_CONSOLE_METHODS = frozenset(("log", "info", "warn", "error", "debug"))
+_TAKEN_FROM_CONSOLE = re.compile(r"\{([\w$\s,:]*)\}\s*=\s*\Z")
 _NAME = re.compile(rf"{_START}(?:{'|'.join(sorted(GLOBALS))})(?![\w$])")
 _KEY = re.compile(r"\s*\??\s*:")
 _OTHERWISE = re.compile(r"(?<![\w$#])(?:toLocale[A-Z]\w+|localeCompare|cbrt|hypot)(?![\w$])(?!\s*:(?!:))")
@@ -50,12 +66,28 @@ def misfit(code: str, names: frozenset[str]) -> Misfit | None:
         if match[0] not in own and not _is_key(text, match)
     ]
     found += [(match.start(), f"uses {match[0]}") for match in _OTHERWISE.finditer(text) if match[0] not in own]
+    found += [(match.start(1), f"uses {match[1]}") for match in _OF_GLOBAL.finditer(text)]
+    if "console" not in own:
+        found += [
+            (match.start(), f"uses {words}") for match in _CONSOLE.finditer(text) if (words := _of_node(text, match))
+        ]
     if (module := _module(text)) is not None:
         found.append((module.start(), f"{module[0]}s a module"))
     if not found:
         return None
     at, words = min(found)
     return Misfit(words, code.count("\n", 0, at) + 1)
+
+
+def _of_node(text: str, match: re.Match[str]) -> str:
+    """What a script uses of a console that only Node's has: a method, or the console as a thing of its own."""
+    if match[1] is not None:
+        return "" if match[1] in _CONSOLE_METHODS else f"console.{match[1]}"
+    taken = _TAKEN_FROM_CONSOLE.search(text, max(0, match.start() - 200), match.start())
+    if taken is None:
+        return "" if _KEY.match(text, match.end()) else "console"
+    names = {name.partition(":")[0].strip() for name in taken[1].split(",")}
+    return next((f"console.{name}" for name in sorted(names) if name and name not in _CONSOLE_METHODS), "")
 
 
 def _module(text: str) -> re.Match[str] | None:

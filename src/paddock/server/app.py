@@ -6,6 +6,7 @@ a page in a browser cannot reach it through a name of its own (`Host` and `Origi
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
     from starlette.applications import Starlette
     from starlette.requests import Request
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 BODY_BYTES = 32 * 1024 * 1024
 """Of one request: code, inputs and files together."""
@@ -26,7 +28,9 @@ BODY_BYTES = 32 * 1024 * 1024
 def app(server: Server[Any]) -> Starlette:
     """The ASGI application. Its lifespan begins and ends the sessions of clients."""
     health = Route("/healthz", _healthy, methods=["GET"])
-    return server.streamable_http_app(max_request_body_size=BODY_BYTES, custom_starlette_routes=[health])
+    made = server.streamable_http_app(max_request_body_size=BODY_BYTES, custom_starlette_routes=[health])
+    made.add_middleware(_Watched)
+    return made
 
 
 def checked_host(host: str) -> str:
@@ -45,3 +49,34 @@ def checked_host(host: str) -> str:
 
 async def _healthy(request: Request) -> PlainTextResponse:
     return PlainTextResponse("ok\n")
+
+
+def gone(request: Request | None) -> asyncio.Event | None:
+    """What is set when who made this request has closed the connection; None where there is none to close."""
+    return None if request is None else getattr(request.state, _GONE, None)
+
+
+class _Watched:
+    """Notes that a client has gone. In the eras with sessions the SDK goes on then, for a client that may come back and
+    ask for what it missed; nothing is kept here for that, so nobody ever could."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        left = asyncio.Event()
+        scope.setdefault("state", {})[_GONE] = left
+
+        async def watched() -> Message:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                left.set()
+            return message
+
+        await self._app(scope, watched, send)
+
+
+_GONE = "paddock_gone"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from collections.abc import Mapping
-from contextlib import aclosing
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mcp_types import CallToolResult, Tool, ToolAnnotations
@@ -14,21 +15,22 @@ from mcp_types import CallToolResult, Tool, ToolAnnotations
 from paddock.definitions.definition import Definition
 from paddock.definitions.faces.face import Asked, Face, Given, Outcome, Setting, Spilled, face_of
 from paddock.engines import registry
-from paddock.model.events import Done, Event, Output, Progress
+from paddock.model.errors import HostError, PaddockError
 from paddock.model.request import Belonging, Request
 from paddock.model.result import RunError, RunResult, Usage, Verdict
 from paddock.record import new_run_id
+from paddock.server import context
 from paddock.server.caller import Caller
 from paddock.server.files import with_files
 from paddock.server.offer import Offer, answer, failed, told
+from paddock.server.telling import Telling
 from paddock.store.run_records import GOING_ON, NewRun, fingerprint
 from paddock.tools.health import CODE_TOOL
 
 if TYPE_CHECKING:
     from paddock.server.serving import Serving
 
-STILL_SECONDS = 10.0
-"""A run that says nothing is said to be still running this often: a client may give up on one that is silent."""
+log = logging.getLogger(__name__)
 
 
 def offer(serving: Serving, definition: Definition) -> Offer:
@@ -68,9 +70,10 @@ class _Code:
     async def call(self, caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
         asked = self.face.asked(self._definition, arguments, self.setting)
         if asked.act == "lint":
-            from paddock.linting import lint
+            from paddock.linting import alint
 
-            return _answered(self.face.findings(self._definition, await asyncio.to_thread(lint, asked.code)), ())
+            found = await alint(asked.code, mode=asked.options.get("mode", "expression"))
+            return _answered(self.face.findings(self._definition, found), ())
         if asked.uses_files or asked.artifacts:
             asked = await with_files(self._serving, caller, asked)
         run = _Run(new_run_id(), caller, asked)
@@ -80,7 +83,15 @@ class _Code:
         if asked.is_detached:
             self._detach(run)
             return told({"run_id": run.id, "verdict": GOING_ON})
-        return await self._told(run, await self._run(run))
+        try:
+            return await self._told(run, await self._run(run))
+        except PaddockError as problem:
+            told_of = self.face.failed(self._definition, asked, problem)
+            if told_of is None:
+                raise
+            if isinstance(problem, HostError):
+                log.warning("%s: %s", type(problem).__name__, problem)
+            return _answered(told_of, ())
 
     def refused(self, envelope: Mapping[str, Any]) -> CallToolResult:
         """What is wrong with a call: an envelope, unless the face has its own way."""
@@ -102,6 +113,7 @@ class _Code:
             idempotency_key=key,
             fingerprint=mark,
             redact=self._serving.paddock.redact,
+            redact_json=self._serving.paddock.redact_json,
         )
         earlier = await self._serving.store.runs.begin(new)
         return None if earlier is None else earlier.to_dict()
@@ -115,27 +127,19 @@ class _Code:
     async def _run(self, run: _Run) -> RunResult:
         """Follow the run to its end, telling the caller how far it is. However it ends, that is written down."""
         runs, artifacts = self._serving.store.runs, self._serving.artifacts.of(run.caller.owner, run.id)
-        within = Belonging(run.id, artifacts, self._definition.name, run.caller.owner.session)
-        result = _unfinished(run, self._definition.name, Verdict.LOST, "the host could not end it")
-        still = asyncio.create_task(_say_still(run.caller))
+        own = context.tools_of(run.caller) if "session" in self._definition.companions else ()
+        within = Belonging(run.id, artifacts, self._definition.name, run.caller.owner.session, own)
+        telling = Telling(run.caller.report, partial(runs.printed, run.id))
+        result, verdict = None, Verdict.LOST
         try:
-            stream = self._serving.paddock.stream(run.asked.code, within=within, **run.asked.options)
-            async with aclosing(stream) as events:  # type: ignore[type-var]
-                event: Event
-                async for event in events:
-                    if isinstance(event, Progress):
-                        still.cancel()
-                        await run.caller.report(event.done, event.total, event.message)
-                    elif isinstance(event, Output):
-                        runs.printed(run.id, event.stream, event.text)
-                    elif isinstance(event, Done):
-                        result = event.result
+            result = await self._serving.paddock.follow(run.asked.code, telling, within=within, **run.asked.options)
+            await telling.told()
         except asyncio.CancelledError:
-            result = _unfinished(run, self._definition.name, Verdict.CANCELLED, "its caller ended it")
+            verdict = Verdict.CANCELLED
             raise
         finally:
-            still.cancel()
-            await runs.finish(run.id, result)
+            telling.end()
+            await runs.finish(run.id, result or _unfinished(run, self._definition.name, verdict))
         return result
 
     async def _told(self, run: _Run, result: RunResult) -> CallToolResult:
@@ -145,20 +149,26 @@ class _Code:
         return _answered(given, made)
 
     async def _spilled(self, run: _Run, result: RunResult) -> Spilled | None:
+        """The value as an artifact, where it is too large to be given back and can be kept."""
         most = self.face.spill_bytes(self._definition)
         text = result.output_json or ""
-        if most is None or len(text) <= most:
+        if most is None or len(text) * 4 <= most or len(data := text.encode(errors="replace")) <= most:
             return None
         own = self._serving.artifacts.of(run.caller.owner, run.id)
-        artifact = await own.create(f"result-{run.id}.json", "application/json", text.encode(errors="replace"))
+        try:
+            artifact = await own.create(f"result-{run.id}.json", "application/json", data)
+        except PaddockError as problem:  # what the run came to is worth more than a short answer
+            log.warning("the result of %s cannot be kept, and is given back whole: %s", run.id, problem)
+            return None
         return Spilled(artifact, text[:PREVIEW_CHARACTERS])
 
 
 PREVIEW_CHARACTERS = 200
 
 
-def _unfinished(run: _Run, definition: str, verdict: Verdict, message: str) -> RunResult:
+def _unfinished(run: _Run, definition: str, verdict: Verdict) -> RunResult:
     """What is written down of a run that has no result. What it printed is kept as it came."""
+    was_cancelled = verdict is Verdict.CANCELLED
     return RunResult(
         run_id=run.id,
         verdict=verdict,
@@ -166,7 +176,9 @@ def _unfinished(run: _Run, definition: str, verdict: Verdict, message: str) -> R
         engine=None,
         engine_reason=None,
         usage=Usage(0.0),
-        error=RunError("Cancelled" if verdict is Verdict.CANCELLED else "HostError", message),
+        error=RunError("Cancelled", "its caller ended it")
+        if was_cancelled
+        else RunError("HostError", "the host could not end it"),
         definition=definition,
         session=run.caller.owner.session,
     )
@@ -177,15 +189,6 @@ def _answered(given: Given, artifacts: tuple[Any, ...]) -> CallToolResult:
     if text is None and given.structured is not None:
         text = json.dumps(given.structured, ensure_ascii=False)
     return answer(text, given.structured, is_error=given.is_error, artifacts=artifacts, meta=given.meta)
-
-
-async def _say_still(caller: Caller) -> None:
-    """Count the seconds, until the script says itself how far it is."""
-    waited = 0.0
-    while True:
-        await asyncio.sleep(STILL_SECONDS)
-        waited += STILL_SECONDS
-        await caller.report(waited, None, f"still running after {waited:g} s")
 
 
 async def _unheard(done: float, total: float | None, message: str) -> None:

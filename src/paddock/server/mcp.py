@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -25,19 +25,22 @@ from mcp_types import (
     GetPromptResult,
     ListPromptsResult,
     ListResourcesResult,
+    ListResourceTemplatesResult,
     ListToolsResult,
     PaginatedRequestParams,
     ReadResourceRequestParams,
     ReadResourceResult,
     TextResourceContents,
 )
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from paddock import __version__
 from paddock.definitions.definition import SHIPPED, Definition, shipped
 from paddock.model import envelope
 from paddock.model.errors import PaddockError, RequestError, surface
 from paddock.model.words import nearest
-from paddock.server import artifacts, code, files, prompts, runs
+from paddock.server import artifacts, code, context, discovery, files, prompts, runs
+from paddock.server.app import gone
 from paddock.server.caller import LOCAL, Caller
 from paddock.server.changes import Changes
 from paddock.server.definitions import Names, Saved
@@ -54,12 +57,19 @@ log = logging.getLogger(__name__)
 Context = Any
 
 
-def server(serving: Serving, definitions: Sequence[Definition] | None = None, *, saved: Names = ()) -> Server[Any]:
+def server(
+    serving: Serving,
+    definitions: Sequence[Definition] | None = None,
+    *,
+    saved: Names = (),
+    more: Sequence[Offer] = (),
+) -> Server[Any]:
     """The server that runs code in `serving`; by default it offers the native definition. Starts nothing by itself.
 
-    `saved` names definitions of users that are offered too, as they are at the moment.
+    `saved` names definitions of users that are offered too, as they are at the moment; `more` is what a program has
+    beside all that.
     """
-    offered = _Offered(serving, [shipped(SHIPPED[0])] if definitions is None else definitions, saved)
+    offered = _Offered(serving, [shipped(SHIPPED[0])] if definitions is None else definitions, saved, more)
     return _Server(
         NAME,
         version=__version__,
@@ -68,6 +78,7 @@ def server(serving: Serving, definitions: Sequence[Definition] | None = None, *,
         on_list_tools=offered.list_tools,
         on_call_tool=offered.call,
         on_list_resources=offered.list_resources,
+        on_list_resource_templates=offered.list_templates,
         on_read_resource=offered.read_resource,
         on_list_prompts=offered.list_prompts,
         on_get_prompt=offered.get_prompt,
@@ -90,7 +101,9 @@ class _Server(Server[Any]):
 
 
 class _Offered:
-    def __init__(self, serving: Serving, definitions: Sequence[Definition], saved: Names) -> None:
+    def __init__(
+        self, serving: Serving, definitions: Sequence[Definition], saved: Names, more: Sequence[Offer]
+    ) -> None:
         self._serving = serving
         self._definitions = tuple(definitions)
         self._saved = Saved(serving, saved)
@@ -101,6 +114,8 @@ class _Offered:
             *(code.offer(serving, each) for each in definitions),
             *runs.offers(serving),
             *artifacts.offers(serving),
+            *_companions(serving, definitions),
+            *more,
         ]
         self._offers: dict[str, Offer] = {each.tool.name: each for each in every}
         self._file_offers = {each.tool.name: each for each in files.offers(serving)}
@@ -151,7 +166,7 @@ class _Offered:
         if problem is not None:
             return offer.refused(problem)
         try:
-            return await offer.call(self._caller(context), arguments)
+            return await _while_there(gone(context.request), offer.call(self._caller(context), arguments))
         except RequestError as refused:
             return offer.refused(
                 envelope.envelope("mcp_input_validation", asked.name, str(refused), "INPUT_VALIDATION_FAILED")
@@ -176,6 +191,11 @@ class _Offered:
             resources=[*(prompts.resources(definitions) if cursor is None else ()), *found], next_cursor=after
         )
 
+    async def list_templates(
+        self, context: ServerRequestContext[Any], asked: PaginatedRequestParams | None
+    ) -> ListResourceTemplatesResult:
+        return ListResourceTemplatesResult(resource_templates=artifacts.templates(self._serving))
+
     async def read_resource(
         self, context: ServerRequestContext[Any], asked: ReadResourceRequestParams
     ) -> ReadResourceResult:
@@ -188,7 +208,7 @@ class _Offered:
         except PaddockError as problem:
             raise MCPError(surface(problem).mcp_code, str(problem)) from None
         if found is None:
-            raise MCPError(INVALID_PARAMS, f"there is no resource {uri[:200]!r}")
+            raise MCPError(INVALID_PARAMS, f"there is no resource {uri[:200]!r}", {"uri": uri})
         return ReadResourceResult(contents=[found])
 
     async def list_prompts(
@@ -212,7 +232,8 @@ class _Offered:
             await context.session.report_progress(done, total, message or None)
 
         name = _session_name(context)
-        return Caller(LOCAL, None if name is None else self._serving.sessions.of(name), report)
+        token = "" if context.request is None else context.request.headers.get("authorization", "")
+        return Caller(LOCAL, None if name is None else self._serving.sessions.of(name, token), report)
 
 
 def _unknown(name: str, offers: Mapping[str, Offer]) -> dict[str, Any]:
@@ -222,9 +243,39 @@ def _unknown(name: str, offers: Mapping[str, Offer]) -> dict[str, Any]:
     return envelope.envelope("tool_not_found", name, summary, "TOOL_NOT_FOUND", hints=hints)
 
 
+def _companions(serving: Serving, definitions: Sequence[Definition]) -> list[Offer]:
+    """The tools that stand beside those definitions."""
+    wanted = {group for each in definitions for group in each.companions}
+    found = discovery.offers(serving) if _is_discovered(serving, wanted) else []
+    return [*found, *context.offers(serving)] if "session" in wanted else found
+
+
+def _is_discovered(serving: Serving, wanted: Collection[str]) -> bool:
+    return "discovery" in wanted or ("discovery_if_tools" in wanted and serving.has_tools)
+
+
+async def _while_there(left: asyncio.Event | None, work: Awaitable[CallToolResult]) -> CallToolResult:
+    """What `work` comes to. A client that goes away meanwhile ends it, as one that cancels does."""
+    if left is None:
+        return await work
+    working, leaving = asyncio.ensure_future(work), asyncio.ensure_future(left.wait())
+    try:
+        await asyncio.wait([working, leaving], return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise asyncio.CancelledError
+        return working.result()
+    finally:
+        leaving.cancel()
+        if not working.done():
+            working.cancel()
+            await asyncio.wait([working])
+
+
 def _session_name(context: ServerRequestContext[Any]) -> str | None:
     """What tells this client's calls from another's: its session over HTTP; a connection of any other kind is one."""
     if context.request is None:
         return "connection"
+    if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
+        return None  # it has no sessions; a header that looks like one is the client's own invention
     name: str | None = context.request.headers.get("mcp-session-id")
     return name

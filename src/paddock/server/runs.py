@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _SCHEMA = {
     "type": "object",
-    "properties": {"run_id": {"type": "string", "description": "As a detached run answered it."}},
+    "properties": {"run_id": {"type": "string"}},
     "required": ["run_id"],
     "additionalProperties": False,
 }
@@ -29,8 +29,8 @@ def offers(serving: Serving) -> list[Offer]:
         name="get_run",
         title="Get a run",
         description=(
-            "How a run goes that was begun with `detach`: verdict `running` with what it has printed so far, or its "
-            "result. Wait some seconds between two calls."
+            "How a detached run goes: verdict `running` and what it printed so far, or its result. Wait some seconds "
+            "between calls."
         ),
         input_schema=_SCHEMA,
         annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False),
@@ -38,11 +38,9 @@ def offers(serving: Serving) -> list[Offer]:
     cancel = Tool(
         name="cancel_run",
         title="Cancel a run",
-        description="End a detached run now. What it has done and printed is kept.",
+        description="End a detached run; what it printed is kept.",
         input_schema=_SCHEMA,
-        annotations=ToolAnnotations(
-            read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False
-        ),
+        annotations=ToolAnnotations(destructive_hint=True, idempotent_hint=True, open_world_hint=False),
     )
     return [Offer(get, runs.get), Offer(cancel, runs.cancel)]
 

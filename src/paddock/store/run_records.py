@@ -41,6 +41,7 @@ class NewRun:
     idempotency_key: str | None = None
     fingerprint: str = ""  # tells whether a key that comes again is for the same request
     redact: Callable[[Any], Any] | None = None  # takes secrets out of JSON values before they are written
+    redact_json: Callable[[str], str] | None = None  # the same out of JSON text, empty where that cannot be read
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -67,7 +66,7 @@ class StoredRuns:
             await self._writer.soon(work, size_bytes=len(run.code))
         elif (earlier := await self._writer.write(work)) is not None:
             return await self.get(run.principal, earlier)
-        self._so_far.begin(run.id, run.redact)
+        self._so_far.begin(run)
         return None
 
     def printed(self, run_id: str, stream: str, text: str) -> None:
@@ -76,17 +75,22 @@ class StoredRuns:
 
     async def finish(self, run_id: str, result: RunResult) -> None:
         """Write down how a run ended, without a wait."""
-        redact, ended_at = self._so_far.end(run_id), time.time()
-        bare = replace(result, calls=())  # they are in the journal, without secrets
+        new, ended_at = self._so_far.end(run_id), time.time()
 
         def work(connection: sqlalchemy.Connection) -> None:
             from paddock.store.statements import finish
 
-            text = _result_json(bare, redact)
-            values = {"engine": bare.engine, "ended_at": ended_at, "verdict": str(bare.verdict), "result_json": text}
+            # Without its calls: they are in the journal, without secrets.
+            text = _result_json(replace(result, calls=()), new)
+            values = {
+                "engine": result.engine,
+                "ended_at": ended_at,
+                "verdict": str(result.verdict),
+                "result_json": text,
+            }
             connection.execute(finish(), {"of_run": run_id, "result_bytes": len(text), **values})
 
-        size = len(bare.stdout) + len(bare.stderr) + len(bare.output_json or "")
+        size = len(result.stdout) + len(result.stderr) + len(result.output_json or "")
         await self._writer.soon(work, size_bytes=size)
 
     async def get(self, principal: str | Everyone, run_id: str) -> StoredRun | None:
@@ -160,13 +164,15 @@ def _earlier(connection: sqlalchemy.Connection, run: NewRun) -> str | None:
     return run_id
 
 
-def _result_json(result: RunResult, redact: Callable[[Any], Any] | None) -> str:
-    if redact is None:
+def _result_json(result: RunResult, new: NewRun | None) -> str:
+    if new is not None and new.redact_json is not None:
+        return new.redact_json(result.to_json()) or new.redact_json(replace(result, output_json=None).to_json())
+    if new is None or new.redact is None:
         return result.to_json()
     try:
-        return json.dumps(redact(result.to_dict()))
+        return json.dumps(new.redact(result.to_dict()))
     except (ValueError, RecursionError):  # a value that this Python cannot hold: better none than one unread
-        return json.dumps(redact(replace(result, output_json=None).to_dict()))
+        return json.dumps(new.redact(replace(result, output_json=None).to_dict()))
 
 
 def _of_key(connection: sqlalchemy.Connection, principal: str, key: str) -> tuple[str, str] | None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 from paddock.model.errors import StoreError
+from paddock.store.run_records import NewRun
 
 SECONDS = 0.5
 """Between two writes of one run."""
@@ -17,7 +17,7 @@ CHARACTERS = 64 * 1024
 
 @dataclass(slots=True)
 class _Run:
-    redact: Callable[[Any], Any] | None
+    new: NewRun
     streams: dict[str, str] = field(default_factory=lambda: {"stdout": "", "stderr": ""})
     timer: asyncio.TimerHandle | None = None  # there is one while something is not written
 
@@ -29,8 +29,8 @@ class SoFar:
         self._write = write
         self._runs: dict[str, _Run] = {}
 
-    def begin(self, run_id: str, redact: Callable[[Any], Any] | None) -> None:
-        self._runs[run_id] = _Run(redact)
+    def begin(self, new: NewRun) -> None:
+        self._runs[new.id] = _Run(new)
 
     def add(self, run_id: str, stream: str, text: str) -> None:
         """Note what a run printed. It is written within half a second."""
@@ -48,15 +48,16 @@ class SoFar:
             return
         run.timer.cancel()
         run.timer = None
-        streams = dict(run.streams) if run.redact is None else run.redact(run.streams)
+        redact = run.new.redact
+        streams = dict(run.streams) if redact is None else redact(run.streams)
         try:
             self._write(run_id, streams)
         except StoreError:
             return  # too much waits to be written, or the store is closed; the result will have it all
 
-    def end(self, run_id: str) -> Callable[[Any], Any] | None:
-        """Forget a run; how secrets are taken out of its result."""
+    def end(self, run_id: str) -> NewRun | None:
+        """Forget a run; what was known of it when it began."""
         run = self._runs.pop(run_id, None)
         if run is not None and run.timer is not None:
             run.timer.cancel()
-        return None if run is None else run.redact
+        return None if run is None else run.new

@@ -7,6 +7,9 @@ does nothing but talk to its connection, and neither commits nor rolls back.
 What nobody waits for (`later`) is kept in memory until it is written, through a database that is locked or full for a
 while, up to a bound; beyond that `later` is refused and `soon` waits. Nothing is dropped unless the store is still
 broken when it is closed, and then the log says how much.
+
+What is asked for `soon` lies for a moment first: the thread would take the interpreter from the run that asked, and
+many entries are written together. Whatever somebody waits for takes along all that was asked for before it.
 """
 
 from __future__ import annotations
@@ -41,6 +44,10 @@ BATCH_ITEMS = 1000
 WAIT_SECONDS = 30.0
 """A disk that hangs for longer is an error to whoever waits; the work may still be done when it answers."""
 RETRY_SECONDS = 1.0
+LINGER_SECONDS = 0.05
+LINGERING_ITEMS = 500
+LINGERING_BYTES = 4 * 1024 * 1024
+"""When more than that lies in memory it is written at once."""
 CHECKPOINT_ITEMS = 500
 _log = logging.getLogger("paddock.store")
 
@@ -71,8 +78,10 @@ class Writer:
         self._queue: deque[_Item] = deque()
         self._waited = 0  # items in the queue that someone waits for
         self._unwaited, self._unwaited_bytes = 0, 0  # the others, those that are being written included
-        self._is_busy, self._is_closing = False, False
+        self._is_due, self._is_busy, self._is_closing = False, False, False
+        self._nudging: asyncio.AbstractEventLoop | None = None  # which will say that what lies here is due
         self._thread: threading.Thread | None = None
+        self._is_registered = False  # to be closed when the process ends
         self._connection: sqlalchemy.Connection | None = None
         self._is_synced, self._is_logged = False, False
         self._since_checkpoint = 0
@@ -109,9 +118,14 @@ class Writer:
             raise StoreError(f"too much waits to be written to the store {self._name}{why}")
 
     async def soon(self, work: Work[object], *, size_bytes: int = 0) -> None:
-        """`later`; where too much waits already, this waits until it is written rather than refuse."""
-        if not self._put(_Item(work, None, size_bytes=size_bytes), bounded=True):
+        """`later`, after a moment; where too much waits already, this waits until it is written rather than refuse."""
+        if not self._put(_Item(work, None, size_bytes=size_bytes), bounded=True, is_due=False):
             await self.write(work)
+            return
+        loop = asyncio.get_running_loop()
+        if self._nudging is not loop:  # of another loop nobody knows whether it still runs
+            self._nudging = loop
+            loop.call_later(LINGER_SECONDS, self._nudge, loop)
 
     async def flush(self) -> None:
         """Return when all that was asked for before is committed; StoreError where it cannot be."""
@@ -134,11 +148,30 @@ class Writer:
             self._is_closing = True
             self._wake.notify_all()
             thread = self._thread
-        if thread is not None and thread is not threading.current_thread():
+        if thread is None:
+            self._run()  # here: while the interpreter ends, no thread can be started
+        elif thread is not threading.current_thread():
             thread.join()
         atexit.unregister(self.close)
 
-    def _put(self, item: _Item, *, bounded: bool = False) -> bool:
+    def _nudge(self, loop: asyncio.AbstractEventLoop) -> None:
+        if self._nudging is loop:
+            self._nudging = None
+        with self._wake:
+            if self._queue and not self._is_closing:
+                self._wake_up()
+
+    def _wake_up(self) -> None:
+        """Have all that is queued written. `_wake` is held."""
+        self._is_due = True
+        if self._thread is None:
+            # A daemon, so that a store that nobody closes does not keep the process; `atexit` closes it then.
+            self._thread = threading.Thread(target=self._run, name="paddock-store", daemon=True)
+            self._thread.start()
+        elif not self._is_busy:
+            self._wake.notify_all()
+
+    def _put(self, item: _Item, *, bounded: bool = False, is_due: bool = True) -> bool:
         with self._wake:
             if self._is_closing:
                 raise StoreError(f"the store {self._name} is closed")
@@ -152,28 +185,28 @@ class Writer:
             else:
                 self._waited += 1
             self._queue.append(item)
-            if self._thread is None:
-                # A daemon, so that a store that nobody closes does not keep the process; `atexit` closes it then.
-                self._thread = threading.Thread(target=self._run, name="paddock-store", daemon=True)
+            if not self._is_registered:
+                self._is_registered = True
                 atexit.register(self.close)
-                self._thread.start()
-            elif not self._is_busy:
-                self._wake.notify_all()
+            if is_due or self._unwaited >= LINGERING_ITEMS or self._unwaited_bytes >= LINGERING_BYTES:
+                self._wake_up()
         return True
 
     def _run(self) -> None:
         while True:
             with self._wake:
                 self._is_busy = False
-                self._wake.wait_for(lambda: self._queue or self._is_closing)
+                self._wake.wait_for(lambda: self._is_due or self._is_closing)
                 if self.problem is not None:  # whoever waits is told at once; the others can wait a little
                     self._wake.wait_for(lambda: self._waited or self._is_closing, RETRY_SECONDS)
                 batch = [self._queue.popleft() for _ in range(min(BATCH_ITEMS, len(self._queue)))]
                 self._waited -= sum(item.done is not None for item in batch)
+                self._is_due = bool(self._queue)
                 self._is_busy, is_closing = True, self._is_closing
-            if not batch:
+            if batch:
+                self._do(batch)
+            elif is_closing:
                 break
-            self._do(batch)
             if self.problem is not None and is_closing:
                 self._give_up()
                 break
@@ -225,7 +258,7 @@ class Writer:
         with self._wake:
             left = [*batch, *self._queue]  # also those who came meanwhile: what is kept would be before them each time
             self._queue = deque(item for item in left if item.done is None)
-            self._waited = 0
+            self._waited, self._is_due = 0, bool(self._queue)
         if self._queue and not self._is_logged:  # once until it works again; who waits is told anyway
             self._is_logged = True
             _log.warning("%s; what is to be written waits in memory", problem)

@@ -47,7 +47,7 @@ class Catalogue:
 
     def find(self, name: str) -> Tool | None:
         """The tool of this full name, or of this name where no other server has one of it too."""
-        return self._by_full_name.get(name) or self._by_name.get(name)
+        return self._by_full_name.get(name) or self._by_name.get(name) or self._prefixed(name)
 
     def only(self, names: Iterable[str] | None) -> Catalogue:
         """Those that are named. `UnknownTool` says which are not there."""
@@ -104,6 +104,15 @@ class Catalogue:
         """The pairs of letters in each name, full or bare, of a length that anybody would write."""
         known = dict.fromkeys([*self._by_full_name, *self._by_name])
         return {name: _pairs(name) for name in known if len(name) <= COMPARED_CHARACTERS}
+
+    def _prefixed(self, name: str) -> Tool | None:
+        """`server.tool` for `server.server_tool`, as hosts that show many servers' tools in one list call it."""
+        for server in self._servers:
+            start = f"{server}.{server}_"
+            found = self._by_full_name.get(f"{server}.{name[len(start) :]}") if name.startswith(start) else None
+            if found is not None and found.server == server:  # another's name may begin with this one's and a dot
+                return found
+        return None
 
     def _is_full(self, name: str) -> bool:
         return "." in name and any(name.startswith(f"{server}.") for server in self._servers)

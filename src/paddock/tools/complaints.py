@@ -119,6 +119,8 @@ def _problems(
         hints: tuple[str, ...] = ()
         if is_shown and kind.name == "enum" and isinstance(value, str):
             hints = _meant(value, [option for option in kind.options if isinstance(option, str)])
+        elif is_shown and kind.name in ("minimum", "maximum"):
+            hints = _range(_part(error, validator))
         yield Problem(code, place, issue, received_type(value), more, hints, branch=branch)
 
 
@@ -228,14 +230,22 @@ def _alternatives(kind: Any, arguments: Any, validator: Validator) -> tuple[str,
 
 def _fields(error: ValidationError, validator: Validator) -> Mapping[str, Any]:
     """The properties of the object schema that `error` comes from."""
-    place: Any = validator.schema.root
-    for part in error.schema_path[:-1]:
-        try:
-            place = place[part]
-        except (KeyError, IndexError, TypeError):
-            return {}
-    found = place.get("properties") if isinstance(place, dict) else None
+    found = _part(error, validator).get("properties")
     return found if isinstance(found, dict) else {}
+
+
+def _part(error: ValidationError, validator: Validator) -> Mapping[str, Any]:
+    """The part of the schema that `error` comes from."""
+    place = _at(validator.schema.root, error.schema_path[:-1])
+    return place if isinstance(place, dict) else {}
+
+
+def _range(part: Mapping[str, Any]) -> tuple[str, ...]:
+    """What a number may be, where both ends are known: whoever missed one would miss the other next."""
+    least, most = part.get("minimum"), part.get("maximum")
+    if not isinstance(least, (int, float)) or not isinstance(most, (int, float)):
+        return ()
+    return (f"Give a number from {_value(least)} to {_value(most)}.",)
 
 
 def _meant(word: str, known: Any) -> tuple[str, ...]:

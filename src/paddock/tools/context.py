@@ -11,7 +11,9 @@ from typing import Any
 
 from paddock.tools.redaction import names_a_secret
 
-_IDENTITIES = frozenset({"connectionid", "sessionid", "mcpsessionid", "identityid", "activeidentity", "activeprofile"})
+_IDENTITIES = frozenset(
+    {"connectionid", "pcid", "sessionid", "mcpsessionid", "identityid", "activeidentity", "activeprofile"}
+)
 _OWN = frozenset({"_meta", "headers"})
 """Of the protocol itself, and of the transport."""
 

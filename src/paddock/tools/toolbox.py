@@ -336,6 +336,7 @@ class Scope:
         functions: tuple[str, ...] | None = None,
     ) -> None:
         self.links = links  # full names of tools by the names of functions in the script
+        self.own: Mapping[str, FunctionTool] = {}  # of the run's session: no server's tool answers in their place
         self.functions = tuple(links) if functions is None else functions  # those that it might have used
         self._toolbox = toolbox
         self._catalogue = catalogue

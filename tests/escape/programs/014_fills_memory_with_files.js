@@ -1,4 +1,4 @@
-// expect: namespaces=ok|out_of_memory|crashed; chroot=ok|out_of_memory|crashed; confined=ok|out_of_memory|crashed
+// expect: namespaces=ok|out_of_memory; chroot=crashed; confined=ok|out_of_memory
 // engines: node
 // limits: memory_bytes=134217728
 // Node does not let SIGXFSZ be ignored: a file that is too large ends it.

@@ -1,5 +1,5 @@
-// expect: namespaces=timeout|out_of_memory; chroot=timeout|out_of_memory; confined=timeout|out_of_memory
-// limits: wall_seconds=1 memory_bytes=67108864
+// expect: namespaces=output_limit; chroot=output_limit; confined=output_limit
+// limits: memory_bytes=67108864
 let x = ['a']
 for (let i = 0; i < 60; i++) x = [x, x]
 return x

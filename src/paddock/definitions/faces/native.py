@@ -5,13 +5,14 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 from paddock.config import Config
 from paddock.definitions.definition import Definition
 from paddock.definitions.faces.face import Asked, Given, Look, Outcome, Setting
-from paddock.model.errors import BadFile
+from paddock.linting import Finding
+from paddock.model.errors import BadFile, PaddockError
 from paddock.model.files import File
 from paddock.model.limits import MB
 from paddock.model.request import LANGUAGES, Options
@@ -25,8 +26,6 @@ _JAVASCRIPT = (
 )
 SPILL_BYTES = 64 * 1024
 """Of JSON: a value that is larger is kept as an artifact. A model would read some 16,000 tokens of it."""
-_ALWAYS = ("run_id", "verdict", "output")
-_SHOWN = ("stdout", "stderr", "truncated", "error", "exit_code", "signal", "artifacts", "engine", "engine_reason")
 
 
 def look(definition: Definition, setting: Setting) -> Look:
@@ -48,18 +47,31 @@ def asked(definition: Definition, arguments: Mapping[str, Any], setting: Setting
 
 def given(definition: Definition, asked: Asked, outcome: Outcome) -> Given:
     """How the run ended; what is empty is left out."""
-    values = (
-        outcome.result.to_dict() if outcome.spilled is None else replace(outcome.result, output_json=None).to_dict()
-    )
-    shown = {
-        **{name: values[name] for name in _ALWAYS},
-        **{name: values[name] for name in _SHOWN if values[name] not in (None, "", [])},
+    result, spilled = outcome.result, outcome.spilled
+    output = {"artifact": asdict(spilled.artifact), "preview": spilled.preview} if spilled else result.output
+    some = {
+        "stdout": result.stdout,
+        "stderr": result.stderr,
+        "truncated": list(result.truncated),
+        "error": None if result.error is None else asdict(result.error),
+        "exit_code": result.exit_code,
+        "signal": result.signal,
+        "artifacts": [asdict(artifact) for artifact in result.artifacts],
+        "engine": result.engine,
+        "engine_reason": result.engine_reason,
     }
-    if outcome.spilled is not None:
-        artifact = outcome.spilled.artifact
-        shown["output"] = {"artifact": asdict(artifact), "preview": outcome.spilled.preview}
+    shown = {"run_id": result.run_id, "verdict": str(result.verdict), "output": output}
+    shown |= {name: value for name, value in some.items() if value not in (None, "", [])}
     # Both say the same: older clients show a model the text, newer ones the object.
     return Given(None, shown, is_error=outcome.result.verdict is not Verdict.OK)
+
+
+def failed(definition: Definition, asked: Asked, problem: PaddockError) -> Given | None:
+    return None
+
+
+def findings(definition: Definition, found: Collection[Finding]) -> Given:
+    raise NotImplementedError("this face never asks to lint")
 
 
 def spill_bytes(definition: Definition) -> int | None:
@@ -82,63 +94,44 @@ def _described(text: str, config: Config, engines: Collection[str]) -> str:
 def _input_schema(config: Config, engines: Collection[str]) -> dict[str, Any]:
     """What a caller may pass."""
     languages = _languages(engines)
-    file = {
-        "file_name": {"type": "string", "description": "Its name; the script reads it as /files/NAME."},
-        "content": {"type": "string", "description": "Its content, where that is text."},
-        "base64": {"type": "string", "description": "Its content in base64, where it is not."},
-        "file_type": {"type": "string", "description": "Its mime type."},
-    }
+    text = {"type": "string"}
+    file = {"file_name": text, "content": text, "base64": text, "file_type": text}
     return _object(
         {
-            "code": {"type": "string", "description": "The script."},
-            "language": {"enum": languages, "default": languages[0], "description": "What it is written in."},
-            "inputs": {"type": "object", "description": "Values that the script finds as variables, by name."},
+            "code": text,
+            "language": {"enum": languages, "default": languages[0]},
+            "inputs": {"type": "object"},
             "files": {
                 "type": "array",
                 "items": _object(file, ["file_name"]),
-                "description": "Files that the script can read.",
+                "description": "Each with content or base64.",
             },
             "timeout": {
                 "type": "number",
                 "exclusiveMinimum": 0,
                 "maximum": config.caps.wall_seconds,
                 "default": config.limits.wall_seconds,
-                "description": "Seconds that it may take, waiting for tools included.",
+                "description": "Seconds, waiting for tools included.",
             },
-            "detach": {
-                "type": "boolean",
-                "default": False,
-                "description": "Answer with a run_id at once; get_run tells how it goes.",
-            },
-            "idempotency_key": {
-                "type": "string",
-                "maxLength": 255,
-                "description": "A retry with the same key does not run it again.",
-            },
+            "detach": {"type": "boolean", "description": "Answer with a run_id at once, for get_run."},
+            "idempotency_key": {**text, "maxLength": 255, "description": "A retry with the same does not run again."},
         },
         ["code"],
     )
 
 
 def _output_schema() -> dict[str, Any]:
-    """What a caller gets."""
-    text, number = {"type": "string"}, {"type": ["integer", "null"]}
-    error = {"type": text, "message": text, "line": number, "column": number, "traceback": text}
-    error["envelope"] = {"type": ["object", "null"], "description": "What a tool that failed has said."}
-    artifact = {"id": text, "filename": text, "mime_type": text, "size": {"type": "integer"}, "url": text}
+    """What a caller gets. Short: every client is sent it, and docs/server.md says the rest."""
+    text = {"type": "string"}
     shown: dict[str, Any] = {
         "run_id": text,
-        "verdict": {"enum": [*map(str, Verdict), "running"], "description": "How it ended."},
-        "output": {"description": "The script's value."},
+        "verdict": {"enum": [*map(str, Verdict), "running"]},
+        "output": {},
         "stdout": text,
         "stderr": text,
-        "truncated": {"type": "array", "items": text, "description": "What was cut at a limit."},
-        "error": {"type": "object", "properties": error},
-        "exit_code": {"type": "integer"},
-        "signal": {"type": "integer"},
-        "artifacts": {"type": "array", "items": {"type": "object", "properties": artifact}},
+        "error": {"type": "object"},
+        "artifacts": {"type": "array"},
         "engine": text,
-        "engine_reason": {**text, "description": "Why the light engine was passed over."},
     }
     return {"type": "object", "properties": shown, "required": ["run_id", "verdict"]}
 

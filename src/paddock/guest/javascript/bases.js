@@ -10,9 +10,9 @@
   // "Foo(2) [tag] "
   function prefix(name, tag, fallback, size = '') {
     if (name === null) {
-      return `[${fallback}${size}: null prototype] ${tag !== '' && tag !== fallback ? `[${tag}] ` : ''}`;
+      return '[' + fallback + size + ': null prototype] ' + (tag !== '' && tag !== fallback ? '[' + tag + '] ' : '');
     }
-    return `${name}${size} ${tag !== '' && !StringPrototypeIncludes(name, tag) ? `[${tag}] ` : ''}`;
+    return name + size + ' ' + (tag !== '' && !StringPrototypeIncludes(name, tag) ? '[' + tag + '] ' : '');
   }
 
   function functionBase(value, name, tag) {
@@ -22,12 +22,13 @@
     if (StringPrototypeStartsWith(text, 'class') && StringPrototypeEndsWith(text, '}')) {
       const parent = name === null ? '[null prototype]' : ObjectGetPrototypeOf(value).name;
       const ownName = ObjectPrototypeHasOwnProperty(value, 'name') && shown !== '' ? shown : '(anonymous)';
-      return `[class ${ownName}${name !== 'Function' && name !== null ? ` [${name}]` : ''}` +
-        `${tag !== '' && tag !== name ? ` [${tag}]` : ''}${parent ? ` extends ${parent}` : ''}]`;
+      return '[class ' + ownName + (name !== 'Function' && name !== null ? ' [' + name + ']' : '') +
+        (tag !== '' && tag !== name ? ' [' + tag + ']' : '') + (parent ? ' extends ' + parent : '') + ']';
     }
     const kind = StringPrototypeEndsWith(tag, 'Function') ? tag : 'Function';
-    return `[${kind}${name === null ? ' (null prototype)' : ''}${shown === '' ? ' (anonymous)' : `: ${shown}`}]` +
-      `${name !== kind && name !== null ? ` ${name}` : ''}${tag !== '' && tag !== name ? ` [${tag}]` : ''}`;
+    const called = shown === '' ? ' (anonymous)' : ': ' + shown;
+    return '[' + kind + (name === null ? ' (null prototype)' : '') + called + ']' +
+      (name !== kind && name !== null ? ' ' + name : '') + (tag !== '' && tag !== name ? ' [' + tag + ']' : '');
   }
 
   function errorBase(state, value, name, tag, keys) {
@@ -52,12 +53,12 @@
       const better = StringPrototypeSlice(prefix(name, tag, own), 0, -1);
       if (own !== better) {
         const rest = StringPrototypeSlice(text, own.length);
-        text = StringPrototypeIncludes(better, own) ? better + rest : `${better} [${own}]${rest}`;
+        text = StringPrototypeIncludes(better, own) ? better + rest : better + ' [' + own + ']' + rest;
       }
     }
     const after = message === '' ? 0 : StringPrototypeIndexOf(text, message) + message.length;
-    if (StringPrototypeIndexOf(text, '\n    at', after) < 0) text = `[${text}]`;
-    return StringPrototypeReplaceAll(text, '\n', `\n${StringPrototypeRepeat(' ', state.indentation)}`);
+    if (StringPrototypeIndexOf(text, '\n    at', after) < 0) text = '[' + text + ']';
+    return StringPrototypeReplaceAll(text, '\n', '\n' + StringPrototypeRepeat(' ', state.indentation));
   }
 
   function remove(keys, index) {

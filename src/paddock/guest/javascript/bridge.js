@@ -15,6 +15,7 @@
   const ARTIFACT = 19;
   const TYPE_CHARACTERS = 200;
   const TOOL_NAME_CHARACTERS = 600; // twice what the longest full name has; a longer one is cut, and no tool has it
+  const KNOWN_NAMES = 100;
   const FILE_NAME_CHARACTERS = 4096;
   const MESSAGE_CHARACTERS = 1000;
 
@@ -23,6 +24,17 @@
   let requests = 0;
 
   const quoted = (text) => JSONStringify(StringPrototypeToWellFormed(text));
+
+  const headers = new Map(); // of calls, by the tool's name
+
+  function headerOf(name) {
+    let header = MapPrototypeGet(headers, name);
+    if (header === undefined) {
+      header = StringPrototypeToWellFormed('{"tool":' + quoted(name) + '}');
+      if (MapPrototypeGetSize(headers) < KNOWN_NAMES) MapPrototypeSet(headers, name, header);
+    }
+    return header;
+  }
 
   function request(kind, header, body, take) {
     requests++;
@@ -44,22 +56,25 @@
 
   function fail(error, name, body) {
     const envelope = JSONParse(body);
-    hidden(error, 'message', `${name}: ${typeof envelope?.summary === 'string' ? envelope.summary : body}`);
+    hidden(error, 'message', name + ': ' + (typeof envelope?.summary === 'string' ? envelope.summary : body));
     error.envelope = envelope;
     WeakMapPrototypeSet(envelopes, error, body);
   }
+
+  // What a call that fails is rejected with; `envelope` says why it did.
+  class ToolError extends Error {}
+  hidden(ToolError.prototype, 'name', 'ToolError');
 
   // A promise of the answer. The error is made now: only now do its frames tell which call it was.
   function called(name, given) {
     return new Promise((resolve, reject) => {
       if (given !== undefined && given !== null && (typeof given !== 'object' || ArrayIsArray(given))) {
-        throw new TypeError(`${name} takes one object of arguments`);
+        throw new TypeError(name + ' takes one object of arguments');
       }
       const text = values.exact(given ?? {}, 'arguments');
-      if (text[0] !== '{') throw new TypeError(`${name} takes one object of arguments`);
-      const error = new Error('');
-      hidden(error, 'name', 'ToolError');
-      request(CALL, `{"tool":${quoted(StringPrototypeSlice(name, 0, TOOL_NAME_CHARACTERS))}}`, text, ({ failed }, body) => {
+      if (text[0] !== '{') throw new TypeError(name + ' takes one object of arguments');
+      const error = new ToolError('');
+      request(CALL, headerOf(StringPrototypeSlice(name, 0, TOOL_NAME_CHARACTERS)), text, ({ failed }, body) => {
         if (failed) {
           fail(error, name, body);
           reject(error);
@@ -77,10 +92,10 @@
     if (typeof server === 'string' && typeof tool === 'string') {
       const path = bare(server);
       let name = bare(tool);
-      if (path !== '' && (StringPrototypeStartsWith(name, `${path}.`) || StringPrototypeStartsWith(name, `${path}/`))) {
+      if (path !== '' && (StringPrototypeStartsWith(name, path + '.') || StringPrototypeStartsWith(name, path + '/'))) {
         name = StringPrototypeSlice(name, path.length + 1);
       }
-      return called(path === '' ? name : `${path}.${name}`, args);
+      return called(path === '' ? name : path + '.' + name, args);
     }
     if (typeof server === 'string' && args === undefined) return called(bare(server), tool);
     return new Promise(() => {
@@ -100,7 +115,7 @@
   function artifactProblem(filename, content, fileType) {
     if (typeof filename !== 'string' || filename.length > FILE_NAME_CHARACTERS) return 'an artifact needs a file name';
     if (typeof content !== 'string' && !isBytes(content)) {
-      return `the content of an artifact is text or a Uint8Array, not ${content === null ? 'null' : typeof content}`;
+      return 'the content of an artifact is text or a Uint8Array, not ' + (content === null ? 'null' : typeof content);
     }
     if (fileType !== undefined && (typeof fileType !== 'string' || fileType.length > TYPE_CHARACTERS)) {
       return 'the type of an artifact is a MIME type, such as text/csv';
@@ -115,7 +130,7 @@
         resolve(failure(problem));
         return;
       }
-      const header = `{"do":"create","filename":${quoted(filename)},"mime_type":${quoted(fileType ?? '')}}`;
+      const header = '{"do":"create","filename":' + quoted(filename) + ',"mime_type":' + quoted(fileType ?? '') + '}';
       try {
         request(ARTIFACT, header, content, resolve);
       } catch (error) {
@@ -130,7 +145,7 @@
         resolve(failure('readArtifact takes the id or the name of an artifact'));
         return;
       }
-      request(ARTIFACT, `{"do":"read","ref":${quoted(ref)}}`, '', (answer, body) => {
+      request(ARTIFACT, '{"do":"read","ref":' + quoted(ref) + '}', '', (answer, body) => {
         delete answer.text;
         if (answer.success) answer.content = body;
         resolve(answer);
@@ -145,7 +160,8 @@
       }
       if (NumberIsFinite(done) && (typeof total !== 'number' || NumberIsFinite(total))) {
         const text = typeof message === 'string' ? StringPrototypeSlice(message, 0, MESSAGE_CHARACTERS) : '';
-        host.emit(PROGRESS, 0, `{"done":${done},"total":${total ?? null},"message":${quoted(text)}}`, '');
+        const header = '{"done":' + done + ',"total":' + (total ?? null) + ',"message":' + quoted(text) + '}';
+        host.emit(PROGRESS, 0, header, '');
       }
       resolve(undefined);
     });
@@ -153,7 +169,7 @@
 
   return {
     __proto__: null,
-    globals: { __proto__: null, callTool, reportProgress, codeExec: { createArtifact, readArtifact } },
+    globals: { __proto__: null, ToolError, callTool, reportProgress, codeExec: { createArtifact, readArtifact } },
     linked,
     settle,
     envelopeOf: (error) => WeakMapPrototypeGet(envelopes, error),

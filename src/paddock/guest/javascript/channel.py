@@ -6,6 +6,7 @@ import select
 import socket
 from collections import deque
 from os import _exit
+from socket import MSG_DONTWAIT
 
 from paddock.jail import wire
 from paddock.jail.wire import Frame
@@ -22,21 +23,25 @@ class Channel:
         self._frames: deque[Frame] = deque()
         self._poll = select.poll()
         self._poll.register(control, select.POLLIN)
-        control.setblocking(False)
+        control.setblocking(True)
 
     def send(self, kind: int, number: int, header: bytes, body: bytes) -> None:
         data = memoryview(wire.PREFIX.pack(kind, number, len(header), len(body)) + header + body)
         while data:
             try:
-                data = data[self._socket.send(data) :]
+                data = data[self._socket.send(data, MSG_DONTWAIT) :]
             except BlockingIOError:
                 self._wait_until_writable()
 
     def receive(self, milliseconds: float | None) -> Frame | None:
         """The next frame, if one comes within that time; None stands for ever."""
-        if not self._frames:
-            self._poll.poll(milliseconds)
-            self._read()
+        while not self._frames:
+            if milliseconds is None:
+                self._read(0)
+            else:
+                self._poll.poll(milliseconds)
+                self._read(MSG_DONTWAIT)
+                break
         return self._frames.popleft() if self._frames else None
 
     def _wait_until_writable(self) -> None:
@@ -44,11 +49,11 @@ class Channel:
         poll.register(self._socket, select.POLLIN | select.POLLOUT)
         for _, events in poll.poll():
             if events & select.POLLIN:
-                self._read()
+                self._read(MSG_DONTWAIT)
 
-    def _read(self) -> None:
+    def _read(self, flags: int) -> None:
         try:
-            data = self._socket.recv(READ_BYTES)
+            data = self._socket.recv(READ_BYTES, flags)
         except BlockingIOError:
             return
         if not data:

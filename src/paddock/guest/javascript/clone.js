@@ -3,12 +3,13 @@
   'use strict';
   const { kindOf } = kinds;
   const {
-    Array, ArrayBufferPrototypeSlice, DataView, DataViewPrototypeGetBuffer, DataViewPrototypeGetByteLength,
+    Array, ArrayBufferPrototypeSlice, ArrayBufferPrototypeTransfer, ArrayPrototypeIncludes, DataView,
+    DataViewPrototypeGetBuffer, DataViewPrototypeGetByteLength,
     DataViewPrototypeGetByteOffset, Date, DatePrototypeGetTime, Error, Map, MapPrototypeForEach, MapPrototypeGet,
     MapPrototypeSet, Object, ObjectDefineProperty, ObjectGetOwnPropertyDescriptor, ObjectKeys,
     ObjectPrototypeHasOwnProperty, RegExp, RegExpPrototypeGetFlags, RegExpPrototypeGetSource, Set, SetPrototypeAdd,
     SetPrototypeForEach, TypeError, TypedArrayPrototypeGetBuffer, TypedArrayPrototypeGetByteOffset,
-    TypedArrayPrototypeGetLength, TypedArrayPrototypeGetSymbolToStringTag,
+    TypedArrayPrototypeGetLength, TypedArrayPrototypeGetSymbolToStringTag, push, textOf,
   } = taken;
   const arrays = { __proto__: null };
   for (const type of [Uint8Array, Uint8ClampedArray, Int8Array, Uint16Array, Int16Array, Uint32Array, Int32Array,
@@ -18,7 +19,7 @@
     errors[type.name] = type;
   }
 
-  const refused = (what) => new DOMException(`${what} could not be cloned.`, 'DataCloneError');
+  const refused = (what) => new DOMException(what + ' could not be cloned.', 'DataCloneError');
 
   function define(target, key, value, enumerable = true) {
     ObjectDefineProperty(target, key, { __proto__: null, value, writable: true, enumerable, configurable: true });
@@ -42,18 +43,36 @@
         return new DataView(copy(DataViewPrototypeGetBuffer(value)), DataViewPrototypeGetByteOffset(value),
           DataViewPrototypeGetByteLength(value));
       case 'Boolean': case 'Number': case 'String': case 'BigInt':
-        return Object(taken[`${kind}PrototypeValueOf`](value));
+        return Object(taken[kind + 'PrototypeValueOf'](value));
       case 'Error': {
-        const type = errors[`${value.name}`] ?? Error;
-        return new type(`${value.message}`);
+        const type = errors[textOf(value.name)] ?? Error;
+        return new type(textOf(value.message));
       }
-      default: throw refused(kind === 'Symbol' ? 'Object' : `#<${kind}>`);
+      default: throw refused(kind === 'Symbol' ? 'Object' : '#<' + kind + '>');
     }
   }
 
-  function structuredClone(value) {
+  // The ArrayBuffers that are handed over, and are empty afterwards.
+  function transferred(options) {
+    const list = [];
+    const given = options?.transfer;
+    if (given === undefined) return list;
+    for (const item of given) {
+      if (typeof item !== 'object' || item === null || kindOf(item) !== 'ArrayBuffer') {
+        throw new DOMException('Found invalid value in transferList.', 'DataCloneError');
+      }
+      if (ArrayPrototypeIncludes(list, item)) {
+        throw new DOMException('Transfer list contains duplicate ArrayBuffer', 'DataCloneError');
+      }
+      push(list, item);
+    }
+    return list;
+  }
+
+  function structuredClone(value, options) {
     if (arguments.length === 0) throw new TypeError("The 'value' argument must be specified");
     const copies = new Map();
+    const handed = transferred(options);
 
     function copy(given) {
       if (typeof given === 'symbol') throw refused(taken.SymbolPrototypeToString(given));
@@ -79,7 +98,9 @@
       return target;
     }
 
-    return copy(value);
+    const copied = copy(value);
+    for (let index = 0; index < handed.length; index++) ArrayBufferPrototypeTransfer(handed[index]);
+    return copied;
   }
 
   return { __proto__: null, structuredClone };

@@ -10,7 +10,7 @@
   const NATIVE = '[native code]';
   const TO_PRIMITIVE = Symbol.toPrimitive;
 
-  const number = (value) => (ObjectIs(value, -0) ? '-0' : `${value}`);
+  const number = (value) => (ObjectIs(value, -0) ? '-0' : '' + value);
 
   // Whether turning the object into a string is left to a built-in class: then it is shown instead.
   function isOrdinary(value) {
@@ -34,7 +34,7 @@
     }
   }
 
-  const numeric = (value, convert) => (typeof value === 'bigint' ? `${BigIntPrototypeToString(value)}n`
+  const numeric = (value, convert) => (typeof value === 'bigint' ? BigIntPrototypeToString(value) + 'n'
     : typeof value === 'symbol' ? 'NaN' : number(convert(value)));
 
   // What `%` and this letter make of a value; undefined if the letter means nothing.
@@ -42,12 +42,12 @@
     switch (letter) {
       case 's':
         if (typeof value === 'number') return number(value);
-        if (typeof value === 'bigint') return `${BigIntPrototypeToString(value)}n`;
+        if (typeof value === 'bigint') return BigIntPrototypeToString(value) + 'n';
         return typeof value !== 'object' || value === null || !isOrdinary(value) ? String(value) : inspect(value, 0);
       case 'd': return numeric(value, Number);
       case 'i': return numeric(value, NumberParseInt);
       case 'f': return typeof value === 'symbol' ? 'NaN' : number(NumberParseFloat(value));
-      case 'j': return `${json(value)}`;
+      case 'j': return '' + json(value);
       case 'O': return inspect(value);
       case 'o': return inspect(value, 4);
       case 'c': return '';
@@ -77,7 +77,7 @@
     }
     for (; next < args.length; next++) {
       const value = args[next];
-      text += `${isBegun ? ' ' : ''}${typeof value === 'string' ? value : inspect(value)}`;
+      text += (isBegun ? ' ' : '') + (typeof value === 'string' ? value : inspect(value));
       isBegun = true;
     }
     return text;
@@ -85,7 +85,7 @@
 
   const console = {};
   for (const level of ['log', 'info', 'warn', 'error', 'debug']) {
-    const header = `{"level":"${level}"}`;
+    const header = '{"level":"' + level + '"}';
     console[level] = { [level](...args) { host.emit(LOG, 0, header, line(args)); } }[level];
   }
   Object.defineProperty(console, Symbol.toStringTag, { value: 'console', configurable: true });

@@ -55,9 +55,9 @@ class Context:
         if memory_bytes is not None:
             self._context.set_memory_limit(self._own_bytes + memory_bytes)
 
-    def begin(self, tools: list[str], files: list[Any], seed: int) -> None:
+    def begin(self, tools: list[str], files: list[Any], output_bytes: int, seed: int) -> None:
         """Give the script its functions, its files and its random numbers."""
-        self._do["begin"](json.dumps({"tools": tools, "files": files}))
+        self._do["begin"](json.dumps({"tools": tools, "files": files, "output_bytes": output_bytes}))
         self._native.seed(seed)
 
     def input(self, name: str, text: str) -> None:
@@ -91,10 +91,6 @@ class Context:
         """Hand the answer to a request to whoever waits for it."""
         text = body.decode() if is_text else base64.b64encode(body).decode()
         self._do["settle"](number, header, text, PLAIN if is_text else BASE64)
-
-    def waits(self) -> bool:
-        """Whether an answer is still to come."""
-        return bool(self._do["waits"]())
 
     def wait_milliseconds(self) -> float:
         """Until the next timer; negative where there is none."""

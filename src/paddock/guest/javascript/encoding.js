@@ -6,7 +6,7 @@
     DataViewPrototypeGetByteOffset, MapPrototypeGet, RangeError, StringPrototypeCharCodeAt, StringPrototypeToLowerCase,
     StringPrototypeToWellFormed, StringPrototypeTrim, TypeError, TypedArrayPrototypeGetBuffer,
     TypedArrayPrototypeGetByteLength, TypedArrayPrototypeGetByteOffset, TypedArrayPrototypeGetSymbolToStringTag,
-    TypedArrayPrototypeSet, TypedArrayPrototypeSubarray, Uint8Array,
+    TypedArrayPrototypeSet, TypedArrayPrototypeSubarray, Uint8Array, textOf,
   } = taken;
   const LABELS = new Map([['utf-8', 'utf-8'], ['utf8', 'utf-8'], ['unicode-1-1-utf-8', 'utf-8'],
     ['utf-16le', 'utf-16le'], ['utf-16', 'utf-16le'], ['latin1', 'windows-1252'], ['ascii', 'windows-1252'],
@@ -32,9 +32,9 @@
 
   class TextEncoder {
     get encoding() { return 'utf-8'; }
-    encode(input = '') { return host.ask('encode', `${input}`, true); }
+    encode(input = '') { return host.ask('encode', textOf(input), true); }
     encodeInto(source, destination) {
-      const text = StringPrototypeToWellFormed(`${source}`);
+      const text = StringPrototypeToWellFormed(textOf(source));
       const room = TypedArrayPrototypeGetByteLength(destination);
       let read = 0;
       let written = 0;
@@ -56,10 +56,15 @@
     #fatal;
     #ignoreBOM;
     #kept = new Uint8Array(0); // of a character whose rest is still to come
+    #isBegun = false; // a stream, of which only the first characters may be a mark of its encoding
 
     constructor(label = 'utf-8', options = {}) {
-      this.#encoding = MapPrototypeGet(LABELS, StringPrototypeToLowerCase(StringPrototypeTrim(`${label}`)));
-      if (this.#encoding === undefined) throw new RangeError(`The "${label}" encoding is not supported`);
+      this.#encoding = MapPrototypeGet(LABELS, StringPrototypeToLowerCase(StringPrototypeTrim(textOf(label))));
+      if (this.#encoding === undefined) {
+        const error = new RangeError('The "' + textOf(label) + '" encoding is not supported');
+        error.code = 'ERR_ENCODING_NOT_SUPPORTED';
+        throw error;
+      }
       this.#fatal = !!options?.fatal;
       this.#ignoreBOM = !!options?.ignoreBOM;
     }
@@ -79,9 +84,11 @@
       const end = options?.stream ? whole(bytes, this.#encoding) : bytes.length;
       this.#kept = new Uint8Array(TypedArrayPrototypeSubarray(bytes, end));
       const body = TypedArrayPrototypeSubarray(bytes, 0, end);
-      const text = host.ask(`decode ${this.#encoding}${this.#fatal ? ' strictly' : ''}`, body, false);
-      return !this.#ignoreBOM && StringPrototypeCharCodeAt(text, 0) === 0xfeff
-        ? taken.StringPrototypeSlice(text, 1) : text;
+      const text = host.ask('decode ' + this.#encoding + (this.#fatal ? ' strictly' : ''), body, false);
+      const isFirst = !this.#isBegun;
+      this.#isBegun = !!options?.stream && (this.#isBegun || text !== '');
+      const isMarked = isFirst && !this.#ignoreBOM && StringPrototypeCharCodeAt(text, 0) === 0xfeff;
+      return isMarked ? taken.StringPrototypeSlice(text, 1) : text;
     }
   }
 
@@ -102,24 +109,29 @@
     if (typeof path !== 'string') throw new TypeError('readFile takes the path of a file');
     if (encoding === null) return host.ask('bytes', path, true);
     const label = typeof encoding === 'object' ? encoding.encoding : encoding;
-    const kind = MapPrototypeGet(LABELS, StringPrototypeToLowerCase(`${label ?? 'utf-8'}`));
+    const kind = MapPrototypeGet(LABELS, StringPrototypeToLowerCase(textOf(label ?? 'utf-8')));
     if (kind === 'utf-8') return host.ask('text', path, false);
     return new TextDecoder(label).decode(host.ask('bytes', path, true));
   }
 
   const { atob: decode64, btoa: encode64 } = globalThis;
+  const exec = taken.uncurry(RegExp.prototype.exec);
+  const LETTERS = /^[A-Za-z0-9+/]*$/;
 
   function atob(data) {
-    const text = `${data}`;
+    const text = textOf(data);
     try {
       return decode64(text);
     } catch {
-      throw new DOMException('The string to be decoded is not correctly encoded.', 'InvalidCharacterError');
+      const isShort = text.length % 4 === 1 && exec(LETTERS, text) !== null;
+      throw new DOMException(
+        isShort ? 'The string to be decoded is not correctly encoded.' : 'Invalid character', 'InvalidCharacterError',
+      );
     }
   }
 
   function btoa(data) {
-    const text = `${data}`;
+    const text = textOf(data);
     try {
       return encode64(text);
     } catch {

@@ -25,8 +25,8 @@
     if (prototype && name !== 'Iterator' && prototype.constructor.name === name) names.set(prototype, name);
   }
 
-  const more = (count) => `... ${count} more item${count > 1 ? 's' : ''}`;
-  const number = (value) => (ObjectIs(value, -0) ? '-0' : `${value}`);
+  const more = (count) => '... ' + count + ' more item' + (count > 1 ? 's' : '');
+  const number = (value) => (ObjectIs(value, -0) ? '-0' : '' + value);
 
   const date = (value) => (NumberIsNaN(DatePrototypeGetTime(value)) ? 'Invalid Date' : DatePrototypeToISOString(value));
 
@@ -34,9 +34,9 @@
     switch (typeof value) {
       case 'string': return string(value, indentation);
       case 'number': return number(value);
-      case 'bigint': return `${BigIntPrototypeToString(value)}n`;
+      case 'bigint': return BigIntPrototypeToString(value) + 'n';
       case 'symbol': return SymbolPrototypeToString(value);
-      default: return `${value}`;
+      default: return '' + value;
     }
   }
 
@@ -100,21 +100,21 @@
       case 'Set': collected(entries, (take) => SetPrototypeForEach(value, (item) => take(() => show(item)))); break;
       case 'Map':
         collected(entries, (take) => {
-          MapPrototypeForEach(value, (item, key) => take(() => `${show(key)} => ${show(item)}`));
+          MapPrototypeForEach(value, (item, key) => take(() => show(key) + ' => ' + show(item)));
         });
         break;
       case 'ArrayBuffer':
         push(entries, bytes(value));
-        push(entries, `[byteLength]: ${ArrayBufferPrototypeGetByteLength(value)}`);
+        push(entries, '[byteLength]: ' + ArrayBufferPrototypeGetByteLength(value));
         break;
       case 'DataView':
-        push(entries, `[byteLength]: ${value.byteLength}`);
-        push(entries, `[byteOffset]: ${value.byteOffset}`);
-        push(entries, `[buffer]: ${show(value.buffer)}`);
+        push(entries, '[byteLength]: ' + value.byteLength);
+        push(entries, '[byteOffset]: ' + value.byteOffset);
+        push(entries, '[buffer]: ' + show(value.buffer));
         break;
       case 'Promise': {
         const { state: settled, result } = promiseState(value);
-        push(entries, settled === 0 ? '<pending>' : `${settled === 2 ? '<rejected> ' : ''}${show(result)}`);
+        push(entries, settled === 0 ? '<pending>' : (settled === 2 ? '<rejected> ' : '') + show(result));
         break;
       }
       case 'WeakMap': case 'WeakSet': push(entries, '<items unknown>'); break;
@@ -136,10 +136,10 @@
     const length = TypedArrayPrototypeGetLength(list);
     let text = '';
     for (let index = 0; index < length && index < MOST_ITEMS; index++) {
-      text += `${index === 0 ? '' : ' '}${list[index] < 16 ? '0' : ''}${NumberPrototypeToString(list[index], 16)}`;
+      text += (index === 0 ? '' : ' ') + (list[index] < 16 ? '0' : '') + NumberPrototypeToString(list[index], 16);
     }
     const left = length - MOST_ITEMS;
-    return `[Uint8Contents]: <${text}${left > 0 ? ` ... ${left} more byte${left > 1 ? 's' : ''}` : ''}>`;
+    return '[Uint8Contents]: <' + text + (left > 0 ? ' ... ' + left + ' more byte' + (left > 1 ? 's' : '') : '') + '>';
   }
 
   function items(state, value, depth, entries) {
@@ -149,7 +149,7 @@
       const own = ObjectGetOwnPropertyDescriptor(value, index);
       if (own === undefined) {
         const next = nextIndex(value, index);
-        push(entries, `<${next - index} empty item${next - index > 1 ? 's' : ''}>`);
+        push(entries, '<' + (next - index) + ' empty item' + (next - index > 1 ? 's' : '') + '>');
         index = next;
       } else {
         push(entries, property(state, own, depth));
@@ -197,7 +197,7 @@
       if (MapPrototypeGet(state.circular, value) === undefined) {
         MapPrototypeSet(state.circular, value, MapPrototypeGetSize(state.circular) + 1);
       }
-      return `[Circular *${MapPrototypeGet(state.circular, value)}]`;
+      return '[Circular *' + MapPrototypeGet(state.circular, value) + ']';
     }
     return whole(state, value, depth);
   }
@@ -206,38 +206,38 @@
   function frame(state, value, kind, name, tag, keys) {
     switch (kind) {
       case 'Array': {
-        const open = `${name !== 'Array' || tag !== '' ? prefix(name, tag, 'Array', `(${value.length})`) : ''}[`;
-        return value.length === 0 && keys.length === 0 ? `${open}]` : { base: '', open, close: ']', list: value };
+        const open = (name !== 'Array' || tag !== '' ? prefix(name, tag, 'Array', '(' + value.length + ')') : '') + '[';
+        return value.length === 0 && keys.length === 0 ? open + ']' : { base: '', open, close: ']', list: value };
       }
       case 'TypedArray': {
         const length = TypedArrayPrototypeGetLength(value);
-        const open = `${prefix(name, tag, 'TypedArray', `(${length})`)}[`;
-        return length === 0 && keys.length === 0 ? `${open}]` : { base: '', open, close: ']', list: value };
+        const open = prefix(name, tag, 'TypedArray', '(' + length + ')') + '[';
+        return length === 0 && keys.length === 0 ? open + ']' : { base: '', open, close: ']', list: value };
       }
       case 'Map': case 'Set': {
         const size = (kind === 'Map' ? MapPrototypeGetSize : SetPrototypeGetSize)(value);
-        const open = `${prefix(name, tag, kind, `(${size})`)}{`;
-        return size === 0 && keys.length === 0 ? `${open}}` : { base: '', open, close: '}', list: null };
+        const open = prefix(name, tag, kind, '(' + size + ')') + '{';
+        return size === 0 && keys.length === 0 ? open + '}' : { base: '', open, close: '}', list: null };
       }
       case 'Function': return based(functionBase(value, name, tag), keys);
       case 'Error': return based(errorBase(state, value, name, tag, keys), keys);
       case 'RegExp': case 'Date': {
         const text = kind === 'RegExp' ? RegExpPrototypeToString(value) : date(value);
         const before = prefix(name, tag, kind);
-        return based(before === `${kind} ` ? text : before + text, keys);
+        return based(before === kind + ' ' ? text : before + text, keys);
       }
       case 'Boolean': case 'Number': case 'String': case 'BigInt': case 'Symbol': {
-        const inner = taken[`${kind}PrototypeValueOf`](value);
-        const named = kind === name ? '' : name === null ? ' (null prototype)' : ` (${name})`;
-        return based(`[${kind}${named}: ${primitive(inner, state.indentation)}]` +
-          `${tag !== '' && tag !== name ? ` [${tag}]` : ''}`, keys);
+        const inner = taken[kind + 'PrototypeValueOf'](value);
+        const named = kind === name ? '' : name === null ? ' (null prototype)' : ' (' + name + ')';
+        return based('[' + kind + named + ': ' + primitive(inner, state.indentation) + ']' +
+          (tag !== '' && tag !== name ? ' [' + tag + ']' : ''), keys);
       }
     }
-    if (BRACED[kind]) return { base: '', open: `${prefix(name, tag, kind)}{`, close: '}', list: null };
+    if (BRACED[kind]) return { base: '', open: prefix(name, tag, kind) + '{', close: '}', list: null };
     const href = kinds.hrefOf(value);
     if (href !== undefined) return based(href, keys);
-    const open = name === 'Object' && tag === '' ? '{' : `${prefix(name, tag, 'Object')}{`;
-    return keys.length === 0 ? `${open}}` : { base: '', open, close: '}', list: null };
+    const open = name === 'Object' && tag === '' ? '{' : prefix(name, tag, 'Object') + '{';
+    return keys.length === 0 ? open + '}' : { base: '', open, close: '}', list: null };
   }
 
   const based = (base, keys) => (keys.length === 0 ? base : { base, open: '{', close: '}', list: null });
@@ -252,7 +252,7 @@
     if (typeof begun === 'string') return begun;
     if (depth > state.most) {
       const text = StringPrototypeSlice(prefix(name, tag, 'Object'), 0, -1);
-      return name === null ? text : `[${text}]`;
+      return name === null ? text : '[' + text + ']';
     }
     push(state.seen, value);
     state.depth = depth + 1;
@@ -260,11 +260,11 @@
     const entries = contents(state, value, kind, depth + 1);
     for (let index = 0; index < keys.length; index++) {
       const own = ObjectGetOwnPropertyDescriptor(value, keys[index]) ?? { __proto__: null, value: undefined };
-      const key = own.enumerable === false ? `[${keyText(keys[index])}]` : keyText(keys[index]);
-      push(entries, `${key}: ${property(state, own, depth + 1)}`);
+      const key = own.enumerable === false ? '[' + keyText(keys[index]) + ']' : keyText(keys[index]);
+      push(entries, key + ': ' + property(state, own, depth + 1));
     }
     const reference = MapPrototypeGet(state.circular, value);
-    if (reference !== undefined) base = base === '' ? `<ref *${reference}>` : `<ref *${reference}> ${base}`;
+    if (reference !== undefined) base = base === '' ? '<ref *' + reference + '>' : '<ref *' + reference + '> ' + base;
     state.seen.length--;
     return enclosed(state, entries, base, begun.open, begun.close, depth + 1, begun.list);
   }

@@ -9,7 +9,7 @@
   } = taken;
   const brands = new Map();
   const brand = (prototype, kind, proof) => MapPrototypeSet(brands, prototype, { __proto__: null, kind, proof });
-  const boxed = (kind) => (value) => typeof taken[`${kind}PrototypeValueOf`](value);
+  const boxed = (kind) => (value) => typeof taken[kind + 'PrototypeValueOf'](value);
   const isIterator = (value) => typeof value.next === 'function';
 
   brand(taken.MapPrototype, 'Map', MapPrototypeGetSize);
@@ -27,7 +27,7 @@
   brand(taken.WeakSetPrototype, 'WeakSet', (value) => WeakSetPrototypeHas(value, {}));
   brand(taken.WeakRefPrototype, 'WeakRef', WeakRefPrototypeDeref);
   for (const kind of ['Boolean', 'Number', 'String', 'BigInt', 'Symbol']) {
-    brand(taken[`${kind}Prototype`], kind, boxed(kind));
+    brand(taken[kind + 'Prototype'], kind, boxed(kind));
   }
   brand(taken.IteratorPrototype, 'Iterator', isIterator);
   brand(taken.AsyncIteratorPrototype, 'AsyncIterator', isIterator);

@@ -16,12 +16,12 @@
 
   function escaped(code) {
     const hex = StringPrototypeToUpperCase(NumberPrototypeToString(code, 16));
-    return ESCAPES[code] ?? `\\x${StringPrototypePadStart(hex, 2, '0')}`;
+    return ESCAPES[code] ?? '\\x' + StringPrototypePadStart(hex, 2, '0');
   }
 
   // A string in the quotes that need the least escaping.
   function quoted(text) {
-    if (isPlain(text) !== null) return `'${text}'`;
+    if (isPlain(text) !== null) return "'" + text + "'";
     let quote = "'";
     if (StringPrototypeIncludes(text, "'")) {
       if (!StringPrototypeIncludes(text, '"')) quote = '"';
@@ -40,7 +40,7 @@
           index++;
           continue;
         }
-        shown = `\\u${NumberPrototypeToString(code, 16)}`;
+        shown = '\\u' + NumberPrototypeToString(code, 16);
       } else continue;
       result += StringPrototypeSlice(text, last, index) + shown;
       last = index + 1;
@@ -113,7 +113,7 @@
       let line = '';
       for (let index = first; index < last; index++) {
         const extra = entries[index].length - lengths[index];
-        line += pad(`${entries[index]}, `, widths[index - first] + extra, ' ');
+        line += pad(entries[index] + ', ', widths[index - first] + extra, ' ');
       }
       const room = widths[last - first] + entries[last].length - lengths[last] - 2;
       push(lines, line + (isRight ? StringPrototypePadStart(entries[last], room, ' ') : entries[last]));
@@ -140,16 +140,16 @@
 
   // `state` has the indentation and the depth of what was shown last; `list` is the array that is shown, if it is one.
   function enclosed(state, given, base, open, close, depth, list) {
-    const before = base === '' ? '' : `${base} `;
+    const before = base === '' ? '' : base + ' ';
     const entries = list !== null && given.length > 6 ? grouped(given, list, state.indentation) : given;
     if (state.depth - depth < COMPACT && entries === given) {
       if (fits(entries, entries.length + state.indentation + open.length + base.length + 10, base)) {
         const line = joined(entries, ', ');
-        if (!StringPrototypeIncludes(line, '\n')) return `${before}${open} ${line} ${close}`;
+        if (!StringPrototypeIncludes(line, '\n')) return before + open + ' ' + line + ' ' + close;
       }
     }
-    const margin = `\n${StringPrototypeRepeat(' ', state.indentation)}`;
-    return `${before}${open}${margin}  ${joined(entries, `,${margin}  `)}${margin}${close}`;
+    const margin = '\n' + StringPrototypeRepeat(' ', state.indentation);
+    return before + open + margin + '  ' + joined(entries, ',' + margin + '  ') + margin + close;
   }
 
   // A string inside something else; one that is too long for a line is broken after its own line ends.
@@ -157,7 +157,7 @@
     let more = '';
     if (text.length > 10000) {
       const left = text.length - 10000;
-      more = `... ${left} more character${left > 1 ? 's' : ''}`;
+      more = '... ' + left + ' more character' + (left > 1 ? 's' : '');
       text = StringPrototypeSlice(text, 0, 10000);
     }
     if (text.length <= 16 || text.length <= LINE - indentation - 4) return quoted(text) + more;
@@ -168,7 +168,7 @@
       push(lines, quoted(StringPrototypeSlice(text, start, next)));
       start = next;
     }
-    return joined(lines, ` +\n${StringPrototypeRepeat(' ', indentation + 2)}`) + more;
+    return joined(lines, ' +\n' + StringPrototypeRepeat(' ', indentation + 2)) + more;
   }
 
   return { __proto__: null, MOST_ITEMS, enclosed, quoted, string };

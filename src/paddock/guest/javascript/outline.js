@@ -15,10 +15,11 @@
   const BEFORE_VALUE = new Set(['return', 'typeof', 'instanceof', 'in', 'of', 'new', 'delete', 'void', 'throw', 'case',
     'do', 'else', 'await', 'yield', 'default', 'extends']);
   const HEADS = new Set(['if', 'while', 'for', 'with']);
+  const MOST_NESTED = 30000; // brackets in each other: more than any parser of ours has a stack for
 
   // Positions, the first of them 0. Null where this is no script: a string without an end, a bracket too many.
-  // `surplus` is told where one closes what none has opened.
-  function outline(source, surplus = () => {}) {
+  // `surplus` is told where one closes what none has opened, `deep` where one stands in too many others.
+  function outline(source, surplus = () => {}, deep = () => {}) {
     const points = [0];
     const open = []; // positions of brackets; of a template's `${`, minus that
     const comments = new Map(); // where they begin, by where they end
@@ -98,6 +99,10 @@
       if (!pattern.test(source)) return open.length === 0 ? points : null;
       at = pattern.lastIndex - 1;
       const code = source.charCodeAt(at);
+      if (open.length > MOST_NESTED) {
+        deep(at);
+        return null;
+      }
       if (code === 40 || code === 123 || code === 91) open.push(at++);
       else if (code === 41 || code === 125 || code === 93) at = closed(code);
       else if (code === 10 || code === 59) points.push(++at);

@@ -11,12 +11,12 @@ import _quickjs  # type: ignore[import-not-found]
 from paddock.guest.javascript.native import Native
 
 PARTS = (
-    "primordials", "kinds", "errors", "values", "bridge", "layout", "bases", "inspect", "outline", "tokens", "wrap",
-    "timers", "console", "exception", "encoding", "url_parser", "url", "clone", "start",
+    "primordials", "kinds", "patterns", "errors", "values", "bridge", "layout", "bases", "inspect", "outline", "tokens",
+    "wrap", "dates", "timers", "console", "exception", "encoding", "url_parser", "url", "clone", "start",
 )  # fmt: skip
 # Read now: when a zygote makes a context, it is in a root that does not have these files.
 _TEXTS = {name: (Path(__file__).parent / f"{name}.js").read_bytes() for name in PARTS}
-HANDLES = ("begin", "input", "wrapped", "hold", "run", "rejected", "raised", "settle", "waits", "wait", "fire")
+HANDLES = ("begin", "input", "wrapped", "hold", "run", "rejected", "raised", "settle", "wait", "fire")
 Handles = dict[str, Any]
 """The functions of start.js that Python calls, by name."""
 

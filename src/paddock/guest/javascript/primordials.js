@@ -1,6 +1,6 @@
 // The built-ins as they were before a script ran, under the names that Node uses for them: `MapPrototypeGet(map, key)`.
 // What runs after the script has begun uses these alone, and no spread, destructuring of arrays, `for of` or `await`:
-// those look up methods that the script may have replaced.
+// those look up methods that the script may have replaced. So does a template with something in it, in QuickJS.
 (function () {
   'use strict';
   const { defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
@@ -47,5 +47,6 @@
       __proto__: null, value: item, writable: true, enumerable: true, configurable: true,
     });
   };
+  taken.textOf = (value) => taken.StringPrototypeConcat('', value); // what a template makes of it
   return taken;
 })

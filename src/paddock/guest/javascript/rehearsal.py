@@ -14,9 +14,9 @@ from paddock.guest.javascript.context import Context
 from paddock.guest.javascript.running import run
 from paddock.guest.python import job
 from paddock.jail import wire
-from paddock.jail.wire import Kind
+from paddock.jail.wire import Frame, Kind
 
-PLAIN = "const x = [1 + 1];\nif (x) { console.log('') }\nx"
+PLAIN = "const x = [1 + 1];\nif (x) { console.log('') }\nawait callTool('a.b', { x });\nx"
 ENDS = (
     PLAIN,
     "function f(x) {\n  return x.y.z\n}\nf({})",
@@ -24,6 +24,15 @@ ENDS = (
     "Promise.reject(1)",
     "const x = ;",
 )
+
+
+class Rehearsed(Channel):
+    """Answers each call itself."""
+
+    def send(self, kind: int, number: int, header: bytes, body: bytes) -> None:
+        super().send(kind, number, header, body)
+        if kind == Kind.CALL:
+            self._frames.append(Frame(Kind.ANSWER, number, b'{"failed": false}', b'{"result": 1}'))
 
 
 def rehearse(context: Context, source: str = PLAIN) -> None:
@@ -34,7 +43,7 @@ def rehearse(context: Context, source: str = PLAIN) -> None:
         host.sendall(wire.pack(Kind.START, 0, start) + wire.pack(Kind.CODE, 0, None, source.encode()))
         received = job.receive(guest)
         if received is not None:
-            channel = Channel(guest)
+            channel = Rehearsed(guest)
             ending.tell(channel, run(context, channel, received, None))
 
 

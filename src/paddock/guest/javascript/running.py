@@ -70,8 +70,9 @@ class Run:
     def __init__(self, context: Context, channel: Channel, output_bytes: int) -> None:
         self._context = context
         self._channel = channel
-        self._line_bytes = output_bytes + 1  # enough to be found too much
+        self._output_bytes = output_bytes
         self._outcome: Outcome | None = None
+        self._unanswered = 0  # calls and artifacts
         self._before_bytes = _peak_bytes()
 
     def emit(self, kind: int, number: int, header: str, body: bytes) -> str | None:
@@ -85,15 +86,18 @@ class Run:
         if kind == Kind.ARTIFACT and len(body) > wire.ARTIFACT_BYTES:
             return f"an artifact has at most 16 MB, and this one has {len(body)} bytes"
         if kind == Kind.LOG:
-            body = body[: self._line_bytes]
+            body = body[: self._output_bytes + 1]  # enough to be found too much
         self._channel.send(kind, number, header.encode(), body)
+        if number > 0:
+            self._unanswered += 1
         return None
 
     def run(self, received: Job) -> Outcome:
         """From the text of the script to its outcome."""
         context, memory_bytes = self._context, received.limits.get("memory_bytes")
         try:
-            context.begin(received.start.get("tools") or [], received.start.get("files") or [], _seed(received))
+            tools, files = received.start.get("tools") or [], received.start.get("files") or []
+            context.begin(tools, files, self._output_bytes, _seed(received))
             for name, text in received.inputs.items():
                 context.input(name, text)
             if context.compile(received.code):
@@ -114,9 +118,9 @@ class Run:
         self._run_jobs()
         while self._outcome is None:
             milliseconds = context.wait_milliseconds()
-            if milliseconds < 0 and not context.waits():
+            if milliseconds < 0 and self._unanswered == 0:
                 return
-            if milliseconds != 0 or context.waits():
+            if milliseconds != 0 or self._unanswered > 0:
                 frame = self._channel.receive(None if milliseconds < 0 else milliseconds)
                 if frame is not None:
                     self._answered(frame)
@@ -137,7 +141,8 @@ class Run:
         return self._outcome is not None and not self._outcome.is_ok
 
     def _answered(self, frame: Frame) -> None:
-        is_text = json.loads(frame.header).get("text", True)
+        is_text = b'"text"' not in frame.header or json.loads(frame.header).get("text", True)
+        self._unanswered -= 1
         self._context.settle(frame.id, frame.header.decode(), frame.body, is_text=is_text)
 
     def _failed(self, error: _quickjs.JSException) -> Outcome:

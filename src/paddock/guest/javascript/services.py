@@ -17,7 +17,13 @@ from paddock.guest.python.job import ELSEWHERE, FILES
 ENCODINGS = ("utf-8", "utf-16le", "windows-1252")
 for _name in (*ENCODINGS, "utf-8-sig", "idna"):
     codecs.lookup(_name)  # imports it; in a guest there may be nothing to import from
+LATIN = "".join(bytes((byte,)).decode("cp1252", "ignore") or chr(byte) for byte in range(256))
+"""Windows-1252 as browsers have it: what Microsoft left undefined are control characters."""
 TEMPORARY = "/tmp"  # noqa: S108 (the jail's own)
+
+
+class NotThatEncoding(ValueError):
+    """Bytes that a decoder refuses."""
 
 
 def answer(what: str, body: bytes) -> str:
@@ -26,6 +32,8 @@ def answer(what: str, body: bytes) -> str:
         return f"={_ANSWERS[what](body)}"
     except OSError as error:
         return _failed("Error", f"{_code(error)}: {_words(error)}, open '{body.decode()}'", _code(error))
+    except NotThatEncoding as error:
+        return _failed("TypeError", str(error), "ERR_ENCODING_INVALID_ENCODED_DATA")
     except ValueError as error:
         return _failed("TypeError", str(error), "")
 
@@ -61,7 +69,7 @@ def _strictly(body: bytes, name: str) -> str:
     try:
         return body.decode(name)
     except UnicodeDecodeError:
-        raise ValueError(f"The encoded data was not valid for encoding {name}") from None
+        raise NotThatEncoding(f"The encoded data was not valid for encoding {name}") from None
 
 
 def _ascii_host(body: bytes) -> str:
@@ -69,6 +77,8 @@ def _ascii_host(body: bytes) -> str:
 
 
 def _decoder(name: str, *, is_strict: bool) -> Callable[[bytes], str]:
+    if name == "windows-1252":
+        return lambda body: codecs.charmap_decode(body, "strict", LATIN)[0]
     return lambda body: _strictly(body, name) if is_strict else body.decode(name, "replace")
 
 

@@ -15,7 +15,8 @@
   const RESULT = 20;
   const OUT_OF_MEMORY = 'out of memory';
   const kinds = parts.kinds(taken);
-  const errors = parts.errors(taken);
+  parts.dates(taken);
+  const errors = parts.errors(taken, parts.patterns(taken));
   const values = parts.values(taken, kinds);
 
   function crossing(call, body) {
@@ -25,11 +26,11 @@
   }
 
   // What Python raises is a want of memory: what is given to it is always what it takes.
-  function called(call) {
+  function called(call, body) {
     if (isCompiling) throw new TypeError('the text of the script has closed the function that it is the body of');
     let answer = OUT_OF_MEMORY;
     try {
-      answer = call();
+      answer = crossing(call, body);
     } catch {
       clear(); // the exception that Python still has, and would meet somewhere else
     }
@@ -42,12 +43,12 @@
     __proto__: null,
     emit(kind, id, header, body) {
       const head = StringPrototypeToWellFormed(header);
-      const problem = called(() => crossing((text, form) => emit(kind, id, head, text, form), body));
+      const problem = called((text, form) => emit(kind, id, head, text, form), body);
       if (problem) throw new RangeError(problem);
     },
     // The answer to a question of the prelude, text by default; an error where Python has one.
     ask(what, body, isBytes) {
-      const answer = called(() => crossing((text, form) => ask(what, text, form), body));
+      const answer = called((text, form) => ask(what, text, form), body);
       if (answer[0] === '!') throw errors.made(JSONParse(StringPrototypeSlice(answer, 1)));
       return isBytes ? Uint8ArrayFromBase64(StringPrototypeSlice(answer, 1)) : StringPrototypeSlice(answer, 1);
     },
@@ -56,10 +57,11 @@
   const bridge = parts.bridge(taken, host, values);
   const inspect = parts.inspect(taken, kinds, parts.bases(taken, errors), parts.layout(taken), (promise) => {
     const found = { __proto__: null, state: 0, result: undefined };
-    found.state = called(() => peek(promise, found));
+    found.state = called(() => peek(promise, found), '');
     return found;
   });
   const wrap = parts.wrap(taken, parts.outline(), parts.tokens());
+  let outputBytes = Infinity; // that a result may have
   let held; // a compiled script, or an error: what Python cannot hold itself
 
   function define(name, value) {
@@ -76,12 +78,12 @@
   function returned(value) {
     let text;
     try {
-      text = values.text(value, 'the result');
+      text = values.text(value, 'the result', outputBytes);
     } catch (error) {
       raised(error);
       return;
     }
-    host.emit(RESULT, 0, '{"status":"ok"}', text);
+    host.emit(RESULT, 0, text === undefined ? '{"status":"too_large"}' : '{"status":"ok"}', text ?? '');
   }
 
   const timers = parts.timers(taken, raised);
@@ -96,9 +98,10 @@
 
   return {
     __proto__: null,
-    // What the script is given. `settings` is JSON: tools, files.
+    // What the script is given. `settings` is JSON: tools, files, output_bytes.
     begin(settings) {
       const given = JSONParse(settings);
+      outputBytes = given.output_bytes;
       for (const name of given.tools) define(name, bridge.linked(name));
       define('files', given.files);
     },
@@ -110,7 +113,7 @@
       const { text, moved } = wrap.wrapped(source);
       isCompiling = true;
       errors.begin(source, moved, () => wrap.endOf(source));
-      return crossing((crossed, form) => StringPrototypeToWellFormed(`${form}${crossed}`), text);
+      return crossing((crossed, form) => StringPrototypeToWellFormed(form + crossed), text);
     },
     hold(value) {
       held = value;
@@ -133,7 +136,6 @@
     settle(id, header, body, form) {
       bridge.settle(id, header, form === BASE64 ? Uint8ArrayFromBase64(body) : body);
     },
-    waits: bridge.waits,
     wait: timers.wait,
     fire: timers.fire,
   };

@@ -5,11 +5,11 @@
   const {
     ArrayPrototypeSort, ObjectKeys, StringPrototypeIndexOf: indexOf, StringPrototypeReplaceAll: replaceAll,
     StringPrototypeSlice: part, StringPrototypeSplit: splitText, StringPrototypeStartsWith: startsWith,
-    StringPrototypeToWellFormed: wellFormed, TypeError, push,
+    StringPrototypeToWellFormed: wellFormed, TypeError, push, textOf,
   } = taken;
   const ITERATOR = Symbol.iterator;
   const FORM = ' !"#$%&\'()+,/:;<=>?@[\\]^`{|}~';
-  const word = (value) => wellFormed(`${value}`);
+  const word = (value) => wellFormed(textOf(value));
   const formEncoded = (text) => replaceAll(encoded(replaceAll(text, '%', '%25'), FORM.replace('%', '')), '%20', '+');
   const formDecoded = (text) => decoded(replaceAll(text, '+', ' '));
 
@@ -84,7 +84,7 @@
       let text = '';
       for (let index = 0; index < this.#pairs.length; index++) {
         const pair = this.#pairs[index];
-        text += `${index === 0 ? '' : '&'}${formEncoded(pair[0])}=${formEncoded(pair[1])}`;
+        text += (index === 0 ? '' : '&') + formEncoded(pair[0]) + '=' + formEncoded(pair[1]);
       }
       return text;
     }
@@ -121,11 +121,11 @@
     set href(value) { this.#url = parse(word(value)); this.#renew(); }
     get origin() {
       const { protocol } = this.#url;
-      return isSpecial(this.#url) && protocol !== 'file:' ? `${protocol}//${this.host}` : 'null';
+      return isSpecial(this.#url) && protocol !== 'file:' ? protocol + '//' + this.host : 'null';
     }
     get protocol() { return this.#url.protocol; }
     set protocol(value) {
-      const next = { ...this.#url, protocol: `${word(value).split(':')[0].toLowerCase()}:` };
+      const next = { ...this.#url, protocol: word(value).split(':')[0].toLowerCase() + ':' };
       if (/^[a-z][a-z0-9+.-]*:$/.test(next.protocol) && isSpecial(next) === isSpecial(this.#url)) {
         this.#url.protocol = next.protocol;
         this.#url.port = portOf(this.#url, this.#url.port, '');
@@ -135,7 +135,7 @@
     set username(value) { this.#url.username = encoded(word(value), USER); }
     get password() { return this.#url.password; }
     set password(value) { this.#url.password = encoded(word(value), USER); }
-    get host() { return (this.#url.hostname ?? '') + (this.#url.port === '' ? '' : `:${this.#url.port}`); }
+    get host() { return (this.#url.hostname ?? '') + (this.#url.port === '' ? '' : ':' + this.#url.port); }
     set host(value) { this.#authority(word(value)); }
     get hostname() { return this.#url.hostname ?? ''; }
     set hostname(value) {
@@ -169,19 +169,19 @@
     set search(value) {
       const text = word(value).replaceAll('#', '%23');
       const bare = startsWith(text, '?') ? part(text, 1) : text;
-      this.#url.search = bare === '' ? '' : searchOf(this.#url, `?${bare}`);
+      this.#url.search = bare === '' ? '' : searchOf(this.#url, '?' + bare);
       this.#renew();
     }
     #renew() { if (this.#params !== undefined) renew(this.#params, this.#url.search); }
     get searchParams() {
-      this.#params ??= of(this.#url.search, (text) => { this.#url.search = text === '' ? '' : `?${text}`; });
+      this.#params ??= of(this.#url.search, (text) => { this.#url.search = text === '' ? '' : '?' + text; });
       return this.#params;
     }
     get hash() { return this.#url.hash === '#' ? '' : this.#url.hash; }
     set hash(value) {
       const text = word(value);
       const bare = startsWith(text, '#') ? part(text, 1) : text;
-      this.#url.hash = bare === '' ? '' : `#${encoded(bare, parser.FRAGMENT)}`;
+      this.#url.hash = bare === '' ? '' : '#' + encoded(bare, parser.FRAGMENT);
     }
     toString() { return this.href; }
     toJSON() { return this.href; }

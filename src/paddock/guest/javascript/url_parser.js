@@ -16,8 +16,8 @@
   const DOUBLE_DOT = { __proto__: null, '..': 1, '.%2e': 1, '%2e.': 1, '%2e%2e': 1 };
   const FRAGMENT = ' "<>`';
   const QUERY = ' "#<>';
-  const PATH = `${QUERY}?^\`{}`;
-  const USER = `${PATH}/:;=@[\\]|`;
+  const PATH = QUERY + '?^`{}';
+  const USER = PATH + '/:;=@[\\]|';
   const FORBIDDEN = /[\0\t\n\r #/:<>?@[\\\]^|]/;
 
   const isSpecial = (url) => PORTS[url.protocol] !== undefined;
@@ -37,7 +37,7 @@
       const byte = bytes[index];
       const character = taken.StringFromCharCode(byte);
       result += byte < 0x20 || byte > 0x7e || includes(set, character)
-        ? `%${padStart(upper(numberText(byte, 16)), 2, '0')}` : character;
+        ? '%' + (padStart(upper(numberText(byte, 16)), 2, '0')) : character;
     }
     return result;
   }
@@ -75,7 +75,7 @@
       if (isLast ? value >= 256 ** (5 - parts.length) : value > 255) throw invalid(text);
       address += isLast ? value : value * 256 ** (3 - index);
     }
-    return `${address >>> 24}.${(address >>> 16) & 255}.${(address >>> 8) & 255}.${address & 255}`;
+    return (address >>> 24) + '.' + ((address >>> 16) & 255) + '.' + ((address >>> 8) & 255) + '.' + (address & 255);
   }
 
   function ipv6(inner, text) {
@@ -84,7 +84,7 @@
     if (dotted !== null) {
       for (let index = 2; index < 6; index++) if (+dotted[index] > 255) throw invalid(text);
       const high = numberText(dotted[2] * 256 + +dotted[3], 16);
-      body = `${dotted[1]}${high}:${numberText(dotted[4] * 256 + +dotted[5], 16)}`;
+      body = dotted[1] + high + ':' + numberText(dotted[4] * 256 + +dotted[5], 16);
     }
     const halves = splitText(body, '::');
     if (halves.length > 2) throw invalid(text);
@@ -115,9 +115,9 @@
       if (index === best) {
         result += '::';
         index += longest - 1;
-      } else result += `${result === '' || result[result.length - 1] === ':' ? '' : ':'}${numberText(all[index], 16)}`;
+      } else result += (result === '' || result[result.length - 1] === ':' ? '' : ':') + numberText(all[index], 16);
     }
-    return `[${result}]`;
+    return '[' + result + ']';
   }
 
   function hostOf(name, url, text) {
@@ -158,7 +158,7 @@
   function portOf(url, digits, text) {
     if (digits === '') return '';
     if (exec(/^[0-9]+$/, digits) === null || +digits > 65535) throw invalid(text);
-    return `${+digits}` === PORTS[url.protocol] ? '' : `${+digits}`;
+    return '' + (+digits) === PORTS[url.protocol] ? '' : '' + (+digits);
   }
 
   // The segments of a path after those of `base`, dots resolved.
@@ -191,7 +191,7 @@
     const rest = before(text, '#');
     const url = {
       __proto__: null, protocol: '', username: '', password: '', hostname: null, port: '', path: [], search: '',
-      hash: hash === '' ? '' : `#${encoded(part(hash, 1), FRAGMENT)}`,
+      hash: hash === '' ? '' : '#' + encoded(part(hash, 1), FRAGMENT),
     };
     const scheme = exec(/^([a-zA-Z][a-zA-Z0-9+.-]*):/, rest);
     let body = rest;
@@ -206,7 +206,7 @@
   }
 
   function searchOf(url, found) {
-    return found === '' ? '' : `?${encoded(part(found, 1), isSpecial(url) ? `${QUERY}'` : QUERY)}`;
+    return found === '' ? '' : '?' + encoded(part(found, 1), isSpecial(url) ? QUERY + "'" : QUERY);
   }
 
   function absolute(url, body, given) {
@@ -249,7 +249,7 @@
 
   function pathOf(url) {
     if (typeof url.path === 'string') return url.path;
-    return url.path.length === 0 ? '' : `/${join(url.path, '/')}`;
+    return url.path.length === 0 ? '' : '/' + join(url.path, '/');
   }
 
   function hrefOf(url) {
@@ -257,9 +257,9 @@
     if (url.hostname !== null) {
       text += '//';
       if (url.username !== '' || url.password !== '') {
-        text += `${url.username}${url.password === '' ? '' : `:${url.password}`}@`;
+        text += url.username + (url.password === '' ? '' : ':' + url.password) + '@';
       }
-      text += url.hostname + (url.port === '' ? '' : `:${url.port}`);
+      text += url.hostname + (url.port === '' ? '' : ':' + url.port);
     } else if (typeof url.path !== 'string' && url.path.length > 1 && url.path[0] === '') text += '/.';
     return text + pathOf(url) + url.search + url.hash;
   }

@@ -7,7 +7,8 @@
 //   function, symbol  what console.log shows                      Error          {name, message, own properties}
 //   promise, cycle    an error that names the place               toJSON         asked, as JSON.stringify does
 //
-// `text(value, what)` is for results: what JSON lacks becomes what is nearest, as in the Python engines.
+// `text(value, what, most)` is for results: what JSON lacks becomes what is nearest, as in the Python engines. It gives
+// undefined where the text would have more than `most` characters: what is shared has no end otherwise.
 // `exact(value, what)` is for arguments of tools: what JSON lacks is an error.
 (function (taken, kinds) {
   'use strict';
@@ -21,15 +22,17 @@
     RegExpPrototypeToString, Set, SetPrototypeAdd, SetPrototypeDelete, SetPrototypeForEach, SetPrototypeHas,
     StringPrototypeIncludes, StringPrototypeIndexOf, StringPrototypeSlice, StringPrototypeStartsWith,
     SymbolPrototypeToString, TypeError, TypedArrayPrototypeGetLength, Uint8Array, WeakSet, WeakSetPrototypeAdd,
-    WeakSetPrototypeHas, uncurry,
+    WeakSetPrototypeHas, textOf, uncurry,
   } = taken;
   const isLong = uncurry(RegExp.prototype.exec).bind(undefined, /[0-9]{16}/);
   const isInteger = uncurry(RegExp.prototype.exec).bind(undefined, /^-?[0-9]+$/);
   const dateToJSON = Date.prototype.toJSON;
   const NUMBER_DIGITS = 4300; // the most that Python converts
   const KNOWN_KEYS = 1000;
+  const ARGUMENTS_CHARACTERS = 8 << 20;
   const DEEP = 'Maximum call stack size exceeded';
   const problems = new WeakSet();
+  const TOO_LARGE = { __proto__: null };
 
   const quoted = JSONStringify; // of a string; half of a surrogate pair stays an escape until `repaired`
 
@@ -40,7 +43,7 @@
     let last = 0;
     for (let at = StringPrototypeIndexOf(text, '\\'); at >= 0; at = StringPrototypeIndexOf(text, '\\', at + 2)) {
       if (text[at + 1] !== 'u' || text[at + 2] !== 'd' || text[at + 3] < '8') continue;
-      result += `${StringPrototypeSlice(text, last, at)}\ufffd`;
+      result += StringPrototypeSlice(text, last, at) + '\ufffd';
       last = at + 6;
     }
     return result + StringPrototypeSlice(text, last);
@@ -51,7 +54,7 @@
   function keyed(key) {
     let text = MapPrototypeGet(keys, key);
     if (text === undefined) {
-      text = `${quoted(key)}:`;
+      text = quoted(key) + ':';
       if (MapPrototypeGetSize(keys) < KNOWN_KEYS) MapPrototypeSet(keys, key, text);
     }
     return text;
@@ -61,21 +64,25 @@
   function place(at) {
     if (at.parent === null) return at.key;
     const { key } = at;
-    if (typeof key === 'number') return `${place(at.parent)}[${key}]`;
-    return isName(key) ? `${place(at.parent)}.${key}` : `${place(at.parent)}[${quoted(key)}]`;
+    if (typeof key === 'number') return place(at.parent) + '[' + key + ']';
+    return isName(key) ? place(at.parent) + '.' + key : place(at.parent) + '[' + quoted(key) + ']';
   }
   const isName = uncurry(RegExp.prototype.exec).bind(undefined, /^[A-Za-z_$][A-Za-z0-9_$]{0,50}$/);
 
   function functionText(value) {
     const own = ObjectGetOwnPropertyDescriptor(value, 'name');
     const name = own !== undefined && typeof own.value === 'string' ? own.value : '';
-    if (StringPrototypeStartsWith(FunctionPrototypeToString(value), 'class')) return `[class ${name || '(anonymous)'}]`;
-    return name ? `[Function: ${name}]` : '[Function (anonymous)]';
+    if (StringPrototypeStartsWith(FunctionPrototypeToString(value), 'class')) {
+      return '[class ' + (name || '(anonymous)') + ']';
+    }
+    return name ? '[Function: ' + name + ']' : '[Function (anonymous)]';
   }
 
   function bigIntText(value, at) {
     const digits = BigIntPrototypeToString(value);
-    if (digits.length > NUMBER_DIGITS) throw problem(RangeError, `${place(at)} is an integer of ${digits.length} digits`);
+    if (digits.length > NUMBER_DIGITS) {
+      throw problem(RangeError, place(at) + ' is an integer of ' + digits.length + ' digits');
+    }
     return digits;
   }
 
@@ -98,27 +105,36 @@
 
   function writer(isExact) {
     const open = new Set();
+    let left = 0;
+
+    // With the comma after it; the one that is too many stands for a bracket of what is around it.
+    function counted(text) {
+      left -= text.length + 1;
+      if (left < 0) throw TOO_LARGE;
+      return text;
+    }
 
     // Undefined where the value is undefined: an object leaves such a key out.
     function write(value, at, key) {
       switch (typeof value) {
-        case 'string': return quoted(value);
+        case 'string': return counted(quoted(value));
         case 'number':
-          if (value - value === 0) return `${value}`;
-          if (isExact) throw problem(TypeError, `${place(at)} is ${value}, which JSON does not have`);
-          return `"${value}"`;
-        case 'boolean': return value ? 'true' : 'false';
+          if (value - value === 0) return counted('' + value);
+          if (isExact) throw problem(TypeError, place(at) + ' is ' + value + ', which JSON does not have');
+          return '"' + value + '"';
+        case 'boolean': return counted(value ? 'true' : 'false');
         case 'undefined': return undefined;
-        case 'bigint': return bigIntText(value, at);
+        case 'bigint': return counted(bigIntText(value, at));
         case 'symbol':
-          if (isExact) throw problem(TypeError, `${place(at)} is a symbol, which JSON does not have`);
-          return quoted(SymbolPrototypeToString(value));
+          if (isExact) throw problem(TypeError, place(at) + ' is a symbol, which JSON does not have');
+          return counted(quoted(SymbolPrototypeToString(value)));
         case 'function':
-          if (isExact) throw problem(TypeError, `${place(at)} is a function, which JSON does not have`);
-          return quoted(functionText(value));
+          if (isExact) throw problem(TypeError, place(at) + ' is a function, which JSON does not have');
+          return counted(quoted(functionText(value)));
       }
+      counted('{');
       if (value === null) return 'null';
-      if (SetPrototypeHas(open, value)) throw problem(TypeError, `${place(at)} contains itself`);
+      if (SetPrototypeHas(open, value)) throw problem(TypeError, place(at) + ' contains itself');
       SetPrototypeAdd(open, value);
       try {
         return writeObject(value, at, key);
@@ -144,7 +160,8 @@
           );
         }
         case 'Date':
-          return NumberIsNaN(DatePrototypeGetTime(value)) ? '"Invalid Date"' : `"${DatePrototypeToISOString(value)}"`;
+          if (NumberIsNaN(DatePrototypeGetTime(value))) return '"Invalid Date"';
+          return '"' + DatePrototypeToISOString(value) + '"';
         case 'Map': return writeMap(value, at);
         case 'Set': return writeEach((take) => SetPrototypeForEach(value, (item) => take(item)), at);
         case 'Iterator': return writeEach((take) => {
@@ -153,14 +170,18 @@
         case 'Error': return writeError(value, at);
         case 'RegExp': return quoted(RegExpPrototypeToString(value));
         case 'Boolean': case 'Number': case 'String': case 'BigInt': case 'Symbol':
-          return write(taken[`${kind}PrototypeValueOf`](value), at, key);
+          return write(taken[kind + 'PrototypeValueOf'](value), at, key);
         case 'Promise':
-          throw problem(TypeError, `${place(at)} is a promise that nobody awaited; for several, await Promise.all(…)`);
+          throw problem(
+            TypeError, place(at) + ' is a promise that nobody awaited; for several, await Promise.all(…)',
+          );
         case 'AsyncIterator':
-          throw problem(TypeError, `${place(at)} is an async iterator: collect it with for await, or Array.fromAsync(...)`);
+          throw problem(
+            TypeError, place(at) + ' is an async iterator: collect it with for await, or Array.fromAsync(...)',
+          );
         default: // a WeakMap and its kind
-          if (isExact) throw problem(TypeError, `${place(at)} is a ${kind}, which JSON does not have`);
-          return quoted(`[${kind}]`);
+          if (isExact) throw problem(TypeError, place(at) + ' is a ' + kind + ', which JSON does not have');
+          return quoted('[' + kind + ']');
       }
     }
 
@@ -172,21 +193,21 @@
       for (let index = 0; index < length; index++) {
         here.key = index;
         const item = list[index];
-        const written = typeof item === 'string' ? quoted(item) : write(item, here, index);
-        text += index === 0 ? (written ?? 'null') : `,${written ?? 'null'}`;
+        const written = typeof item === 'string' ? counted(quoted(item)) : write(item, here, index) ?? counted('null');
+        text += index === 0 ? written : ',' + written;
       }
-      return `${text}]`;
+      return text + ']';
     }
 
     function writeEach(walk, at) {
       const here = { __proto__: null, parent: at, key: 0 };
       let text = '';
       walk((item) => {
-        const written = write(item, here, here.key) ?? 'null';
-        text += here.key === 0 ? written : `,${written}`;
+        const written = write(item, here, here.key) ?? counted('null');
+        text += here.key === 0 ? written : ',' + written;
         here.key++;
       });
-      return `[${text}]`;
+      return '[' + text + ']';
     }
 
     function writeProperties(value, at, before) {
@@ -197,10 +218,10 @@
         const key = names[index];
         here.key = key;
         const item = value[key];
-        const written = typeof item === 'string' ? quoted(item) : write(item, here, key);
-        if (written !== undefined) text += text === '' ? keyed(key) + written : `,${keyed(key)}${written}`;
+        const written = typeof item === 'string' ? counted(quoted(item)) : write(item, here, key);
+        if (written !== undefined) text += text === '' ? keyed(key) + written : ',' + keyed(key) + written;
       }
-      return `{${text}}`;
+      return '{' + text + '}';
     }
 
     function writeMap(value, at) {
@@ -221,9 +242,9 @@
       MapPrototypeForEach(value, (item, key) => {
         here.key = key;
         const written = write(item, here, key);
-        if (written !== undefined) text += text === '' ? keyed(key) + written : `,${keyed(key)}${written}`;
+        if (written !== undefined) text += text === '' ? keyed(key) + written : ',' + keyed(key) + written;
       });
-      return `{${text}}`;
+      return '{' + text + '}';
     }
 
     function writeError(value, at) {
@@ -231,26 +252,37 @@
       for (let index = 0; index < 2; index++) {
         const key = index === 0 ? 'name' : 'message';
         if (!ObjectPrototypeHasOwnProperty(value, key) || !isEnumerable(value, key)) {
-          text += `${text === '' ? '' : ','}"${key}":${quoted(`${value[key]}`)}`;
+          text += (text === '' ? '' : ',') + '"' + key + '":' + quoted(textOf(value[key]));
         }
       }
       return writeProperties(value, at, text);
     }
 
-    return write;
+    return (value, what, most) => {
+      left = most + 1;
+      return write(value, { __proto__: null, parent: null, key: what }, '');
+    };
   }
+
+  let exactly = writer(true); // null while it writes: a getter or a toJSON may call a tool, too
 
   const isEnumerable = (value, key) => ObjectGetOwnPropertyDescriptor(value, key).enumerable;
 
-  function written(value, what, isExact) {
+  function written(value, what, isExact, most) {
+    const write = (isExact ? exactly : null) ?? writer(isExact);
+    if (isExact) exactly = null;
     try {
-      return repaired(writer(isExact)(value, { __proto__: null, parent: null, key: what }, '') ?? 'null');
+      const text = repaired(write(value, what, most) ?? 'null');
+      if (isExact) exactly = write;
+      return text;
     } catch (error) {
+      if (isExact) exactly = writer(true); // what was open is open still
+      if (error === TOO_LARGE) return undefined;
       if (typeof error !== 'object' || error === null) throw error;
       if (WeakSetPrototypeHas(problems, error)) {
         throw error instanceof RangeError ? new RangeError(error.message) : new TypeError(error.message);
       }
-      if (error instanceof RangeError && error.message === DEEP) throw new RangeError(`${what} is nested too deeply`);
+      if (error instanceof RangeError && error.message === DEEP) throw new RangeError(what + ' is nested too deeply');
       throw error;
     }
   }
@@ -263,8 +295,12 @@
 
   return {
     __proto__: null,
-    text: (value, what) => written(value, what, false),
-    exact: (value, what) => written(value, what, true),
+    text: (value, what, most) => written(value, what, false, most),
+    exact(value, what) {
+      const text = written(value, what, true, ARGUMENTS_CHARACTERS);
+      if (text === undefined) throw new RangeError(what + ' of a tool have at most 8 MB of JSON');
+      return text;
+    },
     parse: (text) => (isLong(text) === null ? JSONParse(text) : JSONParse(text, whole)),
   };
 })

@@ -14,13 +14,17 @@
   const ENDS = new Set([';', ')', ']', '}']);
   const CLOSERS = new Set([')', ']', '}', '++', '--']); // what an expression or a block may end with
   const LINES = 4;
-  const MOST_LINES = 100;
+  const MOST_COMPILED = 4 << 20; // characters, to find one boundary
   const MODULE_ONLY = /\s*(?:import\b(?!\s*[(.])|export\b\s*(?:[\w${*]))/y;
   // What a line may begin with without continuing the expression before it.
   const STARTS = new Set(['{', '!', '~', '++', '--', '#', '@']);
   const CONTINUES = new Set(['in', 'instanceof', 'else', 'catch', 'finally']);
 
+  let left = 0; // characters that may still be compiled for this script
+
   function compiles(body) {
+    left -= body.length;
+    if (left < 0) return false;
     try {
       AsyncFunction(body);
       return true;
@@ -73,8 +77,9 @@
   }
 
   // Where the last expression begins and ends; undefined where a script ends otherwise.
-  function expression(source, surplus) {
-    const points = outline(source, surplus);
+  function expression(source, surplus, deep) {
+    left = MOST_COMPILED;
+    const points = outline(source, surplus, deep);
     if (points === null) return undefined;
     // From the end: a few lines are enough, unless one statement has very many outside all brackets.
     for (let lines = LINES; ; lines *= 10) {
@@ -85,7 +90,7 @@
       while (isEmpty(list[list.length - 1])) list.pop();
       const index = lastStatement(source, list, from);
       if (index !== undefined) return returnable(source, list, index);
-      if (from === 0 || lines > MOST_LINES) return undefined;
+      if (from === 0 || left < 0) return undefined;
     }
   }
 
@@ -135,7 +140,10 @@
   function wrapped(given) {
     const source = given.startsWith('#!') ? `//${given.slice(2)}` : given;
     let surplus = -1;
-    const found = expression(source, (at) => { surplus = at; });
+    let deep = -1;
+    const found = expression(source, (at) => { surplus = at; }, (at) => { deep = at; });
+    // As much as shows that it cannot be parsed: QuickJS looks ahead to the end of each bracket.
+    if (deep >= 0) return { text: `${HEAD}\n${source.slice(0, deep)}`, moved: NOWHERE };
     if (surplus >= 0) { // it would close the function around it, and go on outside: its one mistake, alone in its place
       const before = source.slice(0, surplus).replace(/[^\n\r\u2028\u2029]/g, ' ');
       return { text: `\n${before}${source[surplus]}`, moved: NOWHERE };

@@ -8,21 +8,25 @@
   const [START, INPUT, FILE, CODE] = [1, 2, 3, 4];
   const [READY, RESULT] = [16, 20];
   const STUCK = 'the script waits for something that never happens';
-  const { process, setImmediate } = globalThis; // as they are now: a script may put something else there
+  const { SyntaxError, process, setImmediate } = globalThis; // as they are now: a script may put something else there
   const { emit: emitEvent, reallyExit } = process;
   const { parse } = JSON;
   const files = process.env.PADDOCK_FILES ?? '/files';
   const how = process.argv[1]; // to start: wait, hurry, compile
 
   const taken = parts.primordials();
+  const { ReflectApply, RegExpPrototypeExec } = taken;
   const values = parts.values(taken, parts.kinds(taken));
-  const channel = parts.channel(require);
-  const stacks = parts.stacks(require);
+  const channel = parts.channel(require, taken);
+  const stacks = parts.stacks(require, taken);
   const wrap = parts.wrap(taken, parts.outline(), parts.tokens());
   let isListening = false;
   let isProgram = false;
   let isOver = false;
   let isReady = false;
+  let hasConsole = false;
+  let outputBytes = 1024 * 1024; // of a result, and of a line of the console
+  const streams = { __proto__: null }; // those of process that are there
   let source = '';
 
   function emit(kind, id, header, body) {
@@ -33,10 +37,14 @@
     channel.expect(true);
   }
 
-  function settle(id, header, body) {
-    const isText = parse(header).text !== false;
-    bridge.settle(id, header, isText ? body.toString() : new Uint8Array(body));
+  function settle(id, header, data, from, to) {
+    const { text } = { __proto__: null, ...parse(header) };
+    bridge.settle(id, header, text === false ? copied(data, from, to) : channel.textOf(data, from, to));
     channel.expect(bridge.waits());
+  }
+
+  function copied(data, from, to) {
+    return new Uint8Array(new Uint8Array(taken.TypedArrayPrototypeGetBuffer(data), from, to - from));
   }
 
   const bridge = parts.bridge(taken, { __proto__: null, emit }, values);
@@ -58,7 +66,7 @@
   function windUp(code) {
     process.exitCode ??= code;
     try {
-      emitEvent.call(process, 'exit', code);
+      ReflectApply(emitEvent, process, ['exit', code]);
     } catch (error) {
       writeSync(2, `${inspect(error)}\n`);
     }
@@ -68,13 +76,13 @@
     if (isOver) return;
     let text;
     try {
-      text = values.text(value, 'the result');
+      text = values.text(value, 'the result', outputBytes);
     } catch (error) {
       failed(error);
       return;
     }
     windUp(0);
-    end('ok', {}, null, text);
+    end(text === undefined ? 'too_large' : 'ok', {}, null, text);
   }
 
   function failed(error) {
@@ -84,7 +92,8 @@
       reallyExit(70);
     }
     if (error instanceof SyntaxError) {
-      const found = /^file:[^\n]*main\.m?js:\d+\n/.test(error.stack) ? error : script.misread(source, error);
+      const isPlaced = RegExpPrototypeExec(/^file:[^\n]*main\.m?js:\d+\n/, `${error.stack}`) !== null;
+      const found = isPlaced ? error : script.misread(source, error);
       if (found !== undefined) {
         refused(found);
         return;
@@ -123,14 +132,14 @@
       __proto__: null, value, writable: true, configurable: true, enumerable: false,
     });
     hidden('reallyExit', exited);
-    hidden('emit', function emit(name, ...given) {
-      const heard = emitEvent.call(this, name, ...given);
-      if (name === 'exit' && this === process) exited(given[0]);
+    hidden('emit', function emit(...given) {
+      const heard = ReflectApply(emitEvent, this, given);
+      if (given[0] === 'exit' && this === process) exited(given[1]);
       return heard;
     });
     process.setUncaughtExceptionCaptureCallback((error) => {
       if (process.listenerCount('uncaughtException') === 0) failed(error);
-      else emitEvent.call(process, 'uncaughtException', error, 'uncaughtException');
+      else ReflectApply(emitEvent, process, ['uncaughtException', error, 'uncaughtException']);
     });
     process.on('unhandledRejection', (reason) => {
       if (process.listenerCount('unhandledRejection') === 1) failed(reason);
@@ -144,19 +153,25 @@
   // A write to a pipe that is full waits: what it could not take would pile up here, and be lost at the end.
   function blocking(name) {
     const { get } = Object.getOwnPropertyDescriptor(process, name);
-    let found = null;
     Object.defineProperty(process, name, {
       __proto__: null,
       configurable: true,
       enumerable: true,
       get() {
-        if (found === null) {
-          found = get.call(process);
-          found._handle?.setBlocking?.(true);
+        if (streams[name] === undefined) {
+          streams[name] = get.call(process);
+          streams[name]._handle?.setBlocking?.(true);
+          if (hasConsole) frame(name);
         }
-        return found;
+        return streams[name];
       },
     });
+  }
+
+  // Where a script has our console, what it writes is a frame too: so the two stay in order.
+  function frame(name) {
+    streams[name]._write = logs.writer(name);
+    streams[name]._writev = null;
   }
 
   // What `node -e` puts there, and a main.js does not find.
@@ -178,7 +193,8 @@
   }
 
   function fill(start, inputs) {
-    if (start.limits?.output_bytes) logs.limit(start.limits.output_bytes);
+    outputBytes = start.limits?.output_bytes ?? outputBytes;
+    logs.limit(outputBytes);
     const given = start.files ?? [];
     for (const file of given) file.path = placed(file.path);
     if (!isProgram || start.tools.length > 0) {
@@ -196,6 +212,8 @@
     const own = { require: createRequire(path), module, exports, __filename: path, __dirname: dirname(path) };
     for (const name of Object.keys(own)) if (!Object.hasOwn(globalThis, name)) give(name, own[name]);
     globalThis.console = console;
+    hasConsole = true;
+    for (const name of Object.keys(streams)) frame(name);
   }
 
   // Where a path below /files really is.
@@ -238,9 +256,9 @@
   function strip() {
     const typescript = parts.typescript(require);
     for (;;) {
-      const { id, body } = channel.receive();
+      const { id, text } = channel.receive();
       try {
-        channel.emit(RESULT, id, '{"status":"ok"}', JSON.stringify(typescript.stripped(body.toString())));
+        channel.emit(RESULT, id, '{"status":"ok"}', JSON.stringify(typescript.stripped(text())));
       } catch (error) {
         channel.emit(RESULT, id, stacks.told('rejected', stacks.rejected(error, error.place)).header, '');
       }
@@ -251,11 +269,11 @@
   function rehearse(next) {
     stacks.told('ok', stacks.described(new Error('x')), null);
     values.parse('{"a":[1]}');
-    parts.logs(require, () => {}).console().log({ a: [1] });
+    parts.logs(require, () => {}, taken).console().log({ a: [1] });
     createRequire('/main.js');
     parts.script(require, taken, wrap, stacks, {
       ended(value) {
-        values.text(value, 'the result');
+        values.text(value, 'the result', 1000);
         next();
       },
     }).run('const a = [{ a: 1, b: "x" }];\na.map((x) => x)');
@@ -268,20 +286,20 @@
     isReady = true;
     channel.emit(READY, 0, '', '');
     for (;;) {
-      const { kind, header, body } = channel.receive();
+      const { kind, header, body, text } = channel.receive();
       if (kind === START) {
-        start = parse(body.toString());
+        start = parse(text());
         if (start.mode === 'strip') strip();
       } else if (kind === INPUT) {
         const { map, name } = parse(header);
-        if (map) stacks.mapped(parse(body.toString()));
-        else inputs.push([name, body.toString()]);
+        if (map) stacks.mapped(parse(text()));
+        else inputs.push([name, text()]);
       }
       if (kind === FILE) place(parse(header).path, body);
       if (kind === CODE) {
         isProgram = start.mode === 'script';
         fill(start, inputs);
-        run(start, body.toString());
+        run(start, text());
         return;
       }
     }
@@ -293,7 +311,7 @@
   const ends = { ended, failed, refused, sources };
   const script = parts.script(require, taken, wrap, stacks, ends);
   const program = parts.program(require, script, stacks, ends);
-  const logs = parts.logs(require, channel.emit);
+  const logs = parts.logs(require, channel.emit, taken);
   const console = logs.console();
   catchAll();
   // Not now: `node -e` defines names of its own again when this text has been run.

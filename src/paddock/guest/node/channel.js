@@ -1,34 +1,55 @@
 // The control socket: frames of the host, read one by one until the script runs, then whenever they come.
 //
 // A write blocks while the host is behind, and reads meanwhile: two ends that both only write would wait for ever.
-(function (require) {
+// Nothing here is looked up where a script may have replaced it. So no stream of Node's reads: they consist of that.
+(function (require, taken) {
   'use strict';
+  const {
+    TypedArrayPrototypeGetBuffer, TypedArrayPrototypeGetByteLength: bytesOf, TypedArrayPrototypeSet: copyTo, Uint8Array,
+    push, uncurry,
+  } = taken;
   const { readSync, writeSync } = require('node:fs');
-  const { Socket } = require('node:net');
-  const { allocUnsafe, byteLength, concat, from } = Buffer;
   const { process, setImmediate } = globalThis;
-  const { exit } = process;
+  const { Pipe, constants: { SOCKET } } = process.binding('pipe_wrap');
+  const { kReadBytesOrError, streamBaseState } = process.binding('stream_wrap');
+  const { reallyExit } = process;
+  const { byteLength } = Buffer;
+  const [utf8Slice, utf8Write] = [uncurry(Buffer.prototype.utf8Slice), uncurry(Buffer.prototype.utf8Write)];
+  const [ref, unref] = [uncurry(Pipe.prototype.ref), uncurry(Pipe.prototype.unref)];
   const { wait } = Atomics;
   const CONTROL = 3;
   const PREFIX = 13; // kind, id, length of the header, length of the body
   const MOST = { __proto__: null, 17: 8 << 20, 19: 16 << 20 };
   const READ_BYTES = 64 * 1024;
+  const SMALL_CHARACTERS = 20 * 1024;
   const PAUSE_MILLISECONDS = 1;
   const clock = new Int32Array(new SharedArrayBuffer(4));
+  const written = new Uint8Array(PREFIX + 3 * SMALL_CHARACTERS); // where most frames are put together
+  const read = new Uint8Array(READ_BYTES);
 
-  let socket = null;
-  let chunks = [];
-  let held = 0; // bytes in chunks
-  let wanted = PREFIX; // bytes that make the next frame complete, as far as that is known
+  let pipe = null;
+  let chunks = []; // of what has come and is no whole frame yet: {data, size}
+  let begin = 0; // of the next frame, in the first of them
+  let held = 0; // bytes in them, from there
+  let wanted = PREFIX; // of those, as far as it is known how long the next frame is
   let take = null;
   let gone = null;
 
+  const number = (data, at) => ((data[at] << 24) | (data[at + 1] << 16) | (data[at + 2] << 8) | data[at + 3]) >>> 0;
+
+  function put(data, at, value) {
+    data[at] = value >>> 24;
+    data[at + 1] = value >>> 16;
+    data[at + 2] = value >>> 8;
+    data[at + 3] = value;
+  }
+
   function exactly(count) {
-    const data = allocUnsafe(count);
+    const data = new Uint8Array(count);
     for (let got = 0; got < count;) {
-      const read = readSync(CONTROL, data, got, count - got, null);
-      if (read === 0) exit(0); // the host has no use for this process any more
-      got += read;
+      const more = readSync(CONTROL, data, got, count - got, null);
+      if (more === 0) reallyExit(0); // the host has no use for this process any more
+      got += more;
     }
     return data;
   }
@@ -36,72 +57,96 @@
   // The next frame; waits for it.
   function receive() {
     const prefix = exactly(PREFIX);
-    const header = exactly(prefix.readUInt32BE(5)).toString();
-    return { kind: prefix[0], id: prefix.readUInt32BE(1), header, body: exactly(prefix.readUInt32BE(9)) };
+    const headerBytes = number(prefix, 5);
+    const bodyBytes = number(prefix, 9);
+    const header = utf8Slice(exactly(headerBytes), 0, headerBytes);
+    const body = exactly(bodyBytes);
+    return { kind: prefix[0], id: number(prefix, 1), header, body, text: () => utf8Slice(body, 0, bodyBytes) };
   }
 
-  function add(data) {
-    chunks.push(data);
-    held += data.length;
+  function add(data, size) {
+    push(chunks, { __proto__: null, data, size });
+    held += size;
+  }
+
+  // All that is held in one piece, and nothing else.
+  function join() {
+    const data = new Uint8Array(held);
+    let at = -begin;
+    for (let index = 0; index < chunks.length; index++) {
+      const chunk = chunks[index];
+      const from = at < 0 ? -at : 0;
+      copyTo(data, new Uint8Array(TypedArrayPrototypeGetBuffer(chunk.data), from, chunk.size - from), at + from);
+      at += chunk.size;
+    }
+    chunks = [];
+    begin = held = 0;
+    add(data, at);
   }
 
   function deliver() {
     while (held >= wanted) {
-      const data = chunks.length === 1 ? chunks[0] : concat(chunks);
-      chunks = [data];
-      const headerBytes = data.readUInt32BE(5);
-      wanted = PREFIX + headerBytes + data.readUInt32BE(9);
-      if (held < wanted) return;
-      const header = data.toString('utf8', PREFIX, PREFIX + headerBytes);
-      const body = data.subarray(PREFIX + headerBytes, wanted);
-      chunks = wanted === held ? [] : [data.subarray(wanted)];
+      if (chunks[0].size - begin < wanted) join();
+      const { data, size } = chunks[0];
+      const middle = begin + PREFIX + number(data, begin + 5);
+      const end = middle + number(data, begin + 9);
+      wanted = end - begin;
+      if (size < end) continue;
+      const id = number(data, begin + 1);
+      const header = utf8Slice(data, begin + PREFIX, middle);
       held -= wanted;
       wanted = PREFIX;
-      take(data.readUInt32BE(1), header, body);
+      begin = end;
+      if (held === 0) {
+        chunks = [];
+        begin = 0;
+      } else if (begin === size) join();
+      take(id, header, data, middle, end);
     }
   }
 
-  // From now on each answer is given to `taker`. `dead` is called where the host is gone.
+  // What libuv has read is there until it reads again.
+  function received() {
+    const count = streamBaseState[kReadBytesOrError];
+    if (count < 0) gone();
+    if (count <= 0) return;
+    add(read, count);
+    deliver();
+    if (held > 0) join();
+  }
+
+  // From now on each answer is given to `taker`: its number, its header, and the bytes in which its body is, from
+  // where to where. `dead` is called where the host is gone.
   function listen(taker, dead) {
     take = taker;
     gone = dead;
-    const buffer = allocUnsafe(READ_BYTES);
-    socket = new Socket({
-      fd: CONTROL,
-      readable: true,
-      writable: false,
-      onread: {
-        buffer,
-        callback(count) {
-          add(from(buffer.subarray(0, count)));
-          deliver();
-          return true;
-        },
-      },
-    });
-    socket.on('end', gone);
-    socket.on('error', gone);
-    socket.unref();
+    pipe = new Pipe(SOCKET);
+    const problem = pipe.open(CONTROL);
+    if (problem !== 0) throw new Error(`the control socket cannot be read: ${problem}`);
+    pipe.useUserBuffer(read);
+    pipe.onread = received;
+    pipe.readStart();
+    unref(pipe);
   }
 
   // Takes what has come while a write waits; it is delivered when the script has let go.
   function readAhead() {
-    const data = allocUnsafe(READ_BYTES);
+    const data = new Uint8Array(READ_BYTES);
     try {
-      const read = readSync(CONTROL, data, 0, READ_BYTES, null);
-      if (read === 0) gone();
-      if (held === 0 || held < wanted) setImmediate(deliver);
-      add(data.subarray(0, read));
+      const count = readSync(CONTROL, data, 0, READ_BYTES, null);
+      if (count === 0) gone();
+      if (held < wanted) setImmediate(deliver);
+      add(data, count);
     } catch (error) {
       if (error.code !== 'EAGAIN') throw error;
       wait(clock, 0, 0, PAUSE_MILLISECONDS);
     }
   }
 
-  function write(data) {
-    for (let sent = 0; sent < data.length;) {
+  function send(data, size) {
+    for (let sent = 0; sent < size;) {
       try {
-        sent += writeSync(CONTROL, data, sent);
+        sent += writeSync(CONTROL, data, sent, size - sent);
       } catch (error) {
         if (error.code !== 'EAGAIN') throw error;
         readAhead();
@@ -111,30 +156,41 @@
 
   // A frame to the host; a body is text or bytes.
   function emit(kind, id, header, body) {
+    if (typeof body === 'string' && header.length + body.length < SMALL_CHARACTERS) {
+      const headerBytes = utf8Write(written, header, PREFIX);
+      const bodyBytes = body === '' ? 0 : utf8Write(written, body, PREFIX + headerBytes);
+      prefix(written, kind, id, headerBytes, bodyBytes);
+      send(written, PREFIX + headerBytes + bodyBytes);
+      return;
+    }
     const headerBytes = byteLength(header);
-    const bodyBytes = typeof body === 'string' ? byteLength(body) : body.length;
+    const bodyBytes = typeof body === 'string' ? byteLength(body) : bytesOf(body);
     const most = MOST[kind];
     if (bodyBytes > most) {
       throw new RangeError(kind === 19
         ? `an artifact has at most ${most >> 20} MB, and this one has ${bodyBytes} bytes`
         : `too large to send: ${bodyBytes} bytes, and ${most >> 20} MB are the most`);
     }
-    const data = allocUnsafe(PREFIX + headerBytes + bodyBytes);
+    const data = new Uint8Array(PREFIX + headerBytes + bodyBytes);
+    utf8Write(data, header, PREFIX);
+    if (typeof body === 'string') utf8Write(data, body, PREFIX + headerBytes);
+    else copyTo(data, body, PREFIX + headerBytes);
+    prefix(data, kind, id, headerBytes, bodyBytes);
+    send(data, PREFIX + headerBytes + bodyBytes);
+  }
+
+  function prefix(data, kind, id, headerBytes, bodyBytes) {
     data[0] = kind;
-    data.writeUInt32BE(id, 1);
-    data.writeUInt32BE(headerBytes, 5);
-    data.writeUInt32BE(bodyBytes, 9);
-    data.write(header, PREFIX);
-    if (typeof body === 'string') data.write(body, PREFIX + headerBytes);
-    else data.set(body, PREFIX + headerBytes);
-    write(data);
+    put(data, 1, id);
+    put(data, 5, headerBytes);
+    put(data, 9, bodyBytes);
   }
 
   // Whether an answer is waited for: then the process does not end by itself.
   function expect(any) {
-    if (any) socket.ref();
-    else socket.unref();
+    if (any) ref(pipe);
+    else unref(pipe);
   }
 
-  return { __proto__: null, emit, expect, listen, receive };
+  return { __proto__: null, emit, expect, listen, receive, textOf: utf8Slice };
 })

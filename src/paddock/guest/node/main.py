@@ -45,7 +45,7 @@ MOST_TASKS = 64 + 32
 """Of processes that a script may have at most, and of threads that Node has for itself."""
 TASKS = "PADDOCK_TASKS"
 """How many threads others have that the kernel counts together with ours, where this process shares their uid."""
-REHEARSED = "const a = [{ a: 1 }];\nconsole.log(a.length);\nawait 0;\na"
+REHEARSED = "const a = [{ a: 1 }];\nconsole.log(a.length);\nawait callTool('a.b', { a });\na"
 REHEARSAL_SECONDS = 20.0
 
 
@@ -89,7 +89,10 @@ def _rehearsed() -> bytes:
     given, text = os.pipe()
     with ours, its:
         start = {"mode": "expression", "argv": [], "tools": [], "files": []}
-        ours.sendall(pack(Kind.START, body=json.dumps(start).encode()) + pack(Kind.CODE, body=REHEARSED.encode()))
+        answer = pack(Kind.ANSWER, 1, {"failed": False}, b'{"result": 1}')
+        ours.sendall(
+            pack(Kind.START, body=json.dumps(start).encode()) + pack(Kind.CODE, body=REHEARSED.encode()) + answer
+        )
         process = subprocess.Popen(
             ["/bin/sh", "-c", f'exec "$@" {CONTROL}<&{its.fileno()} {SOURCE}<&{given}', "sh", *_command("compile")],
             pass_fds=(its.fileno(), given),

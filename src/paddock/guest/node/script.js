@@ -1,7 +1,7 @@
 // A script whose value is wanted: an async function, or, where it imports or exports, a module.
 (function (require, taken, wrap, stacks, ends) {
   'use strict';
-  const { PromisePrototypeThen: then } = taken;
+  const { ObjectDefineProperty, PromisePrototypeThen } = taken;
   const { ended, failed, refused } = ends;
   const { Script, constants: { USE_MAIN_CONTEXT_DEFAULT_LOADER } } = require('node:vm');
   const { registerHooks } = require('node:module');
@@ -12,6 +12,12 @@
     '^[ \\t]*(?:import\\b[^;\\n]*;?|export\\s+default\\b|export\\s*(?:\\*|\\{[^}]*\\})[^;\\n]*;?|export\\b)', 'gm',
   );
   const load = (url) => import(url);
+
+  // A promise of ours. Without a `constructor`, `then` does not ask the script's own Promise.prototype for it.
+  function then(promise, took, failed) {
+    ObjectDefineProperty(promise, 'constructor', { __proto__: null, value: undefined });
+    return PromisePrototypeThen(promise, took, failed);
+  }
 
   const isModule = (error) => IS_MODULE.test(error.message);
   const lines = (code) => code.split(/\r\n|[\n\r\u2028\u2029]/).length;
@@ -62,7 +68,7 @@
     setImmediate(() => {
       then(script.runInThisContext()(), (value) => {
         outcome = { value };
-        if (isOver) setImmediate(ended, value);
+        if (isOver) setImmediate(() => ended(value));
       }, failed);
     });
     let isOver = false;
@@ -84,7 +90,7 @@
         at === url ? { format: 'module', source, shortCircuit: true } : next(at, context)
       ),
     });
-    then(then(load(url), (names) => names.default), (value) => setImmediate(ended, value), failed);
+    then(then(load(url), (names) => names.default), (value) => setImmediate(() => ended(value)), failed);
   }
 
   return { __proto__: null, compiled, isModule, misread, problem, run };

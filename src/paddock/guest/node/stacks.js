@@ -1,9 +1,12 @@
 // Failures in the script's own terms: its frames alone, at its own lines and columns, under the name main.js.
-(function (require) {
+(function (require, taken) {
   'use strict';
   const { inspect, types: { isNativeError } } = require('node:util');
-  const errorText = Error.prototype.toString;
-  const { stringify } = JSON;
+  const {
+    Error, ErrorPrototypeToString, JSONStringify: stringify, MathMax, MathMin, ObjectHasOwn, ReflectApply,
+    RegExpPrototypeExec, String, StringPrototypeLastIndexOf, StringPrototypeSlice, StringPrototypeStartsWith,
+    StringPrototypeToWellFormed, WeakMap, WeakMapPrototypeGet, WeakMapPrototypeSet, push,
+  } = taken;
   const MOST = 64 * 1024; // characters of a message, or of a traceback
   const HEADER_CHARACTERS = 4000; // of both together; longer ones go into the body of a frame
 
@@ -11,44 +14,50 @@
   let moved = { line: 0, column: 0, by: 0 }; // what wrap.js put into the script's text
   let most = Infinity; // lines of that
   let map = null; // for each line, a list of [column, line, column], from 0
+  const places = new WeakMap(); // of errors whose stack was made: their innermost frame in the script
 
   // V8 may blame a whole statement, and so the `return` that wrap.js has put there.
   function place(line, column) {
     const isMoved = line === moved.line && column > moved.column;
-    return original(line, isMoved ? Math.max(moved.column + 1, column - moved.by) : column);
+    return original(line, isMoved ? MathMax(moved.column + 1, column - moved.by) : column);
   }
 
   // Where it stood before TypeScript was taken out, if that moved anything.
   function original(line, column) {
     if (map === null) return { line, column };
-    for (let at = Math.min(line, map.length) - 1; at >= 0; at--) {
-      const found = map[at].findLast((segment) => at < line - 1 || segment[0] < column) ?? map[at][0];
-      if (found !== undefined) return { line: found[1] + 1, column: found[2] + 1 };
+    for (let at = MathMin(line, map.length) - 1; at >= 0; at--) {
+      const segments = map[at];
+      let last = segments.length - 1;
+      if (last < 0) continue;
+      while (last > 0 && at === line - 1 && segments[last][0] >= column) last--;
+      return { line: segments[last][1] + 1, column: segments[last][2] + 1 };
     }
     return { line, column };
   }
 
   // The name of a script's file as it is shown; null where the file is Node's own, or ours.
   function shown(file) {
-    if (typeof file !== 'string' || file === '' || file.startsWith('node:') || file.startsWith('[eval]')) return null;
-    const path = file.startsWith('file://') ? file.slice(7) : file;
-    return path.startsWith(folder) ? path.slice(folder.length) : path;
+    if (typeof file !== 'string' || file === '') return null;
+    if (StringPrototypeStartsWith(file, 'node:') || StringPrototypeStartsWith(file, '[eval]')) return null;
+    const path = StringPrototypeStartsWith(file, 'file://') ? StringPrototypeSlice(file, 7) : file;
+    return StringPrototypeStartsWith(path, folder) ? StringPrototypeSlice(path, folder.length) : path;
   }
 
-  const isMain = (name) => /^main\.m?js$/.test(name);
+  const isMain = (name) => name === 'main.js' || name === 'main.mjs';
 
   function located(site) {
     const name = shown(site.getFileName() ?? site.getEvalOrigin());
     if (name === null || site.getFileName() === null) return null;
-    const [line, column] = [site.getLineNumber(), site.getColumnNumber()];
-    return { name, ...(isMain(name) ? place(line, column) : { line, column }) };
+    const line = site.getLineNumber();
+    const column = site.getColumnNumber();
+    return { __proto__: null, name, ...(isMain(name) ? place(line, column) : { line, column }) };
   }
 
   function header(error) {
     try {
       const { code, name, message } = error;
-      if (typeof code === 'string' && code.startsWith('ERR_')) return `${name} [${code}]: ${message}`;
-      return errorText.call(error);
+      if (typeof code === 'string' && StringPrototypeStartsWith(code, 'ERR_')) return `${name} [${code}]: ${message}`;
+      return ErrorPrototypeToString(error);
     } catch {
       return 'Error'; // a getter of the script's
     }
@@ -56,22 +65,48 @@
 
   function prepared(error, sites) {
     let text = header(error);
-    for (const site of sites) {
-      const at = located(site);
+    for (let index = 0; index < sites.length; index++) {
+      const at = located(sites[index]);
       if (at === null) continue;
+      noted(error, at);
       const where = `${at.name}:${at.line}:${at.column}`;
-      const whole = String(site);
-      const end = whole.lastIndexOf('(');
-      if (end > 0) text += `\n    at ${whole.slice(0, end)}(${where})`;
-      else text += `\n    at ${whole.startsWith('async ') ? 'async ' : ''}${where}`;
+      const whole = String(sites[index]);
+      const end = StringPrototypeLastIndexOf(whole, '(');
+      if (end > 0) text += `\n    at ${StringPrototypeSlice(whole, 0, end)}(${where})`;
+      else text += `\n    at ${StringPrototypeStartsWith(whole, 'async ') ? 'async ' : ''}${where}`;
     }
     return text;
   }
 
+  function noted(error, { name, line, column }) {
+    const isNew = typeof error === 'object' && error !== null && WeakMapPrototypeGet(places, error) === undefined;
+    if (isNew && isMain(name)) WeakMapPrototypeSet(places, error, { line, column });
+  }
+
+  // What Node calls in place of the script's own: it gets no frames of ours, and the place of the error is kept.
+  const around = (prepare) => (error, sites) => {
+    const own = [];
+    for (let index = 0; index < sites.length; index++) {
+      const at = located(sites[index]);
+      if (at !== null) noted(error, at);
+      const file = sites[index].getFileName();
+      if (typeof file !== 'string' || !StringPrototypeStartsWith(file, '[eval]')) push(own, sites[index]);
+    }
+    return ReflectApply(prepare, Error, [error, own]);
+  };
+
   function install() {
     folder = `${process.cwd()}/`;
+    let preparing = prepared;
     Object.defineProperty(Error, 'prepareStackTrace', {
-      __proto__: null, value: prepared, writable: true, configurable: true, enumerable: false,
+      __proto__: null,
+      configurable: true,
+      enumerable: false,
+      get: () => preparing,
+      set(value) {
+        const isOurs = value === prepared || value === preparing;
+        preparing = typeof value !== 'function' || isOurs ? value : around(value);
+      },
     });
   }
 
@@ -88,33 +123,33 @@
 
   function nameOf(error) {
     const name = tried(() => error.name, 'Error');
-    if (name !== 'Error' || Object.hasOwn(error, 'name')) return name;
+    if (name !== 'Error' || ObjectHasOwn(error, 'name')) return name;
     return tried(() => error.constructor.name, name) || name; // a class that does not name its errors
   }
 
   // Line and column of the innermost frame of the script.
   function where(error) {
     const stack = tried(() => error.stack, '');
-    for (const line of stack.split('\n')) {
-      const found = /^ +at .*?main\.m?js:(\d{1,9}):(\d{1,9})\)?$/.exec(line);
-      if (found !== null) return { line: +found[1], column: +found[2] };
-    }
-    return {};
+    const known = WeakMapPrototypeGet(places, error);
+    if (known !== undefined) return known;
+    const found = RegExpPrototypeExec(/^ +at .*?main\.m?js:(\d{1,9}):(\d{1,9})\)?$/m, stack);
+    return found === null ? {} : { line: +found[1], column: +found[2] };
   }
 
   // Where the text of an error that Node made while it compiled says that it is; its first lines show the source.
   function parsed(error) {
     const stack = tried(() => error.stack, '');
-    const found = /^[^\n]*:(\d+)\n(?:[^\n]*\n( *)\^)?/.exec(stack);
+    const found = RegExpPrototypeExec(/^[^\n]*:(\d+)\n(?:[^\n]*\n( *)\^)?/, stack);
     if (found === null) return {};
-    const [line, column] = [+found[1], found[2] === undefined ? undefined : found[2].length + 1];
-    if (line > most || column === undefined) return { line: original(Math.min(line, most), 1).line, column: undefined };
+    const line = +found[1];
+    const column = found[2] === undefined ? undefined : found[2].length + 1;
+    if (line > most || column === undefined) return { line: original(MathMin(line, most), 1).line, column: undefined };
     return place(line, column);
   }
 
-  const cut = (text) => stringify(
-    (text.length > MOST ? `${text.slice(0, MOST)}… (${text.length} characters)` : text).toWellFormed(),
-  );
+  const cut = (text) => stringify(StringPrototypeToWellFormed(
+    text.length > MOST ? `${StringPrototypeSlice(text, 0, MOST)}… (${text.length} characters)` : text,
+  ));
 
   function described(error, envelope) {
     if (!isError(error)) {
@@ -122,7 +157,7 @@
       return { type: 'Error', message: text, traceback: text };
     }
     return {
-      type: nameOf(error).slice(0, 500).toWellFormed(),
+      type: StringPrototypeToWellFormed(StringPrototypeSlice(nameOf(error), 0, 500)),
       message: envelope ?? tried(() => error.message, ''),
       ...where(error),
       traceback: tried(() => (envelope === undefined ? inspect(error) : error.stack), header(error)),
@@ -131,7 +166,8 @@
 
   function rejected(error, given = {}) {
     const { line, column } = { ...parsed(error), ...given };
-    const [type, message] = [nameOf(error), tried(() => error.message, '')];
+    const type = nameOf(error);
+    const message = tried(() => error.message, '');
     const at = line === undefined ? '' : `    at main.js:${line}${column === undefined ? '' : `:${column}`}`;
     return { type, message, line, column, traceback: `${type}: ${message}${at && `\n${at}`}` };
   }

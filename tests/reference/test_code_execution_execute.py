@@ -1,0 +1,405 @@
+"""`code-execution_execute` as clients of the original use it: JavaScript with tools and artifacts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+import jsonschema_rs
+import pytest
+from mcp import Client
+
+from paddock import Config
+from paddock.cli.examples import shop
+from paddock.config import ArtifactsConfig
+from paddock.definitions.definition import shipped
+from paddock.model.limits import CAPS
+from paddock.server.mcp import server
+from tests.envelopes import problems
+from tests.server.conftest import ERAS, opened, over_stdio, served
+
+NAME = "code-execution_execute"
+SHOP = Config(upstreams={"shop": shop()})
+
+
+@asynccontextmanager
+async def connected(config: Config | None = None) -> AsyncIterator[Any]:
+    async with opened(config) as serving, Client(server(serving, [shipped(NAME)])) as client:
+        yield client
+
+
+@asynccontextmanager
+async def connected_over_http(era: str) -> AsyncIterator[Any]:
+    async with opened() as serving, served(serving, shipped(NAME)) as address, Client(address, mode=era) as client:
+        yield client
+
+
+def way_to(way: str, era: str) -> AbstractAsyncContextManager[Any]:
+    return connected_over_http(era) if way == "http" else over_stdio(era, "--definitions", NAME)
+
+
+async def execute(client: Any, code: str, **arguments: Any) -> Any:
+    return await client.call_tool(NAME, {"code": code, **arguments})
+
+
+def told(answer: Any, *without: str) -> dict[str, Any]:
+    """What the tool gave, the same as text and as an object; how long it took left out."""
+    values = dict(answer.structured_content)
+    assert json.loads(answer.content[0].text) == values
+    assert values.pop("executionTime") > 0
+    return {name: value for name, value in values.items() if name not in without}
+
+
+async def gives(code: str, config: Config | None = None, **arguments: Any) -> dict[str, Any]:
+    async with connected(config) as client:
+        answer = await execute(client, code, **arguments)
+    assert not answer.is_error, answer.content
+    return told(answer)
+
+
+async def fails(code: str, config: Config | None = None, **arguments: Any) -> dict[str, Any]:
+    async with connected(config) as client:
+        answer = await execute(client, code, **arguments)
+    assert answer.is_error
+    return told(answer)
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("way", ["http", "stdio"])
+async def test_the_example_of_the_original_works_over_every_transport(way: str, era: str) -> None:
+    code = """
+    const emails = [{from: 'a@x', subject: 'hi'}, {from: 'b@x', subject: 'ho'}];
+    const csv = emails.map(e => `${e.from},${e.subject}`).join('\\n');
+    await codeExec.createArtifact('emails.csv', csv, 'csv');
+    const data = await codeExec.readArtifact('emails.csv');
+    console.log(data.content);
+    return { count: emails.length };
+    """
+    async with way_to(way, era) as client:
+        answer = await execute(client, code)
+        values = told(answer)
+        (made,) = values.pop("createdArtifacts")
+        read = await client.call_tool("read_artifact", {"ref": made["url"]})
+    assert (answer.is_error, values) == (False, {"result": {"count": 2}, "logs": ["a@x,hi\nb@x,ho"]})
+    assert (made["filename"], made["mimeType"], made["size"]) == ("emails.csv", "text/csv", 13)
+    assert read.structured_content["content"] == "a@x,hi\nb@x,ho"
+    link = next(block for block in answer.content if block.type == "resource_link")
+    assert (link.uri, link.name) == (made["url"], "emails.csv")
+
+
+async def test_without_logs_and_artifacts_there_is_result_and_time_alone() -> None:
+    async with connected() as client:
+        answer = await execute(client, "return 1")
+    assert answer.structured_content.keys() == {"result", "executionTime"}
+
+
+@pytest.mark.parametrize("code", ["", "const x = 1", "return", "return undefined"])
+async def test_a_script_that_returns_nothing_has_null_as_its_result(code: str) -> None:
+    assert await gives(code) == {"result": None}
+
+
+async def test_logs_are_strings_in_order_with_the_level_of_warnings_and_errors() -> None:
+    code = (
+        "console.log('a', 1, {b: 2}); console.warn('careful'); console.error('no'); console.info('i'); console.log('z')"
+    )
+    assert (await gives(code))["logs"] == ["a 1 { b: 2 }", "[WARN] careful", "[ERROR] no", "i", "z"]
+
+
+async def test_the_time_that_is_told_includes_what_was_waited_for() -> None:
+    async with connected() as client:
+        answer = await execute(client, "await new Promise(done => setTimeout(done, 40)); return 1")
+    assert answer.structured_content["executionTime"] >= 40
+
+
+@pytest.mark.parametrize(
+    ("value", "size"),
+    [("'x'.repeat(199)", 201), ("'é'.repeat(100)", 202), ("({rows: Array(100).fill(7)})", 210)],
+)
+async def test_a_result_over_200_bytes_is_an_artifact_with_a_preview(value: str, size: int) -> None:
+    async with connected() as client:
+        values = told(await execute(client, f"return {value}"))
+        spilled = values["result"]
+        read = await client.call_tool("read_artifact", {"ref": spilled["artifactId"]})
+    content = read.structured_content["content"]
+    assert spilled == {
+        "artifactId": spilled["artifactId"],
+        "url": f"paddock://artifacts/{spilled['artifactId']}",
+        "size": size,
+        "preview": content[:200],
+    }
+    (listed,) = values["createdArtifacts"]
+    assert (listed["id"], listed["url"], listed["size"]) == (spilled["artifactId"], spilled["url"], size)
+    assert (listed["mimeType"], len(content.encode())) == ("application/json", size)
+
+
+@pytest.mark.parametrize("value", ["x" * 198, "é" * 99])
+async def test_a_result_of_200_bytes_is_given_as_it_is(value: str) -> None:
+    assert await gives(f"return {json.dumps(value)}") == {"result": value}
+
+
+async def test_a_result_that_cannot_be_kept_is_given_back_whole() -> None:
+    config = Config(artifacts=ArtifactsConfig(artifact_bytes=100))
+    assert await gives("return 'x'.repeat(300)", config) == {"result": "x" * 300}
+
+
+async def test_a_failure_has_name_message_and_line_and_keeps_logs_and_artifacts() -> None:
+    code = """console.log('before')
+const made = await codeExec.createArtifact('a.txt', 'kept', 'txt')
+const rows = [{}]
+rows.map(row => row.price.toFixed(2))"""
+    values = await fails(code)
+    (made,) = values.pop("createdArtifacts")
+    assert (made["filename"], made["size"]) == ("a.txt", 4)
+    assert values == {
+        "error": {"name": "TypeError", "message": "cannot read property 'toFixed' of undefined", "line": 4},
+        "logs": ["before"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("code", "name", "line"),
+    [
+        ("const a = 1\nconst b = ;", "SyntaxError", 2),
+        ("\n\nthrow new RangeError('far')", "RangeError", 3),
+        ("class Mine extends Error { name = 'Mine' }\nthrow new Mine('m')", "Mine", 2),
+        ("const f = () => f()\nf()", "RangeError", None),
+        ("await new Promise(() => {})", "Error", None),
+    ],
+)
+async def test_the_line_is_the_scripts_own(code: str, name: str, line: int | None) -> None:
+    error = (await fails(code))["error"]
+    assert error["name"] == name
+    assert line is None or error["line"] == line
+
+
+async def test_a_script_that_takes_too_long_says_its_timeout_and_keeps_its_logs() -> None:
+    values = await fails("console.log('so far'); while (true) {}", timeout=1000)
+    assert (values["error"]["name"], values["logs"]) == ("TimeoutError", ["so far"])
+    assert "timeout of 1000 ms" in values["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("code", "name", "said"),
+    [
+        ("console.log('x'.repeat(2_000_000))", "OutputLimitError", "more than 1 MB"),
+        ("return 'x'.repeat(2_000_000)", "OutputLimitError", "codeExec.createArtifact"),
+        ("const a = []; while (true) a.push('x'.repeat(1_000_000) + a.length)", "MemoryError", "512 MB"),
+    ],
+)
+async def test_other_limits_are_told_in_the_words_of_the_tool(code: str, name: str, said: str) -> None:
+    error = (await fails(code))["error"]
+    assert error["name"] == name
+    assert said in error["message"]
+
+
+@pytest.mark.parametrize("timeout", [999, 0, -1, 900_001, 1e12])
+async def test_a_timeout_outside_its_range_is_refused_with_the_range(timeout: float) -> None:
+    async with connected() as client:
+        answer = await execute(client, "return 1", timeout=timeout)
+    said = json.loads(answer.content[0].text)
+    assert problems(said) == []
+    assert (answer.is_error, said["tool"], said["hints"]) == (True, NAME, ["Give a number from 1000 to 900000."])
+
+
+@pytest.mark.parametrize("timeout", [1000, 900_000, 1000.5])
+async def test_a_timeout_within_its_range_is_taken(timeout: float) -> None:
+    assert await gives("return 1", timeout=timeout) == {"result": 1}
+
+
+async def test_code_may_have_100_kb_and_no_more() -> None:
+    async with connected() as client:
+        most = await execute(client, "return 1;".ljust(100 * 1024))
+        more = await execute(client, "return 1;".ljust(100 * 1024 + 1))
+        wide = await execute(client, "return 1; //" + "é" * (50 * 1024))
+    assert told(most) == {"result": 1}
+    for answer in (more, wide):
+        said = json.loads(answer.content[0].text)
+        assert problems(said) == []
+        assert (answer.is_error, said["summary"].startswith("the code is larger than 102400 bytes")) == (True, True)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "callTool('shop', 'orders', {limit: 2})",
+        "callTool('/shop', 'orders', {limit: 2})",
+        "callTool('/shop', 'shop_orders', {limit: 2})",
+        "callTool('shop', 'shop.orders', {limit: 2})",
+    ],
+)
+async def test_a_tool_is_called_by_path_and_name_and_gives_its_object(call: str) -> None:
+    values = await gives(f"const page = await {call}; return [page.matching, page.orders.length]", SHOP)
+    assert values == {"result": [7, 2]}
+
+
+async def test_calls_overlap_and_arguments_may_be_left_out() -> None:
+    code = """const calls = [callTool('/shop', 'orders'), callTool('/shop', 'inventory', {sku: 'LAMP-1'})]
+const [page, stock] = await Promise.all(calls)
+return [page.matching, stock.name]"""
+    assert await gives(code, SHOP) == {"result": [7, "Desk lamp"]}
+
+
+async def test_a_thousand_calls_may_be_made_and_no_more() -> None:
+    def ping() -> int:
+        return 1
+
+    code = """let made = 0
+try { while (true) { await callTool('ping', {}); made++ } }
+catch (error) { return [made, error.envelope.error_code] }"""
+    async with opened(tools=[ping]) as serving, Client(server(serving, [shipped(NAME)])) as client:
+        answer = await execute(client, code)
+    assert told(answer) == {"result": [1000, "CALL_LIMIT_EXCEEDED"]}
+
+
+async def test_a_failed_call_can_be_caught_and_the_script_goes_on() -> None:
+    code = """const seen = []
+for (const id of ['C-1', 'C-99', 'C-2']) {
+  try { seen.push((await callTool('/shop', 'customer', {customer_id: id})).name) }
+  catch (error) { seen.push(error.envelope.error_code) }
+}
+return seen"""
+    assert await gives(code, SHOP) == {"result": ["Ada Berg", "UNKNOWN_CUSTOMER", "Bruno Conti"]}
+
+
+async def test_a_failed_call_that_nobody_catches_is_the_failure_with_its_envelope_and_line() -> None:
+    error = (await fails("const a = 1\nawait callTool('/shop', 'orderz', {})", SHOP))["error"]
+    said = error.pop("envelope")
+    assert problems(said) == []
+    assert (said["error_kind"], said["hints"][0]) == ("tool_not_found", "Did you mean 'shop.orders'?")
+    assert error == {"name": "ToolError", "message": "shop.orderz: There is no tool 'shop.orderz'.", "line": 2}
+
+
+@pytest.mark.parametrize("name", ["PCID", "pcid", "connectionId", "connection_id"])
+async def test_a_connection_id_in_the_arguments_is_refused(name: str) -> None:
+    error = (await fails(f"return await callTool('/shop', 'orders', {{{name}: 'conn_1'}})", SHOP))["error"]
+    assert (error["envelope"]["error_code"], error["envelope"]["hints"]) == (
+        "CONTEXT_NOT_ALLOWED",
+        [f"Call again without '{name}'."],
+    )
+
+
+async def test_a_code_tool_is_not_callable_from_a_script() -> None:
+    error = (await fails(f"await callTool('/code-execution', '{NAME}', {{code: '1'}})", SHOP))["error"]
+    assert error["envelope"]["error_kind"] == "tool_not_found"
+
+
+async def test_connections_may_be_selected() -> None:
+    assert await gives("return 1", connectionSelections={"shop": "conn_1"}) == {"result": 1}
+
+
+@pytest.mark.parametrize(
+    ("file_type", "mime"),
+    [
+        ("csv", "text/csv"),
+        ("txt", "text/plain"),
+        ("json", "application/json"),
+        ("html", "text/html"),
+        ("xml", "application/xml"),
+        ("js", "text/javascript"),
+        ("ts", "text/x-typescript"),
+        ("md", "text/markdown"),
+        ("py", "text/x-python"),
+    ],
+)
+async def test_artifacts_have_the_types_of_the_original(file_type: str, mime: str) -> None:
+    code = f"const made = await codeExec.createArtifact('it', 'x', '{file_type}')\n"
+    values = await gives(f"{code}return [...Object.keys(made), made.mimeType]")
+    assert values["result"] == ["success", "id", "url", "filename", "mimeType", "size", mime]
+    assert [made["mimeType"] for made in values["createdArtifacts"]] == [mime]
+
+
+async def test_an_artifact_is_read_by_id_filename_or_url_also_in_a_later_run() -> None:
+    making = "const made = await codeExec.createArtifact('a.txt', 'é', 'txt'); return [made.id, made.url]"
+    async with connected() as client:
+        refs = [*told(await execute(client, making))["result"], "a.txt"]
+        reading = f"return Promise.all({json.dumps(refs)}.map(ref => codeExec.readArtifact(ref)))"
+        answer = await execute(
+            client, reading + ".then(all => all.map(one => [Object.keys(one).sort().join(), one.content]))"
+        )
+    assert told(answer, "createdArtifacts", "logs")["result"] == [["content,filename,mimeType,size,success", "é"]] * 3
+
+
+async def test_of_several_of_one_name_the_newest_is_read() -> None:
+    code = """await codeExec.createArtifact('a.txt', 'old', 'txt')
+await codeExec.createArtifact('a.txt', 'new', 'txt')
+return (await codeExec.readArtifact('a.txt')).content"""
+    assert (await gives(code))["result"] == "new"
+
+
+async def test_an_artifact_that_cannot_be_kept_or_read_is_no_exception() -> None:
+    code = "const tried = [await codeExec.readArtifact('gone'), await codeExec.createArtifact('', 'x', 'txt')]\n"
+    assert await gives(f"{code}return tried.map(one => one.success)") == {"result": [False, False]}
+
+
+@pytest.mark.parametrize("name", ["require", "fetch", "eval", "process", "fs", "module", "Buffer", "WebAssembly"])
+async def test_what_reaches_outside_is_absent(name: str) -> None:
+    assert await gives(f"return typeof {name}") == {"result": "undefined"}
+
+
+async def test_modules_cannot_be_imported() -> None:
+    assert await gives("return await import('fs').catch(error => error.name)") == {"result": "TypeError"}
+    assert (await fails("import fs from 'fs'\nreturn 1"))["error"]["name"] == "SyntaxError"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["setTimeout", "setInterval", "clearTimeout", "clearInterval", "structuredClone", "URL", "TextEncoder", "atob"],
+)
+async def test_timers_and_harmless_web_globals_are_there(name: str) -> None:
+    assert await gives(f"return typeof {name}") == {"result": "function"}
+
+
+async def test_pending_timers_end_with_the_run() -> None:
+    code = "setInterval(() => console.log('tick'), 1); setTimeout(() => console.log('late'), 500_000); return 'done'"
+    values = await gives(code)
+    assert values["result"] == "done"
+    assert "late" not in values.get("logs", [])
+
+
+async def test_nothing_stays_between_two_scripts_but_artifacts() -> None:
+    async with connected() as client:
+        await execute(client, "globalThis.left = 1; return 1")
+        answer = await execute(client, "return typeof left")
+    assert told(answer) == {"result": "undefined"}
+
+
+async def test_what_it_says_of_itself_is_short_whole_and_true() -> None:
+    codes = [
+        "return {a: 1}",
+        "console.log('x'); return 'x'.repeat(300)",
+        "throw new Error('x')",
+        "await callTool('x', {})",
+    ]
+    async with connected() as client:
+        tool, *_ = (await client.list_tools()).tools
+        answers = [await execute(client, code) for code in codes]
+    assert (tool.name, tool.title) == (NAME, "Execute JavaScript")
+    assert len(tool.description) / 4 < 450
+    assert "600000 ms (`timeout`: 1000 to 900000), 512 MB, 1000 calls, 1 MB" in tool.description
+    assert tool.input_schema["required"] == ["code"]
+    timeout = tool.input_schema["properties"]["timeout"]
+    assert (timeout["default"], timeout["minimum"], timeout["maximum"]) == (600_000, 1000, 900_000)
+    for answer in answers:
+        jsonschema_rs.validate(tool.output_schema, answer.structured_content)
+
+
+async def test_an_operator_who_allows_less_is_told_so_by_the_tool() -> None:
+    config = Config(caps=replace(CAPS, wall_seconds=60.0, calls=10))
+    async with connected(config) as client:
+        tool, *_ = (await client.list_tools()).tools
+        refused = await execute(client, "return 1", timeout=61_000)
+        answer = await execute(client, "return 1")
+    assert tool.input_schema["properties"]["timeout"]["maximum"] == 60_000
+    assert "60000 ms (`timeout`: 1000 to 60000), 512 MB, 10 calls" in tool.description
+    assert (refused.is_error, told(answer)) == (True, {"result": 1})
+
+
+async def test_the_run_is_written_down_with_its_definition() -> None:
+    async with opened() as serving:
+        async with Client(server(serving, [shipped(NAME)])) as client:
+            await execute(client, "return 1")
+        (line,) = await serving.store.runs.list("local")
+    assert (line.definition, line.language, line.engine, line.verdict) == (NAME, "javascript", "quickjs", "ok")

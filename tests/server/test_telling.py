@@ -1,0 +1,55 @@
+"""What a caller hears while its run goes on."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from paddock.model.events import Progress
+from paddock.server import telling
+from paddock.server.telling import Telling
+from tests.server.conftest import in_memory, opened
+
+
+async def test_a_run_that_says_nothing_is_told_to_be_still_running(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(telling, "STILL_SECONDS", 0.01)
+    twice = asyncio.Event()
+    heard: list[str | None] = []
+
+    async def wait() -> None:
+        await twice.wait()
+
+    async def hear(done: float, total: float | None, message: str | None) -> None:
+        heard.append(message)
+        if len(heard) == 2:
+            twice.set()
+
+    async with opened(tools=[wait]) as serving, in_memory("auto")(serving) as client, asyncio.timeout(60):
+        await client.call_tool("run_code", {"code": "await wait()"}, progress_callback=hear)
+    assert heard[:2] == ["still running after 0.01 s", "still running after 0.02 s"]
+
+
+async def test_what_a_script_says_is_heard_in_order_and_before_the_end() -> None:
+    heard = []
+
+    async def report(done: float, total: float | None, message: str) -> None:
+        await asyncio.sleep(0)
+        heard.append(done)
+
+    told = Telling(report, lambda stream, text: None)
+    for number in range(5):
+        told(Progress(number, 5, ""))
+    await told.told()
+    told.end()
+    assert heard == [0, 1, 2, 3, 4]
+
+
+async def test_a_caller_who_cannot_hear_does_not_end_the_run() -> None:
+    async def report(done: float, total: float | None, message: str) -> None:
+        raise ConnectionError
+
+    told = Telling(report, lambda stream, text: None)
+    told(Progress(1, None, ""))
+    await told.told()
+    told.end()
