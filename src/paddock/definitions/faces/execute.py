@@ -11,6 +11,7 @@ from paddock.definitions.definition import Definition
 from paddock.definitions.faces.face import Asked, Given, Look, Outcome, Setting, limits_of
 from paddock.linting import Finding
 from paddock.model import envelope
+from paddock.model.errors import PaddockError
 from paddock.model.limits import MB
 from paddock.model.nesting import is_deeper
 from paddock.model.result import RunError, RunResult, Verdict
@@ -64,6 +65,10 @@ def given(definition: Definition, asked: Asked, outcome: Outcome) -> Given:
         return Given(None, values, meta=_meta(result))
     text, structured = _value(result)
     return Given(text, structured, meta=_meta(result))
+
+
+def failed(definition: Definition, asked: Asked, problem: PaddockError) -> Given | None:
+    return None
 
 
 def findings(definition: Definition, found: Collection[Finding]) -> Given:
