@@ -7,9 +7,10 @@ from typing import Any, cast
 
 from paddock.definitions.definition import Definition
 from paddock.definitions.faces.face import Asked, Given, Look, Outcome, Setting
+from paddock.definitions.limits import limits_of
 from paddock.linting import Finding
 from paddock.model.artifacts import Artifact
-from paddock.model.errors import CodeTooLarge
+from paddock.model.errors import CodeTooLarge, PaddockError
 from paddock.model.limits import MB
 from paddock.model.request import Options
 from paddock.model.result import RunError, Verdict
@@ -29,7 +30,7 @@ _PREFIXES = {"warn": "[WARN] ", "error": "[ERROR] "}
 
 def look(definition: Definition, setting: Setting) -> Look:
     """What a caller's model reads, with the limits of this installation."""
-    limits, most_seconds = _limits(definition, setting), _most_seconds(definition, setting)
+    limits, most_seconds = limits_of(definition, setting.config), _most_seconds(definition, setting)
     described = definition.description.strip().format(
         spill_bytes=SPILL_BYTES,
         wall_ms=limits["wall_seconds"] * 1000,
@@ -48,7 +49,7 @@ def asked(definition: Definition, arguments: Mapping[str, Any], setting: Setting
     code = arguments["code"]
     if len(code) > CODE_BYTES or len(code.encode(errors="replace")) > CODE_BYTES:
         raise CodeTooLarge(f"the code is larger than {CODE_BYTES} bytes; keep data as artifacts and read it from them")
-    limits = _limits(definition, setting)
+    limits = limits_of(definition, setting.config)
     if "timeout" in arguments:
         limits["wall_seconds"] = arguments["timeout"] / 1000
     options: Options = {"language": "javascript", "engine": definition.engine, "limits": limits}
@@ -73,6 +74,10 @@ def given(definition: Definition, asked: Asked, outcome: Outcome) -> Given:
     if made:
         shown["createdArtifacts"] = [_described(artifact) for artifact in made]
     return Given(None, shown, is_error=result.error is not None)
+
+
+def failed(definition: Definition, asked: Asked, problem: PaddockError) -> Given | None:
+    return None
 
 
 def findings(definition: Definition, found: Collection[Finding]) -> Given:
@@ -107,11 +112,6 @@ def _described(artifact: Artifact) -> dict[str, Any]:
         "mimeType": artifact.mime_type,
         "size": artifact.size,
     }
-
-
-def _limits(definition: Definition, setting: Setting) -> dict[str, float | int]:
-    """Those of the definition, as far as they are allowed here."""
-    return {name: min(value, getattr(setting.config.caps, name)) for name, value in definition.limits.items()}
 
 
 def _most_seconds(definition: Definition, setting: Setting) -> float:
