@@ -59,7 +59,10 @@ def test_one_is_checked_saved_listed_shown_changed_and_removed(data: Path, serve
     assert definitions(data, "apply", str(file), "--mcp-config", servers).out.endswith("version 1.\n")  # the same
     changed = TOTALS.replace('"open"', '"paid"')
     second = definitions(data, "apply", "-", "--mcp-config", servers, "--json", stdin=changed)
-    assert (json.loads(second.out)["version"], json.loads(second.out)["definition"]["inputs"]) == (2, {"status": "paid"})
+    assert (json.loads(second.out)["version"], json.loads(second.out)["definition"]["inputs"]) == (
+        2,
+        {"status": "paid"},
+    )
     assert "order_totals            version 2  What the orders" in definitions(data, "list").out
     shown = definitions(data, "show", "order_totals").out
     assert shown.startswith("order_totals: version 2\n")
@@ -105,7 +108,7 @@ def test_a_server_that_is_not_there_is_a_warning(data: Path, tmp_path: Path) -> 
         (["show", "double", "--version", "7"], "'double' has no version 7; there are 1"),
         (["remove", "doubl"], "there is no definition 'doubl'; did you mean 'double'?"),
         (["remove", "run_code"], "'run_code' comes with Paddock; leave it out of --definitions instead"),
-        (["apply", "no.toml"], "cannot read 'no.toml': there is no such file"),
+        (["apply", "no.toml"], "cannot read 'no.toml': No such file or directory"),
     ],
 )
 def test_what_there_is_not_is_told_with_the_nearest(data: Path, arguments: list[str], said: str) -> None:

@@ -23,6 +23,7 @@ from tests.docs.pages import PAGES, Block, blocks, name
 
 BIN = Path(sys.executable).parent
 RUNNABLE = ("paddock ", "echo ", "PADDOCK_", "cat ", "printf ")
+OWN_DATA = ("paddock env ", "paddock definitions ")
 DRAWN = frozenset({"python", "text", "console", "toml", "json", "sh", "js", "ts"})
 SALES = b"item,price\nlamp,40\ndesk,120\n"
 """The file that scripts in JavaScript find."""
@@ -127,8 +128,8 @@ def test_a_command_that_does_not_end_is_a_mistake_of_the_page(text: str) -> None
 def answers(commands: list[str], folder: Path) -> list[str]:
     """What a terminal would show after each command, all typed into one shell."""
     mark = "\x1e"
-    own = f"PADDOCK_DATA_DIRECTORY={folder}/data "  # environments that may be removed
-    commands = [f"{own}{command}" if command.startswith("paddock env ") else command for command in commands]
+    own = f"PADDOCK_DATA_DIRECTORY={folder}/data "  # environments that may be removed, definitions that are saved
+    commands = [f"{own}{command}" if command.startswith(OWN_DATA) else command for command in commands]
     lines = [f"{command}\nstatus=$?; printf '\\036'; (exit $status)" for command in commands]
     path = f"{BIN}{os.pathsep}{os.environ['PATH']}"
     ended = subprocess.run(

@@ -145,14 +145,26 @@ async def _applied(
 
 def _toml(file: str) -> dict[str, Any]:
     import tomllib
+    from pathlib import Path
 
-    from paddock.cli.source import read_code
     from paddock.model.errors import BadDefinition
 
+    shown = "standard input" if file == "-" else file
     try:
-        return tomllib.loads(read_code(file, None, FILE_BYTES))
-    except (tomllib.TOMLDecodeError, RecursionError) as problem:
-        raise BadDefinition(f"{file} is not TOML: {problem}") from None
+        if file == "-":
+            data = sys.stdin.buffer.read(FILE_BYTES + 1)
+        else:
+            with Path(file).open("rb") as opened:
+                data = opened.read(FILE_BYTES + 1)
+    except (OSError, ValueError) as problem:
+        why = problem.strerror if isinstance(problem, OSError) else problem
+        raise BadDefinition(f"cannot read {file!r}: {why}") from None
+    if len(data) > FILE_BYTES:
+        raise BadDefinition(f"{shown} is larger than {FILE_BYTES} bytes, which no definition needs")
+    try:
+        return tomllib.loads(data.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as problem:
+        raise BadDefinition(f"{shown} is not TOML: {problem}") from None
 
 
 def _loaded(config: str | None) -> Config:

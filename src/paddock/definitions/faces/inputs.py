@@ -9,7 +9,7 @@ from paddock.definitions.definition import Definition
 from paddock.definitions.faces.face import Asked, Given, Look, Outcome, Setting
 from paddock.definitions.limits import limits_of
 from paddock.linting import Finding
-from paddock.model.errors import PaddockError
+from paddock.model.errors import PaddockError, RequestError
 from paddock.model.limits import MB
 from paddock.model.request import Options
 from paddock.model.result import RunError, RunResult, Verdict
@@ -57,6 +57,14 @@ def given(definition: Definition, asked: Asked, outcome: Outcome) -> Given:
     error = result.error or RunError("RuntimeError", str(result.verdict))
     said = {"type": _type(result, error), "message": _message(definition, result, error)}
     return Given(None, {"success": False, "error": said, "stdout": result.stdout}, is_error=True)
+
+
+def failed(definition: Definition, asked: Asked, problem: PaddockError) -> Given | None:
+    """A fault of the host, as a run that failed; what is wrong with the request is told by `refused`."""
+    if isinstance(problem, RequestError):
+        return None
+    said = {"type": "RuntimeError", "message": f"{type(problem).__name__}: {problem}"}
+    return Given(None, {"success": False, "error": said, "stdout": ""}, is_error=True)
 
 
 def refused(definition: Definition, envelope: Mapping[str, Any]) -> Given:
