@@ -1,0 +1,40 @@
+"""Figures about the MCP server: what a model has to read before it does anything."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from bench.figures import Amount
+
+UPSTREAM_TOOLS = (0, 100, 2000)
+MOST_TOKENS = 1500
+
+
+def listed_tokens() -> Amount:
+    """Of the whole answer to tools/list, a token being four characters, whatever number of tools is upstream."""
+    tokens = {count: asyncio.run(_tokens(count)) for count in UPSTREAM_TOOLS}
+    each = ", ".join(f"{amount:.0f} with {count:,}" for count, amount in tokens.items())
+    return Amount(
+        "tools-list", f"tokens of tools/list at most ({each} tools upstream)", max(tokens.values()), MOST_TOKENS
+    )
+
+
+async def _tokens(count: int) -> float:
+    import mcp
+
+    from paddock import Config
+    from paddock.server.mcp import server
+    from paddock.server.serving import Serving
+
+    upstream = {"command": sys.executable, "args": [str(Path(__file__).with_name("many_tools.py")), str(count)]}
+    with TemporaryDirectory() as folder:
+        config = replace(Config(), data_directory=folder, upstreams={"many": upstream} if count else {})
+        async with Serving(config) as serving, mcp.Client(server(serving)) as client:
+            if count:
+                assert len(await serving.paddock.tools()) == count
+            listed = await client.list_tools()
+    return len(listed.model_dump_json(by_alias=True, exclude_none=True)) / 4
