@@ -19,8 +19,8 @@ def test_no_limits_asked_for_gives_the_defaults() -> None:
 
 def test_the_defaults_are_those_of_the_design() -> None:
     mb = 1024 * 1024
-    assert Limits() == Limits(30.0, 60.0, 512 * mb, 1 * mb, 100, 64, 1000)
-    assert Limits(900.0, 3600.0, 4096 * mb, 16 * mb, 10_000, 64, 10_000) == CAPS
+    assert Limits() == Limits(30.0, 60.0, 512 * mb, 1 * mb, 100, 64, 1000, 4096 * mb, 16 * mb)
+    assert Limits(900.0, 3600.0, 4096 * mb, 16 * mb, 10_000, 64, 10_000, 4096 * mb, 16 * mb) == CAPS
 
 
 def test_a_mapping_is_laid_over_the_defaults() -> None:

@@ -148,3 +148,27 @@ def test_names_that_are_no_list_of_names_are_refused(names: object) -> None:
     with pytest.raises(RequestError) as refused:
         lint("1", names=wrong)
     assert str(refused.value) == f"names must be a list of names such as ['prices'], not {names!r}"
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("return 1", [("invalid-syntax", 1)]),
+        ("x = 1\nawait x", [("invalid-syntax", 2)]),
+        ("if True:\n    return", [("invalid-syntax", 2)]),
+        ("print(files)", [("F821", 1)]),
+        ("1 + 1", [("B018", 1)]),
+        ("import os, sys\nprint(os, sys)", [("E401", 1)]),
+        ("from math import *\nprint(pi)", [("F403", 1), ("F405", 2)]),
+        ("print(prices)", []),
+        ("async def f():\n    await g()\n\n\nasync def g():\n    return f\n", []),
+    ],
+)
+def test_a_program_may_do_less_at_its_top_level_and_more_is_found(code: str, expected: list[tuple[str, int]]) -> None:
+    found = lint(code, names=["prices"], mode="script")
+    assert [(finding.code, finding.line) for finding in found] == expected
+
+
+def test_a_mode_that_there_is_not_is_refused() -> None:
+    with pytest.raises(RequestError, match="mode must be one of expression, script, not 'scrip'"):
+        lint("1", mode="scrip")

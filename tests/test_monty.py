@@ -99,6 +99,7 @@ async def test_a_worker_that_stands_still_is_given_up_at_the_limit() -> None:
 
         def stop() -> None:
             os.kill(pid, signal.SIGSTOP)
+            os.waitid(os.P_PID, pid, os.WSTOPPED | os.WNOWAIT)  # it has several threads, which stop one by one
 
         other = Paddock(tools=[stop])
         other._engines = paddock._engines

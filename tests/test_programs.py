@@ -92,3 +92,17 @@ async def test_any_number_of_files_may_be_attached(paddock: Paddock) -> None:
     files = [File(f"a-rather-long-name-of-an-attached-file-{number}.csv", b"x") for number in range(1000)]
     result = await paddock.run("print(len(files))", mode="script", files=files)
     assert result.stdout == "1000\n"
+
+
+async def test_a_file_that_grows_beyond_its_limit_is_an_error_of_the_program(paddock: Paddock) -> None:
+    code = "import os\nwith open('a', 'wb') as file:\n    file.write(b'x' * 1001)"
+    result = await paddock.run(code, mode="script", limits={"file_bytes": 1000})
+    assert result.stderr.endswith("OSError: [Errno 27] File too large\n")
+    within = await paddock.run(code, mode="script", limits={"file_bytes": 1001})
+    assert (within.verdict, within.stderr) == (Verdict.OK, "")
+
+
+@pytest.mark.parametrize("end", ["", "\nos._exit(0)"])
+async def test_half_a_character_at_the_end_is_shown_as_what_it_is(paddock: Paddock, end: str) -> None:
+    result = await paddock.run(f"import os\nos.write(1, b'a\\xe2\\x82')\nos.write(2, b'\\xc3'){end}", mode="script")
+    assert (result.verdict, result.stdout, result.stderr) == (Verdict.OK, "a\ufffd", "\ufffd")

@@ -92,6 +92,42 @@ def test_output_with_no_room_left_shows_nothing() -> None:
     assert one.verdict is Verdict.OUTPUT_LIMIT
 
 
+def test_more_characters_on_stdout_than_allowed_end_the_run() -> None:
+    one = record(stream_characters=3)
+    assert one.add(Output("stdout", "ä")) == Output("stdout", "ä")
+    assert one.add(Output("stdout", "😀üx")) == Output("stdout", "😀ü")
+    result = one.result()
+    assert (result.verdict, result.stdout, result.truncated) == (Verdict.OUTPUT_LIMIT, "ä😀ü", ("stdout",))
+    assert result.error == RunError(
+        "OutputLimitError",
+        "the limit stream_characters = 3 was reached: print and return less, or ask for a higher limit",
+    )
+
+
+def test_more_characters_on_stderr_than_allowed_are_dropped_and_the_run_goes_on() -> None:
+    one = record(stream_characters=3)
+    assert one.add(Output("stderr", "äbcd")) == Output("stderr", "äbc")
+    assert one.add(Output("stderr", "e")) is None
+    assert one.add(Output("stdout", "out")) == Output("stdout", "out")
+    one.add(Finished(Verdict.OK, "1"))
+    result = one.result()
+    assert (result.verdict, result.stdout, result.stderr) == (Verdict.OK, "out", "äbc")
+    assert (result.truncated, result.usage.output_bytes) == (("stderr",), 7)
+
+
+def test_exactly_as_many_characters_as_allowed_are_not_too_many() -> None:
+    one = record(stream_characters=3)
+    one.add(Output("stdout", "abc"))
+    one.add(Output("stderr", "def"))
+    assert (one.verdict, one.result().truncated) == (None, ())
+
+
+def test_a_stream_that_is_cut_for_its_characters_and_for_its_bytes_is_named_once() -> None:
+    one = record(stream_characters=3, output_bytes=2)
+    assert one.add(Output("stdout", "abcd")) == Output("stdout", "ab")
+    assert (one.verdict, one.result().truncated) == (Verdict.OUTPUT_LIMIT, ("stdout",))
+
+
 def test_the_first_verdict_stands() -> None:
     one = record(output_bytes=1)
     one.add(Output("stdout", "ab"))

@@ -9,6 +9,7 @@ TYPE_CHECKING = False  # what `typing` calls so; importing that takes 9 ms, in w
 
 if TYPE_CHECKING:
     from paddock.config import Config
+    from paddock.definitions.prompt import code_execution_prompt
     from paddock.linting import Finding, lint
     from paddock.model.artifacts import Artifact, Artifacts
     from paddock.model.errors import (
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Config": "config",
+    "code_execution_prompt": "definitions.prompt",
     "Finding": "linting",
     "lint": "linting",
     "Artifact": "model.artifacts",
@@ -131,6 +133,7 @@ __all__ = [
     "UnknownTool",
     "Usage",
     "Verdict",
+    "code_execution_prompt",
     "lint",
 ]
 

@@ -42,6 +42,8 @@ CEILING = Limits(
     calls=10**6,
     processes=10**5,
     recursion=10**5,
+    file_bytes=2**40,
+    stream_characters=2**30,
 )
 """What no configuration may allow: the interpreters cannot count higher, or the host could not bear it."""
 _Settings = TypeVar("_Settings")

@@ -19,8 +19,9 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from paddock.model.errors import CodeTooLarge, LintUnavailable, RequestError
+from paddock.model.request import MODES
 from paddock.planning.plan import BRIDGE_NAMES
-from paddock.planning.python_source import Source, SourceProblem, read
+from paddock.planning.python_source import Source, SourceProblem, program_problem, read
 
 CODE_BYTES = 1024 * 1024
 LINT_SECONDS = 30.0
@@ -33,9 +34,12 @@ _BUGBEAR = (
 _PYLINT = "PLE PLW0127 PLW0129 PLW0133 PLW0177 PLW0245 PLW0711 PLW1501 PLW2101"
 _RUFF = "RUF006 RUF008 RUF009 RUF016 RUF018 RUF024 RUF026 RUF030 RUF032 RUF034"
 SELECTED = ("E9", "F", *_BUGBEAR.split(), *_PYLINT.split(), "ASYNC100", "ASYNC210", "ASYNC251", *_RUFF.split())
+SELECTED_OF_PROGRAMS = (*SELECTED, "E4", "E7")
+"""With what Ruff checked by default for years: whoever lints a program is used to it."""
 # F403 and F405 are about taste. What the others find where it is wrong, the compile check finds too; at the top level,
 # where a script may do it, they would be noise.
-IGNORED = ("F403", "F405", "F704", "F706", "PLE1142")
+IGNORED_OF_PROGRAMS = ("F704", "F706", "PLE1142")
+IGNORED = ("F403", "F405", *IGNORED_OF_PROGRAMS)
 _VALUE_RULES = ("B015", "B018")  # an expression without effect: as the last statement it is the script's result
 
 
@@ -53,19 +57,25 @@ class Finding:
         return {"code": self.code, "message": self.message, "location": {"line": self.line, "column": self.column}}
 
 
-def lint(code: str, *, names: Collection[str] = ()) -> list[Finding]:
+def lint(code: str, *, names: Collection[str] = (), mode: str = "expression") -> list[Finding]:
     """The likely mistakes in `code`, first line first, at most a thousand. `names` are its inputs and tools.
 
+    In mode `script` it is a program: it returns no value, and what Ruff used to check by default is found as well.
     Takes about 10 ms and never longer than 30 s; raises `LintUnavailable` where Ruff cannot be used.
     """
     _check(code, names)
+    if mode not in MODES:
+        raise RequestError(f"mode must be one of {', '.join(MODES)}, not {mode!r}")
+    is_program = mode == "script"
     source = read(code)
+    if is_program and isinstance(source, Source):
+        source = program_problem(source) or source
     if isinstance(source, SourceProblem) and source.line is None:
         return [Finding("invalid-syntax", source.message, 1, 1)]  # no encoding, or nested too deeply for any parser
-    findings = [_finding(line) for line in _ruff(code, names)]
+    findings = [_finding(line) for line in _ruff(code, _rules(names, is_program=is_program))]
     if isinstance(source, SourceProblem):
         findings += _unreported(source, findings)
-    else:
+    elif not is_program:
         findings = [finding for finding in findings if not _is_result(finding, source)]
     return sorted(findings, key=lambda finding: (finding.line, finding.column, finding.code))[:FINDINGS]
 
@@ -80,11 +90,11 @@ def _check(code: str, names: Collection[str]) -> None:
         raise RequestError(f"names must be a list of names such as ['prices'], not {names!r}")
 
 
-async def alint(code: str, *, names: Collection[str] = ()) -> list[Finding]:
+async def alint(code: str, *, names: Collection[str] = (), mode: str = "expression") -> list[Finding]:
     """`lint` in a thread, so that the event loop goes on meanwhile."""
     import asyncio
 
-    return await asyncio.to_thread(lint, code, names=names)
+    return await asyncio.to_thread(lint, code, names=names, mode=mode)
 
 
 def ruff_binary() -> str:
@@ -123,10 +133,21 @@ def _is_result(finding: Finding, source: Source) -> bool:
     return (last.lineno, last.col_offset + 1) <= (finding.line, finding.column)
 
 
-def _ruff(code: str, names: Collection[str]) -> list[bytes]:
+def _rules(names: Collection[str], *, is_program: bool) -> list[str]:
+    """What Ruff is to look for, as its options."""
+    given = () if is_program else ("files", *BRIDGE_NAMES)
+    defined = sorted({*given, *(name for name in names if name.isidentifier())})
+    selected, ignored = (SELECTED_OF_PROGRAMS, IGNORED_OF_PROGRAMS) if is_program else (SELECTED, IGNORED)
+    return [
+        *("--select", ",".join(selected), "--ignore", ",".join(ignored)),
+        *("--config", f"builtins = {json.dumps(defined, ensure_ascii=False)}"),
+    ]
+
+
+def _ruff(code: str, rules: list[str]) -> list[bytes]:
     """Ruff's report, one JSON object a line. Cut off where it grows past what anyone would read."""
     with _temporary_file() as errors:
-        process = _start(names, errors)
+        process = _start(rules, errors)
         timer = threading.Timer(LINT_SECONDS, process.kill)
         timer.daemon = True  # a signal in the middle of this must not leave the process waiting for it
         try:
@@ -151,13 +172,11 @@ def _temporary_file() -> IO[bytes]:
         raise LintUnavailable(f"lint needs a temporary file, and there is no room for one: {problem}") from None
 
 
-def _start(names: Collection[str], errors: IO[bytes]) -> subprocess.Popen[bytes]:
-    defined = sorted({"files", *BRIDGE_NAMES, *(name for name in names if name.isidentifier())})
+def _start(rules: list[str], errors: IO[bytes]) -> subprocess.Popen[bytes]:
     command = [
         *(ruff_binary(), "check", "--isolated", "--no-cache", "--quiet", "--output-format", "json-lines"),
-        *("--select", ",".join(SELECTED), "--ignore", ",".join(IGNORED)),
         *("--target-version", f"py3{sys.version_info.minor}"),
-        *("--config", f"builtins = {json.dumps(defined, ensure_ascii=False)}"),
+        *rules,
         *("--stdin-filename", "main.py", "-"),
     ]
     env = {name: value for name, value in os.environ.items() if not name.startswith("RUFF_")}

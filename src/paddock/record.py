@@ -21,14 +21,16 @@ def new_run_id() -> str:
 class Record:
     """Gathers events until the run has a verdict."""
 
-    def __init__(self, plan: Plan, within: Belonging | None = None) -> None:
+    def __init__(self, plan: Plan, within: Belonging | None = None, functions: tuple[str, ...] | None = None) -> None:
         self._plan = plan
+        self._functions = plan.tools if functions is None else functions
         self._within = within
         self.run_id = new_run_id() if within is None else within.run_id
         self._started: float | None = None
         self._wall_seconds = 0.0
         self._streams: dict[str, list[str]] = {"stdout": [], "stderr": []}
         self._output_bytes = 0
+        self._characters = {"stdout": 0, "stderr": 0}
         self._truncated: list[str] = []
         self._logs: list[dict[str, str]] = []
         self._finished: Finished | None = None
@@ -83,7 +85,7 @@ class Record:
             signal=finished.signal,
             calls=self.calls,
             artifacts=self.artifacts,
-            available_functions=plan.tools,
+            available_functions=self._functions,
             definition=None if self._within is None else self._within.definition,
             session=None if self._within is None else self._within.session,
         )
@@ -95,7 +97,20 @@ class Record:
         return kept
 
     def _keep(self, event: Output) -> Output | None:
-        """Output up to the limit; the first byte over it ends the run."""
+        """Output up to the limits."""
+        room = self._plan.limits.stream_characters - self._characters[event.stream]
+        self._characters[event.stream] += min(room, len(event.text))
+        if len(event.text) <= room:
+            return self._keep_bytes(event)
+        if event.stream not in self._truncated:
+            self._truncated.append(event.stream)
+        kept = self._keep_bytes(Output(event.stream, event.text[:room])) if room else None
+        if event.stream == "stdout":
+            self._finish(Finished(Verdict.OUTPUT_LIMIT, limit="stream_characters"))
+        return kept
+
+    def _keep_bytes(self, event: Output) -> Output | None:
+        """Output of both streams up to the limit; the first byte over it ends the run."""
         room = self._plan.limits.output_bytes - self._output_bytes
         data = event.text.encode(errors="replace")
         if len(data) <= room:
@@ -105,7 +120,8 @@ class Record:
         kept = data[:room].decode(errors="ignore")
         self._output_bytes += room
         self._streams[event.stream].append(kept)
-        self._truncated.append(event.stream)
+        if event.stream not in self._truncated:
+            self._truncated.append(event.stream)
         self.end(Verdict.OUTPUT_LIMIT)
         return Output(event.stream, kept) if kept else None
 

@@ -18,7 +18,7 @@ from paddock.keeping import Keeping
 from paddock.model.errors import ConfigError, EngineUnavailable, RequestError
 from paddock.model.events import Answer, ArtifactCall, Done, Event, Finished, Progress, ToolCall
 from paddock.model.request import Belonging, Options, Request, asked, asked_call
-from paddock.model.result import RunResult, Verdict
+from paddock.model.result import RunError, RunResult, Verdict
 from paddock.planning.plan import Plan, elsewhere, make_plan, may_move
 from paddock.planning.python_source import LONG_PARSE_BYTES
 from paddock.record import Record, new_run_id
@@ -79,6 +79,18 @@ class Paddock:
     ) -> RunResult:
         """`run`, with `watch` told of everything as it happens; it must not block. Without the task of a stream."""
         return await self._run(asked(code, options), watch, within)
+
+    async def check(self, code: str, **options: Unpack[Options]) -> RunError | None:
+        """What `run` would refuse before the first line: syntax, and with `type_check` types. Nothing runs."""
+        self._stay_in_one_loop()
+        request = asked(code, options)
+        scope = await self._toolbox.scope(request.tools, request.code, request.language, request.inputs)
+        plan = await self._plan(request, scope)
+        record = Record(plan)
+        problem = await self._type_problem(plan, scope) if _is_checked(plan) else None
+        if problem is not None:
+            record.add(problem)
+        return None if problem is None and plan.refusal is None else record.result().error
 
     async def stream(
         self, code: str, *, within: Belonging | None = None, **options: Unpack[Options]
@@ -150,10 +162,15 @@ class Paddock:
         await broker.conclude(call.id)
         return answer
 
-    async def tool_stubs(self, names: Iterable[str] | None = None, *, language: str = "python") -> str:
-        """A file that declares the tools with their types, of all or of those named: `.pyi`, or `.d.ts`."""
+    async def tool_stubs(
+        self, names: Iterable[str] | None = None, *, language: str = "python", whole: bool = True
+    ) -> str:
+        """A file that declares the tools with their types, of all or of those named: `.pyi`, or `.d.ts`.
+
+        Not `whole`, it has the tools alone: what a model needs to read beside what it knows of every script.
+        """
         self._stay_in_one_loop()
-        return await self._toolbox.stubs(names, language, self._journal)
+        return await self._toolbox.stubs(names, language, self._journal, whole=whole)
 
     def redact(self, value: Any) -> Any:
         """JSON values without the secrets of the servers, and without what is named or looks like one."""
@@ -175,6 +192,7 @@ class Paddock:
     async def _run(self, request: Request, watch: Watch | None, within: Belonging | None = None) -> RunResult:
         self._stay_in_one_loop()
         scope = await self._toolbox.scope(request.tools, request.code, request.language, request.inputs)
+        scope.own = by_name(within.tools) if within is not None else {}
         plan = await self._plan(request, scope)
         held = Held(watch)
         held.late = may_move(plan, engines=self._factories)
@@ -192,12 +210,8 @@ class Paddock:
         return result
 
     async def _attempt(self, plan: Plan, scope: Scope, held: Held, within: Belonging | None) -> Record:
-        record = Record(plan, within)
-        if (
-            plan.engine is not None
-            and plan.type_check
-            and (problem := await self._type_problem(plan, scope)) is not None
-        ):
+        record = Record(plan, within, scope.functions)
+        if _is_checked(plan) and (problem := await self._type_problem(plan, scope)) is not None:
             record.add(problem)
         elif plan.engine is not None:
             keeping = Keeping((within and within.artifacts) or self._artifacts, held)
@@ -305,6 +319,11 @@ class Paddock:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _is_checked(plan: Plan) -> bool:
+    """Whether the types are looked at before it runs; of the tools alone, only where there are any."""
+    return plan.engine is not None and (plan.type_check is True or bool(plan.type_check and plan.tools))
 
 
 def _memory_journal() -> Journal:

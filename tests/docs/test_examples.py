@@ -136,7 +136,7 @@ def answers(commands: list[str], folder: Path) -> list[str]:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         cwd=folder,
-        env=environment(PATH=path),
+        env=environment(PATH=path, PADDOCK_STORE__PATH=f"{folder}/store/paddock.db"),
         timeout=120,
         check=False,
     )

@@ -53,6 +53,25 @@ def test_a_traceback_shows_the_lines_of_the_script_and_no_others(run: Run) -> No
     )
 
 
+def test_a_file_of_a_library_is_named_from_where_modules_are_looked_for(run: Run) -> None:
+    ran = run("import json\njson.loads('{')")
+    files = [line.split('"')[1] for line in ran.header["traceback"].splitlines() if line.startswith("  File ")]
+    assert files == ["main.py", "json/__init__.py", "json/decoder.py", "json/decoder.py"]
+    assert "    return _default_decoder.decode(s)\n" in ran.header["traceback"]
+
+
+def test_an_import_that_fails_says_where_the_module_lies_without_the_hosts_folders(run: Run) -> None:
+    ran = run("from json import nope")
+    assert ran.raised == ("ImportError", "cannot import name 'nope' from 'json' (json/__init__.py)")
+    assert ran.header["traceback"].endswith("\nImportError: cannot import name 'nope' from 'json' (json/__init__.py)")
+
+
+@pytest.mark.parametrize("path", ["None", "[None, 1]", "['']"])
+def test_a_script_may_have_broken_where_modules_are_looked_for(run: Run, path: str) -> None:
+    ran = run(f"import sys\nerror = ImportError('no (/x/y)', path='/x/y')\nsys.path = {path}\nraise error")
+    assert ran.header["type"] == "ImportError"
+
+
 def test_a_traceback_has_causes_contexts_notes_and_groups(run: Run) -> None:
     code = """
 try:

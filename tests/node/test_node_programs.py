@@ -87,3 +87,11 @@ async def test_tools_and_files_are_there_where_they_were_given(run: Run) -> None
 async def test_a_rejection_that_nobody_handles_ends_the_program(run: Run) -> None:
     result = await program(run, "Promise.reject(new Error('r')); setTimeout(() => console.log('never'), 1000)")
     assert (result.exit_code, result.stdout, "Error: r" in result.stderr) == (1, "", True)
+
+
+async def test_a_file_that_grows_beyond_its_limit_is_an_error_of_the_program(run: Run) -> None:
+    code = "require('fs').writeFileSync('a', 'x'.repeat(1001))"
+    result = await program(run, code, limits={"file_bytes": 1000})
+    assert "Error: EFBIG: file too large, write" in result.stderr
+    within = await program(run, code, limits={"file_bytes": 1001})
+    assert (within.verdict, within.stderr) == (Verdict.OK, "")

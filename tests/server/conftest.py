@@ -17,6 +17,7 @@ import pytest
 import uvicorn
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
+from starlette.applications import Starlette
 
 from paddock import Config
 from paddock.definitions.definition import Definition
@@ -28,15 +29,18 @@ Connect = Callable[[Serving], AbstractAsyncContextManager[Any]]
 ERAS = ("2026-07-28", "legacy")
 
 
-@asynccontextmanager
-async def served(serving: Serving, *definitions: Definition) -> AsyncIterator[str]:
+def served(serving: Serving, *definitions: Definition) -> AbstractAsyncContextManager[str]:
     """Where `serving` is reached over HTTP."""
+    return at_a_port(app(server(serving, definitions or None)))
+
+
+@asynccontextmanager
+async def at_a_port(application: Starlette) -> AsyncIterator[str]:
+    """Where the MCP server of that application is reached."""
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen()
-        web = uvicorn.Server(
-            uvicorn.Config(app(server(serving, definitions or None)), log_level="warning", timeout_graceful_shutdown=1)
-        )
+        web = uvicorn.Server(uvicorn.Config(application, log_level="warning", timeout_graceful_shutdown=1))
         running = asyncio.create_task(web._serve([listening]))
         try:
             yield f"http://127.0.0.1:{listening.getsockname()[1]}/mcp"
@@ -59,9 +63,9 @@ def over_http(era: str) -> Connect:
 
 
 def over_stdio(era: str, *arguments: str) -> AbstractAsyncContextManager[Any]:
-    arguments = ("-m", "paddock", "mcp", *arguments)
-    # Of itself the client passes on little of the environment: not where this test's store is.
-    command = StdioServerParameters(command=sys.executable, args=list(arguments), env=dict(os.environ))
+    # The SDK hands on a few variables alone, and neither where the store is nor where the code is would be among them.
+    environment = dict(os.environ)
+    command = StdioServerParameters(command=sys.executable, args=["-m", "paddock", "mcp", *arguments], env=environment)
     return Client(stdio_client(command), mode=era)
 
 

@@ -64,17 +64,24 @@ class _Spinner:
 
     def tell(self, line: str) -> None:
         if self._update is None:
-            self._update = self._start()
-        self._update(safe(line.strip()))
+            self._update = self._start(safe(line.strip()))
+        else:
+            self._update(safe(line.strip()))
 
-    def _start(self) -> Callable[[str], None]:
+    def _start(self, first: str) -> Callable[[str], None]:
         from rich.console import Console
+        from rich.live import Live
+        from rich.spinner import Spinner
         from rich.text import Text
 
-        status = Console(stderr=True).status("")
-        status.start()
-        self._close = status.stop
-        return lambda line: status.update(Text(line, overflow="ellipsis", no_wrap=True))  # text, never markup
+        def shown(line: str) -> Text:
+            return Text(line, overflow="ellipsis", no_wrap=True)  # text, never markup
+
+        spinner = Spinner("dots", text=shown(first), style="green")
+        live = Live(spinner, console=Console(stderr=True), refresh_per_second=12.5, transient=True)
+        live.start(refresh=True)  # a line that is replaced before the next turn would never be seen
+        self._close = live.stop
+        return lambda line: spinner.update(text=shown(line))
 
     def close(self) -> None:
         self._close()

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from paddock import __version__
-from paddock.cli import demo, doctor, env_command, lint, run, runs, serve, tools
+from paddock.cli import definitions, demo, doctor, env_command, lint, run, runs, serve, tools
 
 app = typer.Typer(
     name="paddock",
@@ -30,6 +30,7 @@ app.command("demo")(demo.demo)
 app.add_typer(env_command.app, name="env")
 app.add_typer(tools.app, name="tools")
 app.add_typer(runs.app, name="runs")
+app.add_typer(definitions.app, name="definitions")
 
 
 def _version(asked: bool) -> None:

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from paddock.definitions.definition import Definition
+    from paddock.server.definitions import Names
     from paddock.server.serving import Serving
+
+    Chosen = tuple[list[Definition], Names]
 
 PORT = 8080
 CLOSING_SECONDS = 2
@@ -29,7 +32,7 @@ DefinitionsOption = Annotated[
         "--definitions",
         metavar="NAME,…",
         show_default=False,
-        help="The code tools to offer, or `all`. Default: run_code.",
+        help="The code tools to offer, or `all`. Default: run_code, and those that were saved.",
     ),
 ]
 
@@ -74,32 +77,45 @@ def _opened(config: str | None, mcp_config: str | None) -> Serving:
     return Serving(Config.load(config), mcp_config=mcp_config)
 
 
-def _named(names: str | None) -> list[Definition]:
-    """The definitions that are to be offered: those named, with commas between, or all."""
+def _named(names: str | None) -> Chosen:
+    """The definitions that are to be offered, shipped and saved: those named, with commas between, or all."""
     from paddock.definitions.definition import SHIPPED, shipped
+
+    if names in (None, "all"):
+        return [shipped(name) for name in (SHIPPED if names else SHIPPED[:1])], "all"
+    asked = [name.strip() for name in (names or "").split(",")]
+    return [shipped(name) for name in asked if name in SHIPPED], [name for name in asked if name not in SHIPPED]
+
+
+async def _check_saved(serving: Serving, names: Names) -> None:
+    """Whether there is a definition of each name: a slip of the pen is told before anybody connects."""
+    from paddock.definitions.definition import SHIPPED
     from paddock.model.errors import RequestError
     from paddock.model.words import nearest
+    from paddock.server.definitions import saved_versions
 
-    wanted = (
-        SHIPPED if names == "all" else [SHIPPED[0]] if names is None else [name.strip() for name in names.split(",")]
-    )
-    for name in wanted:
-        if name not in SHIPPED:
-            near = nearest(name, SHIPPED)
-            hint = f"did you mean {near!r}?" if near else f"there are {', '.join(SHIPPED)}"
+    if not names or names == "all":
+        return
+    saved = await saved_versions(serving)
+    for name in names:
+        if name not in saved:
+            known = [*SHIPPED, *saved]
+            near = nearest(name, known)
+            hint = f"did you mean {near!r}?" if near else f"there are {', '.join(known)}"
+            await serving.aclose()
             raise RequestError(f"--definitions: there is no definition {name!r}; {hint}")
-    return [shipped(name) for name in wanted]
 
 
-async def _over_stdio(serving: Serving, definitions: list[Definition]) -> None:
+async def _over_stdio(serving: Serving, chosen: Chosen) -> None:
     import asyncio
     import os
 
+    await _check_saved(serving, chosen[1])
     loop = asyncio.get_running_loop()
     signalled: asyncio.Future[int] = loop.create_future()
     for number in NUMBERS:
         loop.add_signal_handler(number, _tell, signalled, number)
-    served = asyncio.create_task(_served(serving, definitions))
+    served = asyncio.create_task(_served(serving, chosen))
     waited: list[asyncio.Future[Any]] = [served, signalled]
     await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
     await serving.aclose()
@@ -108,13 +124,13 @@ async def _over_stdio(serving: Serving, definitions: list[Definition]) -> None:
     await served
 
 
-async def _served(serving: Serving, definitions: list[Definition]) -> None:
+async def _served(serving: Serving, chosen: Chosen) -> None:
     from mcp.server.stdio import stdio_server
 
     from paddock.server.mcp import server
 
     async with stdio_server() as (read, write):
-        made = server(serving, definitions)
+        made = server(serving, chosen[0], saved=chosen[1])
         await made.run(read, write, made.create_initialization_options())
 
 
@@ -123,7 +139,7 @@ def _tell(signalled: asyncio.Future[int], number: int) -> None:
         signalled.set_result(number)
 
 
-async def _over_http(serving: Serving, definitions: list[Definition], host: str, port: int) -> None:
+async def _over_http(serving: Serving, chosen: Chosen, host: str, port: int) -> None:
     import asyncio
 
     import uvicorn
@@ -137,7 +153,8 @@ async def _over_http(serving: Serving, definitions: list[Definition], host: str,
         def capture_signals(self) -> Iterator[None]:  # its own would send each to the process once more
             yield
 
-    application = app(server(serving, definitions))
+    await _check_saved(serving, chosen[1])
+    application = app(server(serving, chosen[0], saved=chosen[1]))
     web = Web(uvicorn.Config(application, log_level="warning", timeout_graceful_shutdown=CLOSING_SECONDS))
     for number in NUMBERS:
         asyncio.get_running_loop().add_signal_handler(number, web.handle_exit, number, None)

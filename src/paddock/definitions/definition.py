@@ -15,9 +15,16 @@ from paddock.model.words import nearest
 
 SHIPPED = (
     "run_code",
+    "execute",
+    "code_executor",
+    "code_execution",
+    "python",
     "code-execution_execute",
 )
 """By name, in the order in which they are offered. The first is what a server offers unless it is told otherwise."""
+
+COMPANIONS = ("discovery", "discovery_if_tools", "session")
+"""Groups of tools: to find out what scripts can call, always or where there is anything to call; of the session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +45,7 @@ class Definition:
     is_fixed: bool = False  # it takes no arguments
     type_check: bool = False
     refused_modules: tuple[str, ...] = ()
+    companions: tuple[str, ...] = ()  # groups of tools that stand beside it, of COMPANIONS
     limits: Mapping[str, float | int] = field(default_factory=dict)  # laid over the configured ones
     caps: Mapping[str, float | int] = field(default_factory=dict)  # what a caller may ask for at most
 
@@ -74,8 +82,26 @@ def read(values: Mapping[str, Any]) -> Definition:
             raise BadDefinition(f"{name} must be a table, not {values[name]!r}")
     for name in ("limits", "caps"):
         _check_limits(name, values.get(name, {}))
-    lists = {name: _texts(name, values[name]) for name in ("tools", "refused_modules") if values.get(name) is not None}
+    lists = {
+        name: _texts(name, values[name])
+        for name in ("tools", "refused_modules", "companions")
+        if values.get(name) is not None
+    }
+    _check_companions(lists.get("companions", ()))
+    _check_caps(values.get("limits", {}), values.get("caps", {}))
     return Definition(**{**values, **lists})
+
+
+def _check_companions(names: tuple[str, ...]) -> None:
+    for name in names:
+        if name not in COMPANIONS:
+            raise BadDefinition(f"companions must be of {', '.join(COMPANIONS)}, not {name!r}")
+
+
+def _check_caps(limits: Mapping[str, Any], caps: Mapping[str, Any]) -> None:
+    for name, value in limits.items():
+        if value > caps.get(name, value):
+            raise BadDefinition(f"limits.{name} is {value}, above its cap of {caps[name]}")
 
 
 def _check_limits(name: str, values: Mapping[str, Any]) -> None:

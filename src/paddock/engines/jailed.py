@@ -111,11 +111,10 @@ class JailedExecution:
                 yield output
             try:
                 for count, message in enumerate(self._messages(), 1):
-                    event = self._event(message)
-                    if event is not None:
+                    for event in self._events(message):
                         yield event
-                    if isinstance(event, Finished):
-                        return
+                        if isinstance(event, Finished):
+                            return
                     if count % MESSAGES_AT_ONCE == 0:
                         await asyncio.sleep(0)
             except WireError as problem:
@@ -125,7 +124,7 @@ class JailedExecution:
                 yield self._used(Finished(Verdict.OUT_OF_MEMORY))
                 return
             if has_ended and not more and not self._is_paused():
-                for output in self._printed():
+                for output in (*self._printed(), *self._cut_short()):
                     yield output
                 yield self._death()
                 return
@@ -151,7 +150,7 @@ class JailedExecution:
     def _send_script(self) -> None:
         plan = self._plan
         entries = json.dumps([placed.entry() for placed in plan.files]) if plan.files else "[]"
-        frames = [_start(plan.mode, plan.argv, plan.limits, plan.tools, entries)]
+        frames = [_start(plan.mode, plan.argv, plan.limits, plan.tools, plan.refused_modules, entries)]
         for name, text in plan.inputs_json.items():
             frames.append(pack(Kind.INPUT, header={"name": name}, body=text.encode()))
         for placed in plan.files:
@@ -200,6 +199,19 @@ class JailedExecution:
         if stream not in self._decoders:
             self._decoders[stream] = _DECODER("replace")
         return self._decoders[stream].decode(data)
+
+    def _cut_short(self) -> Iterator[Output]:
+        """What a stream ended with, where that is the beginning of a character."""
+        for stream, decoder in self._decoders.items():
+            if text := decoder.decode(b"", final=True):
+                yield Output(stream, text)
+
+    def _events(self, message: Message) -> Iterator[EngineEvent]:
+        event = self._event(message)
+        if isinstance(event, Finished):
+            yield from self._cut_short()
+        if event is not None:
+            yield event
 
     def _event(self, message: Message) -> EngineEvent | None:
         if isinstance(message, Called):
@@ -286,7 +298,14 @@ class JailedExecution:
 
 
 @lru_cache(maxsize=16)
-def _start(mode: str, argv: tuple[str, ...], limits: Limits, tools: tuple[str, ...], files_json: str) -> bytes:
+def _start(
+    mode: str,
+    argv: tuple[str, ...],
+    limits: Limits,
+    tools: tuple[str, ...],
+    refused_modules: tuple[str, ...],
+    files_json: str,
+) -> bytes:
     """The first frame, which is the same for most runs. Its body says it all: a header has no room for many files."""
     values = {
         "mode": mode,
@@ -297,7 +316,9 @@ def _start(mode: str, argv: tuple[str, ...], limits: Limits, tools: tuple[str, .
             "processes": max(1, limits.processes),
             "recursion": limits.recursion,
             "output_bytes": limits.output_bytes,
+            "file_bytes": limits.file_bytes,
         },
         "tools": tools,
+        "absent_modules": refused_modules,
     }
     return pack(Kind.START, body=f'{json.dumps(values)[:-1]}, "files": {files_json}}}'.encode())

@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from paddock.planning.imports import refused_imports
 from paddock.planning.light import stamps
 from paddock.planning.light.patterns import mended
 from paddock.planning.light.unpacking import bounded
@@ -40,15 +41,16 @@ class Prepared:
         return max(1, column - (lengths[place - 1] if place else 0))
 
 
-def prepare(source: Source) -> Prepared:
+def prepare(source: Source, refused_modules: tuple[str, ...] = ()) -> Prepared:
     """Keep the script's result under RESULT; where only the last expression gives one, dump it in the same feed."""
-    prepared = source.notes.get("monty")
+    key = ("monty", refused_modules)
+    prepared = source.notes.get(key)
     if not isinstance(prepared, Prepared):
-        prepared = source.notes["monty"] = _prepare(source)
+        prepared = source.notes[key] = _prepare(source, refused_modules)
     return prepared
 
 
-def _prepare(source: Source) -> Prepared:
+def _prepare(source: Source, refused_modules: tuple[str, ...]) -> Prepared:
     lines = script_lines(source.code)
     edits: list[tuple[int, int, str]] = []
     final = _final_return(source)
@@ -67,6 +69,8 @@ def _prepare(source: Source) -> Prepared:
         edits += _check_stamp(call, lines)
     for sequence, wanted in bounded(ast.walk(source.tree)) if "map(" in source.code or " for " in source.code else ():
         edits += _around(sequence, "(", f")[:{wanted}]")
+    for statement, name in refused_imports(source.tree, refused_modules):
+        edits += [(statement.lineno, statement.col_offset, f'raise ModuleNotFoundError("No module named {name!r}"); ')]
     by_line: dict[int, list[tuple[int, str]]] = {}
     for line, offset, inserted in sorted(edits, key=lambda edit: edit[:2]):
         by_line.setdefault(line, []).append((offset, inserted))

@@ -62,7 +62,7 @@ class MontyExecution:
         self._source = source
         self._wanted = wanted
         self._may_overlap = may_overlap(source)
-        self._prepared: Prepared = prepare(source)
+        self._prepared: Prepared = prepare(source, plan.refused_modules)
         self._given = _Given(plan, source)
         self._floats = Floats(self._given)
         self._files = LazyFiles(plan.files)
@@ -217,14 +217,15 @@ class MontyExecution:
                 at = at.resume(self._next_answers(at.pending_call_ids))
             elif not isinstance(at, FunctionSnapshot):
                 at = at.resume_auto()
-            elif at.is_os_function:
-                at = self._asked_of_system(at)
-            else:
+            elif at.function_name in _TO_HOST:
                 at = at.resume(self._asked(at))
+            else:
+                at = self._asked_of_system(at)
         return at.output
 
     def _asked_of_system(self, at: FunctionSnapshot) -> Any:
-        """A sleep is waited for here, where it can be ended; the rest, files and the time, is answered at once."""
+        """A sleep is waited for here, where it can be ended. Files and the time are answered at once, and so is a name
+        that there is not."""
         if at.function_name == "system.async_sleep":
             self._sleeping[at.call_id] = time.monotonic() + at.args[0]
             return at.resume({"future": ...})

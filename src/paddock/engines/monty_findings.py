@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+
+from paddock.planning.python_source import Source
 
 _UNKNOWN_KEY = re.compile(r'Unknown key "(?P<key>.*?)" for TypedDict `(?P<record>\w+)`(?P<rest>.*)', re.DOTALL)
 _VALUE = re.compile(r"Invalid argument to key .* with declared type `(?P<declared>.*)` on .* type `(?P<found>.*)`")
@@ -18,6 +20,7 @@ _EXPECTED = re.compile(r"Expected `(?P<expected>.*)`, found `(?P<found>.*)`")
 _ASSIGNED = re.compile(r"Object of type `(?P<found>.*)` is not assignable to `(?P<expected>.*)`")
 _RECORD = re.compile(r"^(?:class (\w+)\(TypedDict|(\w+) = TypedDict\()", re.MULTILINE)
 _OPEN = re.compile(r"^(?:class (\w+)\(TypedDict|(\w+) = TypedDict\().*extra_items", re.MULTILINE)
+_COROUTINE = "CoroutineType[Any, Any, "
 _DICT = re.compile(r"(?:dict|Mapping|MutableMapping)\b")
 
 
@@ -42,6 +45,35 @@ def certain(findings: Iterable[Finding], tree: ast.AST, stubs: str) -> list[Find
         for finding in findings
         if not _is_doubtful(finding.text, records, open_records, stored)
         and not (finding.rule == "missing-typed-dict-key" and finding.line in spread)
+    ]
+
+
+def about_tools(findings: Iterable[Finding], tools: Collection[str], stubs: str) -> list[Finding]:
+    """The findings that speak of a tool, of what it takes or of what it gives. The others show when the script runs."""
+    records = {name for pair in _RECORD.findall(stubs) for name in pair if name}
+    spoken = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(records)))})\b") if records else None
+    functions = {f"function `{name}`" for name in (*tools, "call_tool")}
+    return [
+        finding
+        for finding in findings
+        if (spoken is not None and spoken.search(finding.text))
+        or any(function in finding.text for function in functions)
+        or (_COROUTINE in finding.text and f"{_COROUTINE}Unknown" not in finding.text)
+    ]
+
+
+def unawaited(source: Source, tools: Collection[str]) -> list[Finding]:
+    """Calls of tools that are returned as they are. To the checker a return is an assignment, and that may be right."""
+    rebound = {
+        node.id for node in ast.walk(source.tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+    names = set(tools).difference(rebound)
+    return [
+        Finding(
+            call.lineno, call.col_offset + 1, "unused-awaitable", f"function `{call.func.id}` is called and not awaited"
+        )
+        for node in source.returns
+        if isinstance(call := node.value, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in names
     ]
 
 

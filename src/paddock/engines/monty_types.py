@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from pydantic_monty import FunctionSnapshot, Monty, MontyRuntimeError, MontyTypingError
 
 from paddock.engines.monty_code import script_lines
-from paddock.engines.monty_findings import Finding, certain
+from paddock.engines.monty_findings import Finding, about_tools, certain, unawaited
 from paddock.model.events import Finished
 from paddock.model.result import Verdict
 from paddock.planning.plan import Plan
@@ -49,10 +49,10 @@ def check_types(pool: Monty, plan: Plan, source: Source, stubs: Stubs | None = N
             while isinstance(snapshot, FunctionSnapshot) and snapshot.function_name == "import_stubs":
                 snapshot = snapshot.resume_auto()
         except MontyTypingError as error:
-            return _finding(error.display(), source, declared if stubs else "")
+            return _finding(error.display(), plan, source, declared if stubs else "")
         except MontyRuntimeError as error:
-            return _unchecked(error)
-    return None
+            return _unchecked(error) if plan.type_check is True else None
+    return _finding("", plan, source, declared if stubs else "")
 
 
 def _unchecked(error: MontyRuntimeError) -> Finished | None:
@@ -63,14 +63,16 @@ def _unchecked(error: MontyRuntimeError) -> Finished | None:
     return Finished(Verdict.REJECTED, error_type="TypingError", error_message=message)
 
 
-def _finding(report: str, source: Source, stubs: str) -> Finished | None:
+def _finding(report: str, plan: Plan, source: Source, stubs: str) -> Finished | None:
     found = [
         Finding(int(line) - 1, int(column), rule, text)
         for line, column, rule, text in FINDING.findall(report)
         if _counts(rule, text) and (stubs or rule != NOT_AWAITED)
     ]
     if stubs:
-        found = certain(found, source.tree, stubs)
+        found = [*certain(found, source.tree, stubs), *unawaited(source, plan.tools)]
+    if plan.type_check == "tools":
+        found = about_tools(found, plan.tools, stubs)
     if not found:
         return None
     lines = [f"line {one.line}, column {one.column}: {one.text} [{one.rule}]" for one in found]

@@ -17,6 +17,7 @@ from paddock.engines.typescript import TypeScript
 from paddock.jail.bounds import UnderWatch
 from paddock.jail.jail import Jail
 from paddock.jail.wire import Kind, pack
+from paddock.model.errors import JailUnavailable
 from paddock.model.events import EngineEvent, Finished, Output
 from paddock.model.limits import Limits
 from paddock.model.result import Verdict
@@ -43,6 +44,7 @@ class NodeEngine(JavaScriptEngine):
 
     def __init__(self, config: Config) -> None:
         self._usual_bytes = config.limits.memory_bytes
+        self._tmp_bytes = config.jail.tmp_bytes
         super().__init__(config, config.node, RUNTIME, node_program(self._usual_bytes))
         roomy = replace(config.node, min_waiting=0, max_waiting=min(1, config.node.max_waiting))
         self._roomy = Jail(config, roomy, RUNTIME, node_program(config.caps.memory_bytes))
@@ -52,7 +54,8 @@ class NodeEngine(JavaScriptEngine):
         return self._jail if plan.limits.memory_bytes <= self._usual_bytes else self._roomy
 
     def _execution(self, guest: Guest, plan: Plan, stripped: Stripped | None) -> NodeExecution:
-        return NodeExecution(guest, plan, stripped, counts_tasks=self._jail_for(plan).profile != "confined")
+        counts_tasks = self._jail_for(plan).profile != "confined"
+        return NodeExecution(guest, plan, stripped, counts_tasks=counts_tasks, tmp_bytes=self._tmp_bytes)
 
     async def close(self) -> None:
         self._typescript.close()
@@ -63,10 +66,13 @@ class NodeEngine(JavaScriptEngine):
 class NodeExecution(JavaScriptExecution):
     """One run in one Node."""
 
-    def __init__(self, guest: Guest, plan: Plan, stripped: Stripped | None, *, counts_tasks: bool) -> None:
+    def __init__(
+        self, guest: Guest, plan: Plan, stripped: Stripped | None, *, counts_tasks: bool, tmp_bytes: int
+    ) -> None:
         super().__init__(guest, plan)  # its places need no more mapping: the guest has done it
         self._map = None if stripped is None else stripped.map
         self._counts_tasks = counts_tasks
+        self._tmp_bytes = tmp_bytes
         self._report_text = ""  # V8's own, or what begins like it
 
     def _send_script(self) -> None:
@@ -81,6 +87,20 @@ class NodeExecution(JavaScriptExecution):
         if self._counts_tasks and isinstance(self._guest.bound, UnderWatch):
             with suppress(OSError):  # it has just died, which is noticed elsewhere
                 resource.prlimit(self._guest.pid, resource.RLIMIT_NPROC, (tasks, tasks))
+        if limits.file_bytes < self._tmp_bytes:  # what the jail has room for bounds every file
+            self._limit_files(limits.file_bytes)
+
+    def _limit_files(self, most: int) -> None:
+        """From outside: Node cannot do so itself. Of a guest with another uid, that takes CAP_SYS_RESOURCE."""
+        try:
+            resource.prlimit(self._guest.pid, resource.RLIMIT_FSIZE, (most, most))
+        except ProcessLookupError:
+            pass  # it has just died, which is noticed elsewhere
+        except OSError as problem:
+            raise JailUnavailable(
+                f"file_bytes = {most} cannot be held for Node here ({problem.strerror}): allow CAP_SYS_RESOURCE, "
+                f"or ask for no less than jail.tmp_bytes = {self._tmp_bytes}"
+            ) from None
 
     def _printed(self) -> Iterator[Output]:
         for output in super()._printed():

@@ -23,6 +23,8 @@ class Limits:
     calls: int = 100
     processes: int = 64
     recursion: int = 1000
+    file_bytes: int = 4096 * MB  # of one file that the script writes; all of them together are the jail's to bound
+    stream_characters: int = 16 * MB  # of stdout, then the run ends; of stderr, then the rest is dropped
 
     def to_dict(self) -> dict[str, float | int]:
         return asdict(self)
@@ -36,6 +38,8 @@ CAPS = Limits(
     calls=10_000,
     processes=64,
     recursion=10_000,
+    file_bytes=4096 * MB,
+    stream_characters=16 * MB,
 )
 
 NAMES = tuple(field.name for field in fields(Limits))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
 
 from paddock.model.artifacts import Artifacts
 from paddock.model.errors import BadInput, RequestError, UnknownTool
@@ -27,9 +27,10 @@ class Options(TypedDict, total=False):
     files: Iterable[File]
     tools: Iterable[str] | None
     limits: Limits | Mapping[str, object] | None
-    type_check: bool
+    type_check: bool | Literal["tools"]
     mode: str
     argv: Iterable[str]
+    refused_modules: Iterable[str]
 
 
 def asked(code: str, options: Options) -> Request:
@@ -68,9 +69,11 @@ class Request:
     files: Iterable[File] = ()
     tools: Iterable[str] | None = None  # names of tools that the script may call; None: all there are
     limits: Limits | Mapping[str, object] | None = None  # laid over the configured ones
-    type_check: bool = False  # refuse what is wrong by its types before anything runs
+    # Refuse what is wrong by its types before anything runs; "tools": what is wrong about the tools alone.
+    type_check: bool | Literal["tools"] = False
     mode: str = "expression"  # the value of a return or of the last expression; "script": a program, with an exit code
     argv: Iterable[str] = ()  # what a program finds in sys.argv after its own name
+    refused_modules: Iterable[str] = ()  # that the script cannot import: guidance for its author, and no wall
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,3 +84,4 @@ class Belonging:
     artifacts: Artifacts | None = None  # None: the library's own
     definition: str | None = None
     session: str | None = None
+    tools: tuple[Callable[..., Any], ...] = ()  # of the session itself: found by `call_tool` before any other

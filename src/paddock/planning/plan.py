@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from keyword import iskeyword
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 from unicodedata import normalize
 
 from paddock.model import limits as limits_of
@@ -17,6 +17,7 @@ from paddock.model.limits import Limits
 from paddock.model.request import ENGINES, LANGUAGES, MODES, Request
 from paddock.model.result import RunError, Verdict
 from paddock.model.words import nearest
+from paddock.planning.imports import refused_import
 from paddock.planning.python_source import Source, SourceProblem, read
 
 if TYPE_CHECKING:
@@ -44,9 +45,10 @@ class Plan:
     inputs_json: Mapping[str, str]
     files: tuple[PlacedFile, ...]
     tools: tuple[str, ...]
-    type_check: bool = False
+    type_check: bool | Literal["tools"] = False
     mode: str = "expression"
     argv: tuple[str, ...] = ()
+    refused_modules: tuple[str, ...] = ()
     refusal: RunError | None = None
     """Set when nothing is to be run: a syntax error, or no engine here that can run this script."""
 
@@ -66,6 +68,8 @@ def make_plan(request: Request, config: Config, *, engines: Collection[str], too
         if request.engine:
             raise UnknownEngine(f"engine {engine!r} does not run {language}")
         engine = "auto"  # the configured one is for another language
+    if request.type_check not in (True, False, "tools"):
+        raise RequestError(f"type_check must be True, False or 'tools', not {request.type_check!r}")
     if request.type_check and language != "python":
         raise RequestError(f"the type check is for python; leave it out for {language}")
     inputs_json = _encode_inputs(request.inputs, tools, language)
@@ -84,6 +88,7 @@ def make_plan(request: Request, config: Config, *, engines: Collection[str], too
         type_check=request.type_check,
         mode=_mode(request, engine),
         argv=_argv(request),
+        refused_modules=_refused_modules(request),
     )
     return _choose(plan, engines)
 
@@ -126,6 +131,8 @@ def _fitting(plan: Plan, source: Source, engines: Collection[str]) -> Plan:
     if misfit is None and (plan.inputs_json or plan.files):
         contents = (file.file.content.decode(errors="replace") for file in plan.files)
         misfit = fits_python.unfit_for(source, names, tools, (*plan.inputs_json.values(), *contents))
+    if misfit is None:
+        misfit = refused_import(source.tree, plan.refused_modules)
     if misfit is None:
         return _with(plan, engine="monty", engine_reason=None)
     if "cpython" in engines:
@@ -222,6 +229,7 @@ def _with(plan: Plan, *, engine: str | None, engine_reason: str | None, refusal:
         plan.type_check,
         plan.mode,
         plan.argv,
+        plan.refused_modules,
         refusal,
     )
 
@@ -268,6 +276,18 @@ def _argv(request: Request) -> tuple[str, ...]:
             raise RequestError(f"argv holds {text!r}, which cannot be an argument of a program")
     if sum(len(text.encode()) for text in given) > ARGUMENT_BYTES:
         raise RequestError(f"argv is larger than {ARGUMENT_BYTES} bytes; pass data through inputs or files")
+    return given
+
+
+def _refused_modules(request: Request) -> tuple[str, ...]:
+    if isinstance(request.refused_modules, str) or not isinstance(request.refused_modules, Iterable):
+        raise RequestError(f"refused_modules must be a list of names, not {request.refused_modules!r}")
+    given = tuple(request.refused_modules)
+    for name in given:
+        if not isinstance(name, str) or not all(part.isidentifier() for part in name.split(".")):
+            raise RequestError(f"refused_modules holds {name!r}, which is no name of a module")
+    if given and request.language != "python":
+        raise RequestError(f"refused_modules are for python; leave them out for {request.language}")
     return given
 
 

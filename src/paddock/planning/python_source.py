@@ -91,6 +91,19 @@ def _read(code: str) -> Source | SourceProblem:
     return Source(code, tree, returns, last if isinstance(last, ast.Expr) else None, warning)
 
 
+def program_problem(source: Source) -> SourceProblem | None:
+    """Why it is no program, where it is a script: at its top level it returns or awaits."""
+    try:
+        with _warnings_are_ours, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(source.tree, "main.py", "exec", dont_inherit=True)
+    except SyntaxError as error:
+        return SourceProblem(type(error).__name__, error.msg or "invalid syntax", error.lineno, error.offset)
+    except (RecursionError, MemoryError):
+        return SourceProblem("SyntaxError", "the source is nested too deeply to be parsed")
+    return None
+
+
 def _fstring_steps(code: str) -> int:
     """What the f-strings of `code` cost to parse. Slow but linear, and other threads run meanwhile."""
     steps = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -14,12 +15,14 @@ from mcp_types import CallToolResult, Tool, ToolAnnotations
 from paddock.definitions.definition import Definition
 from paddock.definitions.faces.face import Asked, Face, Given, Outcome, Setting, Spilled, face_of
 from paddock.engines import registry
-from paddock.model.errors import PaddockError
+from paddock.model.errors import HostError, PaddockError
 from paddock.model.request import Belonging, Request
 from paddock.model.result import RunError, RunResult, Usage, Verdict
 from paddock.record import new_run_id
+from paddock.server import context
 from paddock.server.caller import Caller
-from paddock.server.offer import Offer, answer, told
+from paddock.server.files import with_files
+from paddock.server.offer import Offer, answer, failed, told
 from paddock.server.telling import Telling
 from paddock.store.run_records import GOING_ON, NewRun, fingerprint
 from paddock.tools.health import CODE_TOOL
@@ -46,7 +49,7 @@ def offer(serving: Serving, definition: Definition) -> Offer:
         ),
         _meta={CODE_TOOL: True},
     )
-    return Offer(tool, code.call)
+    return Offer(tool, code.call, code.refused)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +70,12 @@ class _Code:
     async def call(self, caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
         asked = self.face.asked(self._definition, arguments, self.setting)
         if asked.act == "lint":
-            from paddock.linting import lint
+            from paddock.linting import alint
 
-            return _answered(self.face.findings(self._definition, await asyncio.to_thread(lint, asked.code)), ())
-        if asked.uses_files and caller.session is not None:
-            files = [*caller.session.files.values(), *(asked.options.get("files") or ())]
-            asked = replace(asked, options={**asked.options, "files": files})
+            found = await alint(asked.code, mode=asked.options.get("mode", "expression"))
+            return _answered(self.face.findings(self._definition, found), ())
+        if asked.uses_files or asked.artifacts:
+            asked = await with_files(self._serving, caller, asked)
         run = _Run(new_run_id(), caller, asked)
         earlier = await self._begun(run)
         if earlier is not None:
@@ -80,7 +83,20 @@ class _Code:
         if asked.is_detached:
             self._detach(run)
             return told({"run_id": run.id, "verdict": GOING_ON})
-        return await self._told(run, await self._run(run))
+        try:
+            return await self._told(run, await self._run(run))
+        except PaddockError as problem:
+            told_of = self.face.failed(self._definition, asked, problem)
+            if told_of is None:
+                raise
+            if isinstance(problem, HostError):
+                log.warning("%s: %s", type(problem).__name__, problem)
+            return _answered(told_of, ())
+
+    def refused(self, envelope: Mapping[str, Any]) -> CallToolResult:
+        """What is wrong with a call: an envelope, unless the face has its own way."""
+        own = getattr(self.face, "refused", None)
+        return failed(envelope) if own is None else _answered(own(self._definition, envelope), ())
 
     async def _begun(self, run: _Run) -> dict[str, Any] | None:
         """Write the run down; what there is of an earlier one with the same key, where there is one."""
@@ -111,7 +127,8 @@ class _Code:
     async def _run(self, run: _Run) -> RunResult:
         """Follow the run to its end, telling the caller how far it is. However it ends, that is written down."""
         runs, artifacts = self._serving.store.runs, self._serving.artifacts.of(run.caller.owner, run.id)
-        within = Belonging(run.id, artifacts, self._definition.name, run.caller.owner.session)
+        own = context.tools_of(run.caller) if "session" in self._definition.companions else ()
+        within = Belonging(run.id, artifacts, self._definition.name, run.caller.owner.session, own)
         telling = Telling(run.caller.report, partial(runs.printed, run.id))
         result, verdict = None, Verdict.LOST
         try:

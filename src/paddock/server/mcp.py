@@ -8,31 +8,42 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from mcp import MCPError
 from mcp.server.lowlevel import Server
+from mcp.server.lowlevel.server import NotificationOptions
+from mcp.server.models import InitializationOptions
 from mcp_types import (
     INVALID_PARAMS,
+    BlobResourceContents,
     CallToolRequestParams,
     CallToolResult,
+    GetPromptRequestParams,
+    GetPromptResult,
+    ListPromptsResult,
     ListResourcesResult,
     ListResourceTemplatesResult,
     ListToolsResult,
     PaginatedRequestParams,
     ReadResourceRequestParams,
     ReadResourceResult,
+    TextResourceContents,
 )
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from paddock import __version__
 from paddock.definitions.definition import SHIPPED, Definition, shipped
 from paddock.model import envelope
 from paddock.model.errors import PaddockError, RequestError, surface
 from paddock.model.words import nearest
-from paddock.server import artifacts, code, runs
+from paddock.server import artifacts, code, context, discovery, files, prompts, runs
 from paddock.server.app import gone
 from paddock.server.caller import LOCAL, Caller
+from paddock.server.changes import Changes
+from paddock.server.definitions import Names, Saved
 from paddock.server.offer import Offer, failed
 
 if TYPE_CHECKING:
@@ -46,49 +57,118 @@ log = logging.getLogger(__name__)
 Context = Any
 
 
-def server(serving: Serving, definitions: Sequence[Definition] | None = None) -> Server[Any]:
-    """The server that runs code in `serving`; by default it offers the native definition. Starts nothing by itself."""
-    offered = _Offered(serving, [shipped(SHIPPED[0])] if definitions is None else definitions)
-    return Server(
+def server(
+    serving: Serving,
+    definitions: Sequence[Definition] | None = None,
+    *,
+    saved: Names = (),
+    more: Sequence[Offer] = (),
+) -> Server[Any]:
+    """The server that runs code in `serving`; by default it offers the native definition. Starts nothing by itself.
+
+    `saved` names definitions of users that are offered too, as they are at the moment; `more` is what a program has
+    beside all that.
+    """
+    offered = _Offered(serving, [shipped(SHIPPED[0])] if definitions is None else definitions, saved, more)
+    return _Server(
         NAME,
         version=__version__,
         title="Paddock",
+        lifespan=offered.lifespan,
         on_list_tools=offered.list_tools,
         on_call_tool=offered.call,
         on_list_resources=offered.list_resources,
         on_list_resource_templates=offered.list_templates,
         on_read_resource=offered.read_resource,
+        on_list_prompts=offered.list_prompts,
+        on_get_prompt=offered.get_prompt,
+        on_subscriptions_listen=offered.changes.listen,
     )
 
 
+class _Server(Server[Any]):
+    def create_initialization_options(
+        self,
+        notification_options: NotificationOptions | None = None,
+        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
+        extensions: dict[str, dict[str, Any]] | None = None,
+    ) -> InitializationOptions:
+        """Clients of the older era are told as well that what is offered may change."""
+        changing = NotificationOptions(prompts_changed=True, resources_changed=True, tools_changed=True)
+        return super().create_initialization_options(
+            notification_options or changing, experimental_capabilities, extensions
+        )
+
+
 class _Offered:
-    def __init__(self, serving: Serving, definitions: Sequence[Definition]) -> None:
+    def __init__(
+        self, serving: Serving, definitions: Sequence[Definition], saved: Names, more: Sequence[Offer]
+    ) -> None:
         self._serving = serving
+        self._definitions = tuple(definitions)
+        self._saved = Saved(serving, saved)
+        self.changes = Changes()
+        self._connections = 0
+        self._watching: asyncio.Task[None] | None = None
         every = [
             *(code.offer(serving, each) for each in definitions),
             *runs.offers(serving),
             *artifacts.offers(serving),
+            *_companions(serving, definitions),
+            *more,
         ]
         self._offers: dict[str, Offer] = {each.tool.name: each for each in every}
+        self._file_offers = {each.tool.name: each for each in files.offers(serving)}
+
+    @asynccontextmanager
+    async def lifespan(self, _: Server[Any]) -> AsyncIterator[object]:
+        """While anybody is connected, saved definitions are watched. Over HTTP everybody shares one lifespan."""
+        self._connections += 1
+        if self._watching is None and self._saved.is_any:
+            self._watching = asyncio.create_task(self._saved.watch(self.changes.tell))
+        connection = object()
+        try:
+            yield connection
+        finally:
+            self.changes.forget(connection)
+            self._connections -= 1
+            if not self._connections and self._watching is not None:
+                watching, self._watching = self._watching, None
+                watching.cancel()
+                await asyncio.wait([watching])
+
+    async def _current(self) -> tuple[list[Definition], dict[str, Offer]]:
+        """What is offered now: by the definitions, then the tools that stand beside them."""
+        made = await self._saved.offers() if self._saved.is_any else {}
+        definitions = [*self._definitions, *(each for each, _ in made.values())]
+        offers = {**{name: offer for name, (_, offer) in made.items()}, **self._offers}
+        if any(each.face == "inputs" and each.includes_files for each in definitions):
+            offers |= self._file_offers
+        return definitions, offers
 
     async def list_tools(
         self, context: ServerRequestContext[Any], asked: PaginatedRequestParams | None
     ) -> ListToolsResult:
+        _, offers = await self._current()
+        self.changes.remember(context, _session_name(context))
         self._serving.tidy()
-        return ListToolsResult(tools=[each.tool for each in self._offers.values()])
+        return ListToolsResult(tools=[each.tool for each in offers.values()])
 
     async def call(self, context: ServerRequestContext[Any], asked: CallToolRequestParams) -> CallToolResult:
         arguments = dict(asked.arguments or {})
         offer = self._offers.get(asked.name)
         if offer is None:
-            return failed(self._unknown(asked.name))
+            _, offers = await self._current()
+            offer = offers.get(asked.name)
+            if offer is None:
+                return failed(_unknown(asked.name, offers))
         problem = offer.check.problems(arguments, asked.name)
         if problem is not None:
-            return failed(problem)
+            return offer.refused(problem)
         try:
             return await _while_there(gone(context.request), offer.call(self._caller(context), arguments))
         except RequestError as refused:
-            return failed(
+            return offer.refused(
                 envelope.envelope("mcp_input_validation", asked.name, str(refused), "INPUT_VALIDATION_FAILED")
             )
         except PaddockError as fault:
@@ -105,7 +185,11 @@ class _Offered:
             found, after = await artifacts.resources(self._serving, self._caller(context), cursor)
         except PaddockError as problem:
             raise MCPError(surface(problem).mcp_code, str(problem)) from None
-        return ListResourcesResult(resources=found, next_cursor=after)
+        definitions, _ = await self._current()
+        self.changes.remember(context, _session_name(context))
+        return ListResourcesResult(
+            resources=[*(prompts.resources(definitions) if cursor is None else ()), *found], next_cursor=after
+        )
 
     async def list_templates(
         self, context: ServerRequestContext[Any], asked: PaginatedRequestParams | None
@@ -115,26 +199,59 @@ class _Offered:
     async def read_resource(
         self, context: ServerRequestContext[Any], asked: ReadResourceRequestParams
     ) -> ReadResourceResult:
+        uri = str(asked.uri)
+        definitions, _ = await self._current()
+        found: TextResourceContents | BlobResourceContents | None
         try:
-            found = await artifacts.contents(self._serving, self._caller(context), str(asked.uri))
+            found = await prompts.contents(self._serving, definitions, uri)
+            found = found or await artifacts.contents(self._serving, self._caller(context), uri)
         except PaddockError as problem:
             raise MCPError(surface(problem).mcp_code, str(problem)) from None
         if found is None:
-            raise MCPError(INVALID_PARAMS, f"there is no resource {str(asked.uri)[:200]!r}")
+            raise MCPError(INVALID_PARAMS, f"there is no resource {uri[:200]!r}", {"uri": uri})
         return ReadResourceResult(contents=[found])
+
+    async def list_prompts(
+        self, context: ServerRequestContext[Any], asked: PaginatedRequestParams | None
+    ) -> ListPromptsResult:
+        definitions, _ = await self._current()
+        self.changes.remember(context, _session_name(context))
+        return ListPromptsResult(prompts=prompts.listed(definitions))
+
+    async def get_prompt(self, context: ServerRequestContext[Any], asked: GetPromptRequestParams) -> GetPromptResult:
+        definitions, _ = await self._current()
+        if asked.name not in [each.name for each in prompts.listed(definitions)]:
+            raise MCPError(INVALID_PARAMS, f"there is no prompt {asked.name[:200]!r}")
+        try:
+            return await prompts.got(self._serving, self._caller(context), definitions, asked.arguments or {})
+        except PaddockError as problem:
+            raise MCPError(surface(problem).mcp_code, str(problem)) from None
 
     def _caller(self, context: ServerRequestContext[Any]) -> Caller:
         async def report(done: float, total: float | None, message: str) -> None:
             await context.session.report_progress(done, total, message or None)
 
         name = _session_name(context)
-        return Caller(LOCAL, None if name is None else self._serving.sessions.of(name), report)
+        token = "" if context.request is None else context.request.headers.get("authorization", "")
+        return Caller(LOCAL, None if name is None else self._serving.sessions.of(name, token), report)
 
-    def _unknown(self, name: str) -> dict[str, Any]:
-        near = nearest(name, self._offers)
-        hints = [f"Did you mean '{near}'?"] if near else []
-        summary = f"There is no tool '{name[:100]}'; there are: {', '.join(self._offers)}."
-        return envelope.envelope("tool_not_found", name, summary, "TOOL_NOT_FOUND", hints=hints)
+
+def _unknown(name: str, offers: Mapping[str, Offer]) -> dict[str, Any]:
+    near = nearest(name, offers)
+    hints = [f"Did you mean '{near}'?"] if near else []
+    summary = f"There is no tool '{name[:100]}'; there are: {', '.join(offers)}."
+    return envelope.envelope("tool_not_found", name, summary, "TOOL_NOT_FOUND", hints=hints)
+
+
+def _companions(serving: Serving, definitions: Sequence[Definition]) -> list[Offer]:
+    """The tools that stand beside those definitions."""
+    wanted = {group for each in definitions for group in each.companions}
+    found = discovery.offers(serving) if _is_discovered(serving, wanted) else []
+    return [*found, *context.offers(serving)] if "session" in wanted else found
+
+
+def _is_discovered(serving: Serving, wanted: Collection[str]) -> bool:
+    return "discovery" in wanted or ("discovery_if_tools" in wanted and serving.has_tools)
 
 
 async def _while_there(left: asyncio.Event | None, work: Awaitable[CallToolResult]) -> CallToolResult:
@@ -158,5 +275,7 @@ def _session_name(context: ServerRequestContext[Any]) -> str | None:
     """What tells this client's calls from another's: its session over HTTP; a connection of any other kind is one."""
     if context.request is None:
         return "connection"
+    if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
+        return None  # it has no sessions; a header that looks like one is the client's own invention
     name: str | None = context.request.headers.get("mcp-session-id")
     return name

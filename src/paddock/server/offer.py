@@ -17,18 +17,6 @@ from paddock.tools.schema import Validator, compiled
 Call = Callable[[Caller, dict[str, Any]], Awaitable[CallToolResult]]
 
 
-@dataclass(frozen=True)
-class Offer:
-    """One tool. `call` gets arguments that fit the tool's schema."""
-
-    tool: Tool
-    call: Call
-
-    @cached_property
-    def check(self) -> Validator:
-        return compiled(self.tool.input_schema)
-
-
 def answer(
     text: str | None,
     structured: Mapping[str, Any] | None = None,
@@ -54,3 +42,17 @@ def told(values: Mapping[str, Any], *, is_error: bool = False) -> CallToolResult
 def failed(envelope: Mapping[str, Any]) -> CallToolResult:
     """What is wrong with a call, as an envelope."""
     return answer(json.dumps(envelope, ensure_ascii=False), is_error=True)
+
+
+@dataclass(frozen=True)
+class Offer:
+    """One tool. `call` gets arguments that fit the tool's schema."""
+
+    tool: Tool
+    call: Call
+    refused: Callable[[Mapping[str, Any]], CallToolResult] = failed
+    """How arguments that do not fit are told."""
+
+    @cached_property
+    def check(self) -> Validator:
+        return compiled(self.tool.input_schema)

@@ -31,9 +31,12 @@ class Serving:
         base_url: str = "",
     ) -> None:
         self.config = config or Config()
+        tools = tuple(tools)
         self.store = Store.of(self.config)
         self.artifacts = StoredArtifacts.from_config(self.config, self.store, base_url=base_url)
         self.paddock = Paddock(self.config, tools=tools, mcp_config=mcp_config, journal=self.store.journal)
+        self.has_tools = bool(tools) or bool(self.paddock.upstreams())
+        """Whether there is anything that a script could call."""
         self.sessions = Sessions()
         self.under_way: dict[str, asyncio.Task[Any]] = {}
         """Detached runs, by their ids."""

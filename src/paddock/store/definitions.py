@@ -58,6 +58,10 @@ class StoredDefinitions:
         now = time.time()
         return await self._writer.write(lambda connection: _retire(connection, principal, name, removed_at=now))
 
+    async def versions(self, principal: str) -> dict[str, int]:
+        """Which version of each is current: little enough to be asked for again and again."""
+        return await self._read(lambda connection: _current(connection, principal))
+
     async def list(self, principal: str) -> Versions:
         """The current version of each, by name."""
         return await self._read(lambda connection: _versions(connection, principal, is_current=True))
@@ -81,6 +85,15 @@ def _versions(
         found = found.where(table.c.is_current)
     rows = connection.execute(found.order_by(table.c.name, table.c.version.desc()))
     return [StoredDefinition(*row) for row in rows]
+
+
+def _current(connection: sqlalchemy.Connection, principal: str) -> dict[str, int]:
+    from sqlalchemy import select
+
+    from paddock.store.tables import definitions as table
+
+    found = select(table.c.name, table.c.version).where((table.c.principal == principal) & table.c.is_current)
+    return {row.name: row.version for row in connection.execute(found)}
 
 
 def _save(connection: sqlalchemy.Connection, principal: str, name: str, text: str, now: float) -> StoredDefinition:

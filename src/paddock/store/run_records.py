@@ -104,7 +104,7 @@ class StoredRun(RunLine):
 def fingerprint(request: Request) -> str:
     """A digest of all that makes two requests the same one. Takes a second for each GB that is attached.
 
-    Goes through `files`, `tools` and `argv`, which must bear to be gone through again.
+    Goes through `files`, `tools`, `argv` and `refused_modules`, which must bear to be gone through again.
     """
     files = [
         [file.file_name, file.file_type, file.element_id, hashlib.sha256(file.content).hexdigest()]
@@ -122,6 +122,7 @@ def fingerprint(request: Request) -> str:
         "type_check": request.type_check,
         "mode": request.mode,
         "argv": list(request.argv),
+        "refused_modules": list(request.refused_modules),
     }
     try:
         text = json.dumps(asked, sort_keys=True)

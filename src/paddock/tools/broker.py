@@ -18,7 +18,7 @@ from paddock.model.nesting import is_deeper
 from paddock.model.result import Call
 from paddock.model.tools import Tool
 from paddock.tools.functions import Left
-from paddock.tools.toolbox import Scope, Toolbox
+from paddock.tools.toolbox import Scope, Toolbox, answered
 
 if TYPE_CHECKING:
     from paddock.model.journal import Journal, Status
@@ -89,7 +89,7 @@ class Broker:
             return _failure(envelope.call_limit_exceeded(call.tool, self._call_limit))
         arguments = self._arguments(call)
         started = time.perf_counter()
-        name = self._scope.links.get(call.tool, call.tool)
+        name = call.tool if call.tool in self._scope.own else self._scope.links.get(call.tool, call.tool)
         answer = await self._answer(call, name, arguments)
         milliseconds = (time.perf_counter() - started) * 1000
         status = "error" if answer.failed else "ok"
@@ -137,6 +137,8 @@ class Broker:
         if arguments is None:
             return await self._refused(self._asked(call.id, {}), name, None, _too_large(name))
         asked = self._asked(call.id, arguments, call.arguments_json)
+        if name in self._scope.own:
+            return await self._own_answer(asked, self._scope.own[name].tool)
         tool = await self._scope.find(name)
         if tool is None:
             return await self._refused(asked, name, None, await self._not_found(name))
@@ -155,6 +157,13 @@ class Broker:
             problem = envelope.with_meta(problem, normalized=notes)
             return await self._refused(asked, tool.full_name, tool, problem)
         return await self._journalled(asked, tool, notes)
+
+    async def _own_answer(self, asked: _Asked, tool: Tool) -> Answer:
+        """A call of the session's own tools, which no policy is about."""
+        problem = await self._problem(tool, asked.arguments)
+        if problem is not None:
+            return await self._refused(asked, tool.name, tool, problem)
+        return await self._journalled(asked, tool, [])
 
     async def _problem(self, tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
         """What is wrong with the arguments: something that is the host's to add, or what the tool's schema forbids."""
@@ -215,6 +224,8 @@ class Broker:
         from paddock.tools.upstream_errors import CallFailed
 
         try:
+            if not tool.server and tool.name in self._scope.own:
+                return answered(await self._scope.own[tool.name].call(arguments))
             return await self._toolbox.call(
                 tool,
                 arguments,

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -63,9 +65,7 @@ class Toolbox:
         run is given as an input is no function of a server's: any tool could make a run impossible by its name.
         """
         if names is not None:
-            catalogue = await self._named(names)
-            links = {name: tool.full_name for name, tool in catalogue.linked(None, language).items()}
-            return Scope(self, links, catalogue, is_closed=True)
+            return await self._closed(names, code, language, inputs)
         functions = self._function_links(language)
         given = set(inputs).difference(functions) if isinstance(inputs, Mapping) else set()
         if not self._upstreams or not isinstance(code, str) or not any(word in code for word in CALLING):
@@ -80,6 +80,34 @@ class Toolbox:
         catalogue = await self.catalogue()
         links = {name: tool.full_name for name, tool in catalogue.linked(code, language).items() if name not in given}
         return Scope(self, functions | links, catalogue)
+
+    async def _closed(self, names: Iterable[str], code: object, language: str, inputs: object) -> Scope:
+        """What is named and nothing else. Of what a pattern links, a script is given the functions that it mentions."""
+        names = names if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
+        catalogue = await self._chosen(names)
+        every = catalogue.linked(None, language)
+        if not any(map(is_pattern, names)):
+            return Scope(self, {name: tool.full_name for name, tool in every.items()}, catalogue, is_closed=True)
+        given = inputs if isinstance(inputs, Mapping) else {}
+        mentioned = catalogue.linked(code if isinstance(code, str) else None, language)
+        links = {name: tool.full_name for name, tool in mentioned.items() if name not in given}
+        functions = tuple(name for name in every if name not in given)
+        return Scope(self, links, catalogue, is_closed=True, functions=functions)
+
+    async def _chosen(self, names: Iterable[str]) -> Catalogue:
+        """The tools of these names and patterns. A pattern may match none; connected is what any of them may mean."""
+        patterns = [] if isinstance(names, str) or not isinstance(names, Iterable) else list(filter(is_pattern, names))
+        if not patterns:
+            return await self._named(names)
+        from paddock.tools.catalogue import Catalogue
+
+        others = await self._named([name for name in names if name not in patterns])
+        servers = tuple(name for name in self._upstreams if any(may_match(each, name) for each in patterns))
+        every = await self._catalogue(servers, self._functions)
+        found = (
+            tool for each in patterns for tool in every if tool.full_name == each or fnmatchcase(tool.full_name, each)
+        )
+        return Catalogue([*others, *found], servers=self._upstreams)
 
     async def scope_of(self, name: str) -> Scope:
         """What one call from outside a run needs: the server that `name` speaks of, or all where it names none."""
@@ -159,17 +187,23 @@ class Toolbox:
                 raise UnknownTool(f"the tool {name!r} cannot be linked: {gone.summary}")
         return catalogue.only(names)
 
-    async def stubs(self, names: Iterable[str] | None, language: str, journal: Journal) -> str:
-        """A whole file of typed stubs; `UnknownTool` where one of `names` is not there."""
+    async def stubs(self, names: Iterable[str] | None, language: str, journal: Journal, *, whole: bool = True) -> str:
+        """A whole file of typed stubs, or the tools alone; `UnknownTool` where one of `names` is not there."""
         from paddock.tools.catalogue import servers_of
-        from paddock.tools.stubs import module
+        from paddock.tools.stubs import module, stubs
 
         if language not in LANGUAGES:
             raise UnknownLanguage(f"stubs are for {' or '.join(LANGUAGES)}, not for {language!r}")
         asked = None if names is None or isinstance(names, str) else list(names)
-        catalogue = await self.catalogue(servers_of(asked or (), self._upstreams))
-        tools = [await learnt(tool, journal) for tool in catalogue.only(names if asked is None else asked)]
-        return await asyncio.to_thread(module, tools, language)
+        if asked is not None and any(map(is_pattern, asked)):
+            chosen = await self._chosen(asked)
+        else:
+            catalogue = await self.catalogue(servers_of(asked or (), self._upstreams))
+            chosen = catalogue.only(names if asked is None else asked)
+        tools = [await learnt(tool, journal) for tool in chosen]
+        if whole:
+            return await asyncio.to_thread(module, tools, language)
+        return "\n".join((await asyncio.to_thread(stubs, tools, language)).values())
 
     @property
     def is_used(self) -> bool:
@@ -258,6 +292,17 @@ class Toolbox:
         return () if upstream.health.is_paddock or any(CODE_TOOL in tool.tags for tool in tools) else tools
 
 
+def is_pattern(name: object) -> bool:
+    """Whether a name of tools to link stands for all that it matches."""
+    return isinstance(name, str) and any(character in name for character in "*?[")
+
+
+def may_match(pattern: str, server: str) -> bool:
+    """Whether a pattern of full names may match a tool of this server."""
+    fixed = re.split(r"[*?\[]", pattern, maxsplit=1)[0]
+    return f"{server}.".startswith(fixed) or fixed.startswith(f"{server}.")
+
+
 def _links(code: str, known: set[str]) -> bool:
     """Whether a script may use a tool as a function."""
     from paddock.planning.free_names import free_names
@@ -286,9 +331,17 @@ class Scope:
     """What one run may call, and by which names it finds it. A closed one was given names, and nothing is added."""
 
     def __init__(
-        self, toolbox: Toolbox, links: Mapping[str, str], catalogue: Catalogue | None, *, is_closed: bool = False
+        self,
+        toolbox: Toolbox,
+        links: Mapping[str, str],
+        catalogue: Catalogue | None,
+        *,
+        is_closed: bool = False,
+        functions: tuple[str, ...] | None = None,
     ) -> None:
         self.links = links  # full names of tools by the names of functions in the script
+        self.own: Mapping[str, FunctionTool] = {}  # of the run's session: no server's tool answers in their place
+        self.functions = tuple(links) if functions is None else functions  # those that it might have used
         self._toolbox = toolbox
         self._catalogue = catalogue
         self._is_closed = is_closed

@@ -1,4 +1,4 @@
-"""What a face is: three functions without I/O, in a module of their own.
+"""What a face is: a few functions without I/O, in a module of their own.
 
 A face is not a tool: it neither runs anything nor knows of MCP. It says what a definition looks like, what is asked for
 by arguments that fit its schema, and how what became of that is told.
@@ -7,7 +7,7 @@ by arguments that fit its schema, and how what became of that is told.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any, Literal, Protocol, cast
 
@@ -15,12 +15,18 @@ from paddock.config import Config
 from paddock.definitions.definition import Definition
 from paddock.linting import Finding
 from paddock.model.artifacts import Artifact
+from paddock.model.errors import PaddockError
+from paddock.model.limits import Limits
 from paddock.model.request import Options
 from paddock.model.result import RunResult
 
 FACES = {
     "native": "paddock.definitions.faces.native",
+    "execute": "paddock.definitions.faces.execute",
+    "markdown": "paddock.definitions.faces.markdown",
+    "terminal": "paddock.definitions.faces.terminal",
     "logged": "paddock.definitions.faces.logged",
+    "inputs": "paddock.definitions.faces.inputs",
 }
 """By name, the module of each."""
 
@@ -55,6 +61,7 @@ class Asked:
     idempotency_key: str | None = None
     uses_files: bool = False  # the files that are attached to the session go in
     connections: Mapping[str, str] = field(default_factory=dict)  # to call tools with, by upstream
+    artifacts: tuple[str, ...] = ()  # and these, by id, URL or file name
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +91,10 @@ class Given:
 
 
 class Face(Protocol):
-    """How a definition looks, what its arguments ask for, and how a result is told. A module is one."""
+    """How a definition looks, what its arguments ask for, and how a result is told. A module is one.
+
+    One that has `refused(definition, envelope) -> Given` tells wrong arguments in its own way too.
+    """
 
     def look(self, definition: Definition, setting: Setting) -> Look: ...
 
@@ -94,6 +104,10 @@ class Face(Protocol):
 
     def given(self, definition: Definition, asked: Asked, outcome: Outcome) -> Given: ...
 
+    def failed(self, definition: Definition, asked: Asked, problem: PaddockError) -> Given | None:
+        """What a caller gets where nothing was run; None: an envelope, as for any call that fails."""
+        ...
+
     def findings(self, definition: Definition, found: Collection[Finding]) -> Given:
         """What a caller who asked to lint gets. Of a face that never asks for that, never called."""
         ...
@@ -101,6 +115,12 @@ class Face(Protocol):
     def spill_bytes(self, definition: Definition) -> int | None:
         """Up to how much JSON a value is given back; None: as much as the limits allow."""
         ...
+
+
+def limits_of(definition: Definition, config: Config) -> Limits:
+    """What a run may use here: the definition's limits laid over the configured ones, none above its cap."""
+    own = {name: min(value, getattr(config.caps, name)) for name, value in definition.limits.items()}
+    return replace(config.limits, **own)
 
 
 def face_of(definition: Definition) -> Face:

@@ -11,7 +11,8 @@ from typing import Any
 from paddock.config import Config
 from paddock.definitions.definition import Definition
 from paddock.definitions.faces.face import Asked, Given, Look, Outcome, Setting
-from paddock.model.errors import BadFile
+from paddock.linting import Finding
+from paddock.model.errors import BadFile, PaddockError
 from paddock.model.files import File
 from paddock.model.limits import MB
 from paddock.model.request import LANGUAGES, Options
@@ -63,6 +64,14 @@ def given(definition: Definition, asked: Asked, outcome: Outcome) -> Given:
     shown |= {name: value for name, value in some.items() if value not in (None, "", [])}
     # Both say the same: older clients show a model the text, newer ones the object.
     return Given(None, shown, is_error=outcome.result.verdict is not Verdict.OK)
+
+
+def failed(definition: Definition, asked: Asked, problem: PaddockError) -> Given | None:
+    return None
+
+
+def findings(definition: Definition, found: Collection[Finding]) -> Given:
+    raise NotImplementedError("this face never asks to lint")
 
 
 def spill_bytes(definition: Definition) -> int | None:

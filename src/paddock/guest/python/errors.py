@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import traceback
 from collections.abc import Iterator
 from itertools import islice
@@ -54,9 +55,21 @@ def name_of(error: BaseException) -> str:
 def _message(error: BaseException) -> str:
     try:
         text = str(error)
+        return _placeless(error, text if type(text) is str else str.__str__(text))
     except BaseException:  # noqa: BLE001 (whatever the script's own __str__ does)
         return f"<unprintable {name_of(error)}>"
-    return text if type(text) is str else str.__str__(text)
+
+
+def _placeless(error: BaseException, text: str) -> str:
+    """What an ImportError says of where the module lies, without the part that only the host knows."""
+    path = getattr(error, "path", None) if isinstance(error, ImportError) else None
+    return text.replace(f"({path})", f"({_within(path)})") if type(path) is str else text
+
+
+def _within(path: str) -> str:
+    """A module's file, from where modules are looked for: before that, it is the host's own folders."""
+    roots = [entry for entry in sys.path if type(entry) is str and path.startswith(f"{entry}/")]
+    return path[len(max(roots, key=len)) + 1 :] if roots else path
 
 
 def cut(text: str) -> str:
@@ -113,7 +126,7 @@ def text_of(error: BaseException, *, carets: bool) -> str:
     try:
         report = traceback.TracebackException(type(error), error, error.__traceback__)
         _clean(report, set(), carets=carets)
-        return "".join(report.format()).rstrip("\n")
+        return _placeless(error, "".join(report.format()).rstrip("\n"))
     except BaseException:  # noqa: BLE001 (an exception of the script may defy being shown)
         message = _message(error)
         return f"{name_of(error)}: {message}" if message else name_of(error)
@@ -142,6 +155,7 @@ def _clean(report: traceback.TracebackException, seen: set[int], *, carets: bool
         if not inside:
             if not carets:
                 entry.colno = entry.end_colno = None
+            entry.filename = _within(entry.filename)  # its line has been read
             shown.append(entry)
     report.stack = shown
     for other in (report.__cause__, report.__context__, *(report.exceptions or ())):

@@ -1,0 +1,71 @@
+"""What README tells clients starts a server that runs code, as the page says it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+
+from paddock.cli.serve import PORT
+from tests.docs.pages import ROOT, blocks
+
+CLIENTS = ("Claude Desktop", "Claude Code", "Cursor", "VS Code")
+PAGE = ROOT / "README.md"
+BIN = Path(sys.executable).parent
+
+
+def section() -> str:
+    return PAGE.read_text().split("## Use it from an MCP client\n")[1].split("\n## ")[0]
+
+
+def entries() -> list[dict[str, Any]]:
+    """Each entry of a server that the page shows."""
+    shown = [json.loads(block.text) for block in blocks(PAGE) if block.language == "json" and block.text in section()]
+    return [entry for each in shown for entry in (each.get("mcpServers") or each["servers"]).values()]
+
+
+STARTED = [entry for entry in entries() if "command" in entry]
+REACHED = [entry for entry in entries() if "url" in entry]
+
+
+def settings(folder: Path) -> dict[str, str]:
+    """What a server is started with, so that it is this tree's and leaves nothing behind."""
+    own = {"PADDOCK_STORE__PATH": str(folder / "paddock.db"), "PADDOCK_ARTIFACTS__URL": f"file://{folder}/objects"}
+    return os.environ | own | {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
+
+
+def test_every_client_has_a_row_and_its_block() -> None:
+    text = section()
+    assert [client for client in CLIENTS if f"\n| {client} | `" not in text] == []
+    assert (len(STARTED), len(REACHED)) == (2, 1)
+
+
+@pytest.mark.parametrize("entry", STARTED, ids=lambda entry: entry.get("type", "plain"))
+@pytest.mark.parametrize("era", ["2026-07-28", "legacy"])
+async def test_the_command_starts_a_server_that_runs_code(entry: dict[str, Any], era: str, tmp_path: Path) -> None:
+    command = StdioServerParameters(command=entry["command"], args=entry["args"], env=settings(tmp_path))
+    async with Client(stdio_client(command), mode=era) as client:
+        result = await client.call_tool("run_code", {"code": "1 + 1"})
+    assert (result.is_error, result.structured_content["output"]) == (False, 2)
+
+
+@pytest.mark.parametrize("entry", REACHED, ids=lambda entry: entry["url"])
+async def test_the_address_is_where_serve_listens(entry: dict[str, Any], tmp_path: Path) -> None:
+    command = ["paddock", "serve", "--port", "0"]  # its own port may be taken
+    with subprocess.Popen(command, text=True, stdout=subprocess.PIPE, env=settings(tmp_path)) as process:
+        assert process.stdout is not None
+        try:
+            address = process.stdout.readline().split(" at ")[1].split(". ")[0]
+            port = address.split(":")[2].split("/")[0]
+            assert address.replace(port, str(PORT)) == entry["url"]
+            async with Client(address) as client:
+                assert (await client.call_tool("run_code", {"code": "1 + 1"})).structured_content["output"] == 2
+        finally:
+            process.kill()

@@ -1,0 +1,84 @@
+"""What the tests of `execute` share: a server with tools that work and tools that do not, and how answers are read."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
+from typing import Any
+
+import pytest_asyncio
+from mcp import Client
+
+from paddock import Config
+from paddock.config import ToolsConfig
+from paddock.definitions.definition import Definition, shipped
+from paddock.server.mcp import server
+from paddock.server.serving import Serving
+from tests.docs.pages import ROOT
+from tests.envelopes import problems
+from tests.server.conftest import opened
+
+EXECUTE = shipped("execute")
+SHOP = {"command": sys.executable, "args": [str(ROOT / "examples" / "shop_server.py")]}
+DEAD = {"command": sys.executable, "args": ["-c", "raise SystemExit('gone for good')"]}
+POLICY = ({"match": "shop.refund", "action": "ask"}, {"match": "shop.inventory", "action": "deny"})
+ENGINES = ("auto", "cpython")
+
+
+async def fail(message: str) -> None:
+    raise LookupError(message)
+
+
+async def wait_for_ever() -> None:
+    await asyncio.Event().wait()
+
+
+async def echo(value: Any) -> dict[str, Any]:
+    return {"echo": value}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def serving() -> AsyncIterator[Serving]:
+    """With an upstream that works and one that does not, a policy, and functions that fail."""
+    tools = ToolsConfig(policy=POLICY, call_seconds=1.0)
+    config = Config(upstreams={"shop": SHOP, "dead": DEAD}, tools=tools)
+    async with opened(config, tools=[fail, wait_for_ever, echo]) as made:
+        yield made
+
+
+def limited(engine: str = "auto", **limits: float) -> Definition:
+    return replace(EXECUTE, engine=engine, limits={**EXECUTE.limits, **limits})
+
+
+def connected(serving: Serving, definition: Definition = EXECUTE) -> AbstractAsyncContextManager[Any]:
+    """A client of a server that offers this definition."""
+    return Client(server(serving, [definition]))
+
+
+async def execute(serving: Serving, code: str, definition: Definition = EXECUTE) -> Any:
+    async with connected(serving, definition) as client:
+        return await client.call_tool("execute", {"code": code})
+
+
+def failure(result: Any) -> dict[str, Any]:
+    """The envelope that a call came to, which is all of its content."""
+    assert result.is_error
+    assert (result.structured_content, len(result.content)) == (None, 1)
+    said: dict[str, Any] = json.loads(result.content[0].text)
+    assert problems(said) == []
+    return said
+
+
+def kind(said: dict[str, Any]) -> tuple[str, str, bool]:
+    return said["error_kind"], said["error_code"], said["retryable"]
+
+
+def of_script(said: dict[str, Any]) -> tuple[str, str, str, str]:
+    """Of a script's own failure: code, summary, and the type and place of its exception."""
+    assert (said["error_kind"], said["tool"], said["retryable"]) == ("sandbox_runtime", "execute", False)
+    (detail,) = said["details"]
+    return said["error_code"], said["summary"], detail["received_type"], detail["path"]

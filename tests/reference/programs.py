@@ -1,0 +1,56 @@
+"""Reference tools that run programs, met as their clients meet them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+from mcp import Client
+
+from paddock import Config
+from paddock.definitions.definition import shipped
+from paddock.model.limits import CAPS, Limits
+from paddock.server.mcp import server
+from paddock.server.serving import Serving
+from tests.server.conftest import ERAS, over_stdio, served
+
+CHILDREN = (
+    "import os, signal\nprint('so far', flush=True)\nfor _ in range(4):\n    if os.fork() == 0:\n"
+    "        x = bytearray(40 << 20)\n        signal.pause()\nos.wait()"
+)
+"""A program whose children have, together, more memory than 100 MB."""
+Reach = Callable[[Serving, str], AbstractAsyncContextManager[Any]]
+
+
+async def called(serving: Serving, name: str, arguments: dict[str, Any]) -> Any:
+    """What a client that is connected in memory gets."""
+    async with Client(server(serving, [shipped(name)])) as client:
+        return await client.call_tool(name, arguments)
+
+
+def within(**limits: Any) -> Config:
+    """A configuration that allows no more than this, whatever a definition says."""
+    return Config(limits=replace(Limits(), **limits), caps=replace(CAPS, **limits))
+
+
+def _in_memory(era: str) -> Reach:
+    return lambda serving, name: Client(server(serving, [shipped(name)]), mode=era)
+
+
+def _over_http(era: str) -> Reach:
+    @asynccontextmanager
+    async def connected(serving: Serving, name: str) -> AsyncIterator[Any]:
+        async with served(serving, shipped(name)) as address, Client(address, mode=era) as client:
+            yield client
+
+    return connected
+
+
+def _over_stdio(era: str) -> Reach:
+    return lambda serving, name: over_stdio(era, "--definitions", name)
+
+
+REACHES = {f"{way.__name__[1:]}-{era}": way(era) for way in (_in_memory, _over_http, _over_stdio) for era in ERAS}
+"""Every way to reach a tool, by its name."""

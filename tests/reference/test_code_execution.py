@@ -1,0 +1,293 @@
+"""`code_execution` through real clients: what it takes, what comes back, each error and each limit of its contract."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+import jsonschema_rs
+import pytest
+from mcp import Client
+
+from paddock import Config
+from paddock.definitions.definition import Definition, shipped
+from paddock.server.mcp import server
+from tests.docs.pages import ROOT
+from tests.server.conftest import ERAS, opened, over_stdio, served
+
+SHIPPED = shipped("code_execution")
+SHOP = {"command": sys.executable, "args": [str(ROOT / "examples" / "shop_server.py")]}
+CONFIG = Config(upstreams={"shop": SHOP})
+FUNCTIONS = ["orders", "customer", "inventory", "refund", "shipping_quote"]
+NEVER = "while True:\n    pass"
+
+
+@asynccontextmanager
+async def connected(definition: Definition = SHIPPED, config: Config | None = None, **tools: Any) -> AsyncIterator[Any]:
+    async with opened(config, **tools) as serving, Client(server(serving, [definition]), mode="legacy") as client:
+        yield client
+
+
+async def called(client: Any, name: str = "code_execution", **arguments: Any) -> dict[str, Any]:
+    """What the tool gave: the same as an object and as text."""
+    result = await client.call_tool(name, arguments)
+    values: dict[str, Any] = result.structured_content
+    assert json.loads(result.content[0].text) == values
+    assert result.is_error is not values["success"]
+    return values
+
+
+def worked(output: Any, stdout: str = "", functions: list[str] | None = None) -> dict[str, Any]:
+    return {"success": True, "output": output, "stdout": stdout, "available_functions": functions or []}
+
+
+def failure(kind: str, message: str, stdout: str = "") -> dict[str, Any]:
+    return {"success": False, "error": {"type": kind, "message": message}, "stdout": stdout}
+
+
+async def message_of(client: Any, kind: str, code: str, **arguments: Any) -> str:
+    """What an error of this type says; what was printed before it is kept."""
+    values = await called(client, code=f"print('so far')\n{code}", **arguments)
+    assert (values["success"], values["error"]["type"], values.keys()) == (False, kind, failure("", "").keys())
+    assert values["stdout"] == ("" if kind in ("SyntaxError", "TypingError") else "so far\n")
+    return str(values["error"]["message"])
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("way", ["http", "stdio"])
+async def test_it_is_the_same_tool_over_http_and_over_stdio_in_both_eras(way: str, era: str) -> None:
+    @asynccontextmanager
+    async def client() -> AsyncIterator[Any]:
+        if way == "stdio":
+            async with over_stdio(era, "--definitions", "code_execution") as made:
+                yield made
+        else:
+            async with opened() as serving, served(serving, SHIPPED) as address, Client(address, mode=era) as made:
+                yield made
+
+    async with client() as connection:
+        tool, *_ = (await connection.list_tools()).tools
+        assert (tool.name, tool.input_schema["required"]) == ("code_execution", ["code"])
+        assert await called(connection, code="print('hi')\nsum(xs)", inputs={"xs": [1, 2]}) == worked(3, "hi\n")
+        assert await called(connection, code="1 / 0") == failure("ZeroDivisionError", "division by zero (line 1)")
+        assert (await called(connection, code="def f(:"))["error"]["type"] == "SyntaxError"
+
+
+@pytest.mark.parametrize(
+    ("code", "output"),
+    [
+        ("{'a': [1, 2]}", {"a": [1, 2]}),
+        ("return 5", 5),
+        ("x = 1", None),
+        ("class Point:\n    x = 1\nPoint().x", 1),
+        ("def numbers():\n    yield 1\nlist(numbers())", [1]),
+        ("match 3:\n    case 3:\n        x = 'three'\nx", "three"),
+        ("'%d %s' % (1, 'a')", "1 a"),
+        ("import collections, itertools, base64\nlen(list(itertools.chain([1], [2])))", 2),
+        ("from datetime import datetime\nisinstance(datetime.now().year, int)", True),
+        ("import asyncio\nasync def one():\n    return 1\nawait asyncio.gather(one(), one())", [1, 1]),
+    ],
+)
+async def test_the_value_of_the_last_expression_or_of_a_return_is_the_output(code: str, output: Any) -> None:
+    async with connected() as client:
+        assert await called(client, code=code) == worked(output)
+
+
+async def test_each_key_of_the_inputs_is_a_variable_laid_over_the_defaults_key_by_key() -> None:
+    definition = replace(SHIPPED, code="[rate, region, extra]", inputs={"rate": 0.2, "region": {"a": 1}, "extra": None})
+    async with connected(definition) as client:
+        assert await called(client) == worked([0.2, {"a": 1}, None])
+        assert await called(client, inputs={"region": {"b": 2}, "extra": 3}) == worked([0.2, {"b": 2}, 3])
+        assert await called(client, code="rate * 2", inputs={"rate": 4}) == worked(8)
+        tool, *_ = (await client.list_tools()).tools
+    assert tool.input_schema["required"] == []
+    assert "rate, region, extra" in tool.description
+
+
+async def test_a_definition_that_is_fixed_takes_no_arguments() -> None:
+    definition = replace(SHIPPED, code="rate * 2", inputs={"rate": 4}, is_fixed=True)
+    async with connected(definition) as client:
+        tool, *_ = (await client.list_tools()).tools
+        assert (tool.input_schema["properties"], tool.input_schema["required"]) == ({}, [])
+        assert await called(client) == worked(8)
+        for refused in ({"code": "1"}, {"inputs": {"rate": 1}}, {"files": ["a"]}):
+            assert (await called(client, **refused))["error"]["type"] == "ToolValidationError"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, "'code' is required"),
+        ({"code": 1}, "'code' must be"),
+        ({"code": "1", "inputs": [1]}, "'inputs' must be"),
+        ({"code": "1", "input": {"a": 1}}, "Unknown field 'input'"),
+        ({"code": "1", "inputs": {"not a name": 1}}, "'not a name' cannot be a variable name"),
+        ({"code": "1", "inputs": {"call_tool": 1}}, "would hide the function"),
+        ({"code": "1", "files": ["nothing.csv"]}, "there is no artifact 'nothing.csv'"),
+    ],
+)
+async def test_wrong_arguments_are_told_as_a_run_that_failed(arguments: dict[str, Any], message: str) -> None:
+    async with connected() as client:
+        values = await called(client, **arguments)
+    assert (values["error"]["type"], values["stdout"]) == ("ToolValidationError", "")
+    assert message in values["error"]["message"]
+
+
+async def test_each_limit_is_a_runtime_error_that_names_it_and_its_value() -> None:
+    limits = {**SHIPPED.limits, "wall_seconds": 1, "output_bytes": 4096, "calls": 2}
+    small = replace(SHIPPED, limits=limits)
+    async with connected(small, CONFIG) as client:
+        assert "wall_seconds = 1 " in await message_of(client, "RuntimeError", NEVER)
+        assert "output_bytes = 4096 " in await message_of(client, "RuntimeError", "'x' * 5000")
+        calls = json.loads(await message_of(client, "RuntimeError", "for n in range(3):\n    await orders({})"))
+    assert (calls["error_code"], calls["summary"]) == (
+        "CALL_LIMIT_EXCEEDED",
+        "The run may make 2 tool calls and this was one more.",
+    )
+    async with connected() as client:
+        hog = "kept = []\nwhile True:\n    kept.append('x' * 1_000_000)"
+        assert "memory_bytes = 134217728 " in await message_of(client, "RuntimeError", hog)
+        for head in ("", "import textwrap\n"):  # the second is for full Python
+            deep = f"{head}def down(n):\n    return 0 if n == 0 else 1 + down(n - 1)\n"
+            assert await called(client, code=f"{deep}down(40)") == worked(40)
+            assert "the limit recursion = 50 was reached" in await message_of(client, "RuntimeError", f"{deep}down(90)")
+
+
+async def test_what_the_script_raises_has_its_own_name_and_line() -> None:
+    async with connected() as client:
+        assert await message_of(client, "ValueError", "raise ValueError('x')") == "x (line 2)"
+        assert await message_of(client, "KeyError", "{}['a']") == "'a' (line 2)"
+        assert await message_of(client, "RecursionError", "raise RecursionError('mine')") == "mine (line 2)"
+        assert await message_of(client, "RuntimeError", "raise RuntimeError('mine')") == "mine (line 2)"
+        assert await message_of(client, "SyntaxError", "def f(:") == "invalid syntax (line 2)"
+        assert "exit code 3" in await message_of(client, "RuntimeError", "import os\nos._exit(3)")
+
+
+@pytest.mark.parametrize("module", [*SHIPPED.refused_modules, "no_such_module"])
+async def test_a_module_that_is_refused_or_absent_is_not_found(module: str) -> None:
+    async with connected() as client:
+        assert "No module named" in await message_of(client, "ModuleNotFoundError", f"import {module}")
+        caught = f"try:\n    import {module}\nexcept ModuleNotFoundError:\n    x = 'caught'\nx"
+        assert await called(client, code=caught) == worked("caught")
+
+
+async def test_linked_tools_are_functions_that_take_one_dict() -> None:
+    code = """
+import asyncio
+page, stock = await asyncio.gather(orders({"status": "open"}), inventory({"sku": "LAMP-1"}))
+[page["matching"], stock["levels"][0]["warehouse"]]
+"""
+    async with connected(config=CONFIG) as client:
+        assert await called(client, code=code) == worked([1, "north"], functions=FUNCTIONS)
+        assert await called(client, code="1") == worked(1, functions=FUNCTIONS)
+
+
+@pytest.mark.parametrize(
+    ("patterns", "functions"),
+    [((), []), (("shop.orders",), ["orders"]), (("shop.o*", "shop.refund"), ["refund", "orders"]), (("other.*",), [])],
+)
+async def test_only_linked_tools_can_be_called(patterns: tuple[str, ...], functions: list[str]) -> None:
+    async with connected(replace(SHIPPED, tools=patterns), CONFIG) as client:
+        assert (await called(client, code="1"))["available_functions"] == functions
+        said = json.loads(await message_of(client, "RuntimeError", "await call_tool('shop.customer', {})"))
+        assert said["error_kind"] == "tool_not_found"
+        assert await message_of(client, "NameError", "await customer({})") == "name 'customer' is not defined (line 2)"
+
+
+async def test_tools_that_share_a_name_have_names_with_ids_too() -> None:
+    config = Config(upstreams={"shop": SHOP, "store": SHOP})
+    async with connected(replace(SHIPPED, tools=("shop.refund", "store.orders", "shop.orders")), config) as client:
+        names = (await called(client, code="1"))["available_functions"]
+        assert [name.rpartition("_")[0] or name for name in names] == ["refund", "orders", "orders", "orders"]
+        code = f"[(await {names[1]}({{}}))['matching'], (await {names[2]}({{}}))['matching']]"
+        first, second = (await called(client, code=code))["output"]
+        assert first == second > 0
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("await orders(**{'status': 'open'})", "with one dict"),
+        ("await orders(status='open')", "with one dict"),
+        ("await orders('open')", "with one dict"),
+        ("orders({'status': 'open'})", "with one dict, and await it"),
+        ("return orders({'status': 'open'})", "`orders` is called and not awaited"),
+        ("page = orders({})\npage['orders']", "with one dict, and await it"),
+        ("await orders({'stats': 'open'})", 'Unknown key "stats"'),
+        ("(await orders({}))['order']", 'Unknown key "order"'),
+        ("[each['nr'] for each in (await orders({}))['orders']]", 'Unknown key "nr"'),
+        ("await shipping_quote({})", "Missing required key 'destination'"),
+    ],
+)
+async def test_what_is_certainly_wrong_about_a_tool_stops_the_script_before_it_runs(code: str, said: str) -> None:
+    async with connected(config=CONFIG) as client:
+        assert said in await message_of(client, "TypingError", code)
+
+
+@pytest.mark.parametrize(
+    ("code", "output"),
+    [
+        ("if (await orders({}))['matching']:\n    return 1", 1),
+        ("import pandas\nlen(pandas.DataFrame((await orders({}))['orders'])) > 0", True),
+        ("number = str(number)\nawait orders({})\nnumber + '!'", "5!"),
+        ("try:\n    1 + 'a'\nexcept TypeError:\n    x = 'caught'\nawait orders({})\nx", "caught"),
+        ("try:\n    import not_there\nexcept ImportError:\n    pass\nawait orders({})\n2", 2),
+        ("payload = {}\npayload['status'] = 'open'\n(await orders(payload))['matching']", 1),
+        ("def half(n: str) -> str:\n    return n / 2\nawait orders({})\nhalf(4)", 2),
+        ("page = await orders({})\npage['mine'] = 1\npage['mine']", 1),
+    ],
+)
+async def test_nothing_else_stops_it(code: str, output: Any) -> None:
+    async with connected(config=CONFIG) as client:
+        assert await called(client, code=code, inputs={"number": 5}) == worked(output, functions=FUNCTIONS)
+
+
+async def test_a_tool_without_types_takes_and_gives_anything() -> None:
+    async def untyped(what: dict[str, Any]) -> Any:
+        return what
+
+    async with connected(tools=[untyped]) as client:
+        code = "(await untyped({'what': {'a': {'b': 1}}}))['a']['b']"
+        assert await called(client, code=code) == worked(1, functions=["untyped"])
+
+
+async def test_a_tool_that_fails_is_an_envelope_and_wrong_arguments_of_one_have_a_name_of_their_own() -> None:
+    async with connected(config=CONFIG) as client:
+        wrong = await message_of(client, "ToolValidationError", "await call_tool('shop.orders', {'status': 'opn'})")
+        assert json.loads(wrong)["error_kind"] == "mcp_input_validation"
+        failing = "await customer({'customer_id': 'C-999'})"
+        assert json.loads(await message_of(client, "RuntimeError", failing))["tool"].endswith("customer")
+        caught = f"import json\ntry:\n    {failing}\nexcept RuntimeError as e:\n    x = json.loads(str(e))['tool']\nx"
+        assert (await called(client, code=caught))["success"] is True
+
+
+async def test_the_description_is_short_and_results_fit_the_schema() -> None:
+    async with connected(config=CONFIG) as client:
+        tool, *_ = (await client.list_tools()).tools
+        results = [
+            (await client.call_tool("code_execution", {"code": code})).structured_content
+            for code in ("1", "1 / 0", "orders({})", "{'a': None}")
+        ]
+    assert len(tool.description) / 4 < 400
+    assert "5 s, 128 MB, 100 tool calls, recursion 50" in tool.description
+    for result in results:
+        jsonschema_rs.validate(tool.output_schema, result)
+
+
+async def test_limits_are_never_above_those_of_the_installation() -> None:
+    config = Config(limits=replace(Config().limits, calls=3), caps=replace(Config().caps, calls=3))
+    async with connected(config=config) as client:
+        tool, *_ = (await client.list_tools()).tools
+        assert "3 tool calls" in tool.description
+        assert await called(client, code="1") == worked(1)
+
+
+def test_the_shipped_limits_and_caps_are_those_of_the_contract() -> None:
+    limits: Mapping[str, Any] = {"wall_seconds": 5, "memory_bytes": 128 * 2**20, "calls": 100, "recursion": 50}
+    caps: Mapping[str, Any] = {"wall_seconds": 15, "memory_bytes": 256 * 2**20, "calls": 100, "recursion": 100}
+    assert SHIPPED.limits == {**limits, "output_bytes": 2**20}
+    assert SHIPPED.caps == {**caps, "output_bytes": 2**20}

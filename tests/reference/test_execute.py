@@ -1,0 +1,158 @@
+"""`execute` through real clients: what comes back of a script, in the forms that its users rely on."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from mcp import Client
+
+from paddock import Config
+from paddock.model.limits import MB
+from paddock.server.serving import Serving
+from tests.reference.executing import ENGINES, EXECUTE, connected, execute, failure, kind, limited, serving
+from tests.server.conftest import ERAS, _stored_apart, opened, over_stdio, served
+
+__all__ = ["_stored_apart", "serving"]
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+DESCRIPTION_TOKENS = 560
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    ("code", "text", "structured"),
+    [
+        ("return {'a':[1,2]}", '{"a":[1,2]}', {"a": [1, 2]}),
+        ("{'ö': None}", '{"ö":null}', {"ö": None}),
+        ("[1, 'b']", '[1,"b"]', None),
+        ("(1, 2)", "[1,2]", None),
+        ("{7}", "[7]", None),
+        ("'raw \"text\"'", 'raw "text"', None),
+        ("''", "", None),
+        ("1.5", "1.5", None),
+        ("2 > 1", "true", None),
+        ("0", "0", None),
+    ],
+)
+async def test_a_value_comes_back_in_the_form_of_its_type(
+    serving: Serving, engine: str, code: str, text: str, structured: Any
+) -> None:
+    result = await execute(serving, code, limited(engine))
+    assert [block.text for block in result.content] == [text]
+    assert (result.is_error, result.structured_content) == (False, structured)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("code", ["x = 1", "", "# nothing", "return", "None", "return None", "import sys\nsys.exit(0)"])
+async def test_nothing_comes_back_as_no_content(serving: Serving, engine: str, code: str) -> None:
+    result = await execute(serving, code, limited(engine))
+    assert (result.is_error, result.content, result.structured_content) == (False, [], None)
+
+
+@pytest.mark.parametrize(("end", "is_error"), [("1", False), ("1 / 0", True)])
+async def test_what_was_printed_is_in_the_meta_of_the_result(serving: Serving, end: str, is_error: bool) -> None:
+    result = await execute(serving, f"import sys\nprint('out')\nprint('err', file=sys.stderr)\n{end}")
+    assert (result.is_error, result.meta["stdout"], result.meta["stderr"]) == (is_error, "out\n", "err\n")
+    assert ("ZeroDivisionError" in result.meta.get("traceback", "")) == is_error
+
+
+async def test_more_than_a_megabyte_of_print_is_cut_and_the_script_goes_on(serving: Serving) -> None:
+    result = await execute(serving, f"print('x' * {2 * MB})\n'done'")
+    assert (result.content[0].text, len(result.meta["stdout"]), result.meta["truncated"]) == ("done", MB, ["stdout"])
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+async def test_a_value_of_more_than_a_megabyte_is_an_artifact_with_a_preview(serving: Serving, engine: str) -> None:
+    async with connected(serving, limited(engine)) as client:
+        result = await client.call_tool("execute", {"code": f"{{'text': 'y' * {2 * MB}}}"})
+        given = result.structured_content
+        page = await client.call_tool("read_artifact", {"ref": given["artifact"]["id"], "offset": 0, "limit": 30})
+    assert (result.is_error, json.loads(result.content[0].text)) == (False, given)
+    assert given["preview"].startswith('{"text": "yyy')
+    assert given["artifact"]["size"] > 2 * MB
+    assert page.structured_content["content"].startswith('{"text": "yyy')
+
+
+async def test_a_value_that_is_nested_deeply_is_text(serving: Serving) -> None:
+    result = await execute(serving, "x = {}\nfor _ in range(300):\n    x = {'in': x}\nx")
+    assert (result.is_error, result.structured_content) == (False, None)
+    assert result.content[0].text.count("in") == 300
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("parameter", ["", "params=", "arguments="])
+async def test_a_tool_is_called_with_one_dict_whatever_its_parameter_is_called(
+    serving: Serving, engine: str, parameter: str
+) -> None:
+    code = f"await call_tool('shop.orders', {parameter}{{'status': 'paid', 'limit': 1}})"
+    result = await execute(serving, code, limited(engine))
+    assert [order["id"] for order in result.structured_content["orders"]] == [106]
+
+
+async def test_what_the_original_rejects_simply_runs(serving: Serving) -> None:
+    code = """
+from collections import Counter
+class Page:
+    def __init__(self, rows):
+        self.rows = rows
+match [1, 2]:
+    case [first, *rest]:
+        pass
+return {"rows": Page([1]).rows, "rest": rest, "most": Counter("aab").most_common(1)[0][0]}
+"""
+    assert (await execute(serving, code)).structured_content == {"rows": [1], "rest": [2], "most": "a"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        ({}, "SCHEMA_REQUIRED"),
+        ({"code": 1}, "SCHEMA_TYPE_MISMATCH"),
+        ({"code": "1", "timeout": 5}, "SCHEMA_ADDITIONAL_PROPERTIES"),
+    ],
+)
+async def test_it_takes_code_and_nothing_else(serving: Serving, arguments: dict[str, Any], code: str) -> None:
+    async with connected(serving) as client:
+        said = failure(await client.call_tool("execute", arguments))
+    assert (said["tool"], kind(said)) == ("execute", ("mcp_input_validation", code, False))
+
+
+async def test_the_description_is_short_and_names_the_limits_that_hold(serving: Serving) -> None:
+    async with connected(serving) as client:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+    text = tools["execute"].description
+    assert len(text) / 4 < DESCRIPTION_TOKENS
+    for said in ("At most 50 calls", "30 s of the script's own time, 300 s in all, 256 MB", "No loop of calls"):
+        assert said in text
+    assert {"search", "get_schema", "tags", "get_envelope_contract", "get_session_state"} <= tools.keys()
+
+
+async def test_what_an_installation_allows_at_most_is_not_exceeded() -> None:
+    config = Config()
+    config = replace(config, caps=replace(config.caps, wall_seconds=60.0))
+    async with opened(config) as serving, connected(serving) as client:
+        (tool, *_) = (await client.list_tools()).tools
+        result = await client.call_tool("execute", {"code": "1"})
+    assert (result.is_error, "60 s in all" in tool.description) == (False, True)
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_over_stdio_it_is_the_same(era: str) -> None:
+    async with over_stdio(era, "--definitions", "execute") as client:
+        good = await client.call_tool("execute", {"code": "print('x')\nreturn {'a': [1, 2]}"})
+        bad = failure(await client.call_tool("execute", {"code": "import socket"}))
+    assert (good.structured_content, good.meta["stdout"]) == ({"a": [1, 2]}, "x\n")
+    assert bad["error_code"] == "SANDBOX_MODULE_BLOCKED"
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_over_http_it_is_the_same(serving: Serving, era: str) -> None:
+    client: Any
+    async with served(serving, EXECUTE) as address, Client(address, mode=era) as client:
+        good = await client.call_tool("execute", {"code": "print('x')\nreturn {'a': [1, 2]}"})
+        nothing = await client.call_tool("execute", {"code": "x = 1"})
+        bad = failure(await client.call_tool("execute", {"code": "await call_tool('shop.order', {})"}))
+    assert (good.structured_content, good.meta["stdout"]) == ({"a": [1, 2]}, "x\n")
+    assert (nothing.content, bad["error_kind"]) == ([], "tool_not_found")

@@ -1,0 +1,200 @@
+"""`execute` when something goes wrong: every failure is an envelope, of the tool or of the script."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from paddock import Config
+from paddock.model.limits import MB
+from paddock.server.serving import Serving
+from tests.reference.executing import ENGINES, EXECUTE, execute, failure, kind, limited, of_script, serving
+from tests.server.conftest import opened
+from tests.tools.upstreams import HostileHttp, hostile_http
+
+__all__ = ["hostile_http", "serving"]
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+async def test_a_failing_call_that_is_caught_does_not_end_the_run(serving: Serving, engine: str) -> None:
+    code = """
+import json
+first = await call_tool("echo", {"value": 1})
+try:
+    await call_tool("shop.customer", {"customer_id": "C-99"})
+except RuntimeError as error:
+    envelope = json.loads(str(error))
+last = await call_tool("echo", {"value": 3})
+return [first["echo"], envelope["error_code"], envelope["retryable"], last["echo"]]
+"""
+    result = await execute(serving, code, limited(engine))
+    assert json.loads(result.content[0].text) == [1, "UNKNOWN_CUSTOMER", False, 3]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+async def test_an_uncaught_envelope_surfaces_unchanged_with_the_inner_tool(serving: Serving, engine: str) -> None:
+    caught = "try:\n    {}\nexcept RuntimeError as error:\n    said = str(error)\nsaid"
+    call = "await call_tool('shop.customer', {'customer_id': 'C-99'})"
+    text = (await execute(serving, caught.format(call), limited(engine))).content[0].text
+    result = await execute(serving, call, limited(engine))
+    assert result.content[0].text == text
+    assert (failure(result)["tool"], failure(result)["error_kind"]) == ("shop.customer", "precondition_failed")
+
+
+@pytest.mark.parametrize(
+    ("call", "tool", "expected"),
+    [
+        ("'shop.orders', {'limit': 'x'}", "shop.orders", ("mcp_input_validation", "SCHEMA_TYPE_MISMATCH", False)),
+        ("'shop.customer', {}", "shop.customer", ("mcp_input_validation", "SCHEMA_REQUIRED", False)),
+        ("'shop.customer', {'a': 1}", "shop.customer", ("mcp_input_validation", "SCHEMA_REQUIRED", False)),
+        ("'shop.orders', {'access_token': 'x'}", "shop.orders", ("mcp_input_validation", "CONTEXT_NOT_ALLOWED", False)),
+        ("'shop.order', {}", "shop.order", ("tool_not_found", "TOOL_NOT_FOUND", False)),
+        ("'dead.anything', {}", "dead.anything", ("upstream_http", "UPSTREAM_NETWORK", True)),
+        ("'wait_for_ever', {}", "wait_for_ever", ("upstream_http", "UPSTREAM_TIMEOUT", True)),
+        ("'shop.inventory', {'sku': 'LAMP-1'}", "shop.inventory", ("policy_denied", "POLICY_DENIED", False)),
+        (
+            "'shop.refund', {'order_id': 101, 'reason': 'late'}",
+            "shop.refund",
+            ("policy_denied", "APPROVAL_REQUIRED", False),
+        ),
+        ("'fail', {'message': 'no'}", "fail", ("internal_error", "INTERNAL_ERROR", False)),
+    ],
+)
+async def test_each_way_in_which_a_call_fails_has_its_envelope(
+    serving: Serving, call: str, tool: str, expected: tuple[str, str, bool]
+) -> None:
+    said = failure(await execute(serving, f"await call_tool({call})"))
+    assert (said["tool"], kind(said)) == (tool, expected)
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [
+        (401, ("auth_error", "AUTH_AUTHENTICATION", False)),
+        (403, ("auth_error", "AUTH_PERMISSION", False)),
+        (408, ("upstream_http", "UPSTREAM_HTTP_408", True)),
+        (429, ("rate_limited", "UPSTREAM_HTTP_429", True)),
+        (503, ("upstream_http", "UPSTREAM_HTTP_503", True)),
+    ],
+)
+async def test_an_http_error_of_an_upstream_has_its_envelope(
+    hostile_http: HostileHttp, status: int, expected: tuple[str, str, bool]
+) -> None:
+    async with opened(Config(upstreams={"it": hostile_http.at()})) as serving:
+        said = failure(await execute(serving, f"await call_tool('it.status_{status}', {{}})"))
+    assert (said["tool"], kind(said)) == (f"it.status_{status}", expected)
+    assert said.get("_meta") == ({"retry_after_seconds": 7.0} if status not in (401, 403) else None)
+
+
+async def test_a_tool_that_is_not_there_can_be_caught_with_its_name_and_a_hint(serving: Serving) -> None:
+    code = "try:\n    await call_tool('shop.order', {})\nexcept RuntimeError as e:\n    said = str(e)\nsaid"
+    said = json.loads((await execute(serving, code)).content[0].text)
+    assert (said["tool"], said["details"]) == ("shop.order", [])
+    assert "Did you mean 'shop.orders'?" in said["hints"]
+
+
+@pytest.mark.parametrize("tool", ["execute", "run_code", "paddock.execute"])
+async def test_a_script_cannot_call_a_code_tool(serving: Serving, tool: str) -> None:
+    said = failure(await execute(serving, f"await call_tool('{tool}', {{'code': '1'}})"))
+    assert (said["tool"], kind(said)) == (tool, ("tool_not_found", "TOOL_NOT_FOUND", False))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("name", EXECUTE.refused_modules)
+async def test_a_refused_module_is_an_ordinary_import_error(serving: Serving, engine: str, name: str) -> None:
+    caught = f"try:\n    import {name}\nexcept ImportError as e:\n    said = str(e)\nsaid"
+    assert (await execute(serving, caught, limited(engine))).content[0].text == f"No module named '{name}'"
+    said = failure(await execute(serving, f"\nimport {name}", limited(engine)))
+    words = f"No module named '{name}'"
+    assert of_script(said) == ("SANDBOX_MODULE_BLOCKED", words, "ModuleNotFoundError", "line 2")
+    assert said["hints"]
+
+
+async def test_a_module_that_there_is_not_is_an_import_error_too(serving: Serving) -> None:
+    caught = "try:\n    import sqlite9\nexcept ImportError as e:\n    said = str(e)\nsaid"
+    assert (await execute(serving, caught)).content[0].text == "No module named 'sqlite9'"
+    assert failure(await execute(serving, "import sqlite9"))["error_code"] == "SANDBOX_MODULE_BLOCKED"
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    ("code", "summary", "received_type", "path"),
+    [
+        ("def f(:", "invalid syntax", "SyntaxError", "line 1"),
+        ("raise ValueError('x')", "x", "ValueError", "line 1"),
+        ("x = 1\nx.nope", "'int' object has no attribute 'nope'", "AttributeError", "line 2"),
+        ("raise KeyError", "KeyError", "KeyError", "line 1"),
+    ],
+)
+async def test_a_mistake_of_the_script_is_told_with_its_type_and_line(
+    serving: Serving, engine: str, code: str, summary: str, received_type: str, path: str
+) -> None:
+    said = failure(await execute(serving, code, limited(engine)))
+    assert of_script(said) == ("SANDBOX_RUNTIME_ERROR", summary, received_type, path)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+async def test_a_script_without_end_is_stopped_and_says_which_limit(serving: Serving, engine: str) -> None:
+    said = failure(await execute(serving, "while True: pass", limited(engine, cpu_seconds=0.5)))
+    code, summary, received_type, _ = of_script(said)
+    assert (code, received_type) == ("SANDBOX_RUNTIME_ERROR", "TimeoutError")
+    assert "the limit cpu_seconds = 0.5 was reached" in summary
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+async def test_waiting_for_a_tool_is_not_the_scripts_own_time(serving: Serving, engine: str) -> None:
+    code = "try:\n    await call_tool('wait_for_ever', {})\nexcept RuntimeError:\n    pass\n'after'"
+    result = await execute(serving, code, limited(engine, cpu_seconds=0.5))
+    assert [block.text for block in result.content] == ["after"]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+async def test_a_script_that_waits_too_long_in_all_is_stopped(serving: Serving, engine: str) -> None:
+    said = failure(await execute(serving, "await call_tool('wait_for_ever', {})", limited(engine, wall_seconds=0.3)))
+    assert "the limit wall_seconds = 0.3 was reached" in said["summary"]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+async def test_too_much_memory_is_told_as_such(serving: Serving, engine: str) -> None:
+    code = "x = []\nwhile True:\n    x.append('x' * 1_000_000 + str(len(x)))"
+    said = failure(await execute(serving, code, limited(engine, memory_bytes=128 * MB)))
+    code, summary, received_type, _ = of_script(said)
+    assert (code, received_type) == ("SANDBOX_RUNTIME_ERROR", "MemoryError")
+    assert "memory_bytes" in summary
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+async def test_one_call_more_than_allowed_names_the_cap(serving: Serving, engine: str) -> None:
+    code = "for n in range(51):\n    await call_tool('echo', {'value': n})"
+    said = failure(await execute(serving, code, limited(engine)))
+    assert kind(said) == ("sandbox_runtime", "CALL_LIMIT_EXCEEDED", False)
+    assert "50" in said["summary"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"error_kind": "tool_not_found", "error_code": "X"}',
+        'failed: {"_envelope_version": 1}',
+        '{"_envelope_version": 1, "error_kind": "tool_not_found"',
+    ],
+)
+async def test_a_message_with_a_part_of_an_envelope_is_none(serving: Serving, text: str) -> None:
+    said = failure(await execute(serving, f"raise RuntimeError({text!r})"))
+    assert of_script(said) == ("SANDBOX_RUNTIME_ERROR", text, "RuntimeError", "line 1")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("code", ["call_tool('echo', {'value': 1})", "return {'a': call_tool('echo', {'value': 1})}"])
+async def test_a_call_without_await_is_a_clear_error(serving: Serving, engine: str, code: str) -> None:
+    said = failure(await execute(serving, code, limited(engine)))
+    assert said["error_code"] == "SANDBOX_RUNTIME_ERROR"
+    assert "write `await` before the call" in said["summary"]
+
+
+async def test_a_long_message_is_cut(serving: Serving) -> None:
+    said = failure(await execute(serving, "raise ValueError('x' * 50_000)"))
+    assert len(json.dumps(said)) < 10_000
+    assert "(50000 characters)" in said["summary"]

@@ -1,0 +1,311 @@
+"""`python`: run or lint, told as text. Each statement of its contract, through a real client."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from mcp import Client
+
+from paddock.definitions.definition import shipped
+from paddock.model.limits import MB
+from paddock.server.mcp import server
+from paddock.server.serving import Serving
+from tests.envelopes import problems
+from tests.reference.programs import CHILDREN, REACHES, Reach, called, within
+from tests.server.conftest import _stored_apart, opened  # noqa: F401  a fixture
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+DESCRIPTION_TOKENS = 260
+
+
+@pytest_asyncio.fixture(loop_scope="module", scope="module")
+async def serving() -> AsyncIterator[Serving]:
+    async with opened() as made:
+        yield made
+
+
+async def told(serving: Serving, code: str, **arguments: Any) -> str:
+    """What the tool says: one text, whatever the program did."""
+    result = await called(serving, "python", {"code": code, **arguments})
+    assert (result.is_error, len(result.content), result.structured_content) == (False, 1, None)
+    text: str = result.content[0].text
+    return text
+
+
+@pytest.mark.parametrize("reach", REACHES.values(), ids=REACHES)
+async def test_what_a_program_printed_comes_back_as_text(serving: Serving, reach: Reach) -> None:
+    async with reach(serving, "python") as client:
+        ran = await client.call_tool("python", {"code": "import sys\nprint('out')\nprint('err', file=sys.stderr)"})
+        linted = await client.call_tool("python", {"code": "print(y)", "lint": True})
+        clean = await client.call_tool("python", {"code": "print(1)", "lint": True})
+    assert ran.content[0].text == "out\n\nErrors:\nerr\n"
+    assert json.loads(linted.content[0].text) == [
+        {"code": "F821", "message": "Undefined name `y`", "location": {"line": 1, "column": 7}}
+    ]
+    assert clean.content[0].text == "No issues found!"
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("print('a\\nb')", "a\nb\n"),
+        ("print('a', end='')", "a"),
+        ("import sys; print('only', file=sys.stderr)", "only\n"),
+        ("x = 1", ""),
+        ("1 + 1", ""),
+        ("import sys; print('a', end=''); print('b', end='', file=sys.stderr)", "a\n\nErrors:\nb"),
+    ],
+)
+async def test_stderr_is_apart_where_there_is_both_and_bare_where_it_is_alone(
+    serving: Serving, code: str, text: str
+) -> None:
+    assert await told(serving, code) == text
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("import sys; sys.exit(3)", "Exit code: 3"),
+        ("import sys; print('a', end=''); sys.exit(3)", "a\nExit code: 3"),
+        ("import sys; sys.exit('no')", "no\nExit code: 1"),
+        ("import sys; sys.exit(0)", ""),
+        ("import os; print('a', flush=True); os._exit(4)", "a\nExit code: 4"),
+        ("import os; print('a', flush=True); os.kill(os.getpid(), 11)", "a\nExit code: -11"),
+    ],
+)
+async def test_an_exit_code_that_is_not_zero_is_the_last_line(serving: Serving, code: str, text: str) -> None:
+    assert await told(serving, code) == text
+
+
+@pytest.mark.parametrize(
+    ("code", "line"),
+    [
+        ("import nope", "ModuleNotFoundError: No module named 'nope'"),
+        ("from json import nope", "ImportError: cannot import name 'nope' from 'json' (json/__init__.py)"),
+        ("x = = 1", "SyntaxError: invalid syntax"),
+        ("return 1", "SyntaxError: 'return' outside function"),
+        ("def f():\nx", "IndentationError: expected an indented block after function definition on line 1"),
+        ("1 / 0", "ZeroDivisionError: division by zero"),
+    ],
+)
+async def test_errors_have_their_real_names(serving: Serving, code: str, line: str) -> None:
+    assert (await told(serving, code)).splitlines()[-2:] == [line, "Exit code: 1"]
+
+
+async def test_a_failing_program_is_told_whole(serving: Serving) -> None:
+    assert await told(serving, "print('so far')\n1 / 0") == (
+        'so far\n\nErrors:\nTraceback (most recent call last):\n  File "main.py", line 2, in <module>\n'
+        "    1 / 0\n    ~~^~~\nZeroDivisionError: division by zero\nExit code: 1"
+    )
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("while True: pass", "Execution timed out"),
+        ("print('so far', flush=True)\nwhile True: pass", "so far\nExecution timed out"),
+        (
+            "import sys\nprint('so far', flush=True)\nprint('oh', end='', file=sys.stderr, flush=True)\n"
+            "while True: pass",
+            "so far\n\nErrors:\noh\nExecution timed out",
+        ),
+    ],
+)
+async def test_a_program_that_takes_too_long_is_said_to_after_what_it_printed(
+    serving: Serving, code: str, text: str
+) -> None:
+    assert await told(serving, code, timeout=1) == text
+
+
+async def test_out_of_memory_is_a_line_of_its_own_where_python_said_so(serving: Serving) -> None:
+    text = await told(serving, "print('so far')\nbytearray(3 << 30)")
+    assert text.startswith("so far\n\nErrors:\nTraceback (most recent call last):\n")
+    assert text.endswith("\nMemoryError\nMemoryError: the limit of 2048 MB was reached\nExit code: 1")
+
+
+async def test_out_of_memory_is_told_once_where_python_told_it_with_a_message(serving: Serving) -> None:
+    text = await told(serving, "raise MemoryError('of mine')")
+    assert text.endswith("\nMemoryError: of mine\nExit code: 1")
+    assert text.count("MemoryError") == 2  # and in the line of the program
+
+
+async def test_out_of_memory_is_told_where_the_kernel_ended_it() -> None:
+    async with opened(within(memory_bytes=100 * MB)) as serving:
+        assert await told(serving, CHILDREN) == "so far\nMemoryError: the limit of 100 MB was reached"
+
+
+async def test_more_memory_than_other_tools_allow_is_there(serving: Serving) -> None:
+    assert await told(serving, "print(len(bytes(1 << 30)))", timeout=60) == f"{1 << 30}\n"
+
+
+async def test_output_that_is_not_utf_8_is_shown_with_replacement_characters(serving: Serving) -> None:
+    code = "import sys\nsys.stdout.buffer.write(b'a\\xff\\xc3(b\\xe2\\x82')\nsys.stderr.buffer.write(b'\\xf0')"
+    assert await told(serving, code) == "a\ufffd\ufffd(b\ufffd\n\nErrors:\n\ufffd"
+
+
+async def test_half_a_character_at_the_end_of_a_process_that_just_ends_is_shown_too(serving: Serving) -> None:
+    assert await told(serving, "import os\nos.write(1, b'a\\xc3')\nos._exit(0)") == "a\ufffd"
+
+
+async def test_output_over_the_limit_ends_the_run_and_says_so(serving: Serving) -> None:
+    text = await told(serving, "while True: print('x' * 1023)", timeout=60)
+    assert text == "x" * 1023 + ("\n" + "x" * 1023) * 1023 + (
+        "\nOutput truncated: the limit of 1 MB was reached, and the run was ended."
+    )
+
+
+async def test_the_packages_that_it_promises_are_there(serving: Serving) -> None:
+    code = "import aiodns, aiohttp, bs4, numpy, pandas, requests, ruff\nprint(pandas.Series(numpy.arange(4)).sum())"
+    assert await told(serving, code, timeout=60) == "6\n"
+
+
+async def test_html_is_parsed_and_ruff_is_a_program_too(serving: Serving) -> None:
+    code = (
+        "import bs4, subprocess, sys\nprint(bs4.BeautifulSoup('<p>hi</p>', 'html.parser').p.text, flush=True)\n"
+        "subprocess.run([sys.executable, '-m', 'ruff', 'version'], check=True)"
+    )
+    first, second = (await told(serving, code, timeout=60)).splitlines()
+    assert first == "hi"
+    assert second.startswith("ruff ")
+
+
+async def test_only_variables_on_the_list_are_there(serving: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SECRET_OF_THE_HOST", "x")
+    code = "import os, time\nprint(sorted(os.environ), os.environ['LANG'], os.environ['TZ'], time.tzname)"
+    assert await told(serving, code) == (
+        "['HOME', 'LANG', 'MKL_NUM_THREADS', 'OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS', 'PATH', "
+        "'PYTHONDONTWRITEBYTECODE', 'PYTHONHASHSEED', 'TZ'] C.UTF-8 UTC ('UTC', 'UTC')\n"
+    )
+
+
+async def test_one_file_has_at_most_50_mb(serving: Serving) -> None:
+    code = (
+        "import os\nwith open('a', 'wb') as file:\n    file.write(bytes(50 << 20))\n"
+        "print(os.path.getsize('a'))\nwith open('a', 'ab') as file:\n    file.write(b'x')"
+    )
+    text = await told(serving, code, timeout=60)
+    assert text.startswith(f"{50 << 20}\n\nErrors:\n")
+    assert text.endswith("\nOSError: [Errno 27] File too large\nExit code: 1")
+
+
+async def test_there_are_at_most_64_processes_600_seconds_of_processor_time_and_no_core(serving: Serving) -> None:
+    code = (
+        "import os, resource, signal\nmade = []\ntry:\n    while len(made) < 200:\n"
+        "        if (child := os.fork()) == 0:\n"
+        "            signal.pause()\n        made.append(child)\nexcept OSError as problem:\n    pass\n"
+        "for child in made: os.kill(child, 9)\n"
+        "print(len(made) < 64, [resource.getrlimit(kind)[0] for kind in (resource.RLIMIT_CPU, resource.RLIMIT_CORE)])"
+    )
+    assert await told(serving, code, timeout=60) == "True [600, 0]\n"
+
+
+async def test_there_is_no_network_yet(serving: Serving) -> None:
+    code = "import socket\ntry:\n    socket.create_connection(('1.1.1.1', 53), 5)\nexcept OSError:\n    print('none')"
+    assert await told(serving, code) == "none\n"
+
+
+async def test_nothing_is_kept_between_calls(serving: Serving) -> None:
+    assert await told(serving, "open('kept', 'w').write('x')") == ""
+    assert await told(serving, "import os\nprint(os.path.exists('kept'))") == "False\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("import os", ["F401"]),
+        ("x = 1\nif x == None:\n    pass", ["E711"]),
+        ("x = = 1", ["invalid-syntax"]),
+        ("return 1", ["invalid-syntax"]),
+        ("import asyncio\nawait asyncio.sleep(1)", ["invalid-syntax"]),
+        ("files\ncall_tool", ["B018", "F821", "B018", "F821"]),
+        ("class A:\n    return 1", ["invalid-syntax"]),
+    ],
+)
+async def test_lint_finds_what_is_wrong_with_a_program(serving: Serving, code: str, expected: list[str]) -> None:
+    found = json.loads(await told(serving, code, lint=True))
+    assert sorted(each["code"] for each in found) == sorted(expected)
+    assert [each.keys() for each in found] == [{"code", "message", "location"}] * len(found)
+    assert all(each["location"].keys() == {"line", "column"} for each in found)
+
+
+@pytest.mark.parametrize("code", ["", "print('hi')\n", "def main():\n    print(1)\n\n\nmain()\n"])
+async def test_lint_says_so_where_nothing_is_wrong(serving: Serving, code: str) -> None:
+    assert await told(serving, code, lint=True) == "No issues found!"
+
+
+async def test_lint_never_runs_the_code_and_starts_no_guest() -> None:
+    async with opened() as serving:
+        assert await told(serving, "print('ran')\nraise SystemExit(9)", lint=True) == "No issues found!"
+        assert serving.paddock._engines == {}
+
+
+async def test_lint_is_not_bound_by_the_timeout(serving: Serving) -> None:
+    code = "\n".join(f"def name_{number}():\n    print({number}, {'x' * 60!r})\n\n" for number in range(8000))
+    assert await told(serving, code, lint=True, timeout=1) == "No issues found!"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "summary"),
+    [
+        ({}, "'code' is required"),
+        ({"code": "1", "timeout": 0}, "'timeout' "),
+        ({"code": "1", "timeout": 601}, "'timeout' "),
+        ({"code": "1", "timeout": 1.5}, "'timeout' "),
+        ({"code": "1", "timeout": "5"}, "'timeout' "),
+        ({"code": "1", "lint": "yes"}, "'lint' "),
+        ({"code": "1", "language": "python"}, "'language' is not a field"),
+        ({"code": "x" * 200_000}, "larger than 131072 bytes"),
+    ],
+)
+async def test_arguments_that_do_not_fit_are_told_as_an_envelope(
+    serving: Serving, arguments: dict[str, Any], summary: str
+) -> None:
+    result = await called(serving, "python", arguments)
+    said = json.loads(result.content[0].text)
+    assert problems(said) == []
+    assert (result.is_error, said["error_kind"]) == (True, "mcp_input_validation")
+    assert summary in said["summary"]
+
+
+@pytest.mark.parametrize("timeout", [1, 600])
+async def test_a_timeout_may_be_from_1_to_600_seconds(serving: Serving, timeout: int) -> None:
+    assert await told(serving, "print('hi')", timeout=timeout) == "hi\n"
+
+
+async def test_code_that_has_no_encoding_is_refused_in_words(serving: Serving) -> None:
+    assert (await told(serving, "'\ud800'")).startswith("SyntaxError: ")
+
+
+async def test_the_tool_looks_as_its_clients_know_it(serving: Serving) -> None:
+    async with Client(server(serving, [shipped("python")])) as client:
+        tool, *_ = (await client.list_tools()).tools
+    description = tool.description or ""
+    properties = tool.input_schema["properties"]
+    assert (tool.name, list(properties), tool.input_schema["required"]) == (
+        "python",
+        ["code", "timeout", "lint"],
+        ["code"],
+    )
+    timeout, lint = properties["timeout"], properties["lint"]
+    assert [timeout[key] for key in ("type", "default", "minimum", "maximum")] == ["integer", 10, 1, 600]
+    assert (lint["type"], lint["default"]) == ("boolean", False)
+    for words in (
+        "aiodns, aiohttp, bs4, numpy, pandas, requests, ruff",
+        "(10 s, at most 600), 600 s of processor time, 2048 MB, 64 processes, 50 MB a file, 1 MB of output",
+    ):
+        assert words in description
+    assert len(description) / 4 < DESCRIPTION_TOKENS
+
+
+async def test_what_an_installation_does_not_allow_is_neither_promised_nor_accepted() -> None:
+    async with opened(within(wall_seconds=5.0, memory_bytes=64 * MB)) as serving:
+        async with Client(server(serving, [shipped("python")])) as client:
+            tool, *_ = (await client.list_tools()).tools
+        refused = await called(serving, "python", {"code": "1", "timeout": 6})
+    assert [tool.input_schema["properties"]["timeout"][key] for key in ("default", "maximum")] == [5, 5]
+    assert "(5 s, at most 5), 600 s of processor time, 64 MB," in (tool.description or "")
+    assert refused.is_error

@@ -1,0 +1,120 @@
+"""`get_session_state`, from outside and from inside a script: what there is of a session, and of whose."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx2 as httpx
+import pytest
+from mcp import Client
+
+from paddock.definitions.definition import shipped
+from paddock.server.mcp import server
+from paddock.server.serving import Serving
+from tests.server.conftest import ERAS, _stored_apart, opened, over_stdio, served
+
+__all__ = ["_stored_apart"]
+EXECUTE = shipped("execute")
+CLEAN = {"session_present": True, "state_scope": "session", "state_reason": None}
+NONE = {"session_present": False, "state_scope": "request", "state_reason": "no_mcp_session"}
+SWAPPED = {"session_present": True, "state_scope": "session", "state_reason": "token_swapped"}
+INSIDE = "return await call_tool('get_session_state', {})"
+
+
+async def states(client: Any) -> list[Any]:
+    """What is told outside, and inside on each engine."""
+    outside = await client.call_tool("get_session_state", {})
+    scripts = [INSIDE, f"import secrets\n{INSIDE}"]
+    inside = [await client.call_tool("execute", {"code": code}) for code in scripts]
+    assert [result.meta["engine"] for result in inside] == ["monty", "cpython"]
+    return [result.structured_content for result in (outside, *inside)]
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_connection_over_stdio_is_one_session(era: str) -> None:
+    async with over_stdio(era, "--definitions", "execute") as client:
+        assert await states(client) == [CLEAN] * 3
+
+
+@pytest.mark.parametrize(("era", "state"), [("legacy", CLEAN), ("2026-07-28", NONE)])
+async def test_over_http_only_the_older_eras_have_one(era: str, state: dict[str, Any]) -> None:
+    async with opened() as serving, served(serving, EXECUTE) as address, Client(address, mode=era) as client:
+        assert await states(client) == [state] * 3
+
+
+async def test_a_header_of_the_clients_own_makes_no_session() -> None:
+    headers = {"mcp-session-id": "made-up"}
+    async with opened() as serving, served(serving, EXECUTE) as address, httpx.AsyncClient(headers=headers) as web:
+        from mcp.client.streamable_http import streamable_http_client
+
+        async with Client(streamable_http_client(address, http_client=web), mode="2026-07-28") as client:
+            assert await states(client) == [NONE] * 3
+
+
+class Speaking:
+    """A client of an older era that can change its token, which no client of an SDK does."""
+
+    def __init__(self, web: httpx.AsyncClient, address: str) -> None:
+        self._web, self._address = web, address
+
+    async def ask(self, method: str, params: dict[str, Any], **headers: str) -> Any:
+        accept = {"accept": "application/json, text/event-stream", "mcp-protocol-version": "2025-11-25"}
+        body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        answer = await self._web.post(self._address, json=body, headers=accept | headers)
+        lines = [line.removeprefix("data: ") for line in answer.text.splitlines() if line.startswith("data: {")]
+        return answer.headers.get("mcp-session-id"), json.loads(lines[-1])["result"]
+
+
+@asynccontextmanager
+async def speaking(serving: Serving) -> AsyncIterator[tuple[Speaking, str]]:
+    async with served(serving, EXECUTE) as address, httpx.AsyncClient(timeout=60) as web:
+        client = Speaking(web, address)
+        hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+        session, _ = await client.ask("initialize", hello)
+        yield client, session
+
+
+async def test_another_token_in_the_middle_of_a_session_finds_nothing_of_the_old_ones() -> None:
+    async with opened() as serving, speaking(serving) as (client, session):
+
+        async def call(token: str, name: str, **arguments: Any) -> Any:
+            headers = {"mcp-session-id": session, "authorization": f"Bearer {token}"}
+            _, result = await client.ask("tools/call", {"name": name, "arguments": arguments}, **headers)
+            return result.get("structuredContent")
+
+        assert await call("first", "get_session_state") == CLEAN
+        kept = serving.sessions.of(session, "Bearer first")
+        assert await call("first", "get_session_state") == CLEAN
+        assert await call("second", "get_session_state") == SWAPPED
+        assert await call("second", "execute", code=INSIDE) == SWAPPED
+        assert serving.sessions.of(session, "Bearer second").id != kept.id
+        assert await call("first", "get_session_state") == SWAPPED
+
+
+async def test_it_takes_no_arguments_and_its_answer_fits_its_schema() -> None:
+    import jsonschema_rs
+
+    async with opened() as serving, Client(server(serving, [EXECUTE])) as client:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        result = await client.call_tool("get_session_state", {})
+        wrong = await client.call_tool("execute", {"code": "await call_tool('get_session_state', {'x': 1})"})
+    schema = tools["get_session_state"].output_schema
+    assert schema is not None
+    jsonschema_rs.validate(schema, result.structured_content)
+    assert json.loads(wrong.content[0].text)["error_code"] == "SCHEMA_ADDITIONAL_PROPERTIES"  # type: ignore[union-attr]
+
+
+async def test_no_servers_tool_answers_in_its_place_and_no_other_code_tool_has_it() -> None:
+    async def get_session_state() -> str:
+        return "forged"
+
+    async with opened(tools=[get_session_state]) as serving:
+        definitions = [EXECUTE, shipped("run_code")]
+        async with Client(server(serving, definitions)) as client:
+            own = await client.call_tool("execute", {"code": INSIDE})
+            other = await client.call_tool("run_code", {"code": INSIDE})
+    assert own.structured_content == CLEAN
+    assert other.structured_content["output"] == {"result": "forged"}

@@ -1,0 +1,125 @@
+"""MCP Inspector's command line, as somebody who debugs a client would use it: it lists and calls every tool.
+
+Each call is a process of Node, which takes its time: so each way of serving is tried in one era, and both eras are.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from paddock.jail.environment import Built
+from tests.docs.pages import ROOT
+from tests.tools.installed import InstalledClients, environment, installed_clients
+
+__all__ = ["installed_clients"]  # the fixture
+
+TOLD = 5  # Inspector's exit code for a tool that answers with an error
+VALUES: dict[str, Any] = {"code": "1", "query": "orders", "mime_type": "text/plain", "file_type": "text/plain"}
+"""By the names of arguments. Others get what their types are."""
+
+
+@pytest.fixture
+def options(tmp_path: Path) -> list[str]:
+    """Of a server that has every tool: all definitions, and tools of another server to be found."""
+    config = tmp_path / "mcp.json"
+    shop = {"command": sys.executable, "args": [str(ROOT / "examples" / "shop_server.py")]}
+    config.write_text(json.dumps({"mcpServers": {"shop": shop}}))
+    return ["--definitions", "all", "--mcp-config", str(config)]
+
+
+async def test_inspector_lists_and_calls_every_tool_over_stdio_in_the_older_eras(
+    options: list[str], installed_clients: InstalledClients, default_environment: Built, tmp_path: Path
+) -> None:
+    passed = [f"{name}={value}" for name, value in os.environ.items() if name.startswith(("PADDOCK_", "PYTHONPATH"))]
+    target = [
+        *(part for each in passed for part in ("-e", each)),
+        sys.executable,
+        "--",
+        "-m",
+        "paddock",
+        "mcp",
+        *options,
+    ]
+    await list_and_call_all(installed_clients, "legacy", target, tmp_path)
+
+
+async def test_inspector_lists_and_calls_every_tool_over_http_in_the_newest_era(
+    options: list[str], installed_clients: InstalledClients, default_environment: Built, tmp_path: Path
+) -> None:
+    with serving(*options) as address:
+        await list_and_call_all(installed_clients, "modern", [address], tmp_path)
+
+
+@contextmanager
+def serving(*options: str) -> Iterator[str]:
+    """Where `paddock serve` listens."""
+    command = [sys.executable, "-m", "paddock", "serve", "--port", "0", *options]
+    with subprocess.Popen(command, text=True, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        try:
+            yield process.stdout.readline().split(" at ")[1].split(". ")[0]
+        finally:
+            process.kill()
+
+
+async def list_and_call_all(clients: InstalledClients, era: str, target: list[str], folder: Path) -> None:
+    at_once = asyncio.Semaphore(3)
+
+    async def inspect(method: str, *options: str) -> tuple[int, dict[str, Any]]:
+        command = [clients.inspector, "--cli", "--protocol-era", era, "--format", "json", "--connect-timeout", "0"]
+        async with at_once:
+            return await ended([*command, "--method", method, *options, *target], folder)
+
+    status, listed = await inspect("tools/list", "--strict")  # fails where a schema would be refused by a client
+    assert status == 0
+    tools = {tool["name"]: tool["inputSchema"] for tool in listed["tools"]}
+    assert {"run_code", "get_run", "cancel_run", "list_artifacts"} <= tools.keys()
+
+    async def call(name: str, arguments: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        return await inspect("tools/call", "--tool-name", name, "--tool-args-json", json.dumps(arguments))
+
+    _, first = await call("run_code", {"code": "1 + 1"})
+    assert first["structuredContent"]["output"] == 2
+    values = VALUES | {"run_id": first["structuredContent"]["run_id"]}
+    answers = await asyncio.gather(*(call(name, filled(schema, values)) for name, schema in tools.items()))
+    statuses = {name: status for name, (status, _) in zip(tools, answers, strict=True)}
+    # What names something that is not there, an artifact or a file, is told so.
+    may_be_told = {name for name, schema in tools.items() if not set(schema.get("required", ())) <= values.keys()}
+    assert {name: status for name, status in statuses.items() if status != 0 and name not in may_be_told} == {}
+    assert set(statuses.values()) <= {0, TOLD}
+    assert [name for name, (_, answer) in zip(tools, answers, strict=True) if not answer["content"]] == []
+
+
+def filled(schema: dict[str, Any], values: dict[str, Any]) -> dict[str, Any]:
+    """Arguments with all that `schema` requires."""
+    empty = {"string": "a.txt", "integer": 1, "number": 1, "boolean": True, "array": [], "object": {}}
+    properties = schema.get("properties", {})
+    return {name: values.get(name, empty.get(properties[name].get("type"))) for name in schema.get("required", [])}
+
+
+async def ended(command: list[str], folder: Path) -> tuple[int, dict[str, Any]]:
+    """The exit code, and the result that was printed. Whatever its user has set up for Inspector is not used."""
+    own = {"MCP_CATALOG_PATH": str(folder / "catalog.json"), "MCP_CLIENT_CONFIG_PATH": str(folder / "client.json")}
+    process = await asyncio.create_subprocess_exec(
+        *command, env=os.environ | environment() | own, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+    )
+    try:
+        out, err = await process.communicate()
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    assert out, err.decode()
+    assert process.returncode is not None
+    result: dict[str, Any] = json.loads(out)["result"]
+    return process.returncode, result
