@@ -1,7 +1,8 @@
 """FastMCP's CodeMode, in its own environment: `code_mode_server.py lines|client|stdio|http`.
 
-`lines` takes scripts as lines of JSON, and each answer is what one came to: `execute` is called in the process itself, as
-`Paddock.run` is. `client` calls it through FastMCP's client in memory. The others are servers; over HTTP it prints where.
+`lines` takes scripts as lines of JSON, and each answer is what one came to: `execute` is called in the process itself,
+as `Paddock.run` is. `client` calls it through FastMCP's client in memory. The others are servers; the one over HTTP
+prints where it is.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -23,7 +24,8 @@ def listed_tokens() -> Amount:
     )
 
 
-async def _tokens(count: int) -> float:
+async def _tokens(count: int) -> tuple[float, float]:
+    """Of what a model reads, and of the whole answer."""
     import mcp
 
     from paddock import Config
@@ -37,4 +39,8 @@ async def _tokens(count: int) -> float:
             if count:
                 assert len(await serving.paddock.tools()) == count
             listed = await client.list_tools()
-    return len(listed.model_dump_json(by_alias=True, exclude_none=True)) / 4
+    read = [
+        {"name": each.name, "description": each.description, "inputSchema": each.input_schema} for each in listed.tools
+    ]
+    texts = json.dumps(read, ensure_ascii=False), listed.model_dump_json(by_alias=True, exclude_none=True)
+    return len(texts[0]) / 4, len(texts[1]) / 4
