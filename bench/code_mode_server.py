@@ -37,7 +37,7 @@ async def answer_through_a_client(server: Any) -> None:
 async def listen(server: Any) -> None:
     import uvicorn  # type: ignore[import-not-found,unused-ignore]
 
-    with socket.socket() as listening:
+    with socket.socket(proto=socket.IPPROTO_TCP) as listening:  # else asyncio leaves Nagle's algorithm on
         listening.bind(("127.0.0.1", 0))
         listening.listen()
         sys.stdout.write(f"http://127.0.0.1:{listening.getsockname()[1]}/mcp\n")

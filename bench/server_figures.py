@@ -16,12 +16,14 @@ MOST_TOKENS = 1500
 
 
 def listed_tokens() -> Amount:
-    """Of the whole answer to tools/list, a token being four characters, whatever number of tools is upstream."""
+    """What a model reads of tools/list, a token being four characters, whatever number of tools is upstream.
+
+    That is names, descriptions and what is taken; titles, annotations and what is given are for its client.
+    """
     tokens = {count: asyncio.run(_tokens(count)) for count in UPSTREAM_TOOLS}
-    each = ", ".join(f"{amount:.0f} with {count:,}" for count, amount in tokens.items())
-    return Amount(
-        "tools-list", f"tokens of tools/list at most ({each} tools upstream)", max(tokens.values()), MOST_TOKENS
-    )
+    each = ", ".join(f"{read:.0f} of {whole:.0f} with {count:,}" for count, (read, whole) in tokens.items())
+    words = f"tokens of tools/list that a model reads ({each} tools upstream)"
+    return Amount("tools-list", words, max(read for read, _ in tokens.values()), MOST_TOKENS)
 
 
 async def _tokens(count: int) -> tuple[float, float]:

@@ -63,7 +63,7 @@ async def over_http(kind: str) -> None:
 async def _listen(application: Any) -> None:
     import uvicorn
 
-    with socket.socket() as listening:
+    with socket.socket(proto=socket.IPPROTO_TCP) as listening:  # else asyncio leaves Nagle's algorithm on
         listening.bind((HOST, 0))
         listening.listen()
         print(f"http://{HOST}:{listening.getsockname()[1]}/mcp", flush=True)
