@@ -11,12 +11,17 @@ import socket
 import sys
 from typing import Any
 
+from paddock.model.tools import Hints
+
 HOST = "127.0.0.1"
 
 
 async def add(a: int, b: int) -> dict[str, int]:
     """Add two numbers."""
     return {"sum": a + b}
+
+
+add.hints = Hints(read_only=True)  # type: ignore[attr-defined]
 
 
 def no_op() -> Any:
