@@ -111,6 +111,7 @@ return {"rows": Page([1]).rows, "rest": rest, "most": Counter("aab").most_common
         ({}, "SCHEMA_REQUIRED"),
         ({"code": 1}, "SCHEMA_TYPE_MISMATCH"),
         ({"code": "1", "timeout": 5}, "SCHEMA_ADDITIONAL_PROPERTIES"),
+        ({"code": "x" * 200_000}, "INPUT_VALIDATION_FAILED"),
     ],
 )
 async def test_it_takes_code_and_nothing_else(serving: Serving, arguments: dict[str, Any], code: str) -> None:

@@ -14,7 +14,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from paddock.definitions.definition import Definition
-from paddock.model.errors import RequestError
+from paddock.model.errors import RequestError, UnknownTool
 from paddock.model.files import File
 
 if TYPE_CHECKING:
@@ -41,9 +41,12 @@ async def code_execution_prompt(
 
 
 async def stubs_of(paddock: Paddock, definition: Definition) -> str:
-    """The tools that a definition links, declared with their types."""
+    """The tools that a definition links, declared with their types; where one is not there now, that is said."""
     language = "python" if definition.language in ("python", None) else "typescript"
-    return await paddock.tool_stubs(definition.tools, language=language, whole=False)
+    try:
+        return await paddock.tool_stubs(definition.tools, language=language, whole=False)
+    except UnknownTool as problem:
+        return f"{'#' if language == 'python' else '//'} {' '.join(str(problem).split())}\n"
 
 
 def render(stubs: Mapping[str, str], files: Sequence[Mapping[str, str]], template: str | None = None) -> str:

@@ -189,17 +189,13 @@ class Toolbox:
 
     async def stubs(self, names: Iterable[str] | None, language: str, journal: Journal, *, whole: bool = True) -> str:
         """A whole file of typed stubs, or the tools alone; `UnknownTool` where one of `names` is not there."""
-        from paddock.tools.catalogue import servers_of
         from paddock.tools.stubs import module, stubs
 
         if language not in LANGUAGES:
             raise UnknownLanguage(f"stubs are for {' or '.join(LANGUAGES)}, not for {language!r}")
-        asked = None if names is None or isinstance(names, str) else list(names)
-        if asked is not None and any(map(is_pattern, asked)):
-            chosen = await self._chosen(asked)
-        else:
-            catalogue = await self.catalogue(servers_of(asked or (), self._upstreams))
-            chosen = catalogue.only(names if asked is None else asked)
+        if not isinstance(names, str | None):
+            names = list(names)
+        chosen = await self.catalogue() if names is None else await self._chosen(names)
         tools = [await learnt(tool, journal) for tool in chosen]
         if whole:
             return await asyncio.to_thread(module, tools, language)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict
 from typing import Any
 
 from paddock.definitions.definition import Definition
-from paddock.definitions.faces.face import Asked, Given, Look, Outcome, Setting
-from paddock.definitions.limits import limits_of
+from paddock.definitions.faces.face import Asked, Given, Look, Outcome, Setting, limits_of
+from paddock.linting import Finding
 from paddock.model import envelope
-from paddock.model.limits import MB, resolve
+from paddock.model.errors import PaddockError
+from paddock.model.limits import MB
 from paddock.model.nesting import is_deeper
 from paddock.model.result import RunError, RunResult, Verdict
 
@@ -25,7 +26,7 @@ _OF_THE_HOST = (Verdict.LOST, Verdict.CANCELLED)
 
 def look(definition: Definition, setting: Setting) -> Look:
     """What a caller's model reads, with the limits of this installation."""
-    limits = resolve(limits_of(definition, setting.config), setting.config.limits, setting.config.caps)
+    limits = limits_of(definition, setting.config)
     text = definition.description.strip().format(
         calls=limits.calls,
         cpu_seconds=limits.cpu_seconds,
@@ -64,6 +65,14 @@ def given(definition: Definition, asked: Asked, outcome: Outcome) -> Given:
         return Given(None, values, meta=_meta(result))
     text, structured = _value(result)
     return Given(text, structured, meta=_meta(result))
+
+
+def failed(definition: Definition, asked: Asked, problem: PaddockError) -> Given | None:
+    return None
+
+
+def findings(definition: Definition, found: Collection[Finding]) -> Given:
+    raise NotImplementedError("this face never asks to lint")
 
 
 def spill_bytes(definition: Definition) -> int | None:
