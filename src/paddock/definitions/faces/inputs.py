@@ -74,10 +74,6 @@ def refused(definition: Definition, envelope: Mapping[str, Any]) -> Given:
     return Given(None, values, is_error=True)
 
 
-def failed(definition: Definition, asked: Asked, problem: PaddockError) -> Given | None:
-    return None
-
-
 def findings(definition: Definition, found: Collection[Finding]) -> Given:
     raise NotImplementedError("nobody can ask this face to lint")
 
