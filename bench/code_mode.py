@@ -19,13 +19,13 @@ REQUIREMENTS = HERE / "code_mode_requirements.txt"
 
 
 @contextmanager
-def code_mode(script: str, answer: str) -> Iterator[Act]:
+def code_mode(script: str, answer: str, *, way: str = "lines") -> Iterator[Act]:
     """Runs `script` in a process that stays. One round trip over a pipe, a tenth of a millisecond, is measured with it.
 
-    AssertionError where the script does not come to `answer`.
+    With `client` as its way, FastMCP's own client in memory is between. AssertionError where the script does not come
+    to `answer`.
     """
-    program = [_python(), "-I", str(HERE / "code_mode_server.py")]
-    with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command(way), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         stdin, stdout = process.stdin, process.stdout
@@ -38,6 +38,11 @@ def code_mode(script: str, answer: str) -> Iterator[Act]:
 
         yield run
         stdin.close()
+
+
+def command(way: str) -> list[str]:
+    """The program that offers CodeMode that way."""
+    return [_python(), "-I", str(HERE / "code_mode_server.py"), way]
 
 
 def _python() -> str:

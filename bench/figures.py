@@ -93,6 +93,12 @@ def _search() -> Amount:
     return search_time()
 
 
+def _listed_tokens() -> Amount:
+    from bench.server_figures import listed_tokens
+
+    return listed_tokens()
+
+
 FIGURES: dict[str, Callable[[], Figure | Amount]] = {
     "kept": _kept,
     "waiting-memory": _waiting_memory,
@@ -100,5 +106,6 @@ FIGURES: dict[str, Callable[[], Figure | Amount]] = {
     "waiting-memory-node": _waiting_memory_of_node,
     "growth": _growth,
     "search": _search,
+    "tools-list": _listed_tokens,
 }
 """By the name that `--only` takes; each is counted when it is asked for."""

@@ -15,6 +15,7 @@ from typing import Any
 from bench.jail_rows import JAIL_ROWS
 from bench.javascript_rows import JAVASCRIPT_ROWS
 from bench.runner import Act, Open, Pair, Row, Target, process
+from bench.server_rows import SERVER_ROWS
 from bench.store_rows import STORE_ROWS
 from bench.tool_rows import TOOL_ROWS
 from paddock import Paddock
@@ -171,4 +172,5 @@ ROWS = (
     *TOOL_ROWS,
     *JAVASCRIPT_ROWS,
     *STORE_ROWS,
+    *SERVER_ROWS,
 )

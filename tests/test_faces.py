@@ -10,7 +10,8 @@ import pytest
 
 from paddock import Config
 from paddock.definitions.definition import SHIPPED, shipped
-from paddock.definitions.faces.face import FACES, Face, limits_of
+from paddock.definitions.faces.face import FACES, Face
+from paddock.definitions.limits import all_limits_of
 from paddock.model.limits import CAPS, Limits
 
 FUNCTIONS = [name for name, value in vars(Face).items() if inspect.isfunction(value) and not name.startswith("_")]
@@ -32,6 +33,6 @@ def test_a_definition_that_is_shipped_has_its_own_name_and_a_face(name: str) -> 
 
 
 def test_the_limits_of_a_definition_are_laid_over_the_configured_ones_and_stay_below_the_caps() -> None:
-    definition = replace(shipped("python"), limits={"wall_seconds": 10, "memory_bytes": 1000})
-    config = Config(limits=Limits(calls=7), caps=replace(CAPS, memory_bytes=500))
-    assert limits_of(definition, config) == Limits(calls=7, wall_seconds=10, memory_bytes=500)
+    definition = replace(shipped("python"), limits={"wall_seconds": 10, "memory_bytes": 1000, "calls": 9})
+    config = Config(limits=Limits(processes=7), caps=replace(CAPS, memory_bytes=500))
+    assert all_limits_of(definition, config) == Limits(processes=7, calls=9, wall_seconds=10, memory_bytes=500)

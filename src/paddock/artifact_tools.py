@@ -244,7 +244,7 @@ _READ = {
     "unit": {"enum": ["characters", "lines"], "default": "characters"},
     "search": {**_TEXT, "description": "Only lines with these words, in any case."},
     "smartGrepQuery": {**_TEXT, "description": "The same."},
-    "is_regex": {"type": "boolean", "description": "RE2."},
+    "is_regex": {"type": "boolean", "description": "search is RE2."},
     "context_lines": _number("", 0, MOST_CONTEXT, 2),
 }
 _WRITE = {
@@ -263,12 +263,10 @@ _LIST = {
     "filename": {**_TEXT, "description": "As *.csv."},
     "mime_type": {**_TEXT, "description": "As text/*."},
     "limit": _number("", 1, MOST_LISTED, 50),
-    "cursor": _TEXT,
+    "cursor": {**_TEXT, "description": "Of the list before."},
 }
-
-
 _ANSWER = {"type": "object", "properties": {"success": {"type": "boolean"}}, "required": ["success"]}
-"""What every answer has: beside it what docs/artifacts.md says, which to send each client would cost it more."""
+"""What every answer has; docs/artifacts.md says the rest, which would cost every client more than it helps."""
 
 TOOLS = (
     ArtifactTool(

@@ -37,7 +37,7 @@ def served(serving: Serving, *definitions: Definition) -> AbstractAsyncContextMa
 @asynccontextmanager
 async def at_a_port(application: Starlette) -> AsyncIterator[str]:
     """Where the MCP server of that application is reached."""
-    with socket.socket() as listening:
+    with socket.socket(proto=socket.IPPROTO_TCP) as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen()
         web = uvicorn.Server(uvicorn.Config(application, log_level="warning", timeout_graceful_shutdown=1))

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -16,6 +17,7 @@ import httpx2 as httpx
 import pytest
 from mcp import Client
 
+from paddock.cli.serve import _listening
 from paddock.server.app import BODY_BYTES
 from tests.anomaly.processes import children, wait_until_gone
 from tests.docs.pages import ROOT
@@ -161,3 +163,9 @@ async def test_clients_at_the_same_time_are_served_at_the_same_time() -> None:
     async with opened(tools=[meet]) as serving, served(serving) as address:
         met = await asyncio.wait_for(asyncio.gather(*(call(address) for _ in range(4))), 60)
     assert met == [True] * 4
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
+def test_answers_are_sent_at_once(host: str) -> None:
+    with _listening(host, 0) as listening:
+        assert listening.proto == socket.IPPROTO_TCP  # by which asyncio knows to turn Nagle's algorithm off

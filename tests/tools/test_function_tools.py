@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import pytest
 
+from paddock.model.tools import Hints
 from paddock.tools.functions import FunctionTool
 
 
@@ -113,3 +114,14 @@ async def test_a_function_gets_the_values_that_it_is_annotated_with() -> None:
 
     given = await tool(where).call({"place": {"city": "Rome"}, "day": "2026-11-15"})
     assert given == [Place("Rome"), dt.date(2026, 11, 15)]
+
+
+@pytest.mark.parametrize(
+    ("said", "hints"), [(Hints(read_only=True), Hints(read_only=True)), ("anything", Hints()), (None, Hints())]
+)
+def test_a_function_may_say_what_it_does_to_the_world(said: object, hints: Hints) -> None:
+    def look() -> None: ...
+
+    if said is not None:
+        look.hints = said  # type: ignore[attr-defined]
+    assert tool(look).tool.hints == hints

@@ -171,7 +171,9 @@ def _listening(host: str, port: int) -> socket.socket:
 
     from paddock.model.errors import HostError
 
-    listening = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # Only on one that is said to be TCP does asyncio send at once; else an answer waits 40 ms for the client's kernel.
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((host, port))

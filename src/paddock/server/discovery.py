@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 FOUND, MOST_FOUND = 10, 50
 MOST_SCHEMAS = 20
-_READS = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
+_READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 _DETAILS = ("brief", "detailed", "full")
-_TAGS = {"type": "array", "items": {"type": "string"}, "description": "Only tools that have one of these."}
+_TAGS = {"type": "array", "items": {"type": "string"}}
 _NAMES = {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": MOST_SCHEMAS}
 
 
@@ -34,31 +34,40 @@ def offers(serving: Serving) -> list[Offer]:
         "search": (
             "Find tools for scripts by what they do, best match first. An empty query lists them.",
             {
-                "query": {"type": "string", "description": "Words for what the tool should do."},
+                "query": {"type": "string"},
                 "tags": _TAGS,
-                "detail": _detail("brief"),
+                "detail": {
+                    "enum": list(_DETAILS),
+                    "default": "brief",
+                    "description": "A line for each, typed stubs, or stubs and JSON Schemas.",
+                },
                 "limit": {"type": "integer", "minimum": 1, "maximum": MOST_FOUND, "default": FOUND},
             },
             ["query"],
         ),
         "get_schema": (
-            "What tools take and give, as typed stubs; with `full` their JSON Schemas too.",
-            {"tools": {**_NAMES, "description": "Names, as `search` gives them."}, "detail": _detail("detailed")},
+            "Tools' typed stubs, by name; with `full` JSON Schemas too.",
+            {"tools": _NAMES, "detail": {"enum": list(_DETAILS), "default": "detailed"}},
             ["tools"],
         ),
         "tags": (
-            "The servers and tags that scripts can call tools of, with how many each has; with `full` their names.",
+            "How many tools each server and tag has; with `full` their names.",
             {"detail": {"enum": ["brief", "full"], "default": "brief"}},
             [],
         ),
-        "get_envelope_contract": ("What the envelope of a failed call has in it: its fields, every code.", {}, []),
     }
-    titles = ("Search tools", "Get tools' schemas", "List tags", "Get the envelope's contract")
-    calls = (discovery.search, discovery.get_schema, discovery.tags, discovery.get_envelope_contract)
+    titles = ("Search tools", "Get tools' schemas", "List tags")
+    calls = (discovery.search, discovery.get_schema, discovery.tags)
     return [
         Offer(_tool(name, title, *described[name]), call)
         for name, title, call in zip(described, titles, calls, strict=True)
     ]
+
+
+def contract_offer() -> Offer:
+    """What the envelope of a failed call means; its hints say what to do without."""
+    described = "What the envelope of a failed call has in it: its fields, every code."
+    return Offer(_tool("get_envelope_contract", "Get the envelope's contract", described, {}, []), _contract)
 
 
 class _Discovery:
@@ -92,14 +101,15 @@ class _Discovery:
         is_full = arguments.get("detail") == "full"
         return answer(self._with_absent(await asyncio.to_thread(describing.overview, every, with_names=is_full)))
 
-    async def get_envelope_contract(self, caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
-        return told(contract())
-
     def _with_absent(self, text: str) -> str:
         """What is told, and which servers are missing from it."""
         upstreams = self._serving.paddock.upstreams()
         absent = [name for name, health in upstreams.items() if health.state != "ready"]
         return f"{text}\n\nNot there now: {', '.join(absent)}." if absent else text
+
+
+async def _contract(caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
+    return told(contract())
 
 
 async def _described(found: Sequence[tools.Tool], every: Sequence[tools.Tool], detail: str) -> str:
@@ -112,14 +122,6 @@ async def _described(found: Sequence[tools.Tool], every: Sequence[tools.Tool], d
 
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(f"'{inline(one_line(name, describing.NAME_CHARACTERS))}'" for name in names)
-
-
-def _detail(default: str) -> dict[str, Any]:
-    return {
-        "enum": list(_DETAILS),
-        "default": default,
-        "description": "A line for each, typed stubs, or stubs and JSON Schemas.",
-    }
 
 
 def _tool(name: str, title: str, description: str, properties: dict[str, Any], required: list[str]) -> Tool:

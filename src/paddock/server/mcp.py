@@ -247,6 +247,8 @@ def _companions(serving: Serving, definitions: Sequence[Definition]) -> list[Off
     """The tools that stand beside those definitions."""
     wanted = {group for each in definitions for group in each.companions}
     found = discovery.offers(serving) if _is_discovered(serving, wanted) else []
+    if "discovery" in wanted:
+        found.append(discovery.contract_offer())
     return [*found, *context.offers(serving)] if "session" in wanted else found
 
 

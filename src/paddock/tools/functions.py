@@ -34,13 +34,14 @@ class FunctionTool:
     @cached_property
     def tool(self) -> Tool:
         summary, described = _docstring(self.function)
+        said = getattr(self.function, "hints", None)
         return Tool(
             server="",
             name=self.name,
             description=summary,
             input_schema=self._taken.schema(described),
             output_schema=_given(self.function),
-            hints=Hints(),
+            hints=said if isinstance(said, Hints) else Hints(),
         )
 
     @cached_property

@@ -8,7 +8,8 @@ from dataclasses import asdict
 from typing import Any
 
 from paddock.definitions.definition import Definition
-from paddock.definitions.faces.face import Asked, Given, Look, Outcome, Setting, limits_of
+from paddock.definitions.faces.face import Asked, Given, Look, Outcome, Setting
+from paddock.definitions.limits import all_limits_of, limits_of
 from paddock.linting import Finding
 from paddock.model import envelope
 from paddock.model.errors import PaddockError
@@ -26,7 +27,7 @@ _OF_THE_HOST = (Verdict.LOST, Verdict.CANCELLED)
 
 def look(definition: Definition, setting: Setting) -> Look:
     """What a caller's model reads, with the limits of this installation."""
-    limits = limits_of(definition, setting.config)
+    limits = all_limits_of(definition, setting.config)
     text = definition.description.strip().format(
         calls=limits.calls,
         cpu_seconds=limits.cpu_seconds,

@@ -7,7 +7,7 @@ by arguments that fit its schema, and how what became of that is told.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, Literal, Protocol, cast
 
@@ -16,7 +16,6 @@ from paddock.definitions.definition import Definition
 from paddock.linting import Finding
 from paddock.model.artifacts import Artifact
 from paddock.model.errors import PaddockError
-from paddock.model.limits import Limits
 from paddock.model.request import Options
 from paddock.model.result import RunResult
 
@@ -115,12 +114,6 @@ class Face(Protocol):
     def spill_bytes(self, definition: Definition) -> int | None:
         """Up to how much JSON a value is given back; None: as much as the limits allow."""
         ...
-
-
-def limits_of(definition: Definition, config: Config) -> Limits:
-    """What a run may use here: the definition's limits laid over the configured ones, none above its cap."""
-    own = {name: min(value, getattr(config.caps, name)) for name, value in definition.limits.items()}
-    return replace(config.limits, **own)
 
 
 def face_of(definition: Definition) -> Face:

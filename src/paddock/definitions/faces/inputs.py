@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from paddock.config import Config
 from paddock.definitions.definition import Definition
 from paddock.definitions.faces.face import Asked, Given, Look, Outcome, Setting
+from paddock.definitions.limits import limits_of
 from paddock.linting import Finding
 from paddock.model.errors import PaddockError, RequestError
 from paddock.model.limits import MB
@@ -39,7 +39,7 @@ def asked(definition: Definition, arguments: Mapping[str, Any], setting: Setting
         "engine": definition.engine,
         "inputs": {**definition.inputs, **arguments.get("inputs", {})},
         "tools": definition.tools,
-        "limits": limits(definition, setting.config),
+        "limits": limits_of(definition, setting.config),
         "type_check": "tools" if definition.type_check else False,
         "refused_modules": definition.refused_modules,
     }
@@ -80,11 +80,6 @@ def findings(definition: Definition, found: Collection[Finding]) -> Given:
 
 def spill_bytes(definition: Definition) -> int | None:
     return None
-
-
-def limits(definition: Definition, config: Config) -> dict[str, float | int]:
-    """What a run may use: never more than this installation allows any run."""
-    return {name: min(value, getattr(config.caps, name)) for name, value in definition.limits.items()}
 
 
 def _type(result: RunResult, error: RunError) -> str:
@@ -140,7 +135,7 @@ def _taking(definition: Definition) -> list[str]:
 
 
 def _within(definition: Definition, setting: Setting) -> list[str]:
-    most = {**setting.config.limits.to_dict(), **limits(definition, setting.config)}
+    most = {**setting.config.limits.to_dict(), **limits_of(definition, setting.config)}
     packages = ", numpy and pandas" if "cpython" in setting.engines else ", in part"
     return [
         f"Python's standard library{packages}; no network; what a script writes is gone afterwards.",

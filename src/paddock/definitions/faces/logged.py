@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any, cast
 
 from paddock.definitions.definition import Definition
 from paddock.definitions.faces.face import Asked, Given, Look, Outcome, Setting
+from paddock.definitions.limits import all_limits_of
 from paddock.linting import Finding
 from paddock.model.artifacts import Artifact
-from paddock.model.errors import CodeTooLarge
-from paddock.model.limits import MB
+from paddock.model.errors import CodeTooLarge, PaddockError
+from paddock.model.limits import MB, Limits
 from paddock.model.request import Options
 from paddock.model.result import RunError, Verdict
 
@@ -29,18 +31,18 @@ _PREFIXES = {"warn": "[WARN] ", "error": "[ERROR] "}
 
 def look(definition: Definition, setting: Setting) -> Look:
     """What a caller's model reads, with the limits of this installation."""
-    limits, most_seconds = _limits(definition, setting), _most_seconds(definition, setting)
+    limits, most_seconds = all_limits_of(definition, setting.config), _most_seconds(definition, setting)
     described = definition.description.strip().format(
         spill_bytes=SPILL_BYTES,
-        wall_ms=limits["wall_seconds"] * 1000,
+        wall_ms=limits.wall_seconds * 1000,
         least_ms=_least_seconds(most_seconds) * 1000,
         most_ms=most_seconds * 1000,
-        memory_mb=limits["memory_bytes"] / MB,
-        calls=limits["calls"],
-        output_mb=limits["output_bytes"] / MB,
+        memory_mb=limits.memory_bytes / MB,
+        calls=limits.calls,
+        output_mb=limits.output_bytes / MB,
         code_kb=min(CODE_BYTES, setting.config.code_bytes) / 1024,
     )
-    return Look(described, _input_schema(limits["wall_seconds"], most_seconds), _output_schema())
+    return Look(described, _input_schema(limits.wall_seconds, most_seconds), _output_schema())
 
 
 def asked(definition: Definition, arguments: Mapping[str, Any], setting: Setting) -> Asked:
@@ -48,9 +50,9 @@ def asked(definition: Definition, arguments: Mapping[str, Any], setting: Setting
     code = arguments["code"]
     if len(code) > CODE_BYTES or len(code.encode(errors="replace")) > CODE_BYTES:
         raise CodeTooLarge(f"the code is larger than {CODE_BYTES} bytes; keep data as artifacts and read it from them")
-    limits = _limits(definition, setting)
+    limits = all_limits_of(definition, setting.config)
     if "timeout" in arguments:
-        limits["wall_seconds"] = arguments["timeout"] / 1000
+        limits = replace(limits, wall_seconds=arguments["timeout"] / 1000)
     options: Options = {"language": "javascript", "engine": definition.engine, "limits": limits}
     return Asked(code, options, connections=arguments.get("connectionSelections", {}))
 
@@ -75,8 +77,12 @@ def given(definition: Definition, asked: Asked, outcome: Outcome) -> Given:
     return Given(None, shown, is_error=result.error is not None)
 
 
+def failed(definition: Definition, asked: Asked, problem: PaddockError) -> Given | None:
+    return None
+
+
 def findings(definition: Definition, found: Collection[Finding]) -> Given:
-    raise NotImplementedError  # nothing that this face asks for lints
+    raise NotImplementedError("this face never asks to lint")
 
 
 def spill_bytes(definition: Definition) -> int | None:
@@ -85,12 +91,12 @@ def spill_bytes(definition: Definition) -> int | None:
 
 def _error(error: RunError, verdict: Verdict, asked: Asked) -> dict[str, Any]:
     """What a model reads of a failure: in the words of this tool, and with the envelope of a call that failed."""
-    limits = cast("Mapping[str, float]", asked.options["limits"])
+    limits = cast("Limits", asked.options["limits"])
     if verdict in _LIMITED:
         message = _LIMITED[verdict].format(
-            milliseconds=limits["wall_seconds"] * 1000,
-            memory_mb=limits["memory_bytes"] / MB,
-            output_mb=limits["output_bytes"] / MB,
+            milliseconds=limits.wall_seconds * 1000,
+            memory_mb=limits.memory_bytes / MB,
+            output_mb=limits.output_bytes / MB,
         )
         return {"name": error.type, "message": message, "line": error.line}
     if error.envelope is None:
@@ -107,11 +113,6 @@ def _described(artifact: Artifact) -> dict[str, Any]:
         "mimeType": artifact.mime_type,
         "size": artifact.size,
     }
-
-
-def _limits(definition: Definition, setting: Setting) -> dict[str, float | int]:
-    """Those of the definition, as far as they are allowed here."""
-    return {name: min(value, getattr(setting.config.caps, name)) for name, value in definition.limits.items()}
 
 
 def _most_seconds(definition: Definition, setting: Setting) -> float:

@@ -7,8 +7,9 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from paddock.definitions.definition import Definition
-from paddock.definitions.faces.face import Asked, Given, Look, Outcome, Setting, limits_of
+from paddock.definitions.faces.face import Asked, Given, Look, Outcome, Setting
 from paddock.definitions.faces.packages import listed
+from paddock.definitions.limits import all_limits_of
 from paddock.linting import Finding
 from paddock.model.errors import CodeTooLarge, EngineCrashed, EngineUnavailable, EnvironmentFailed, PaddockError
 from paddock.model.limits import MB, Limits
@@ -26,7 +27,7 @@ UNSTARTED = "-1"
 
 def look(definition: Definition, setting: Setting) -> Look:
     """What a caller's model reads, with the limits of this installation."""
-    limits = limits_of(definition, setting.config)
+    limits = all_limits_of(definition, setting.config)
     text = definition.description.strip().format(
         packages=listed(setting.config, " and "),
         wall_seconds=limits.wall_seconds,
@@ -48,7 +49,7 @@ def look(definition: Definition, setting: Setting) -> Look:
 def asked(definition: Definition, arguments: Mapping[str, Any], setting: Setting) -> Asked:
     """A program of its own, without tools or files."""
     language, engine = LANGUAGES[arguments["language"]]
-    limits = limits_of(definition, setting.config)
+    limits = all_limits_of(definition, setting.config)
     options: Options = {
         "language": language,
         "engine": engine,

@@ -114,7 +114,11 @@ def _input_schema(config: Config, engines: Collection[str]) -> dict[str, Any]:
                 "description": "Seconds, waiting for tools included.",
             },
             "detach": {"type": "boolean", "description": "Answer with a run_id at once, for get_run."},
-            "idempotency_key": {**text, "maxLength": 255, "description": "A retry with the same does not run again."},
+            "idempotency_key": {
+                **text,
+                "maxLength": 255,
+                "description": "A retry with the same does not run again.",
+            },
         },
         ["code"],
     )

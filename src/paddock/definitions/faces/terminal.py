@@ -9,8 +9,9 @@ from typing import Any
 
 from paddock.config import Config
 from paddock.definitions.definition import Definition
-from paddock.definitions.faces.face import Asked, Given, Look, Outcome, Setting, limits_of
+from paddock.definitions.faces.face import Asked, Given, Look, Outcome, Setting
 from paddock.definitions.faces.packages import listed
+from paddock.definitions.limits import all_limits_of
 from paddock.linting import Finding
 from paddock.model.errors import PaddockError
 from paddock.model.limits import MB, Limits
@@ -23,7 +24,7 @@ TIMED_OUT = "Execution timed out"
 
 def look(definition: Definition, setting: Setting) -> Look:
     """What a caller's model reads, with the limits of this installation."""
-    limits, most = limits_of(definition, setting.config), _most_seconds(definition, setting.config)
+    limits, most = all_limits_of(definition, setting.config), _most_seconds(definition, setting.config)
     text = definition.description.strip().format(
         packages=listed(setting.config, ", with "),
         wall_seconds=limits.wall_seconds,
@@ -50,7 +51,7 @@ def look(definition: Definition, setting: Setting) -> Look:
 
 def asked(definition: Definition, arguments: Mapping[str, Any], setting: Setting) -> Asked:
     """A program of its own, without tools or files; or its mistakes."""
-    limits = limits_of(definition, setting.config)
+    limits = all_limits_of(definition, setting.config)
     options: Options = {
         "language": definition.language or "python",
         "engine": definition.engine,
