@@ -6,6 +6,7 @@ import asyncio
 from pathlib import Path
 
 from paddock.store.database import Store
+from paddock.store.definitions import peek
 
 
 async def test_each_change_of_a_definition_is_a_new_version(store: Store) -> None:
@@ -55,3 +56,15 @@ async def test_of_those_who_save_at_once_each_makes_a_version_and_one_is_current
         assert sorted(saved.version for saved in await asyncio.gather(*saves)) == list(range(1, 11))
         history = await one.definitions.history("ada", "report")
     assert [saved.is_current for saved in history] == [True] + [False] * 9
+
+
+async def test_which_versions_are_current_is_known_without_the_store(store: Store, tmp_path: Path) -> None:
+    await store.definitions.save("ada", "report", {"a": 1})
+    await store.definitions.save("ada", "report", {"a": 2})
+    await store.definitions.save("ada", "gone", {})
+    await store.definitions.remove("ada", "gone")
+    await store.definitions.save("eve", "other", {})
+    assert peek(store.path, "ada") == await store.definitions.versions("ada") == {"report": 2}
+    assert peek(tmp_path / "nothing.db", "ada") == {}
+    (tmp_path / "odd.db").write_bytes(b"not a database" * 100)
+    assert peek(tmp_path / "odd.db", "ada") is None

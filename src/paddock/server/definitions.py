@@ -11,6 +11,7 @@ from paddock.definitions.saving import saved
 from paddock.model.errors import BadDefinition, StoreError
 from paddock.server import code
 from paddock.server.caller import LOCAL
+from paddock.store.definitions import peek
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -90,5 +91,5 @@ class Saved:
 
 async def saved_versions(serving: Serving) -> dict[str, int]:
     """The current version of each by name. A store that is not there yet is not made for that."""
-    store = serving.store
-    return await store.definitions.versions(LOCAL) if await asyncio.to_thread(store.path.exists) else {}
+    found = await asyncio.to_thread(peek, serving.store.path, LOCAL)
+    return await serving.store.definitions.versions(LOCAL) if found is None else found

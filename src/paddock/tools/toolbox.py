@@ -103,11 +103,13 @@ class Toolbox:
 
         others = await self._named([name for name in names if name not in patterns])
         servers = tuple(name for name in self._upstreams if any(may_match(each, name) for each in patterns))
-        every = await self._catalogue(servers, self._functions)
-        found = (
-            tool for each in patterns for tool in every if tool.full_name == each or fnmatchcase(tool.full_name, each)
-        )
-        return Catalogue([*others, *found], servers=self._upstreams)
+        every = list(await self._catalogue(servers, self._functions))
+        found = [
+            [tool for tool in every if fnmatchcase(tool.full_name, name)] if name in patterns else [others.find(name)]
+            for name in names
+        ]
+        linked = [tool for some in found for tool in some if tool is not None]  # in the order of the names
+        return Catalogue(linked, servers=self._upstreams)
 
     async def scope_of(self, name: str) -> Scope:
         """What one call from outside a run needs: the server that `name` speaks of, or all where it names none."""
