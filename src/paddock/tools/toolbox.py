@@ -99,6 +99,8 @@ class Toolbox:
         patterns = [] if isinstance(names, str) or not isinstance(names, Iterable) else list(filter(is_pattern, names))
         if not patterns:
             return await self._named(names)
+        if set(names) == {"*"}:
+            return await self.catalogue()  # which is kept, with the names of all its functions
         from paddock.tools.catalogue import Catalogue
 
         others = await self._named([name for name in names if name not in patterns])
