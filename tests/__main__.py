@@ -12,8 +12,11 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-WALLS = ("tests/escape", "tests/guest", "tests/jail", "tests/node", "tests/javascript", "tests/contract")
-"""What is about guests and what holds them in: about half of the time."""
+WALLS = (
+    *("tests/escape", "tests/guest", "tests/jail", "tests/node", "tests/javascript", "tests/contract"),
+    *("tests/reference", "tests/conformance"),
+)
+"""What is about guests and what holds them in, and tools that run in them: about half of the time."""
 
 
 def main(options: list[str]) -> int:

@@ -231,8 +231,8 @@
 
   function isOutOfMemory(error) {
     const message = messageOf(error);
-    // The second is what QuickJS says where there is no memory for the words of the first.
-    return (message === 'out of memory' || message === 'Invalid error message') &&
+    // The others are what QuickJS says where there is no memory for the words of the first, or for any.
+    return (message === 'out of memory' || message === 'Invalid error message' || message === '') &&
       read(error, 'name', '') === 'InternalError';
   }
 

@@ -23,7 +23,10 @@ OUTPUT_BYTES = 1024 * 1024
 """What a run may print where nothing is said of it."""
 STUCK = "the script waits for something that never happens"
 OK = '{"status":"ok"}'
-NO_MEMORY = ("InternalError: out of memory", "InternalError: Invalid error message", "null", "")
+NO_MEMORY = (
+    *("InternalError: out of memory", "InternalError: Invalid error message", "InternalError:", "InternalError"),
+    *("null", ""),
+)
 """What QuickJS says where it has no memory: the less, the less it has."""
 UNCAUGHT_NULL = '"message":"Uncaught null"'
 """What QuickJS throws where there is no memory for an error; and what a script may throw itself."""

@@ -16,6 +16,8 @@ from contextlib import suppress
 RESERVE_BYTES = 1 << 30
 RESERVE_SHARE = 20
 """Of the disk, one part in so many stays free, or RESERVE_BYTES if that is less."""
+OWN_SHARE = 64
+"""A file system notes where a file lies in blocks that count as the file's: one part in so many may be of that kind."""
 LEAST_MAPPED_BYTES = 1 << 20
 LONG_PATH = 2000
 HIDDEN_LOOKS = 10
@@ -38,13 +40,18 @@ class Quota:
 
     def exceeded(self, pids: Iterable[int] = (), proc: int | None = None) -> bool:
         """Whether there is more than there may be, now. `pids` are looked at for files that have lost their name."""
+        pids = tuple(pids)
+        # A file that is gone and one that came while we looked are counted both: only what is seen twice is too much.
+        return self._is_over(pids, proc) and self._is_over(pids, proc)
+
+    def _is_over(self, pids: tuple[int, ...], proc: int | None) -> bool:
         try:
             held = self._named()
             if proc is not None:
                 held |= self._nameless(pids, proc)
         except (OSError, _TooMany):
             return True  # whatever hides files from us must not be a way around the limit
-        return sum(held.values()) > self._size_bytes or self._disk_is_short()
+        return sum(held.values()) > self._size_bytes + self._size_bytes // OWN_SHARE or self._disk_is_short()
 
     def _named(self) -> dict[tuple[int, int], int]:
         held: dict[tuple[int, int], int] = {}
