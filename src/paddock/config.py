@@ -146,6 +146,8 @@ class Config:
     environments: Mapping[str, EnvironmentConfig] = field(default_factory=lambda: dict(BUILT_IN))
     tools: ToolsConfig = field(default_factory=ToolsConfig)
     upstreams: Mapping[str, Any] = field(default_factory=dict, metadata=RAW)
+    context: Mapping[str, Any] = field(default_factory=dict, metadata=RAW)
+    connections: Mapping[str, Any] = field(default_factory=dict, metadata=RAW)
     store: StoreConfig = field(default_factory=StoreConfig)
     artifacts: ArtifactsConfig = field(default_factory=ArtifactsConfig)
 

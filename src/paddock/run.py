@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from paddock.model.tools import Tool
     from paddock.sync import Background
     from paddock.tools.health import Health
+    from paddock.tools.injection import Injection
 
 
 class Paddock:
@@ -185,6 +186,11 @@ class Paddock:
         secrets = self._toolbox.secrets
         return redacted_json(text, secrets) if secrets or may_hold_secrets(text) else text
 
+    @property
+    def injection(self) -> Injection | None:
+        """What is added to calls of upstream tools, by the configuration; None: nothing."""
+        return self._toolbox.injection
+
     def upstreams(self) -> Mapping[str, Health]:
         """How each MCP server is, by its name. Nothing is connected for that."""
         return self._toolbox.health()
@@ -192,7 +198,8 @@ class Paddock:
     async def _run(self, request: Request, watch: Watch | None, within: Belonging | None = None) -> RunResult:
         self._stay_in_one_loop()
         scope = await self._toolbox.scope(request.tools, request.code, request.language, request.inputs)
-        scope.own = by_name(within.tools) if within is not None else {}
+        if within is not None:
+            scope.own, scope.context = within.tools, within.context or scope.context
         plan = await self._plan(request, scope)
         held = Held(watch)
         held.late = may_move(plan, engines=self._factories)

@@ -111,8 +111,11 @@ SCRIPTS = (
     +t > 0, clearTimeout(t), clearTimeout(undefined), clearTimeout(99999)]
     """,
     """
-    let n = 0; const i = setInterval(() => { if (++n === 3) clearInterval(i) }, 1);
-    await new Promise(r => setTimeout(r, 30)); n
+    let n = 0
+    await new Promise(r => {
+      const i = setInterval(() => { if (++n === 3) { clearInterval(i); setTimeout(r, 20) } }, 1)
+    })
+    n
     """,
     """
     let n = 0; const id = setTimeout(() => n++, 5); clearInterval(id); await new Promise(r => setTimeout(r,

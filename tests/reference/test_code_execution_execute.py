@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
@@ -20,9 +21,19 @@ from paddock.model.limits import CAPS
 from paddock.server.mcp import server
 from tests.envelopes import problems
 from tests.server.conftest import ERAS, opened, over_stdio, served
+from tests.tools.upstreams import SEEING
 
 NAME = "code-execution_execute"
 SHOP = Config(upstreams={"shop": shop()})
+CONNECTED = Config(
+    upstreams={"it": {"command": sys.executable, "args": [SEEING, "stdio"]}},
+    connections={
+        "it": [
+            {"id": "first", "arguments": {"PCID": "conn_1", "account": "a"}},
+            {"id": "second", "arguments": {"PCID": "conn_2"}},
+        ]
+    },
+)
 
 
 @asynccontextmanager
@@ -286,8 +297,45 @@ async def test_a_code_tool_is_not_callable_from_a_script() -> None:
     assert error["envelope"]["error_kind"] == "tool_not_found"
 
 
-async def test_connections_may_be_selected() -> None:
-    assert await gives("return 1", connectionSelections={"shop": "conn_1"}) == {"result": 1}
+@pytest.mark.parametrize(
+    ("selections", "used"),
+    [({}, "conn_1"), ({"it": "second"}, "conn_2"), ({"/it": "first"}, "conn_1")],
+)
+async def test_a_call_is_made_by_the_connection_that_is_selected_else_by_the_first(
+    selections: dict[str, str], used: str
+) -> None:
+    code = "return (await callTool('/it', 'items', {})).arguments.PCID"
+    assert await gives(code, CONNECTED, connectionSelections=selections) == {"result": used}
+
+
+async def test_a_selection_of_the_call_comes_before_that_of_the_session_and_does_not_change_it() -> None:
+    code = "return (await callTool('it', 'items', {})).arguments.PCID"
+    async with connected(CONNECTED) as client:
+        await client.call_tool("select_connections", {"it": "second"})
+        answers = [await execute(client, code, **more) for more in ({}, {"connectionSelections": {"it": "first"}}, {})]
+    assert [told(answer)["result"] for answer in answers] == ["conn_2", "conn_1", "conn_2"]
+
+
+@pytest.mark.parametrize(
+    ("selections", "words"),
+    [
+        ({"it": "secnod"}, "there is no connection 'secnod' of 'it'; did you mean 'second'?"),
+        ({"crm": "first"}, "there is nothing to choose for 'crm'; there is: it"),
+    ],
+)
+async def test_a_selection_that_is_not_there_is_refused_and_says_what_is(
+    selections: dict[str, str], words: str
+) -> None:
+    async with connected(CONNECTED) as client:
+        answer = await execute(client, "return 1", connectionSelections=selections)
+    assert answer.is_error
+    assert words in answer.content[0].text
+
+
+@pytest.mark.parametrize("name", ["PCID", "pcid", "account"])
+async def test_a_connection_id_and_the_configured_names_are_not_passed_by_hand(name: str) -> None:
+    error = (await fails(f"await callTool('it', 'items', {{{name}: 'conn_2'}})", CONNECTED))["error"]
+    assert error["envelope"]["error_code"] == "CONTEXT_NOT_ALLOWED"
 
 
 @pytest.mark.parametrize(

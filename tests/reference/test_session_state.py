@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from itertools import count
 from typing import Any
 
 import httpx2 as httpx
@@ -58,11 +59,11 @@ class Speaking:
     """A client of an older era that can change its token, which no client of an SDK does."""
 
     def __init__(self, web: httpx.AsyncClient, address: str) -> None:
-        self._web, self._address = web, address
+        self._web, self._address, self._ids = web, address, count(1)
 
     async def ask(self, method: str, params: dict[str, Any], **headers: str) -> Any:
         accept = {"accept": "application/json, text/event-stream", "mcp-protocol-version": "2025-11-25"}
-        body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        body = {"jsonrpc": "2.0", "id": next(self._ids), "method": method, "params": params}
         answer = await self._web.post(self._address, json=body, headers=accept | headers)
         lines = [line.removeprefix("data: ") for line in answer.text.splitlines() if line.startswith("data: {")]
         return answer.headers.get("mcp-session-id"), json.loads(lines[-1])["result"]

@@ -16,6 +16,7 @@ from paddock.tools.upstream_config import parse
 SERVERS = Path(__file__).parent / "servers"
 PLAIN, HOSTILE = str(SERVERS / "plain.py"), str(SERVERS / "hostile.py")
 HOSTILE_HTTP = str(SERVERS / "hostile_http.py")
+SEEING = str(SERVERS / "seeing.py")
 TOKEN = "tok-4f9c1d77aa"  # noqa: S105  what the hostile ones are given
 
 Connect = Callable[..., Upstream]
@@ -87,11 +88,11 @@ def serve() -> Iterator[Serve]:
     """Starts our own server over HTTP and gives its address; all are ended afterwards."""
     running: list[subprocess.Popen[str]] = []
 
-    def start(*kind: str, fail_file: Path | None = None) -> str:
+    def start(*kind: str, fail_file: Path | None = None, program: str = PLAIN) -> str:
         log = subprocess.DEVNULL
         env = {"FAIL_FILE": str(fail_file)} if fail_file else {}
         server = subprocess.Popen(
-            [sys.executable, PLAIN, *kind], stdout=subprocess.PIPE, stderr=log, text=True, env=env
+            [sys.executable, program, *kind], stdout=subprocess.PIPE, stderr=log, text=True, env=env
         )
         running.append(server)
         assert server.stdout is not None

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypedDict
 
 from paddock.model.artifacts import Artifacts
+from paddock.model.context import Context
 from paddock.model.errors import BadInput, RequestError, UnknownTool
 from paddock.model.events import ToolCall
 from paddock.model.files import File
 from paddock.model.limits import Limits
+from paddock.model.tools import OwnTool
 from paddock.model.words import nearest
 
 LANGUAGES = ("python", "javascript", "typescript")
@@ -84,4 +86,5 @@ class Belonging:
     artifacts: Artifacts | None = None  # None: the library's own
     definition: str | None = None
     session: str | None = None
-    tools: tuple[Callable[..., Any], ...] = ()  # of the session itself: found by `call_tool` before any other
+    tools: Mapping[str, OwnTool] = field(default_factory=dict)  # the session's: found by `call_tool` before any other
+    context: Context | None = None  # what is added to its calls

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 ANY_OBJECT: Mapping[str, Any] = {"type": "object"}
 
@@ -31,6 +31,7 @@ class Tool:
     hints: Hints = Hints()
     tags: tuple[str, ...] = ()
     title: str = ""
+    added: Mapping[str, bool] = field(default_factory=dict)  # arguments that the host adds; whether the tool needs them
 
     @property
     def full_name(self) -> str:
@@ -43,3 +44,14 @@ class Tool:
         from hashlib import sha256  # 2 ms that only who has tools need spend
 
         return sha256(self.full_name.encode(errors="replace")).hexdigest()[:6]
+
+
+class OwnTool(Protocol):
+    """A tool that whoever runs a script has beside all others, for this run."""
+
+    @property
+    def tool(self) -> Tool: ...
+
+    async def call(self, arguments: Mapping[str, Any]) -> Any:
+        """What it gives for arguments that its schema allows."""
+        ...

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from paddock.model.artifacts import Artifact, Owner
+from paddock.model.context import Context
 
 LOCAL = "local"
 """The one principal there is until callers can be told apart: whoever reaches a server on loopback."""
@@ -24,6 +25,7 @@ class Session:
     files: dict[str, Artifact] = field(default_factory=dict)  # attached, by their ids
     token_digest: bytes = b""  # of what the client authenticates with
     state_reason: str | None = None  # why what its client set before is not here
+    context: Context = field(default_factory=Context)
 
 
 @dataclass(frozen=True, slots=True)

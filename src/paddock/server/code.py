@@ -66,6 +66,7 @@ class _Code:
         self._serving, self._definition = serving, definition
         self.face: Face = face_of(definition)
         self.setting = Setting(serving.config, registry.available())
+        self._has_session_tools = context.is_offered(serving, definition.companions)
 
     async def call(self, caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
         asked = self.face.asked(self._definition, arguments, self.setting)
@@ -74,6 +75,8 @@ class _Code:
 
             found = await alint(asked.code, mode=asked.options.get("mode", "expression"))
             return _answered(self.face.findings(self._definition, found), ())
+        if asked.connections:
+            asked = replace(asked, connections=context.chosen(self._serving, asked.connections))
         if asked.uses_files or asked.artifacts:
             asked = await with_files(self._serving, caller, asked)
         run = _Run(new_run_id(), caller, asked)
@@ -127,8 +130,9 @@ class _Code:
     async def _run(self, run: _Run) -> RunResult:
         """Follow the run to its end, telling the caller how far it is. However it ends, that is written down."""
         runs, artifacts = self._serving.store.runs, self._serving.artifacts.of(run.caller.owner, run.id)
-        own = context.tools_of(run.caller) if "session" in self._definition.companions else ()
-        within = Belonging(run.id, artifacts, self._definition.name, run.caller.owner.session, own)
+        held = context.of_run(run.caller, run.asked.connections)
+        own = context.tools_of(self._serving, run.caller, held) if self._has_session_tools else {}
+        within = Belonging(run.id, artifacts, self._definition.name, run.caller.owner.session, own, held)
         telling = Telling(run.caller.report, partial(runs.printed, run.id))
         result, verdict = None, Verdict.LOST
         try:

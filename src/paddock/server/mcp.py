@@ -249,7 +249,7 @@ def _companions(serving: Serving, definitions: Sequence[Definition]) -> list[Off
     found = discovery.offers(serving) if _is_discovered(serving, wanted) else []
     if "discovery" in wanted:
         found.append(discovery.contract_offer())
-    return [*found, *context.offers(serving)] if "session" in wanted else found
+    return [*found, *context.offers(serving)] if context.is_offered(serving, wanted) else found
 
 
 def _is_discovered(serving: Serving, wanted: Collection[str]) -> bool:

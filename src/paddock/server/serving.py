@@ -13,6 +13,7 @@ from paddock.config import Config
 from paddock.model.errors import StoreError
 from paddock.run import Paddock
 from paddock.server.caller import Sessions
+from paddock.server.context import session_tools
 from paddock.store.artifacts import StoredArtifacts
 from paddock.store.database import Store
 
@@ -38,6 +39,7 @@ class Serving:
         self.has_tools = bool(tools) or bool(self.paddock.upstreams())
         """Whether there is anything that a script could call."""
         self.sessions = Sessions()
+        self.session_tools = session_tools(self.paddock.injection)
         self.under_way: dict[str, asyncio.Task[Any]] = {}
         """Detached runs, by their ids."""
         self._tidying: asyncio.Task[None] | None = None

@@ -167,12 +167,17 @@ class Broker:
 
     async def _problem(self, tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
         """What is wrong with the arguments: something that is the host's to add, or what the tool's schema forbids."""
+        injection = self._toolbox.injection
         if tool.server:
             from paddock.tools.context import passed_by_hand
 
-            if names := passed_by_hand(arguments, tool.input_schema):
+            added = injection.names(tool.server) if injection is not None else ()
+            if names := passed_by_hand(arguments, tool.input_schema, added):
                 return envelope.context_not_allowed(tool.full_name, names)
-        return (await self._toolbox.validator(tool)).problems(dict(arguments), tool.full_name)
+        problem = (await self._toolbox.validator(tool)).problems(dict(arguments), tool.full_name)
+        if problem is None and tool.server and injection is not None:
+            problem = injection.missing(tool, self._scope.context)
+        return problem
 
     async def _refused(self, asked: _Asked, name: str, tool: Tool | None, said: dict[str, Any]) -> Answer:
         """Write down a call that is not made, with the reason."""
@@ -232,6 +237,7 @@ class Broker:
                 timeout_seconds=self._rules.call_seconds,
                 progress=self._progress,
                 create_artifact=self._create_artifact,
+                context=self._scope.context,
             )
         except CallFailed as problem:
             return _failure(envelope.with_meta(problem.envelope(tool.full_name), normalized=notes))

@@ -8,11 +8,14 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+from paddock.tools.injection import NOTHING, Injected
 from paddock.tools.upstream_errors import CallFailed, broken
 
 if TYPE_CHECKING:
+    from mcp_types import RequestParamsMeta
+
     from paddock.tools.connection import Connection
     from paddock.tools.http_client import Exchange
 
@@ -42,6 +45,7 @@ class Call:
     tool: str
     arguments: Mapping[str, Any]
     progress: Progress | None = None
+    injected: Injected = NOTHING  # by the host; the arguments are the script's
 
     def __post_init__(self) -> None:
         """Refuse what JSON has no form for. The SDK finds out while it writes, and that ends the whole connection."""
@@ -57,6 +61,7 @@ class Call:
 
         from paddock.tools.http_client import EXCHANGE
 
+        exchange.headers = self.injected.headers
         EXCHANGE.set(exchange)
         name = connection.server.name
         try:
@@ -81,8 +86,9 @@ class Call:
             if self.progress is not None and is_number and next(heard) < PROGRESS_EVENTS:
                 self.progress(progress, total, (message or "")[:PROGRESS_CHARACTERS])
 
-        server, arguments = connection.server.name, dict(self.arguments)
-        params = CallToolRequestParams(name=self.tool, arguments=arguments)
+        server, arguments = connection.server.name, {**self.arguments, **self.injected.arguments}
+        meta = cast("RequestParamsMeta", dict(self.injected.meta)) or None
+        params = CallToolRequestParams(name=self.tool, arguments=arguments, _meta=meta)
         for _ in range(MOST_ROUNDS):
             raw = await connection.session.send_request(
                 CallToolRequest(params=params), _raw(), progress_callback=told if self.progress else None
@@ -94,7 +100,7 @@ class Call:
                 raise CallFailed("precondition_failed", "INPUT_REQUIRED", summary)
             await asyncio.sleep(AGAIN_SECONDS)
             state = raw.get("requestState")
-            params = CallToolRequestParams(name=self.tool, arguments=arguments, request_state=state)
+            params = CallToolRequestParams(name=self.tool, arguments=arguments, request_state=state, _meta=meta)
         raise broken(f"The server '{server}' put the answer off {MOST_ROUNDS} times.")
 
 

@@ -7,10 +7,10 @@ for whoever makes the call, and a failure is given on as a status, so that one c
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from time import time
 from typing import TYPE_CHECKING, Any
@@ -33,8 +33,9 @@ MOST_REDIRECTS = 10
 
 @dataclass(slots=True)
 class Exchange:
-    """How the HTTP side of one request went."""
+    """How the HTTP side of one request went, and what is added to it."""
 
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     status: int = 0
     said: str = ""
     retry_after_seconds: float | None = None
@@ -48,6 +49,11 @@ EXCHANGE: ContextVar[Exchange | None] = ContextVar("exchange", default=None)
 """That of the request being sent. The SDK's transports run each request in the context of whoever sent it."""
 
 
+def beside(exchange: Exchange | None) -> Exchange:
+    """That of a message about another request: it carries the same headers, and how it goes is its own."""
+    return Exchange(headers={} if exchange is None else exchange.headers)
+
+
 class Client(httpx2.AsyncClient):
     """One server's connections. Asks for bodies that are not compressed: a small one could become a huge one."""
 
@@ -59,8 +65,10 @@ class Client(httpx2.AsyncClient):
         self._limit = server.answer_bytes
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        exchange = EXCHANGE.get() or Exchange()
+        request.headers.update(exchange.headers)
         # The rest of a stream that ended says nothing about the request that began it.
-        note = (EXCHANGE.get() if "last-event-id" not in request.headers else None) or Exchange()
+        note = exchange if "last-event-id" not in request.headers else Exchange()
         if len(self.cookies.jar) > MOST_COOKIES:
             self.cookies.clear()
         try:

@@ -28,7 +28,12 @@ def toolbox_of(
         from paddock.tools.policy import parse
 
         rules = Rules(parse(settings.policy), settings.repair, settings.call_seconds)
-    return Toolbox(functions, servers, patience_seconds=settings.connect_seconds), rules
+    injection = None
+    if config.context or config.connections:
+        from paddock.tools import injection_settings
+
+        injection, servers = injection_settings.parse(config.context, config.connections, servers)
+    return Toolbox(functions, servers, patience_seconds=settings.connect_seconds, injection=injection), rules
 
 
 def _servers(config: Config, mcp_config: str | Path | None) -> tuple[Server, ...]:

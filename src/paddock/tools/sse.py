@@ -18,7 +18,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.shared.message import SessionMessage
 
 from paddock.tools.guard import heard
-from paddock.tools.http_client import EXCHANGE, Client, Exchange
+from paddock.tools.http_client import EXCHANGE, Client, Exchange, beside
 from paddock.tools.lines import Line, message
 from paddock.tools.outgoing import NOTICE_SECONDS, Outgoing, cancelled_by
 from paddock.tools.stdio import Trace
@@ -109,7 +109,7 @@ class _Posts:
                 number = cancelled_by(said)
                 if number is not None and number in self._waiting:
                     self._waiting[number].cancel()
-                group.start_soon(self._notify, said)
+                group.start_soon(self._notify, said, exchange)
 
     async def _request(self, said: mcp_types.JSONRPCRequest, exchange: Exchange | None) -> None:
         EXCHANGE.set(exchange)
@@ -125,8 +125,8 @@ class _Posts:
             finally:
                 del self._waiting[said.id]
 
-    async def _notify(self, said: mcp_types.JSONRPCMessage) -> None:
-        EXCHANGE.set(Exchange())
+    async def _notify(self, said: mcp_types.JSONRPCMessage, exchange: Exchange | None) -> None:
+        EXCHANGE.set(beside(exchange))
         with anyio.move_on_after(NOTICE_SECONDS):
             await self._posted(said)
 

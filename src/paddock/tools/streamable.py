@@ -24,7 +24,7 @@ from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPC
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from paddock.tools.guard import heard
-from paddock.tools.http_client import EXCHANGE, Client, Exchange
+from paddock.tools.http_client import EXCHANGE, Client, Exchange, beside
 from paddock.tools.lines import parsed
 from paddock.tools.outgoing import NOTICE_SECONDS, Outgoing, cancelled_by
 
@@ -106,11 +106,11 @@ class _Posts:
                 self._waiting[said.id] = post
                 self._group.start_soon(self._request, said, headers, post, exchange)
             elif isinstance(said, JSONRPCNotification) and said.method == "notifications/initialized":
-                await self._notify(said, headers, None)
+                await self._notify(said, headers, None, exchange)
                 if self._session:
                     self._group.start_soon(self._listen)
             elif (abandoned := self._abandoned(said)) is None or not abandoned.is_modern:
-                self._group.start_soon(self._notify, said, headers, abandoned)
+                self._group.start_soon(self._notify, said, headers, abandoned, exchange)
             else:
                 abandoned.scope.cancel()
 
@@ -142,8 +142,10 @@ class _Posts:
         over = _Post(is_modern=True) if self._version in MODERN_PROTOCOL_VERSIONS else None
         return self._waiting.get(number, over)
 
-    async def _notify(self, said: JSONRPCMessage, headers: dict[str, str], abandoned: _Post | None) -> None:
-        EXCHANGE.set(Exchange())
+    async def _notify(
+        self, said: JSONRPCMessage, headers: dict[str, str], abandoned: _Post | None, exchange: Exchange | None
+    ) -> None:
+        EXCHANGE.set(beside(exchange))
         with anyio.move_on_after(NOTICE_SECONDS):
             async with self._opened("POST", headers, said):
                 pass

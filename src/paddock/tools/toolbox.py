@@ -11,9 +11,10 @@ from fnmatch import fnmatchcase
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from paddock.model.context import Context
 from paddock.model.errors import RequestError, UnknownLanguage, UnknownTool
 from paddock.model.events import Answer, Progress
-from paddock.model.tools import Tool
+from paddock.model.tools import OwnTool, Tool
 from paddock.model.words import nearest
 from paddock.tools.functions import FunctionTool
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from paddock.tools.answers import CreateArtifact
     from paddock.tools.catalogue import Catalogue
     from paddock.tools.health import Health
+    from paddock.tools.injection import Injection
     from paddock.tools.schema import Validator
     from paddock.tools.server import Server
     from paddock.tools.upstream import Upstream
@@ -48,12 +50,16 @@ class Toolbox:
         servers: Iterable[Server] = (),
         *,
         patience_seconds: float = PATIENCE_SECONDS,
+        injection: Injection | None = None,
     ) -> None:
         self._functions = functions
         self._upstreams = _upstreams(servers)
         self._patience_seconds = patience_seconds
+        self.injection = injection
+        """What is added to calls; None: nothing."""
         self._validators: dict[str, tuple[Tool, Validator]] = {}
         self._catalogues: dict[tuple[str, ...], tuple[Lists, Catalogue]] = {}
+        self._shown_of: dict[str, tuple[tuple[Tool, ...], tuple[Tool, ...]]] = {}
         self.secrets = tuple(secret for upstream in self._upstreams.values() for secret in upstream.server.secrets)
 
     async def scope(
@@ -246,6 +252,7 @@ class Toolbox:
         timeout_seconds: float,
         progress: Callable[[Progress], None],
         create_artifact: CreateArtifact,
+        context: Context,
     ) -> Answer:
         """What the tool gives. Raises what a function raises, and `CallFailed` for an upstream."""
         if not tool.server:
@@ -256,7 +263,10 @@ class Toolbox:
             progress(Progress(done, total, message))
 
         upstream = self._upstreams[tool.server]
-        result = await upstream.call(tool.name, arguments, timeout_seconds=timeout_seconds, progress=heard)
+        injected = None if self.injection is None else self.injection.of(tool, context)
+        result = await upstream.call(
+            tool.name, arguments, timeout_seconds=timeout_seconds, progress=heard, injected=injected
+        )
         return await answers.answer(result, tool, create_artifact)
 
     async def close(self) -> None:
@@ -289,7 +299,16 @@ class Toolbox:
 
         tools = await upstream.tools(wait_seconds=self._patience_seconds)
         # Code that runs code would escape the limits of its run.
-        return () if upstream.health.is_paddock or any(CODE_TOOL in tool.tags for tool in tools) else tools
+        if upstream.health.is_paddock or any(CODE_TOOL in tool.tags for tool in tools):
+            return ()
+        return tools if self.injection is None else self._shown(upstream.name, tools, self.injection)
+
+    def _shown(self, server: str, tools: tuple[Tool, ...], injection: Injection) -> tuple[Tool, ...]:
+        """The tools as scripts see them; the same ones again as long as they are the same."""
+        known = self._shown_of.get(server)
+        if known is None or known[0] is not tools:
+            known = self._shown_of[server] = (tools, tuple(map(injection.shown, tools)))
+        return known[1]
 
 
 def is_pattern(name: object) -> bool:
@@ -340,8 +359,9 @@ class Scope:
         functions: tuple[str, ...] | None = None,
     ) -> None:
         self.links = links  # full names of tools by the names of functions in the script
-        self.own: Mapping[str, FunctionTool] = {}  # of the run's session: no server's tool answers in their place
+        self.own: Mapping[str, OwnTool] = {}  # of the run's session: no server's tool answers in their place
         self.functions = tuple(links) if functions is None else functions  # those that it might have used
+        self.context = Context()
         self._toolbox = toolbox
         self._catalogue = catalogue
         self._is_closed = is_closed

@@ -20,6 +20,7 @@ from paddock.tools.backoff import Backoff
 from paddock.tools.call import Call, Progress, Result, complaint
 from paddock.tools.credentials import redact
 from paddock.tools.health import Health, State, is_paddock
+from paddock.tools.injection import NOTHING, Injected
 from paddock.tools.upstream_errors import CallFailed, broken, network, timed_out
 
 if TYPE_CHECKING:
@@ -118,10 +119,11 @@ class Upstream:
         *,
         timeout_seconds: float | None = None,
         progress: Progress | None = None,
+        injected: Injected | None = None,
     ) -> Result:
         """Call a tool. Raises CallFailed; whoever is cancelled, or waits no longer, has the server told so."""
         seconds = self.server.timeout_seconds if timeout_seconds is None else timeout_seconds
-        task: asyncio.Task[Result] = self._spawn(self._call(Call(name, arguments, progress)))
+        task: asyncio.Task[Result] = self._spawn(self._call(Call(name, arguments, progress, injected or NOTHING)))
         try:
             await asyncio.wait({task}, timeout=seconds)
         finally:

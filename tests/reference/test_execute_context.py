@@ -1,0 +1,244 @@
+"""Context of `execute`: set once it rides every call, and what becomes of it in each kind of session."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client
+
+from paddock import Config
+from paddock.definitions.definition import shipped
+from paddock.server.mcp import server
+from paddock.server.serving import Serving
+from tests.envelopes import problems
+from tests.reference.test_session_state import CLEAN, NONE, SWAPPED, speaking
+from tests.server.conftest import ERAS, opened, over_stdio, served
+from tests.tools.upstreams import SEEING
+
+EXECUTE = shipped("execute")
+SETTINGS = f"""
+[upstreams.it]
+command = {json.dumps(sys.executable)}
+args = [{json.dumps(SEEING)}, "stdio"]
+
+[context.active_identity]
+description = "Whose orders they are."
+parameter = "identity_id"
+argument = "identity_id"
+servers = ["it"]
+
+[context.region]
+argument = "region"
+values = ["eu", "us"]
+servers = ["it"]
+
+[context.active_profile]
+parameter = "profile_id"
+meta = "example/profile"
+servers = ["*"]
+required_by = ["it.plain"]
+
+[[connections.it]]
+id = "first"
+arguments = {{PCID = "conn_1"}}
+
+[[connections.it]]
+id = "second"
+title = "the second account"
+arguments = {{PCID = "conn_2"}}
+"""
+ORDERS = "return (await call_tool('it.orders', {'limit': 1}))['arguments'].get('identity_id')"
+ITEMS = "return (await call_tool('it.items', {}))['arguments']"
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Path:
+    file = tmp_path / "paddock.toml"
+    file.write_text(SETTINGS)
+    return file
+
+
+@asynccontextmanager
+async def holding(settings: Path) -> AsyncIterator[Serving]:
+    async with opened(Config.load(settings, {})) as serving:
+        yield serving
+
+
+async def gives(client: Any, name: str, **arguments: Any) -> Any:
+    result = await client.call_tool(name, arguments)
+    assert not result.is_error, result.content
+    return result.structured_content or result.content[0].text
+
+
+async def fails(client: Any, name: str, **arguments: Any) -> dict[str, Any]:
+    result = await client.call_tool(name, arguments)
+    assert result.is_error
+    said: dict[str, Any] = json.loads(result.content[0].text)
+    assert problems(said) == []
+    return said
+
+
+async def test_each_field_has_its_setter_and_set_context_takes_at_least_one_of_them(settings: Path) -> None:
+    async with holding(settings) as serving, Client(server(serving, [EXECUTE])) as client:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        empty = await fails(client, "set_context")
+        wrong = await fails(client, "set_region", region="mars")
+        unknown = await fails(client, "set_context", regoin="eu")
+    taken = {name: list(tools[name].input_schema["properties"]) for name in tools if name.startswith("set_")}
+    assert taken == {
+        "set_active_identity": ["identity_id"],
+        "set_region": ["region"],
+        "set_active_profile": ["profile_id"],
+        "set_context": ["identity_id", "region", "profile_id"],
+    }
+    assert "Whose orders they are." in (tools["set_active_identity"].description or "")
+    assert (empty["error_kind"], wrong["error_code"]) == ("mcp_input_validation", "SCHEMA_ENUM_MISMATCH")
+    assert "Did you mean 'region'" in " ".join(unknown["hints"])
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_over_stdio_what_is_set_rides_every_later_call_of_the_session(settings: Path, era: str) -> None:
+    async with over_stdio(era, "--definitions", "execute", "--config", str(settings)) as client:
+        missing = await fails(client, "execute", code=ORDERS)
+        done = await gives(client, "set_active_identity", identity_id="id_1")
+        first = await gives(client, "execute", code=ORDERS)
+        await gives(client, "set_context", identity_id="id_2", region="us")
+        second = [await gives(client, "execute", code=ORDERS) for _ in range(2)]
+        inside = await gives(client, "execute", code=f"await call_tool('set_region', {{'region': 'eu'}})\n{ITEMS}")
+        after = await gives(client, "execute", code=ITEMS)
+    assert (missing["error_kind"], missing["error_code"]) == ("precondition_failed", "ACTIVE_IDENTITY_REQUIRED")
+    assert missing["tool"] == "it.orders"
+    assert done == {"set": {"identity_id": "id_1"}, "state_scope": "session"}
+    assert (first, second) == ("id_1", ["id_2", "id_2"])
+    assert inside == after == {"region": "eu", "PCID": "conn_1"}
+
+
+async def test_over_http_an_older_era_keeps_it_for_its_session_and_for_no_other(settings: Path) -> None:
+    async with (
+        holding(settings) as serving,
+        served(serving, EXECUTE) as address,
+        Client(address, mode="legacy") as one,
+        Client(address, mode="legacy") as other,
+    ):
+        await gives(one, "set_active_identity", identity_id="id_1")
+        assert await gives(one, "execute", code=ORDERS) == "id_1"
+        assert (await fails(other, "execute", code=ORDERS))["error_code"] == "ACTIVE_IDENTITY_REQUIRED"
+
+
+@pytest.mark.parametrize("engine", ["auto", "cpython"])
+async def test_without_a_session_it_is_set_inside_the_script_and_holds_for_that_run(
+    settings: Path, engine: str
+) -> None:
+    more = "import secrets\n" if engine == "cpython" else ""
+    code = (
+        f"{more}await call_tool('set_active_identity', {{'identity_id': 'id_9'}})\n"
+        "before = await call_tool('get_session_state', {})\n"
+        "found = (await call_tool('it.orders', {'limit': 1}))['arguments']['identity_id']\n"
+        "return {'found': found, 'same': before == await call_tool('get_session_state', {}), 'state': before}"
+    )
+    async with (
+        holding(settings) as serving,
+        served(serving, EXECUTE) as address,
+        Client(address, mode="2026-07-28") as client,
+    ):
+        outside = await fails(client, "set_active_identity", identity_id="id_9")
+        assert await gives(client, "execute", code=code) == {"found": "id_9", "same": True, "state": NONE}
+        assert (await fails(client, "execute", code=ORDERS))["error_code"] == "ACTIVE_IDENTITY_REQUIRED"
+    assert (outside["error_kind"], outside["error_code"]) == ("precondition_failed", "SESSION_REQUIRED")
+    assert "inside the script" in outside["hints"][0]
+
+
+async def test_another_token_clears_what_was_set_at_once_until_it_is_set_anew(settings: Path) -> None:
+    async with holding(settings) as serving, speaking(serving) as (client, session):
+
+        async def call(token: str, name: str, **arguments: Any) -> Any:
+            headers = {"mcp-session-id": session, "authorization": f"Bearer {token}"}
+            _, result = await client.ask("tools/call", {"name": name, "arguments": arguments}, **headers)
+            return result.get("structuredContent") or result["content"][0]["text"]
+
+        await call("first", "set_active_identity", identity_id="id_of_the_first")
+        await call("first", "select_connections", it="second")
+        assert await call("first", "execute", code=ORDERS) == "id_of_the_first"
+        assert "ACTIVE_IDENTITY_REQUIRED" in await call("second", "execute", code=ORDERS)
+        assert await call("second", "execute", code=ITEMS) == {"PCID": "conn_1"}
+        assert await call("second", "get_session_state") == SWAPPED
+        await call("second", "set_active_identity", identity_id="id_of_the_second")
+        assert await call("second", "get_session_state") == CLEAN
+        assert await call("second", "execute", code=ORDERS) == "id_of_the_second"
+
+
+async def test_nobody_passes_context_by_hand(settings: Path) -> None:
+    code = "await call_tool('it.orders', {'limit': 1, 'identity_id': 'mine'})"
+    async with holding(settings) as serving, Client(server(serving, [EXECUTE])) as client:
+        await gives(client, "set_active_identity", identity_id="id_1")
+        said = await fails(client, "execute", code=code)
+    assert (said["error_kind"], said["error_code"]) == ("mcp_input_validation", "CONTEXT_NOT_ALLOWED")
+    assert said["tool"] == "it.orders"
+
+
+async def test_a_connection_is_chosen_for_the_session_by_its_id(settings: Path) -> None:
+    async with holding(settings) as serving, Client(server(serving, [EXECUTE])) as client:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        before = await gives(client, "execute", code=ITEMS)
+        await gives(client, "select_connections", it="second")
+        after = await gives(client, "execute", code=ITEMS)
+        wrong = await fails(client, "select_connections", it="third")
+    schema = tools["select_connections"].input_schema["properties"]["it"]
+    assert schema == {
+        "type": "string",
+        "enum": ["first", "second"],
+        "description": "second: the second account",
+    }
+    assert (before, after) == ({"PCID": "conn_1"}, {"PCID": "conn_2"})
+    assert wrong["error_code"] == "SCHEMA_ENUM_MISMATCH"
+
+
+async def test_a_run_that_goes_on_keeps_the_session_that_it_began_in(settings: Path) -> None:
+    """Another token comes while a script runs: what the script calls after that is still the first tenant's."""
+    code = (
+        "await call_tool('ready', {})\nawait call_tool('swapped', {})\n"
+        "return [(await call_tool('it.orders', {'limit': 1}))['arguments']['identity_id'], "
+        "await call_tool('get_session_state', {})]"
+    )
+    is_ready, is_swapped = asyncio.Event(), asyncio.Event()
+
+    async def ready() -> None:
+        is_ready.set()
+
+    async def swapped() -> None:
+        await is_swapped.wait()
+
+    async with (
+        opened(Config.load(settings, {}), tools=[ready, swapped]) as serving,
+        speaking(serving) as (client, session),
+    ):
+
+        async def call(token: str, name: str, **arguments: Any) -> Any:
+            headers = {"mcp-session-id": session, "authorization": f"Bearer {token}"}
+            _, result = await client.ask("tools/call", {"name": name, "arguments": arguments}, **headers)
+            return result.get("structuredContent") or json.loads(result["content"][0]["text"])
+
+        await call("first", "set_active_identity", identity_id="id_of_the_first")
+        running = asyncio.create_task(call("first", "execute", code=code))
+        readying = asyncio.create_task(is_ready.wait())
+        await asyncio.wait([running, readying], return_when=asyncio.FIRST_COMPLETED)
+        assert is_ready.is_set(), await running
+        assert await call("second", "get_session_state") == SWAPPED
+        is_swapped.set()
+        assert await running == ["id_of_the_first", CLEAN]
+
+
+async def test_other_code_tools_have_the_setters_too_where_there_is_something_to_set(settings: Path) -> None:
+    native = shipped("run_code")
+    async with holding(settings) as serving, Client(server(serving, [native])) as client:
+        await gives(client, "set_active_identity", identity_id="id_1")
+        assert (await gives(client, "run_code", code=ORDERS))["output"] == "id_1"
+    async with opened() as serving, Client(server(serving, [native])) as client:
+        assert not [tool.name for tool in (await client.list_tools()).tools if "set_" in tool.name]
