@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import get_args
 
 import paddock
-from paddock.config import Config
+from paddock.config import RAW, Config
 from paddock.model.envelope import KINDS
 from paddock.model.environments import BUILT_IN, EnvironmentConfig
 from paddock.model.errors import SURFACES, PaddockError
@@ -38,8 +38,8 @@ def settings(config: object, above: str = "") -> Iterator[tuple[str, object]]:
         value = getattr(config, field.name)
         if is_dataclass(value):
             yield from settings(value, f"{above}{field.name}.")
-        elif field.name == "upstreams":
-            yield f"{field.name}.NAME", {}
+        elif field.metadata == RAW and isinstance(value, Mapping):
+            yield f"{field.name}.{'SERVER' if field.name == 'connections' else 'NAME'}", {}
         elif isinstance(value, Mapping):
             yield from settings(EnvironmentConfig(), f"{above}{field.name}.NAME.")
         else:

@@ -127,6 +127,13 @@ def precondition_failed(tool: str, field: str, hints: Sequence[str] = ()) -> dic
     return envelope("precondition_failed", tool, summary, code, details=[detail], hints=hints)
 
 
+def session_required(tool: str) -> dict[str, Any]:
+    """Context that is to be set from outside a script, where there is no session that would keep it."""
+    summary = "This connection has no session, so nothing that is set here would be there at the next call."
+    hint = f"Call {tool} inside the script, before the calls that need it: it holds for that run."
+    return envelope("precondition_failed", tool, summary, "SESSION_REQUIRED", hints=[hint])
+
+
 def upstream_status(
     tool: str, status: int, summary: str, *, retry_after_seconds: float | None = None, hints: Sequence[str] = ()
 ) -> dict[str, Any]:

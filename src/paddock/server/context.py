@@ -127,7 +127,7 @@ def state_of(session: Session | None) -> dict[str, Any]:
 def _offer(made: SessionTool) -> Offer:
     async def call(caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
         if made.sets and caller.session is None:
-            return failed(_nowhere(made.tool.name))
+            return failed(envelope.session_required(made.tool.name))
         context = Context() if caller.session is None else caller.session.context
         return told(made.act(_Held(context, caller.session), arguments))
 
@@ -146,12 +146,6 @@ def _offer(made: SessionTool) -> Offer:
         ),
     )
     return Offer(described, call)
-
-
-def _nowhere(tool: str) -> dict[str, Any]:
-    summary = "This connection has no session, so nothing that is set here would be there at the next call."
-    hint = f"Call {tool} inside the script, before the calls that need it: it holds for that run."
-    return envelope.envelope("precondition_failed", tool, summary, "SESSION_REQUIRED", hints=[hint])
 
 
 def _setters_of_all(injection: Injection) -> list[SessionTool]:

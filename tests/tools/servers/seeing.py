@@ -7,7 +7,7 @@ from typing import Any
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
-from plain import serve
+from plain import serve  # type: ignore[import-not-found]  # beside this file, where it is run
 
 server = MCPServer("seeing", version="1")
 
