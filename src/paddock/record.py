@@ -168,3 +168,21 @@ _LIMITS = {
     Verdict.OUT_OF_MEMORY: ("MemoryError", "memory_bytes", "hold less at once, or ask for a higher limit"),
     Verdict.OUTPUT_LIMIT: ("OutputLimitError", "output_bytes", "print and return less, or ask for a higher limit"),
 }
+
+
+def unfinished(within: Belonging, language: str, verdict: Verdict) -> RunResult:
+    """What is written down of a run that has no result. What it printed is kept as it came."""
+    was_cancelled = verdict is Verdict.CANCELLED
+    return RunResult(
+        run_id=within.run_id,
+        verdict=verdict,
+        language=language,
+        engine=None,
+        engine_reason=None,
+        usage=Usage(0.0),
+        error=RunError("Cancelled", "its caller ended it")
+        if was_cancelled
+        else RunError("HostError", "the host could not end it"),
+        definition=within.definition,
+        session=within.session,
+    )
