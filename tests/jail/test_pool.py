@@ -39,6 +39,7 @@ async def test_as_many_wait_as_demand_asks_for_up_to_the_ceiling_and_back_to_the
             seen.add(len(waiting(paddock)))
             return max(seen)
 
+        await paddock.run("1", engine="cpython")
         async with asyncio.timeout(60):
             while look() < 3:
                 await asyncio.gather(*(paddock.run("1", engine="cpython") for _ in range(6)))
