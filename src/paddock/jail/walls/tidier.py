@@ -20,7 +20,7 @@ log = logging.getLogger("paddock.jail")
 class Tidier:
     """From when this returns, what is named here is gone soon after this process is, however that ends.
 
-    To be made before the first of it is. It has 4 MB of memory. Descriptors in `locks` stay open until it is done.
+    To be made before the first of it is. It has 5 MB of memory. Descriptors in `locks` stay open until it is done.
     Where none can be started, a warning says so, and the next host sweeps.
     """
 

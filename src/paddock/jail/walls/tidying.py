@@ -29,7 +29,7 @@ def main(host: int, promised: Sequence[str]) -> None:
     groups = [each.removeprefix(GROUP) for each in promised if each.startswith(GROUP)]
     folders = [each.removeprefix(FOLDER) for each in promised if each.startswith(FOLDER)]
     if folders:
-        import shutil  # noqa: F401  4 MB that a tidier of groups does without
+        import shutil  # noqa: F401  megabytes that a tidier of groups does without
     ended = select.poll()
     ended.register(host, select.POLLIN)
     ended.poll()
