@@ -6,7 +6,6 @@ Not here yet: artifacts (sparse, symbolic links, devices, colliding names), beca
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 import socket
 import tempfile
@@ -21,62 +20,13 @@ from paddock.engines.monty import MontyEngine
 from paddock.model.errors import RequestError
 from paddock.model.events import Output
 from paddock.model.result import RunResult, Verdict
-from tests.anomaly.processes import children, start, wait_until_gone
+from tests.anomaly.processes import children
 from tests.escape import traces
-from tests.escape.conftest import UID_BASE, Rig
+from tests.escape.conftest import Rig
 
 MB = 1024 * 1024
 LAG_SECONDS = 1.0
 """How long the event loop may be busy on a loaded machine of two cores."""
-
-HOST = """
-import asyncio
-from paddock import Paddock
-from paddock.config import Config, JailConfig
-
-async def spin(paddock):
-    code = "import os\\nif FORKS: os.fork()\\nprint('on', flush=True)\\nwhile True: pass"
-    async for event in paddock.stream(code, engine="cpython", inputs={"FORKS": FORKS}, limits={"wall_seconds": 900}):
-        print(event.text, end="", flush=True)
-
-async def main():
-    config = Config(data_directory=DATA, jail=JailConfig(profile=PROFILE, accept_confined=True, uid_base=UID_BASE))
-    async with Paddock(config) as paddock:
-        await asyncio.gather(spin(paddock), spin(paddock))
-
-asyncio.run(main())
-"""
-
-
-async def until(condition: Any, patience_seconds: float = 30) -> None:
-    deadline = time.monotonic() + patience_seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it takes for ever"
-        await asyncio.sleep(0.02)
-
-
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-async def test_guests_do_not_outlive_a_host_that_was_killed(rig: Rig, number: signal.Signals) -> None:
-    base, count = UID_BASE + (1 << 28), 1 << 17
-    forks = rig.profile != "confined"
-    program = f"FORKS = {forks}\n{HOST}".replace("=UID_BASE", f"={base}").replace("=PROFILE", f"={rig.profile!r}")
-    folders = frozenset(traces.memory_folders())
-    host = start(program.replace("=DATA", f"={rig.paddock._config.data_directory!r}"))
-    try:
-        assert host.stdout is not None
-        begun = [await asyncio.to_thread(host.stdout.readline) for _ in range(4 if forks else 2)]
-        assert set(begun) == {"on\n"}
-        below = traces.descendants(host.pid)
-        if os.geteuid() == 0:  # guests have ids of their own
-            assert len(traces.of_ids(base, count)) >= 4
-        host.send_signal(number)
-        await asyncio.to_thread(wait_until_gone, below)
-        await until(lambda: traces.of_ids(base, count) == [])
-        assert frozenset(traces.memory_folders()) - folders == frozenset()
-    finally:
-        host.kill()
-        said = await asyncio.to_thread(host.communicate)
-    assert host.returncode == -number, said
 
 
 @pytest.mark.parametrize("value", [0, -1, float("nan"), float("inf"), 10**30, "1", None, True, [1]])

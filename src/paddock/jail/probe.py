@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import secrets
 import shutil
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from paddock.jail import profiles, trial
 from paddock.jail.keeper import START
 from paddock.jail.profiles import Inside
 from paddock.jail.walls import cgroup, landlock, watcher
+from paddock.jail.walls.tidier import Tidier
 from paddock.model.errors import EngineCrashed, JailUnavailable
 
 if TYPE_CHECKING:
@@ -75,14 +77,17 @@ async def probe(config: Config) -> Findings:
 async def _tried(profile: str, config: Config) -> Tried:
     accepting = replace(config, jail=replace(config.jail, accept_confined=True))
     allowed = profile in profiles.wanted(config) and profiles.refusal(profile, config) is None
-    place = tempfile.mkdtemp(prefix="paddock-probe-")
+    place = Path(tempfile.gettempdir(), f"paddock-probe-{secrets.token_hex(8)}")
+    tidier = await asyncio.to_thread(Tidier, folders=[place])
     try:
-        trying = replace(accepting, data_directory=place)
+        await asyncio.to_thread(place.mkdir, mode=0o700)
+        trying = replace(accepting, data_directory=str(place))
         await (await trial.tried(profile, trying, sys.executable, NOTHING, memfds=True)).close()
     except (JailUnavailable, EngineCrashed) as problem:
         return Tried(profile, works=False, allowed=allowed, reason=str(problem))
     finally:
         await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)
+        await asyncio.to_thread(tidier.dismiss)
     other = None if profile in profiles.wanted(config) else f"jail.profile names {config.jail.profile}"
     return Tried(profile, works=True, allowed=allowed, reason=profiles.refusal(profile, config) or other)
 

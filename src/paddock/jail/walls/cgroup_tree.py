@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from paddock.jail.walls.cgroup_files import members, read, write
+from paddock.jail.walls.cgroup_end import members, read, write
 
 NEEDED = ("memory", "pids")
 WANTED = ("memory", "pids", "cpu", "cpuacct")
