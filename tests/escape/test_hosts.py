@@ -1,7 +1,5 @@
 """Hostile requests and guests that no single program shows: several at once, a host that is killed, every signal.
 
-Not here yet: artifacts (sparse, symbolic links, devices, colliding names), because artifacts come later.
-"""
 
 from __future__ import annotations
 
