@@ -144,7 +144,7 @@ async def _full(report: EngineReport, config: Config) -> EngineReport:
         return replace(report, detail="needs the jail, which is made of Linux kernel features")
     from paddock.jail import environment_store
     from paddock.jail.environment import configured
-    from paddock.jail.probe import NO_PROFILE, probe
+    from paddock.jail.probe import NO_PROFILE, UNBOUNDED, probe
 
     findings = await probe(config)
     environment = configured(config, getattr(config, report.name).environment)
@@ -157,9 +157,13 @@ async def _full(report: EngineReport, config: Config) -> EngineReport:
         environment=f"{environment.name} ({'built' if built else 'not built'})",
     )
     if findings.chosen is None:
-        held = any(each.mechanism for each in findings.guarantees)
-        unheld = tuple(f"{each.name}: {each.missing}" for each in findings.guarantees if each.missing)
-        return replace(report, detail=NO_PROFILE, missing=unheld if held else ())
+        unheld: dict[str, list[str]] = {}
+        for each in findings.guarantees:
+            if each.missing is not None:
+                unheld.setdefault(each.missing, []).append(each.name)
+        missing = tuple(f"{', '.join(names)}: {todo}" for todo, names in unheld.items())
+        works = any(each.works and each.allowed for each in findings.tried)
+        return replace(report, detail=UNBOUNDED if works else NO_PROFILE, missing=missing)
     if not built:
         todo = f"its environment is built on first use, or now: paddock env build {environment.name}"
         return replace(report, available=True, detail=f"works; {todo}")
