@@ -13,6 +13,7 @@ import typer
 if TYPE_CHECKING:
     from paddock.cli.show import Screen
     from paddock.config import Config
+    from paddock.jail.probe import Findings
 
 RUNS = 21
 NOT_HERE = "not in this version"
@@ -98,10 +99,26 @@ def _missing() -> list[str]:
 async def _engines(config: Config) -> list[EngineReport]:
     from paddock.model.request import ENGINES
 
-    return [await _engine(name, config) for name in ENGINES if name != "auto"]
+    jail = TriedJail(config)
+    return [await _engine(name, config, jail) for name in ENGINES if name != "auto"]
 
 
-async def _engine(name: str, config: Config) -> EngineReport:
+class TriedJail:
+    """The jail, tried once for all engines that need it."""
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._findings: Findings | None = None
+
+    async def findings(self) -> Findings:
+        from paddock.jail.probe import probe
+
+        if self._findings is None:
+            self._findings = await probe(self._config)
+        return self._findings
+
+
+async def _engine(name: str, config: Config, jail: TriedJail) -> EngineReport:
     """Start the engine, run `1 + 1` on it, and measure both."""
     from paddock.engines import registry
     from paddock.model.errors import PaddockError
@@ -111,7 +128,7 @@ async def _engine(name: str, config: Config) -> EngineReport:
         return EngineReport(name, available=False, detail=NOT_HERE)
     report = EngineReport(name, available=False, detail="")
     try:
-        report = _light(report) if name == "monty" else await _full(report, config)
+        report = _light(report) if name == "monty" else await _full(report, config, jail)
         if report.detail:
             return report
         start, run = await _measure(name, ENGINE_LANGUAGE[name], config)
@@ -138,15 +155,15 @@ def _light(report: EngineReport) -> EngineReport:
     return replace(report, worker=worker, walls=(*walls, ENDS[True]), missing=missing)
 
 
-async def _full(report: EngineReport, config: Config) -> EngineReport:
+async def _full(report: EngineReport, config: Config, jail: TriedJail) -> EngineReport:
     """The jail of a full engine, and its environment. With a detail where it is not to be started."""
     if platform.system() != "Linux":
         return replace(report, detail="needs the jail, which is made of Linux kernel features")
     from paddock.jail import environment_store
     from paddock.jail.environment import configured
-    from paddock.jail.probe import NO_PROFILE, probe
+    from paddock.jail.probe import NO_PROFILE, UNBOUNDED
 
-    findings = await probe(config)
+    findings = await jail.findings()
     environment = configured(config, getattr(config, report.name).environment)
     built = environment_store.ready(environment, config.data_directory) is not None
     report = replace(
@@ -157,9 +174,13 @@ async def _full(report: EngineReport, config: Config) -> EngineReport:
         environment=f"{environment.name} ({'built' if built else 'not built'})",
     )
     if findings.chosen is None:
-        held = any(each.mechanism for each in findings.guarantees)
-        unheld = tuple(f"{each.name}: {each.missing}" for each in findings.guarantees if each.missing)
-        return replace(report, detail=NO_PROFILE, missing=unheld if held else ())
+        unheld: dict[str, list[str]] = {}
+        for each in findings.guarantees:
+            if each.missing is not None:
+                unheld.setdefault(each.missing, []).append(each.name)
+        missing = tuple(f"{', '.join(names)}: {todo}" for todo, names in unheld.items())
+        works = any(each.works and each.allowed for each in findings.tried)
+        return replace(report, detail=UNBOUNDED if works else NO_PROFILE, missing=missing)
     if not built:
         todo = f"its environment is built on first use, or now: paddock env build {environment.name}"
         return replace(report, available=True, detail=f"works; {todo}")
