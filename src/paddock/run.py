@@ -224,6 +224,7 @@ class Paddock:
                 except TimeoutError:
                     record.end(Verdict.TIMEOUT)
             record.calls, record.artifacts = broker.calls(), keeping.artifacts()
+            record.has_denied = broker.has_denied
         return record
 
     def _broker(
