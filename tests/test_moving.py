@@ -51,6 +51,18 @@ async def test_an_error_that_the_light_engine_cannot_word_is_worded_by_full_pyth
     assert (moved.stdout, stayed.stdout) == ("once\n", "once\n")
 
 
+async def test_a_path_that_only_the_run_tells_is_looked_for_on_a_real_disk(default_environment: Built) -> None:
+    async with Paddock() as paddock:
+        moved, stayed = [
+            await paddock.run("open(path).read()", inputs={"path": path}) for path in ("/no/such", "/files/such")
+        ]
+        assert ((moved.engine, stayed.engine), paddock.moves) == (("cpython", "monty"), 1)
+    assert moved.error is not None
+    assert stayed.error is not None
+    assert moved.error.message == "[Errno 2] No such file or directory: '/no/such'"
+    assert stayed.error.message == "[Errno 2] No such file or directory: '/files/such'"
+
+
 async def test_a_script_that_fits_and_ends_moves_nowhere(default_environment: Built) -> None:
     async with Paddock() as paddock:
         results = [await paddock.run(code) for code in ("1 + 1", "1 / 0", "{'a': 1}['b']")]
