@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from paddock.jail.probe import Findings
 
 RUNS = 21
-NOT_HERE = "not in this version"
 UNJAILED = "unjailed: a worker is an ordinary process of this user; the walls are made of Linux kernel features"
 ENDS = {
     True: "a worker dies with the process that started it",
@@ -88,12 +87,10 @@ def _machine() -> dict[str, str]:
 
 def _missing() -> list[str]:
     """What this platform cannot do, whatever is installed."""
-    if platform.system() == "Linux":
-        return []
-    return [
-        f"the jail is made of Linux kernel features, which {platform.system()} does not have",
-        "the engines cpython, quickjs and node need the jail; here only the light engine runs",
-    ]
+    from paddock.engines.registry import want_of_jail
+
+    why = want_of_jail()
+    return [] if why is None else [why, "the engines cpython, quickjs and node need the jail; only the light one runs"]
 
 
 async def _engines(config: Config) -> list[EngineReport]:
@@ -124,9 +121,9 @@ async def _engine(name: str, config: Config, jail: TriedJail) -> EngineReport:
     from paddock.model.errors import PaddockError
     from paddock.planning.plan import ENGINE_LANGUAGE
 
-    if name not in registry.available():
-        return EngineReport(name, available=False, detail=NOT_HERE)
     report = EngineReport(name, available=False, detail="")
+    if name not in registry.available():
+        return replace(report, detail=f"needs the jail: {registry.want_of_jail()}")
     try:
         report = _light(report) if name == "monty" else await _full(report, config, jail)
         if report.detail:
@@ -157,8 +154,6 @@ def _light(report: EngineReport) -> EngineReport:
 
 async def _full(report: EngineReport, config: Config, jail: TriedJail) -> EngineReport:
     """The jail of a full engine, and its environment. With a detail where it is not to be started."""
-    if platform.system() != "Linux":
-        return replace(report, detail="needs the jail, which is made of Linux kernel features")
     from paddock.jail import environment_store
     from paddock.jail.environment import configured
     from paddock.jail.probe import NO_PROFILE, UNBOUNDED
@@ -224,10 +219,7 @@ def _show(out: Screen, engines: list[EngineReport], lint: LintReport) -> None:
         out.spans((f"{name:<10}", "bold"), (value, ""))
     out.line("")
     for engine in engines:
-        if engine.detail == NOT_HERE:
-            out.spans((f"{engine.name:<10}", "bold"), (f"{'-':<4}", "dim"), (NOT_HERE, "dim"))
-        else:
-            _show_check(out, engine.name, engine.detail, available=engine.available)
+        _show_check(out, engine.name, engine.detail, available=engine.available)
         for more in _more(engine):
             out.line(f"{'':<14}{more}")
         for missing in engine.missing:

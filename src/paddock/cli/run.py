@@ -233,7 +233,7 @@ def progress_text(progress: Progress) -> str:
 
 def _has_told(result: RunResult) -> bool:
     """Whether a program has itself said on its stderr how it ended."""
-    return result.exit_code is not None and result.verdict in {"ok", "raised", "rejected"}
+    return result.exit_code is not None and result.verdict in {"ok", "raised", "denied", "rejected"}
 
 
 def _status(result: RunResult) -> int:
