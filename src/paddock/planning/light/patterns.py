@@ -114,7 +114,7 @@ def problem(pattern: str, function: str, replacement: str | None = None, *, ends
         for number in re.findall(r"\\([1-9])", replacement):
             if int(number) > groups:
                 return "refers to a group that is not there"
-        for name in re.findall(r"\\g<([^>]*)>", replacement):
+        for name in (part.partition(">")[0] for part in replacement.split("\\g<")[1:]):
             if not (name.isdigit() and int(name) <= groups) and name not in tree.state.groupdict:
                 return "refers to a group that is not there"
     return None
