@@ -48,6 +48,7 @@ PYTHON = {
     "zeros of a template": ("'%", "0", "' % 1"),
     "names of a template": ("'", "%(", "' % 1"),
     "groups of a replacement": ("import re\nre.sub('(a)', '", r"\\\\g<a", "', 'a')"),
+    "classes of all characters": ("import re\nre.findall('", r"[!-\\U0010ffff]", "', 'a', re.I)"),
     "quotes in quotes": ("import json\njson.loads('" + "[" * 300 + '"', r"\\\"", "')"),
     "padding": ("import base64\nbase64.b64decode('=", r"\\n ", "')"),
     "a specification": ("format(1, '", "0", "')"),
