@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from paddock.engines.javascript import JavaScriptEngine
 from paddock.jail.jail import Jail
 from paddock.model.errors import RequestError
 from paddock.model.result import Verdict
@@ -107,6 +108,9 @@ async def test_a_source_that_is_hard_to_read_harms_nobody(rig: Rig, engine: str,
     assert result.verdict is not Verdict.LOST
     assert busy < BUSY_SECONDS
     assert (await rig.run("1 + 1", engine=engine, language=language)).output == 2
+    for made in rig.paddock._engines.values():
+        if isinstance(made, JavaScriptEngine):
+            made._typescript.close()  # the guest that takes types out stays otherwise, and is no trace of a program
 
 
 @pytest.mark.parametrize("engine", ENGINES)

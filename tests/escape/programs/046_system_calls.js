@@ -17,7 +17,7 @@
 // why confined: a guest is one process, and executes nothing
 const { writeFileSync } = require('fs')
 const { spawnSync } = require('child_process')
-const { errno } = require('os').constants
+const { constants: { errno }, tmpdir } = require('os')
 const names = Object.fromEntries(Object.entries(errno).map(([name, number]) => [number, name]))
 
 const bytes = (number) => Buffer.from(new Int32Array([number]).buffer).toString('hex')
@@ -52,7 +52,7 @@ function program(number, [first, second, third], instruction) {
 
 let count = 0
 function attempt(number, given = [], instruction = '0f05') {
-  const path = `/tmp/paddock-escape-${count++}`
+  const path = `${tmpdir()}/paddock-escape-${count++}`
   writeFileSync(path, program(number, [...given, 0, 0, 0], instruction), { mode: 0o755 })
   const { error, signal, status } = spawnSync(path, { timeout: 10_000 })
   return error?.code ?? signal ?? names[status] ?? 'made'

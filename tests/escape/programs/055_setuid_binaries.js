@@ -11,6 +11,7 @@
 // why confined: the host's own binaries are there, and nothing can be executed
 const { readFileSync, writeFileSync } = require('fs')
 const { spawnSync } = require('child_process')
+const { tmpdir } = require('os')
 
 // One that is there lies on a file system where the bit means nothing; after exec it would mean nothing either.
 if (PROFILE === 'namespaces') {
@@ -31,11 +32,11 @@ made.writeUInt32LE(made.length, 104)
 made.writeUInt32LE(4096, 112)
 made.write(code, 120, 'hex')
 try {
-  writeFileSync('/tmp/paddock-escape-setuid', made, { mode: 0o6755 })
+  writeFileSync(`${tmpdir()}/paddock-escape-setuid`, made, { mode: 0o6755 })
   console.log('HOLE')
 } catch ({ code }) {
   console.log('setuid', code)
 }
-writeFileSync('/tmp/paddock-escape', made, { mode: 0o755 })
-const { error, signal, status } = spawnSync('/tmp/paddock-escape')
+writeFileSync(`${tmpdir()}/paddock-escape`, made, { mode: 0o755 })
+const { error, signal, status } = spawnSync(`${tmpdir()}/paddock-escape`)
 console.log(error?.code ?? `no new privileges ${signal ?? status}`)
