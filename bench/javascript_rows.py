@@ -21,8 +21,8 @@ const rows = Array.from({ length: 200_000 }, (_, i) => ({ id: i, key: (i * 7919)
 rows.sort((a, b) => a.key - b.key);
 rows[1000].id
 """
-ONE_BY_ONE = f"for (let n = 0; n < {CALLS}; n++) await tool({{ n }})"
-TOGETHER = f"await Promise.all(Array.from({{ length: {CALLS} }}, (_, n) => tool({{ n }})))"
+ONE_BY_ONE = f"for (let n = 0; n < {CALLS}; n++) await callTool('tool', {{ n }})"
+TOGETHER = f"await Promise.all(Array.from({{ length: {CALLS} }}, (_, n) => callTool('tool', {{ n }})))"
 
 
 @lru_cache(maxsize=1)

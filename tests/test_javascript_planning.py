@@ -35,6 +35,7 @@ FITS = [
     "class File {} new File()",
     "async function fetch() {} await fetch()",
     "function* performance() {} performance()",
+    "function *performance() {} performance()",
     "const processes = [1]; processes.length",
     "my_process + $process + process$",
     "const { a } = b; a['process']",
@@ -110,11 +111,6 @@ def test_what_only_node_has_is_found_with_its_line(code: str, what: str, line: i
 
 def test_a_name_that_the_script_is_given_is_its_own() -> None:
     assert misfit("process.x + fetch", frozenset({"process", "fetch"})) is None
-
-
-def test_long_texts_take_time_by_their_length() -> None:
-    for text in ("`${" * 50_000, "/" * 100_000, "'" * 100_001, "(" * 100_000, "a/b" * 50_000, "\\" * 100_000):
-        misfit(text, frozenset())
 
 
 @pytest.mark.parametrize("language", ["javascript", "typescript"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.javascript.conftest import Both
@@ -84,6 +86,17 @@ METHODS = (
     "console.log({ toJSON() { return 1 } }, { inspect() { return 2 } })",
     "const { log } = console\nlog('apart');\n[1, 2].forEach(console.log)",
 )
+ERRORS = (
+    "console.log(new Error('x'))",
+    "class Odd extends Error { code = 5 }\nconsole.log([new Odd('x')])",
+    "console.log({ e: new TypeError('t', { cause: new Error('c') }) })",
+    "console.log(new AggregateError([new Error('a')], 'all'))",
+    "const e = new Error('x')\ne.name = 'Named'\nconsole.log(e)",
+    "console.log(new Map([['k', new RangeError('r')]]))",
+    "function f() {\n  return new Error('deep')\n}\nconst g = () => f()\nconsole.log([1].map(() => g()))",
+    "console.error('why:', await Promise.reject(new URIError('late')).catch((e) => e))\nconsole.log(1)",
+)
+"""With the stacks that the engines give them."""
 
 
 @pytest.mark.parametrize("values", VALUES, ids=lambda text: ascii(text)[1:40])
@@ -98,6 +111,17 @@ async def test_a_line_is_written_alike(both: Both, code: str) -> None:
     light, node = (await both.run(code)).values()
     assert (light.error, light.stdout, light.stderr, light.logs) == (node.error, node.stdout, node.stderr, node.logs)
     assert node.stdout
+
+
+@pytest.mark.parametrize("code", ERRORS)
+async def test_an_error_is_shown_alike(both: Both, code: str) -> None:
+    # A column may be that of another part of the same expression.
+    light, node = (
+        re.sub(r"(main\.js:\d+):\d+", r"\1", result.stdout + result.stderr)
+        for result in (await both.run(code)).values()
+    )
+    assert light == node
+    assert "main.js:1" in node or "main.js:2" in node
 
 
 @pytest.mark.parametrize("values", OTHERWISE, ids=lambda text: ascii(text)[1:40])

@@ -37,19 +37,26 @@ async def test_types_leave_the_value_alone(run: Run, engine: str, code: str, val
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
-    ("code", "line"),
+    ("code", "line", "columns"),
     [
-        ("interface A { b: string }\n\nthrow new Error('x')", 3),
-        ("const a: number = 1\n\nfunction f(n: number): never { throw new Error('x') }\nf(a)", 3),
-        ("enum A { B, C }\n\n\nconst f = (a: A): void => { throw new Error('x') }\nf(A.B)", 4),
-        ("namespace N {\n  export const a = 1\n}\n\nreturn (() => { throw new Error('x') })()", 5),
+        ("interface A { b: string }\n\nthrow new Error('x')", 3, (7, 11)),
+        ("const a: number = 1\n\nfunction f(n: number): never { throw new Error('x') }\nf(a)", 3, (38, 42)),
+        ("const a: number = 1; const b = a as unknown as string; throw new Error(b)", 1, (62, 72)),
+        ("enum A { B, C }\n\n\nconst f = (a: A): void => { throw new Error('x') }\nf(A.B)", 4, (35, 39)),
+        ("namespace N {\n  export const a = 1\n}\n\nreturn (() => { throw new Error('x') })()", 5, (23, 27)),
+        ("enum A { B }\nconst a: A = A.B; const größe: string = '😀'; throw new Error(größe)", 2, (53, 63)),
     ],
 )
-async def test_an_error_names_the_authors_line(run: Run, engine: str, code: str, line: int) -> None:
+async def test_an_error_names_the_authors_line(
+    run: Run, engine: str, code: str, line: int, columns: tuple[int, int]
+) -> None:
     error = (result := await run(code, language="typescript", engine=engine)).error
     assert error is not None
     assert (result.verdict, error.type, error.line) == (Verdict.RAISED, "Error", line)
-    assert f"main.js:{line}:" in error.traceback
+    # Node means `new` and quickjs what stands after it, each where the author wrote it.
+    column = columns[ENGINES.index(engine)]
+    assert error.column == column
+    assert f"main.js:{line}:{column}" in error.traceback
 
 
 @pytest.mark.parametrize("engine", ENGINES)

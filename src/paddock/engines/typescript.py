@@ -10,6 +10,7 @@ import time
 from bisect import bisect_right
 from collections import OrderedDict
 from dataclasses import dataclass
+from functools import cached_property
 
 import msgspec
 
@@ -30,7 +31,7 @@ CACHED_CHARACTERS = 64 * 1024
 UNREADABLE = "this TypeScript could not be read: it is nested too deeply, or too large"
 
 
-class Stripped(msgspec.Struct, frozen=True):
+class Stripped(msgspec.Struct, frozen=True, dict=True):
     """A script without types. `map` is None where everything stayed in its place."""
 
     code: str
@@ -39,13 +40,19 @@ class Stripped(msgspec.Struct, frozen=True):
 
     def original(self, line: int, column: int) -> tuple[int, int]:
         """Line and column, from 1, in what the author wrote."""
-        for at in range(min(line, len(self.map or ())) - 1, -1, -1):
-            segments = (self.map or [])[at]
-            if segments:
-                start = column - 1 if at == line - 1 else 1 << 31
-                found = segments[max(0, bisect_right(segments, start, key=lambda segment: segment[0]) - 1)]
-                return found[1] + 1, found[2] + 1
-        return line, column
+        place = bisect_right(self._filled, line - 1) - 1
+        if self.map is None or place < 0:
+            return line, column
+        at = self._filled[place]
+        start = column - 1 if at == line - 1 else 1 << 31
+        segments = self.map[at]
+        found = segments[max(0, bisect_right(segments, start, key=lambda segment: segment[0]) - 1)]
+        return found[1] + 1, found[2] + 1
+
+    @cached_property
+    def _filled(self) -> list[int]:
+        """The lines that have something of the author's."""
+        return [number for number, segments in enumerate(self.map or ()) if segments]
 
 
 _decode = msgspec.json.Decoder(Stripped).decode

@@ -42,17 +42,21 @@ RESERVED = frozenset(
         *("true", "try", "typeof", "undefined", "var", "void", "while", "with", "yield"),
     )
 )
+# The source is hostile, and the host reads it: no two quantifiers that follow each other may match the same text, or a
+# script of spaces takes time by the square of its length.
 _START = r"(?<![\w$#])(?<!(?<!\.\.)\.)"  # of a name that is no property; three dots spread it
 _OF_GLOBAL = re.compile(rf"{_START}globalThis\s*\??\.\s*({'|'.join(sorted(GLOBALS))})(?![\w$])")
 _CONSOLE = re.compile(rf"{_START}console(?![\w$])(?:\s*\??\.\s*([\w$]+))?")
 _CONSOLE_METHODS = frozenset(("log", "info", "warn", "error", "debug"))
 _TAKEN_FROM_CONSOLE = re.compile(r"\{([\w$\s,:]*)\}\s*=\s*\Z")
 _NAME = re.compile(rf"{_START}(?:{'|'.join(sorted(GLOBALS))})(?![\w$])")
-_KEY = re.compile(r"\s*\??\s*:")
+_KEY = re.compile(r"\s*(?:\?\s*)?:")
 _OTHERWISE = re.compile(r"(?<![\w$#])(?:toLocale[A-Z]\w+|localeCompare|cbrt|hypot)(?![\w$])(?!\s*:(?!:))")
 """What the light engine has, and answers otherwise: it knows no locale, and is one digit off in these functions."""
-_MODULE = re.compile(rf"{_START}(?:import|export)(?![\w$])(?!\s*\??\s*:)")
-_DECLARED = re.compile(rf"{_START}(?:let|const|var|function\s*\*?|class|interface|type|enum|namespace)\s+([\w$]+)")
+_MODULE = re.compile(rf"{_START}(?:import|export)(?![\w$])(?!\s*(?:\?\s*)?:)")
+_DECLARED = re.compile(
+    rf"{_START}(?:(?:let|const|var|class|interface|type|enum|namespace)\s+|function(?:\s*\*\s*|\s+))([\w$]+)"
+)
 _UNDEFINED = re.compile(r"'?([\w$]+)'? is not defined")
 
 
@@ -105,8 +109,10 @@ def _is_key(text: str, match: re.Match[str]) -> bool:
     """Whether the name is that of a property or of a parameter with a type, and not a value before a colon."""
     if not _KEY.match(text, match.end()):
         return False
-    before = text[: match.start()].rstrip()
-    return not before.endswith(("?", "case"))
+    end = match.start()
+    while end > 0 and text[end - 1].isspace():
+        end -= 1
+    return not text.endswith(("?", "case"), 0, end)
 
 
 def is_missing(error_type: str, message: str) -> bool:

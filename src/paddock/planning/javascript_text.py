@@ -15,8 +15,10 @@ _TOKEN = re.compile(
     r"|(?P<word>[\w$]+)|(?P<space>\s+)|(?P<sign>.)",
     re.DOTALL,
 )
-_REGEX = re.compile(r"/(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.){0,200}\]){1,500}/\w*")  # longer ones are divisions
-_TEMPLATE = re.compile(r"(?:[^`\\$]|\\.|\$(?!\{))*", re.DOTALL)
+_REGEX = re.compile(r"/(?:[^/\\\[\n]++|\\.|\[(?:[^\]\\\n]++|\\.)*+\])++/\w*+")
+REGEX_CHARACTERS = 1000
+"""A longer one is taken for a division: each slash may begin one, and is looked after no further than this."""
+_TEMPLATE = re.compile(r"(?:[^`\\$]++|\\.|\$(?!\{))*+", re.DOTALL)
 _BEFORE_REGEX = frozenset(
     ("return", "typeof", "case", "in", "of", "delete", "void", "new", "do", "else", "throw", "await", "yield")
 )
@@ -32,7 +34,7 @@ def bare(code: str) -> str:
         if token is None:
             break
         kind, text = token.lastgroup, token[0]
-        if kind == "slash" and _begins_regex(before) and (regex := _REGEX.match(code, at)):
+        if kind == "slash" and _begins_regex(before) and (regex := _REGEX.match(code, at, at + REGEX_CHARACTERS)):
             kind, text = "text", regex[0]
         if kind == "tick":
             text = _template(code, at, brackets)

@@ -20,7 +20,7 @@ _NAMES = re.compile(
     re.IGNORECASE,
 )
 _HARMLESS_HEADERS = frozenset({"accept", "accept-language", "content-type", "user-agent", "origin", "host", "referer"})
-_USERINFO = re.compile(r"[a-z][a-z0-9+.-]*://([^/?#@\s]+)@", re.IGNORECASE)
+_USERINFO = re.compile(r"[a-z][a-z0-9+.-]{0,30}://([^/?#@\s]+)@", re.IGNORECASE)
 
 
 def is_secret(name: str, value: str) -> bool:

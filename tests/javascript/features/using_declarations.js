@@ -1,4 +1,5 @@
 // gives: ["body", "b", "a"]
+// since: 2026
 const log = []
 {
   using a = { [Symbol.dispose]() { log.push('a') } }

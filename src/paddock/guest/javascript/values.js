@@ -4,7 +4,7 @@
 //   NaN, infinities   "NaN", "Infinity", "-Infinity"; -0 is 0     Map            object; pairs if a key is no text
 //   BigInt            its digits, 4,300 at most                   Set, iterator  array
 //   lone surrogate    U+FFFD                                      typed array    array of numbers; ArrayBuffer too
-//   function, symbol  what console.log shows                      Error          {name, message, own properties}
+//   function, symbol  what console.log shows                      Error          {name, message, cause, own properties}
 //   promise, cycle    an error that names the place               toJSON         asked, as JSON.stringify does
 //
 // `text(value, what, most)` is for results: what JSON lacks becomes what is nearest, as in the Python engines. It gives
@@ -29,6 +29,7 @@
   const dateToJSON = Date.prototype.toJSON;
   const NUMBER_DIGITS = 4300; // the most that Python converts
   const KNOWN_KEYS = 1000;
+  const HIDDEN_OF_ERRORS = ['cause', 'errors', 'error', 'suppressed'];
   const ARGUMENTS_CHARACTERS = 8 << 20;
   const DEEP = 'Maximum call stack size exceeded';
   const problems = new WeakSet();
@@ -247,6 +248,7 @@
       return '{' + text + '}';
     }
 
+    // What every error has is written whether it counts as a property or not.
     function writeError(value, at) {
       let text = '';
       for (let index = 0; index < 2; index++) {
@@ -254,6 +256,14 @@
         if (!ObjectPrototypeHasOwnProperty(value, key) || !isEnumerable(value, key)) {
           text += (text === '' ? '' : ',') + '"' + key + '":' + quoted(textOf(value[key]));
         }
+      }
+      const here = { __proto__: null, parent: at, key: '' };
+      for (let index = 0; index < HIDDEN_OF_ERRORS.length; index++) {
+        const key = HIDDEN_OF_ERRORS[index];
+        if (!ObjectPrototypeHasOwnProperty(value, key) || isEnumerable(value, key)) continue;
+        here.key = key;
+        const written = write(value[key], here, key);
+        if (written !== undefined) text += (text === '' ? '' : ',') + keyed(key) + written;
       }
       return writeProperties(value, at, text);
     }

@@ -117,7 +117,8 @@ def _check_number_spec(node: ast.AST, kind: str, spec: str) -> None:
         raise Refused("formats a truth value", node)
 
 
-PERCENT = re.compile(r"%(\([^)]*\))?[-+ 0#]*\d*(?:\.\d+)?([a-zA-Z%])|%")
+# What cannot end here is given up at once (`*+`): zeros are flags and digits, and a template may be all zeros.
+PERCENT = re.compile(r"%(?:(\()|[-+ 0#]*+\d*+(?:\.\d++)?([a-zA-Z%]))?")
 
 
 def check_percent(a: Analysis, node: ast.AST, values: ast.expr) -> None:

@@ -33,7 +33,7 @@ DEEPEST = 190
 
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
-_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+("?)', re.DOTALL)  # one without an end goes to the end of the text
 _ESCAPE = re.compile(r"\\u([dD][89abAB][0-9a-fA-F]{2})\\+u([dD][c-fC-F][0-9a-fA-F]{2})|\\u([0-9a-fA-F]{4})")
 _HALF = re.compile(r"\\u[dD][89a-fA-F]|\\u[0-9a-fA-F]{0,3}$")
 _AFTER_PADDING = re.compile(r"=(?:[^\w+/\"=]|\\[nrt])*[A-Za-z0-9+/]")
@@ -99,7 +99,8 @@ def is_deep(text: str) -> bool:
     brackets = text.encode(errors="replace").translate(None, _NO_BRACKETS)
     if _depth(brackets) <= DEEPEST:
         return False
-    return _depth(_STRING.sub("", text).encode(errors="replace").translate(None, _NO_BRACKETS)) > DEEPEST
+    bare = _STRING.sub(lambda match: "" if match[1] else match[0], text)
+    return _depth(bare.encode(errors="replace").translate(None, _NO_BRACKETS)) > DEEPEST
 
 
 def _depth(brackets: bytes) -> int:

@@ -1,0 +1,66 @@
+"""What a guest calls JSON is told from what is none, in time by its length."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import msgspec
+import pytest
+
+from paddock.jail.json_text import DEEP_BYTES, check
+
+DEEP = 3000  # more than a decoder follows
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"[" * DEEP + b"]" * DEEP,
+        b'{"a":' * DEEP + b"1" + b"}" * DEEP,
+        b"[" * DEEP + b'"\\"[{\\\\",1.5e3,null' + b"]" * DEEP,
+        b'["\\u00e9", {"x": [true, false]}]',
+    ],
+)
+def test_json_however_deep_is_json(text: bytes) -> None:
+    check(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"",
+        b"[" * DEEP,
+        b"]" * DEEP,
+        b"[" * DEEP + b"]" * (DEEP - 1),
+        b"[" * DEEP + b"}" * DEEP,
+        b"[" * DEEP + b"1 2" + b"]" * DEEP,
+        b"[" * DEEP + b'"' + b"]" * DEEP,
+        b"[" * 2000 + b'"' + b'\\"' * 30_000,
+        b'["' * 2000 + b"\\" * 30_001,
+        b"[" * DEEP + b"]" * DEEP + b"x",
+        b"[" * DEEP_BYTES + b"]" * DEEP_BYTES,
+    ],
+    ids=lambda text: f"{text[:4]!r} and {len(text)} bytes",
+)
+def test_what_is_none_is_refused(text: bytes) -> None:
+    with pytest.raises((ValueError, msgspec.MsgspecError)):
+        check(text)
+
+
+def test_a_text_that_never_ends_takes_time_by_its_length() -> None:
+    def seconds(length: int) -> float:
+        text = b"[" * 2000 + b'"' + b'\\"' * length
+        begun = time.thread_time()
+        with pytest.raises(ValueError, match="has no end"):
+            check(text)
+        return time.thread_time() - begun
+
+    seconds(100)
+    assert seconds(30_000) < 1  # it took 19 s
+
+
+def test_a_number_that_python_does_not_convert_is_refused_and_one_in_a_text_is_not() -> None:
+    with pytest.raises(ValueError, match="digits|too long"):
+        check(b"[" + b"7" * 5000 + b"]")
+    check(json.dumps(["7" * 5000]).encode())

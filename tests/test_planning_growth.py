@@ -1,0 +1,86 @@
+"""Scripts are hostile, and the host reads them to choose an engine: in time that grows as their length does."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from paddock.config import Config
+from paddock.model.request import Request
+from paddock.planning import python_source
+from paddock.planning.plan import make_plan
+
+SHORT, LONG = 4_000, 32_000
+MOST = 24
+"""As many times as long for eight times the text: one that goes by the square takes 64 times as long."""
+LEAST_SECONDS = 0.002
+
+JAVASCRIPT = {
+    "spaces after a word": ("function", " ", "("),
+    "spaces after a star": ("function*", " ", "("),
+    "spaces after a name": ("process", " ", "("),
+    "spaces after a question": ("process?", "\u00a0", "("),
+    "lines after an import": ("import", "\n", "("),
+    "spaces after the console": ("console", "\t", "("),
+    "spaces after the global object": ("globalThis.", " ", "("),
+    "a locale without an end": ("toLocaleA", "a", "$"),
+    "keys": ("", "process:", ""),
+    "values before a colon": ("", "?  process  :", ""),
+    "taken from the console": ("", "{ a, b } = console\n", ""),
+    "an object before the console": ("{", "a,", "} = console"),
+    "exports": ("{", "export ", ""),
+    "slashes": ("", "/", ""),
+    "slashes in classes": ("", "=/[", "]"),
+    "classes with slashes": ("", "=/[" * 66 + "]", ""),
+    "a class without an end": ("=/[", "\\]", ""),
+    "comments": ("", "/*", ""),
+    "quotes": ("", "'\\'", ""),
+    "backticks": ("", "`\\`", ""),
+    "templates": ("", "`${", ""),
+    "brackets": ("", "({[", ""),
+    "closing brackets": ("", "}", ""),
+    "backslashes": ("", "\\", ""),
+    "letters beyond ASCII": ("", "ä\u200d", ""),
+    "dollars": ("`", "$", ""),
+}
+PYTHON = {
+    "zeros of a template": ("'%", "0", "' % 1"),
+    "names of a template": ("'", "%(", "' % 1"),
+    "groups of a replacement": ("import re\nre.sub('(a)', '", r"\\\\g<a", "', 'a')"),
+    "classes of all characters": ("import re\nre.findall('", r"[!-\\U0010ffff]", "', 'a', re.I)"),
+    "quotes in quotes": ("import json\njson.loads('" + "[" * 300 + '"', r"\\\"", "')"),
+    "padding": ("import base64\nbase64.b64decode('=", r"\\n ", "')"),
+    "a specification": ("format(1, '", "0", "')"),
+    "fields of a template": ("'", "{", "'.format(1)"),
+    "a number": ("float('1.", "0", "')"),
+    "spaces": ("x", " ", "= 1"),
+    "comments": ("", "#", ""),
+}
+
+
+def seconds(code: str, language: str) -> float:
+    """Of computing, however many others compute meanwhile; the best of three."""
+    found = []
+    for _ in range(3):
+        python_source._kept.clear()
+        before = time.thread_time()
+        make_plan(Request(code, language=language), Config(), engines=("monty", "cpython", "quickjs", "node"), tools=())
+        found.append(time.thread_time() - before)
+    return max(LEAST_SECONDS, min(found))
+
+
+def grown(parts: tuple[str, str, str], language: str) -> float:
+    before, many, after = parts
+    short, long = (seconds(before + many * (size // len(many)) + after, language) for size in (SHORT, LONG))
+    return long / short
+
+
+@pytest.mark.parametrize("name", JAVASCRIPT)
+def test_javascript_is_read_in_time_by_its_length(name: str) -> None:
+    assert grown(JAVASCRIPT[name], "javascript") < MOST
+
+
+@pytest.mark.parametrize("name", PYTHON)
+def test_python_is_read_in_time_by_its_length(name: str) -> None:
+    assert grown(PYTHON[name], "python") < MOST
