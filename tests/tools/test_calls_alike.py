@@ -13,6 +13,7 @@ import pytest
 
 from paddock import Config, Paddock, Progress, Verdict
 from paddock.config import GuestsConfig, ToolsConfig
+from paddock.model.envelope import envelope
 from paddock.model.environments import EnvironmentConfig
 from paddock.model.journal import Intent, Outcome
 from paddock.store.journal import MemoryJournal
@@ -156,15 +157,29 @@ async def test_what_was_repaired_is_said_wherever_the_call_fails_afterwards(engi
     def total(amount: int, currency: str) -> int:
         raise ValueError("no")
 
-    async with Paddock(config(ToolsConfig(repair=True)), tools=[total]) as paddock:
-        said = []
-        for arguments in ("{'amout': 5, 'currency': 'EUR'}", "{'amout': '5'}"):
-            code = f"import json\ntry:\n    await total({arguments})\nexcept RuntimeError as e:\n    x = str(e)\nx"
-            said.append(json.loads((await paddock.run(code, engine=engine)).output))
+    calls = ("total({'amout': 5, 'currency': 'EUR'})", "total({'amout': '5'})", "fail({'mesage': 'no'})")
+    said, sent = [], []
+    async with Paddock(config(ToolsConfig(repair=True), plain=plain()), tools=[total]) as paddock:
+        for call in calls:
+            code = f"import json\ntry:\n    await {call}\nexcept RuntimeError as e:\n    x = str(e)\nx"
+            result = await paddock.run(code, engine=engine)
+            said.append(json.loads(result.output))
+            sent += [one.arguments for one in result.calls]
     renamed = {"kind": "renamed", "from": "amout", "to": "amount"}
     coerced = {"kind": "coerced", "field": "amount", "from_type": "string", "to_type": "integer"}
-    assert [one["_meta"]["normalized"] for one in said] == [[renamed], [renamed, coerced]]
-    assert [one["error_code"] for one in said] == ["INTERNAL_ERROR", "SCHEMA_REQUIRED"]
+    message = {"kind": "renamed", "from": "mesage", "to": "message"}
+    assert [one["_meta"]["normalized"] for one in said] == [[renamed], [renamed, coerced], [message]]
+    assert [one["error_code"] for one in said] == ["INTERNAL_ERROR", "SCHEMA_REQUIRED", "INTERNAL_ERROR"]
+    assert sent == [{"amount": 5, "currency": "EUR"}, {"amount": 5}, {"message": "no"}]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+async def test_an_envelope_of_the_server_is_unchanged_though_arguments_were_repaired(engine: str) -> None:
+    own = json.dumps(envelope("rate_limited", "inner", "slow", "RATE_LIMITED", retryable=True), indent=1)
+    code = "try:\n    await fail({'mesage': own})\nexcept RuntimeError as e:\n    x = str(e)\nx"
+    async with Paddock(config(ToolsConfig(repair=True), plain=plain())) as paddock:
+        result = await paddock.run(code, engine=engine, inputs={"own": own})
+    assert (result.output, result.calls[0].arguments) == (own, {"message": own})
 
 
 @pytest.mark.parametrize("engine", ENGINES)

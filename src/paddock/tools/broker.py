@@ -79,6 +79,7 @@ class Broker:
         self._rules = rules or Rules()
         self._bytes_left = ARGUMENT_BYTES
         self._calls: dict[int, Call] = {}
+        self._repaired: dict[int, Mapping[str, Any]] = {}  # arguments, by the numbers of calls under way
         self._unwritten: dict[int, _Unwritten] = {}
         self.concluding: set[asyncio.Task[Any]] = set()
         """Who is writing down what a call came to."""
@@ -93,7 +94,8 @@ class Broker:
         answer = await self._answer(call, name, arguments)
         milliseconds = (time.perf_counter() - started) * 1000
         status = "error" if answer.failed else "ok"
-        self._calls[call.id] = Call(call.id, name, arguments or {}, status, round(milliseconds, 3))
+        sent = self._repaired.pop(call.id, arguments or {})
+        self._calls[call.id] = Call(call.id, name, sent, status, round(milliseconds, 3))
         return answer
 
     async def conclude(self, number: int) -> None:
@@ -151,7 +153,8 @@ class Broker:
             from paddock.tools.repair import repaired
 
             arguments, notes = repaired(arguments, tool.input_schema)
-            asked = self._asked(call.id, arguments) if notes else asked
+            if notes:
+                asked, self._repaired[call.id] = self._asked(call.id, arguments), arguments
         problem = await self._problem(tool, asked.arguments)
         if problem is not None:
             problem = envelope.with_meta(problem, normalized=notes)
