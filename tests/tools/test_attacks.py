@@ -157,7 +157,7 @@ codes = {one.get('error_code', '') for one in said}
 async def test_75_a_script_passes_a_hundred_megabytes(yard: Yard) -> None:
     limits = {"memory_bytes": 1024 * MEGABYTE, "wall_seconds": 60}
     result = await yard.run("await attempt(swallow({'value': 'x' * 100_000_000}))", limits=limits)
-    refused = result.verdict is Verdict.OK and result.output["error_code"] == "ARGUMENTS_TOO_LARGE"
+    refused = result.verdict is Verdict.OK and result.output["error_code"] == "INPUT_VALIDATION_FAILED"
     assert refused or result.verdict in (Verdict.OUT_OF_MEMORY, Verdict.RAISED), result.error
     assert (yard.reached, len(result.to_json()) < 100_000) == ([], True)
 
@@ -177,7 +177,7 @@ said
 """
     result = await yard.run(code, limits={"recursion": 10_000, "wall_seconds": 60})
     assert result.verdict in (Verdict.OK, Verdict.RAISED, Verdict.OUT_OF_MEMORY), result.error
-    assert result.output in ("ARGUMENTS_TOO_LARGE", "RecursionError", None)
+    assert result.output in ("INPUT_VALIDATION_FAILED", "RecursionError", None)
     assert yard.reached == []
 
 

@@ -290,7 +290,7 @@ def _internal(tool: Tool, problem: BaseException, notes: list[dict[str, Any]]) -
 def _too_large(tool: str) -> dict[str, Any]:
     size = ARGUMENT_BYTES // (1024 * 1024)
     summary = f"The arguments are nested more than {ARGUMENT_DEPTH} deep, or those of the run exceed {size} MB in all."
-    return envelope.arguments_too_large(tool, summary)
+    return envelope.invalid_arguments(tool, summary, hints=["Pass less, and flatter, at once."])
 
 
 def _failure(said: dict[str, Any]) -> Answer:
