@@ -18,7 +18,7 @@ from paddock.model.environments import EnvironmentConfig
 from paddock.model.journal import Intent, Outcome
 from paddock.store.journal import MemoryJournal
 from tests import envelopes
-from tests.tools.upstreams import hostile, plain
+from tests.tools.upstreams import HostileHttp, hostile, plain
 
 ENGINES = ["monty", "cpython"]
 SECRET = "tok-4f9c1d77aa"  # noqa: S105
@@ -50,7 +50,7 @@ def swallow(password: str, text: str) -> str:
 
 def config(tools: ToolsConfig | None = None, **upstreams: Any) -> Config:
     return Config(
-        environments={"bare": EnvironmentConfig()},
+        environments={**Config().environments, "bare": EnvironmentConfig()},
         cpython=GuestsConfig(environment="bare"),
         tools=tools or ToolsConfig(),
         upstreams=upstreams,
@@ -193,30 +193,89 @@ async def test_a_function_that_takes_too_long_fails_its_call_alone(engine: str) 
     assert (said["error_code"], said["retryable"], bool(said["hints"])) == ("UPSTREAM_TIMEOUT", True, True)
 
 
-LOOK = """
-import gc, os, sys
-found = [name for name, value in os.environ.items() if SECRET in value]
+LOOK = {
+    "monty": """
+import os
+await call_tool('it.ok', {})
+await call_tool('web.ok', {})
+[name for name, value in os.environ.items() if 'tok-' in value]
+""",
+    # Everything that the process can read of itself. The pattern does not match itself.
+    "cpython": """
+import gc, os, re
+await call_tool('it.ok', {})
+await call_tool('web.ok', {})
+wanted = re.compile(rb'tok-4f9c[1]d77aa|marker-of-this-[s]cript')
+marker = 'marker-of-this-' + 'script'.lower()
+found = set()
 for path in ('/proc/self/environ', '/proc/1/environ', '/proc/self/cmdline', '/proc/1/cmdline'):
     try:
-        found += [path] if SECRET.encode() in open(path, 'rb').read() else []
+        found.update(wanted.findall(open(path, 'rb').read()))
     except OSError:
         pass
 for thing in gc.get_objects():
-    if type(thing) is dict:
-        found += [repr(key) for key, value in list(thing.items()) if type(value) is str and value == SECRET]
-await ok({})
-found
-""".replace("SECRET", "''.join(['tok-', '4f9c', '1d77', 'aa'])")
+    for value in (*thing.keys(), *thing.values()) if type(thing) is dict else (thing,):
+        if type(value) in (str, bytes):
+            found.update(wanted.findall(value.encode(errors='replace') if type(value) is str else value))
+memory = os.open('/proc/self/mem', os.O_RDONLY)
+for line in open('/proc/self/maps'):
+    span, mode = line.split()[:2]
+    start, end = (int(part, 16) for part in span.split('-'))
+    if mode.startswith('rw') and end - start < 1 << 28:
+        try:
+            found.update(wanted.findall(os.pread(memory, end - start, start)))
+        except OSError:
+            continue
+found.remove(marker.encode())  # which shows that this finds what is there
+[value.decode() for value in found]
+""",
+    "quickjs": """
+await callTool('it', 'ok', {}), await callTool('web', 'ok', {})
+const wanted = 'tok-4f9c' + '1d77aa', found = [], seen = new Set(), waiting = [[globalThis, 'globalThis']]
+globalThis.marker = {inner: [`x${wanted}`]}
+while (waiting.length > 0) {
+  const [value, path] = waiting.pop()
+  if (typeof value === 'string' && value.includes(wanted)) found.push(path)
+  if (value === null || !['object', 'function'].includes(typeof value) || seen.has(value)) continue
+  seen.add(value)
+  if (value instanceof Map || value instanceof Set) waiting.push([[...value], `${path}()`])
+  for (const key of Reflect.ownKeys(value)) {
+    const {value: inner, get, set} = Reflect.getOwnPropertyDescriptor(value, key) ?? {}
+    waiting.push([String(key), path], [inner, `${path}.${String(key)}`], [get, path], [set, path])
+  }
+  waiting.push([Object.getPrototypeOf(value), `${path}.prototype`])
+  if (typeof value === 'function') waiting.push([Function.prototype.toString.call(value), `${path}()`])
+}
+return found.filter((path) => path !== 'globalThis.marker.inner.0')
+""",
+}
+LOOK["node"] = f"""
+const fs = require('fs'), secret = 'tok-4f9c' + '1d77aa', inside = []
+const inProcess = (name, text) => {{ if (String(text).includes(secret)) inside.push(name) }}
+for (const path of ['/proc/self/environ', '/proc/1/environ', '/proc/self/cmdline', '/proc/1/cmdline']) {{
+  try {{ inProcess(path, fs.readFileSync(path, 'latin1')) }} catch {{}}
+}}
+inProcess('environment', JSON.stringify(process.env))
+inProcess('arguments', JSON.stringify([process.argv, process.execArgv]))
+try {{ inProcess('report', JSON.stringify(process.report.getReport())) }} catch {{}}
+const walked = await (async () => {{{LOOK["quickjs"]}}})()
+return [...inside, ...walked]
+"""
 
 
-async def test_a_credential_of_an_upstream_is_nowhere_in_the_guest(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("engine", [*ENGINES, "quickjs", "node"])
+async def test_a_credential_of_an_upstream_is_nowhere_in_the_guest(
+    engine: str, hostile_http: HostileHttp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither that of a child's environment nor that of a header, though calls are made with both."""
     monkeypatch.setenv("PADDOCK_TEST_CREDENTIAL", SECRET)
-    attacker = hostile(env={"API_TOKEN": "${PADDOCK_TEST_CREDENTIAL}"})
-    async with Paddock(config(it=attacker)) as paddock:
-        result = await paddock.run(LOOK, engine="cpython")
-        assert (result.verdict, result.output) == (Verdict.OK, []), result.error
-        light = await paddock.run("import os\n[await ok({}), dict(os.environ)]", engine="monty")
-    assert SECRET not in light.to_json()
+    upstreams = {"it": hostile(env={"API_TOKEN": "${PADDOCK_TEST_CREDENTIAL}"}), "web": hostile_http.at()}
+    language = "python" if engine in ENGINES else "javascript"
+    async with Paddock(config(**upstreams)) as paddock:
+        result = await paddock.run(LOOK[engine], language=language, engine=engine)
+    assert (result.verdict, result.output) == (Verdict.OK, []), result.error
+    assert [(call.tool, call.status) for call in result.calls] == [("it.ok", "ok"), ("web.ok", "ok")]
+    assert SECRET not in result.to_json()
     assert os.environ["PADDOCK_TEST_CREDENTIAL"] == SECRET
 
 
