@@ -269,9 +269,9 @@ async def test_a_credential_of_an_upstream_is_nowhere_in_the_guest(
 ) -> None:
     """Neither that of a child's environment nor that of a header, though calls are made with both."""
     monkeypatch.setenv("PADDOCK_TEST_CREDENTIAL", SECRET)
-    upstreams = {"it": hostile(env={"API_TOKEN": "${PADDOCK_TEST_CREDENTIAL}"}), "web": hostile_http.at()}
+    child = hostile(env={"API_TOKEN": "${PADDOCK_TEST_CREDENTIAL}"})
     language = "python" if engine in ENGINES else "javascript"
-    async with Paddock(config(**upstreams)) as paddock:
+    async with Paddock(config(it=child, web=hostile_http.at())) as paddock:
         result = await paddock.run(LOOK[engine], language=language, engine=engine)
     assert (result.verdict, result.output) == (Verdict.OK, []), result.error
     assert [(call.tool, call.status) for call in result.calls] == [("it.ok", "ok"), ("web.ok", "ok")]
