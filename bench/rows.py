@@ -114,7 +114,9 @@ def _starting(ours: tuple[str, ...], baseline: tuple[str, ...]) -> Open:
 ASYNCIO = (sys.executable, "-c", "import asyncio")
 _importing = _starting((sys.executable, "-c", "import paddock"), ASYNCIO)
 _importing_all = _starting((sys.executable, "-c", "from paddock import Paddock, Config, Limits, Verdict"), ASYNCIO)
-_help = _starting((str(Path(sys.executable).parent / "paddock"), "--help"), (sys.executable, "-c", ""))
+PADDOCK, NOTHING = str(Path(sys.executable).parent / "paddock"), (sys.executable, "-c", "")
+_help = _starting((PADDOCK, "--help"), NOTHING)
+_run_help = _starting((PADDOCK, "run", "--help"), NOTHING)
 
 
 def _planning(*, cached: bool) -> Act:
@@ -165,7 +167,8 @@ ROWS = (
     Row("at-once", "100 runs at once", "100 in sequence", Target.none(), _at_once, 10),
     Row("import", "import paddock", "import asyncio", Target.more_by(50), _importing, 15),
     Row("import-all", "from paddock import Paddock, …", "import asyncio", Target.more_by(50), _importing_all, 15),
-    Row("help", "paddock --help", "python -c ''", Target.more_by(300), _help, 10),
+    Row("help", "paddock --help", "python -c ''", Target.within(300), _help, 10),
+    Row("run-help", "paddock run --help", "python -c ''", Target.within(300), _run_help, 10),
     Row("plan-cold", "planning 40 lines, new", "ast.parse of them", Target.none(), _plan_cold, 100),
     Row("plan-cached", "planning 40 lines, seen before", "ast.parse of them", Target.none(), _plan_cached, 100),
     *JAIL_ROWS,

@@ -27,26 +27,30 @@ Open = Callable[[], AbstractAsyncContextManager[Pair]]
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """When a row is met. `ratio` is ours / baseline; `milliseconds` is ours - baseline."""
+    """When a row is met, given the medians of ours and of the baseline in milliseconds."""
 
     text: str
     met: Callable[[float, float], bool]
 
     @classmethod
     def none(cls) -> Target:
-        return cls("-", lambda ratio, milliseconds: True)
+        return cls("-", lambda ours, baseline: True)
 
     @classmethod
     def at_most(cls, times: float) -> Target:
-        return cls(f"at most {times:g}x", lambda ratio, milliseconds: ratio <= times)
+        return cls(f"at most {times:g}x", lambda ours, baseline: ours / baseline <= times)
 
     @classmethod
     def faster_by(cls, times: float) -> Target:
-        return cls(f"at most 1/{times:g}", lambda ratio, milliseconds: ratio <= 1 / times)
+        return cls(f"at most 1/{times:g}", lambda ours, baseline: ours / baseline <= 1 / times)
 
     @classmethod
     def more_by(cls, most: float) -> Target:
-        return cls(f"at most {most:g} ms more", lambda ratio, milliseconds: milliseconds <= most)
+        return cls(f"at most {most:g} ms more", lambda ours, baseline: ours - baseline <= most)
+
+    @classmethod
+    def within(cls, most: float) -> Target:
+        return cls(f"at most {most:g} ms", lambda ours, baseline: ours <= most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +116,7 @@ async def measure(row: Row) -> Measured:
                 baseline += times[pair.baseline]
     middle, best = statistics.median(ours), min(ours)
     middle_baseline, best_baseline = statistics.median(baseline), min(baseline)
-    met = row.target.met(middle / middle_baseline, middle - middle_baseline)
+    met = row.target.met(middle, middle_baseline)
     return Measured(
         name=row.name,
         what=row.what,

@@ -1,4 +1,4 @@
-"""Rows about the MCP server: `run_code` through a client, against a tool that does nothing and against CodeMode.
+"""Rows about the MCP server: `run_code` and `execute` through a client, against tools that do nothing, and CodeMode.
 
 In memory, over stdio and over HTTP; all sides are reached the same way.
 """
@@ -16,8 +16,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from bench.runner import Act, Open, Pair, Row, Target
-from bench.servers import add, no_op
-from bench.tool_rows import ADD, CALLS, CODE_MODE, SUM, SUM_TEXT, one_by_one
+from bench.servers import add, definitions, no_op
+from bench.tool_rows import ADD, CALLS, CODE_MODE, SUM_TEXT, one_by_one
 
 RETURN = "return 1"
 ROOT = Path(__file__).parents[1]
@@ -88,35 +88,30 @@ async def _in_memory(kind: str, folder: str) -> AsyncIterator[Any]:
 
     store, artifacts = StoreConfig(path=f"{folder}/paddock.db"), ArtifactsConfig(url=f"file://{folder}/objects")
     async with Serving(Config(store=store, artifacts=artifacts), tools=[add]) as serving:
-        yield server(serving)
+        yield server(serving, definitions())
 
 
-def _run(client: Any, code: str, output: object) -> Act:
-    async def run() -> None:
-        answer = await client.call_tool("run_code", {"code": code})
-        assert answer.structured_content["output"] == output, answer
+def _asked(client: Any, tool: str, code: str, text: str) -> Act:
+    """A call of a tool that answers with what `text` is."""
 
-    return run
+    async def ask() -> None:
+        answer = await client.call_tool(tool, {"code": code})
+        got = answer.structured_content["output"] if tool == "run_code" else json.loads(answer.content[0].text)
+        assert got == json.loads(text), answer
 
-
-def _execute(client: Any, code: str, text: str) -> Act:
-    async def run() -> None:
-        answer = await client.call_tool("execute", {"code": code})
-        assert answer.content[0].text == text, answer
-
-    return run
+    return ask
 
 
-def _against_no_op(way: str) -> Open:
+def _against_no_op(tool: str, way: str) -> Open:
     @asynccontextmanager
     async def opened() -> AsyncIterator[Pair]:
         async with _client("paddock", way) as ours, _client("no-op", way) as theirs:
-            yield Pair(_run(ours, RETURN, 1), _run(theirs, RETURN, 1))
+            yield Pair(_asked(ours, tool, RETURN, "1"), _asked(theirs, tool, RETURN, "1"))
 
     return opened
 
 
-def _against_code_mode(way: str, code: str, output: object, text: str) -> Open:
+def _against_code_mode(tool: str, way: str, code: str, text: str) -> Open:
     @asynccontextmanager
     async def opened() -> AsyncIterator[Pair]:
         from bench.code_mode import code_mode
@@ -124,10 +119,10 @@ def _against_code_mode(way: str, code: str, output: object, text: str) -> Open:
         async with _client("paddock", way) as ours:
             if way == "memory":
                 with code_mode(code, text, way="client") as theirs:
-                    yield Pair(_run(ours, code, output), theirs)
+                    yield Pair(_asked(ours, tool, code, text), theirs)
             else:
                 async with _client("code-mode", way) as client:
-                    yield Pair(_run(ours, code, output), _execute(client, code, text))
+                    yield Pair(_asked(ours, tool, code, text), _asked(client, "execute", code, text))
 
     return opened
 
@@ -155,31 +150,25 @@ async def _starting() -> AsyncIterator[Pair]:
         yield Pair(_first_answer(ours, folder), _first_answer(_command("bare", "stdio"), folder))
 
 
-def _rows(way: str, words: str) -> Iterator[Row]:
+def _rows(tool: str, way: str, words: str) -> Iterator[Row]:
     """Targets are for what Paddock itself takes: in memory, where no transport is measured with it."""
     is_bare, calls = way == "memory", one_by_one(ADD)
     no_op_target, code_mode_target, calls_target = (
         (Target.at_most(4), Target.faster_by(8), Target.faster_by(3)) if is_bare else (Target.none(),) * 3
     )
-    rounds = 200 if is_bare else 100
-    yield Row(
-        f"server-{way}",
-        f"run_code, {RETURN}, {words}",
-        "a tool that does nothing",
-        no_op_target,
-        _against_no_op(way),
-        rounds,
-    )
-    returning = _against_code_mode(way, RETURN, 1, "1")
-    yield Row(f"server-{way}-code-mode", f"run_code, {RETURN}, {words}", CODE_MODE, code_mode_target, returning, 100)
-    calling = _against_code_mode(way, calls, SUM, SUM_TEXT)
-    yield Row(f"server-{way}-calls", f"run_code, {CALLS} calls, {words}", CODE_MODE, calls_target, calling, 20)
+    name = f"server-{way}" if tool == "run_code" else f"server-{tool}-{way}"
+    returning, calling = f"{tool}, {RETURN}, {words}", f"{tool}, {CALLS} calls, {words}"
+    idle = _against_no_op(tool, way)
+    yield Row(name, returning, "a tool that does nothing", no_op_target, idle, 200 if is_bare else 100)
+    one = _against_code_mode(tool, way, RETURN, "1")
+    yield Row(f"{name}-code-mode", returning, CODE_MODE, code_mode_target, one, 100)
+    many = _against_code_mode(tool, way, calls, SUM_TEXT)
+    yield Row(f"{name}-calls", calling, CODE_MODE, calls_target, many, 20)
 
 
+WAYS = {"memory": "in memory", "stdio": "over stdio", "http": "over HTTP"}
 SERVER_ROWS = (
-    *_rows("memory", "in memory"),
-    *_rows("stdio", "over stdio"),
-    *_rows("http", "over HTTP"),
+    *(row for tool in ("run_code", "execute") for way, words in WAYS.items() for row in _rows(tool, way, words)),
     Row(
         "server-start",
         "paddock mcp to its first answer",

@@ -1,7 +1,7 @@
 """`python -m bench.servers paddock|no-op|bare stdio|http`: MCP servers to measure, as processes of their own.
 
-`no-op` has a tool with the arguments and the answer of `run_code` that does nothing; `bare` is what the SDK itself is.
-Over HTTP each prints where it is.
+`paddock` offers `run_code` and `execute`; `no-op` has tools with their arguments and answers that do nothing; `bare` is
+what the SDK itself is. Over HTTP each prints where it is.
 """
 
 from __future__ import annotations
@@ -9,8 +9,10 @@ from __future__ import annotations
 import asyncio
 import socket
 import sys
+from dataclasses import replace
 from typing import Any
 
+from paddock.definitions.definition import Definition, shipped
 from paddock.model.tools import Hints
 
 HOST = "127.0.0.1"
@@ -32,9 +34,20 @@ def no_op() -> Any:
         """Answer."""
         return {"run_id": "r_0", "verdict": "ok", "output": 1, "engine": "none"}
 
+    def execute(code: str) -> str:
+        """Answer."""
+        return "1"
+
     made = MCPServer("no-op")
     made.tool()(run_code)
+    made.tool(structured_output=False)(execute)
     return made
+
+
+def definitions() -> list[Definition]:
+    """Those that are measured; `execute` may make as many calls as are made."""
+    execute = shipped("execute")
+    return [shipped("run_code"), replace(execute, limits={**execute.limits, "calls": 100})]
 
 
 async def over_stdio(kind: str) -> None:
@@ -48,7 +61,7 @@ async def over_stdio(kind: str) -> None:
     from paddock.server.serving import Serving
 
     async with Serving(Config.load(), tools=[add]) as serving, stdio_server() as (read, write):
-        made = server(serving)
+        made = server(serving, definitions())
         await made.run(read, write, made.create_initialization_options())
 
 
@@ -62,7 +75,7 @@ async def over_http(kind: str) -> None:
     from paddock.server.serving import Serving
 
     async with Serving(Config.load(), tools=[add]) as serving:
-        await _listen(app(server(serving)))
+        await _listen(app(server(serving, definitions())))
 
 
 async def _listen(application: Any) -> None:

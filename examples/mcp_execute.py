@@ -2,9 +2,8 @@ import asyncio
 import json
 
 page = await call_tool("shop.orders", {"status": "paid"})
-customers = await asyncio.gather(
-    *(call_tool("shop.customer", {"customer_id": order["customer_id"]}) for order in page["orders"])
-)
+asked = [{"customer_id": order["customer_id"]} for order in page["orders"]]
+customers = await asyncio.gather(*(call_tool("shop.customer", each) for each in asked))
 try:
     await call_tool("shop.inventory", {"skew": "LAMP-1"})
 except RuntimeError as problem:

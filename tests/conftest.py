@@ -11,6 +11,9 @@ from paddock.jail.environment import Built, configured
 from paddock.jail.environment_build import build
 from paddock.model.environments import BUILT_IN
 from tests import envelopes
+from tests.skips import pytest_make_collect_report, pytest_runtest_makereport
+
+__all__ = ["pytest_make_collect_report", "pytest_runtest_makereport"]
 
 
 @pytest.fixture(scope="session")

@@ -231,3 +231,25 @@ def test_an_engine_may_say_why_its_words_are_not_cpythons() -> None:
     one = Record(plan(engine_reason="asked for"))
     one.add(Finished(Verdict.RAISED, error_type="X", note="not CPython's words"))
     assert one.result().engine_reason == "not CPython's words"
+
+
+@pytest.mark.parametrize(
+    ("kind", "error_type", "was_denied", "verdict"),
+    [
+        ("policy_denied", "RuntimeError", True, Verdict.DENIED),
+        ("policy_denied", "ToolError", True, Verdict.DENIED),
+        ("policy_denied", "RuntimeError", False, Verdict.RAISED),
+        ("policy_denied", "ValueError", True, Verdict.RAISED),
+        ("rate_limited", "RuntimeError", True, Verdict.RAISED),
+    ],
+)
+def test_a_run_is_denied_by_an_envelope_of_the_policy_that_the_host_gave(
+    kind: str, error_type: str, was_denied: bool, verdict: Verdict
+) -> None:
+    import json
+
+    text = json.dumps(envelope(kind, "orders", "No.", "POLICY_DENIED"))
+    one = record()
+    one.has_denied = lambda said: was_denied and said == text
+    one.add(Finished(Verdict.RAISED, None, error_type, text))
+    assert one.result().verdict is verdict

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from base64 import urlsafe_b64encode
+from collections.abc import Callable
 
 from paddock.model import envelope
 from paddock.model.artifacts import Artifact
@@ -36,6 +37,8 @@ class Record:
         self._finished: Finished | None = None
         self.calls: tuple[Call, ...] = ()
         self.artifacts: tuple[Artifact, ...] = ()
+        self.has_denied: Callable[[str], bool] = lambda text: False
+        """Whether a call was answered with this text because a policy forbids it."""
 
     @property
     def verdict(self) -> Verdict | None:
@@ -68,9 +71,10 @@ class Record:
     def result(self) -> RunResult:
         plan = self._plan
         finished = self._finished or Finished(Verdict.REJECTED if plan.refusal else Verdict.LOST)
+        error = plan.refusal or self._error(finished)
         return RunResult(
             run_id=self.run_id,
-            verdict=finished.verdict,
+            verdict=self._verdict(finished, error),
             language=plan.language,
             engine=plan.engine,
             engine_reason=finished.note or plan.engine_reason,
@@ -80,7 +84,7 @@ class Record:
             stderr="".join(self._streams["stderr"]),
             truncated=tuple(self._truncated),
             logs=tuple(self._logs),
-            error=plan.refusal or self._error(finished),
+            error=error,
             exit_code=finished.exit_code,
             signal=finished.signal,
             calls=self.calls,
@@ -142,6 +146,13 @@ class Record:
             if self._started is not None:
                 self._wall_seconds = time.perf_counter() - self._started
 
+    def _verdict(self, finished: Finished, error: RunError | None) -> Verdict:
+        """The engine's, but for a call that a policy forbids and whose failure nobody caught."""
+        if finished.verdict is not Verdict.RAISED or error is None or error.envelope is None:
+            return finished.verdict
+        is_about_policy = error.envelope["error_kind"] == "policy_denied"
+        return Verdict.DENIED if is_about_policy and self.has_denied(error.message) else Verdict.RAISED
+
     def _error(self, finished: Finished) -> RunError | None:
         if finished.verdict is Verdict.OK:
             return None
@@ -168,3 +179,21 @@ _LIMITS = {
     Verdict.OUT_OF_MEMORY: ("MemoryError", "memory_bytes", "hold less at once, or ask for a higher limit"),
     Verdict.OUTPUT_LIMIT: ("OutputLimitError", "output_bytes", "print and return less, or ask for a higher limit"),
 }
+
+
+def unfinished(within: Belonging, language: str, verdict: Verdict) -> RunResult:
+    """What is written down of a run that has no result. What it printed is kept as it came."""
+    was_cancelled = verdict is Verdict.CANCELLED
+    return RunResult(
+        run_id=within.run_id,
+        verdict=verdict,
+        language=language,
+        engine=None,
+        engine_reason=None,
+        usage=Usage(0.0),
+        error=RunError("Cancelled", "its caller ended it")
+        if was_cancelled
+        else RunError("HostError", "the host could not end it"),
+        definition=within.definition,
+        session=within.session,
+    )

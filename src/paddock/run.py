@@ -231,29 +231,8 @@ class Paddock:
                 except TimeoutError:
                     record.end(Verdict.TIMEOUT)
             record.calls, record.artifacts = broker.calls(), keeping.artifacts()
+            record.has_denied = broker.has_denied
         return record
-
-    def _broker(
-        self, scope: Scope, call_limit: int, run_id: str, keeping: Keeping, progress: Callable[[Progress], None]
-    ) -> Broker:
-        return Broker(
-            self._toolbox,
-            scope,
-            call_limit,
-            run_id=run_id,
-            journal=self._journal,
-            rules=self._rules,
-            create_artifact=keeping.create,
-            progress=progress,
-        )
-
-    async def _plan(self, request: Request, scope: Scope) -> Plan:
-        def plan() -> Plan:
-            return make_plan(request, self._config, engines=self._factories, tools=scope.links)
-
-        long = isinstance(request.code, str) and len(request.code) > LONG_PARSE_BYTES
-        # Attached files are looked through, which takes long where they are large.
-        return await asyncio.to_thread(plan) if long or request.files else plan()
 
     async def _execute(
         self, execution: Execution, broker: Broker, keeping: Keeping, record: Record, held: Held
@@ -277,6 +256,28 @@ class Paddock:
                 task.cancel()
             if answering:
                 await asyncio.gather(*answering, return_exceptions=True)
+
+    def _broker(
+        self, scope: Scope, call_limit: int, run_id: str, keeping: Keeping, progress: Callable[[Progress], None]
+    ) -> Broker:
+        return Broker(
+            self._toolbox,
+            scope,
+            call_limit,
+            run_id=run_id,
+            journal=self._journal,
+            rules=self._rules,
+            create_artifact=keeping.create,
+            progress=progress,
+        )
+
+    async def _plan(self, request: Request, scope: Scope) -> Plan:
+        def plan() -> Plan:
+            return make_plan(request, self._config, engines=self._factories, tools=scope.links)
+
+        long = isinstance(request.code, str) and len(request.code) > LONG_PARSE_BYTES
+        # Attached files are looked through, which takes long where they are large.
+        return await asyncio.to_thread(plan) if long or request.files else plan()
 
     async def _type_problem(self, plan: Plan, scope: Scope) -> Finished | None:
         from paddock.engines.monty import MontyEngine  # its workers have the checker, for every Python engine

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import time
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
@@ -13,16 +14,20 @@ import pytest
 from paddock.config import Config, GuestsConfig
 from paddock.model.environments import EnvironmentConfig
 from paddock.model.events import Done, Output
-from paddock.model.result import Verdict
+from paddock.model.result import RunResult, Verdict
 from paddock.run import Paddock
 
 BARE = Config(environments={"bare": EnvironmentConfig()}, cpython=GuestsConfig(environment="bare"))
-ONCE = """
-import time
-print("begun")
-time.sleep(0.2)
-"done"
+SLEEPS = """
+import os, time
+print("begun", flush=True)
+if os.fork() == 0:
+    time.sleep(600)
+time.sleep(max(0, until - time.time()))
+n
 """
+"""Ends at a time of the clock, also when it has begun anew. The second process shows that it has begun."""
+RUNS = 20
 
 
 @pytest.fixture
@@ -72,6 +77,11 @@ def zygote_of(paddock: Paddock) -> int:
     return min(children(warden))
 
 
+def begun_in(paddock: Paddock) -> list[int]:
+    """The guests whose script has started a second process."""
+    return [guest for guest in children(zygote_of(paddock)) if children(guest)]
+
+
 async def until(condition: Callable[[], object]) -> None:
     async with asyncio.timeout(20):
         while not condition():
@@ -84,11 +94,35 @@ async def gone(pid: int) -> None:
 
 async def test_a_run_whose_zygote_dies_begins_anew_and_nobody_notices(paddock: Paddock) -> None:
     await paddock.run("1", engine="cpython")
-    running = asyncio.create_task(paddock.run(ONCE, engine="cpython"))
-    await asyncio.sleep(0)
+    inputs = {"until": time.time() + 3, "n": 1}
+    running = asyncio.create_task(paddock.run(SLEEPS, engine="cpython", inputs=inputs))
+    await until(lambda: begun_in(paddock))
     os.kill(zygote_of(paddock), signal.SIGKILL)
     result = await running
-    assert (result.verdict, result.output, result.stdout) == (Verdict.OK, "done", "begun\n")
+    assert (result.verdict, result.output, result.stdout) == (Verdict.OK, 1, "begun\n")
+
+
+async def test_a_zygote_that_dies_under_twenty_runs_loses_none(paddock: Paddock) -> None:
+    await paddock.run("1", engine="cpython")
+
+    async def watched(n: int) -> RunResult:
+        events = [event async for event in paddock.stream(SLEEPS, engine="cpython", inputs={"until": end, "n": n})]
+        assert isinstance(events[-1], Done)
+        return events[-1].result
+
+    end = time.time() + 5
+    unseen = [paddock.run(SLEEPS, engine="cpython", inputs={"until": end, "n": n}) for n in range(RUNS // 2)]
+    running = [asyncio.create_task(run) for run in unseen]
+    watching = [asyncio.create_task(watched(n)) for n in range(RUNS // 2)]
+    await until(lambda: len(begun_in(paddock)) >= 4)
+    os.kill(zygote_of(paddock), signal.SIGKILL)
+    results = await asyncio.gather(*running)
+    assert [(result.verdict, result.output) for result in results] == [(Verdict.OK, n) for n in range(RUNS // 2)]
+    for n, result in enumerate(await asyncio.gather(*watching)):
+        lost = result.verdict is Verdict.LOST  # else it had not begun, or nothing of it had been seen
+        assert (result.verdict, result.output) == ((Verdict.LOST, None) if lost else (Verdict.OK, n))
+        assert result.stdout == "begun\n"
+    assert (await paddock.run("1 + 1", engine="cpython")).output == 2
 
 
 async def test_a_run_that_was_seen_is_lost_with_its_zygote_and_says_so(paddock: Paddock) -> None:

@@ -7,11 +7,13 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from tests import envelopes
 
 COMMAND = (sys.executable, "-m", "paddock")
 EMPTY = Path(__file__).parent  # a working directory without a paddock.toml
+_STORE = TemporaryDirectory(prefix="paddock-test-store-")
 
 
 @dataclass(frozen=True)
@@ -30,10 +32,11 @@ def _ended(status: int, out: str, err: str) -> Ended:
 
 
 def environment(**more: str) -> dict[str, str]:
-    """This environment, without settings that would change what the command does or how it looks."""
+    """This environment, without settings that change what the command does or how it looks; runs are kept apart."""
     unwanted = ("PADDOCK_", "NO_COLOR", "TERM", "COLUMNS", "FORCE_COLOR")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(unwanted)}
-    return {**kept, "TERM": "xterm", **more}
+    stored = {} if "PADDOCK_DATA_DIRECTORY" in more else {"PADDOCK_STORE__PATH": f"{_STORE.name}/paddock.db"}
+    return {**kept, "TERM": "xterm", **stored, **more}
 
 
 def paddock(*arguments: str, stdin: str | bytes = "", cwd: Path = EMPTY, **env: str) -> Ended:

@@ -54,13 +54,16 @@ def test_doctor_fails_where_no_engine_works() -> None:
     monty, cpython, *_ = json.loads(ended.out)["engines"]
     assert (ended.status, monty["available"], cpython["available"], cpython["profile"]) == (3, False, False, None)
     assert cpython["detail"] == "no profile of the jail works here"
-    assert all(each["missing"] for each in cpython["guarantees"])
+    missing = {each["name"]: each["missing"] for each in cpython["guarantees"] if each["missing"]}
+    assert list(missing) == ["files", "processes"]
+    assert "namespaces: jail.profile names confined; set it to auto, or to namespaces; or chroot: " in missing["files"]
+    assert cpython["missing"] == [f"files, processes: {missing['files']}"]
 
 
 def test_the_demo_ends_as_it_should_and_fits_100_columns() -> None:
     ended = paddock("demo")
     assert (ended.status, ended.err) == (0, ""), ended.out
-    assert re.search(r"^18 examples in \d+\.\d s: each ended as it should\.$", ended.out, re.MULTILINE)
+    assert re.search(r"^23 examples in \d+\.\d s: each ended as it should\.$", ended.out, re.MULTILINE)
     assert max(len(line) for line in ended.out.splitlines()) <= 100
     assert "\x1b" not in ended.out
 

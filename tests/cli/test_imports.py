@@ -7,7 +7,18 @@ import sys
 
 import pytest
 
-HEAVY = {"asyncio", "msgspec", "pydantic_monty", "rich", "typer", "ruff", "subprocess", "sqlalchemy", "alembic"}
+HEAVY = {
+    "asyncio",
+    "msgspec",
+    "pydantic",
+    "pydantic_monty",
+    "rich",
+    "typer",
+    "ruff",
+    "subprocess",
+    "sqlalchemy",
+    "alembic",
+}
 
 
 def loaded_by(statements: str) -> set[str]:
@@ -25,7 +36,7 @@ def test_the_front_door_loads_no_engine_and_nothing_of_the_command() -> None:
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["run", "--help"], ["tools", "call", "--help"]])
-def test_help_loads_no_engine_no_event_loop_and_no_rich(arguments: list[str]) -> None:
+def test_help_loads_no_engine_no_event_loop_no_rich_and_no_pydantic(arguments: list[str]) -> None:
     statements = (
         f"import sys, io, contextlib\nsys.argv = ['paddock', *{arguments}]\nfrom paddock.cli.main import entry\n"
         "with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):\n    entry()"

@@ -117,6 +117,17 @@ def test_a_tool_is_shown_with_its_stub_its_effects_and_the_policys_decision(mcp:
     assert "(POLICY_DENIED)" in refused.err
 
 
+def test_a_script_that_calls_what_the_policy_forbids_is_denied_and_has_failed(mcp: str, tmp_path: Path) -> None:
+    settings = tmp_path / "paddock.toml"
+    settings.write_text('[tools]\npolicy = [{ match = "plain.e*", action = "deny" }]\n')
+    asked = ("run", "-c", "await echo({'text': 'x'})", "--mcp-config", mcp, "--config", str(settings))
+    told, shown = paddock(*asked, "--json"), paddock(*asked)
+    result = json.loads(told.out)
+    assert (told.status, result["verdict"], result["error"]["envelope"]["error_code"]) == (1, "denied", "POLICY_DENIED")
+    assert (shown.status, shown.out) == (1, "")
+    assert shown.err.splitlines()[-1].startswith('denied: RuntimeError: {"error_kind": "policy_denied", ')
+
+
 def test_stubs_are_written_for_both_languages(mcp: str, tmp_path: Path) -> None:
     file = tmp_path / "tools.d.ts"
     assert "async def add(arguments: AddArguments) -> dict[str, int]:" in tools("stubs", "plain.add", mcp=mcp).out

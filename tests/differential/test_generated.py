@@ -12,52 +12,21 @@ from random import Random
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from paddock.engines.monty_errors import NOT_CPYTHONS_OWN
 from paddock.planning.fits_python import misfit
 from paddock.planning.python_source import Source, read
 from paddock.run import Paddock
+from tests.differential.comparing import Bench
 from tests.differential.generator import Writer, programs
-from tests.differential.reference import Outcome, Reference, of_result
+from tests.differential.reference import Reference
 
 EXAMPLES = int(os.environ.get("PADDOCK_FUZZ_EXAMPLES", "0"))
 
 
-class Bench:
-    """Both sides, ready to run programs, and how many of them each has run."""
-
-    def __init__(self) -> None:
-        self.paddock = Paddock()
-        self.reference = Reference()
-        self.programs = self.light = self.unsure = 0
-
-    def difference(self, code: str) -> str:
-        """How `code` ends differently on the engine that `auto` picks; empty where it does not."""
-        self.programs += 1
-        result = self.paddock.run_sync(code)
-        if result.engine != "monty":
-            return ""
-        self.light += 1
-        theirs, ours = self.reference.ask(code), of_result(result)
-        if result.engine_reason == NOT_CPYTHONS_OWN:
-            self.unsure += 1
-            theirs, ours = _but_for_the_words(theirs), _but_for_the_words(ours)
-        return theirs.difference(ours)
-
-    def close(self) -> None:
-        self.paddock.close()
-        self.reference.close()
-
-
-def _but_for_the_words(outcome: Outcome) -> Outcome:
-    kind = outcome.error.type if outcome.error is not None else "no error"
-    return Outcome(outcome.value, outcome.stdout, outcome.stderr + kind, None)
-
-
 @pytest.fixture(scope="module")
 def bench() -> Iterator[Bench]:
-    bench = Bench()
-    yield bench
-    bench.close()
+    with Paddock() as paddock, Reference() as reference:
+        bench = Bench(paddock, reference.ask)
+        yield bench
     print(f"{bench.programs} programs, {bench.light} on the light engine, {bench.unsure} in errors not CPython's own")
 
 
@@ -72,8 +41,10 @@ def bench() -> Iterator[Bench]:
 def test_no_generated_program_that_auto_gives_to_the_light_engine_can_be_told_from_cpython(
     bench: Bench, code: str
 ) -> None:
+    slow = bench.slow
     difference = bench.difference(code)
     assert not difference, f"\n{code}\n{difference}"
+    assert bench.slow == slow, f"\n{code}\ntakes too long"
 
 
 def test_the_generator_writes_programs_that_compile_and_that_often_fit_the_light_engine() -> None:

@@ -20,7 +20,16 @@ from tests.jail import place as places
 from tests.jail.place import ORDINARY, Place
 
 FILES = (
-    *("escape", "jail", "anomaly/processes.py", "conftest.py", "envelopes.py", "uids.py", "../pyproject.toml"),
+    *(
+        "escape",
+        "jail",
+        "anomaly/processes.py",
+        "conftest.py",
+        "envelopes.py",
+        "skips.py",
+        "uids.py",
+        "../pyproject.toml",
+    ),
     "../docs/envelope.schema.json",
 )
 PYTEST = ("_pytest", "pytest", "pytest_asyncio*", "py.py", "pluggy*", "iniconfig", "packaging", "pygments")

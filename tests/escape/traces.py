@@ -9,16 +9,19 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from paddock.engines.cpython import CPythonEngine
 from paddock.engines.jailed import JailedEngine
+from paddock.jail import profiles
 from paddock.jail.jail import Jail
 from paddock.jail.pool import Pool
+from paddock.jail.walls import roots
 from paddock.jail.walls.cgroup import Slots
+from paddock.jail.walls.cgroup_tree import mounts
 from paddock.jail.walls.cgroup_v1 import SlotV1
 from paddock.run import Paddock
 
@@ -41,6 +44,10 @@ class Traces:
     folders: int  # of guests, in memory, without those of guests that wait
     groups: int  # that are there, without the slots that the pool knows
     members: int  # processes in them, without those that wait
+    removed: int  # groups, by the pool
+    dying: int  # groups that were removed, by anyone, and that the kernel still keeps
+    networks: frozenset[str]  # namespaces that the host's processes are in
+    written: frozenset[str]  # files of guests in the profile `chroot`
     threads: int
 
 
@@ -66,7 +73,7 @@ async def settled(paddock: Paddock) -> Traces:
         while tasks := [task for pool in pools for task in pool._tasks]:
             await asyncio.wait(tasks)
             await asyncio.sleep(0)
-    return _traces(pools)
+    return _traces(paddock, pools)
 
 
 async def same_as(before: Traces, paddock: Paddock) -> None:
@@ -88,19 +95,23 @@ def _excess(before: Traces, now: Traces) -> dict[str, object]:
         "folders": max(0, now.folders),
         "groups": now.groups,
         "members": max(0, now.members),
+        "dying": max(0, min(now.removed - before.removed, now.dying - before.dying)),
+        # A zygote that was replaced has another one; then the old one is gone.
+        "networks": now.networks - before.networks if len(now.networks) > len(before.networks) else None,
+        "written": now.written,
         "threads": max(0, now.threads - before.threads),
     }
     return {name: value for name, value in found.items() if value}
 
 
-def _traces(pools: list[Pool]) -> Traces:
+def _traces(paddock: Paddock, pools: list[Pool]) -> Traces:
     guests = [guest for pool in pools for guest in pool._waiting]
     waiting = len(guests)
     descriptors = Counter(_descriptors())
     for kind, count in OPEN_PER_GUEST.items():
         descriptors[kind] -= waiting * count
     descriptors["anon_inode:[pidfd]"] -= sum(guest._pidfd is not None for guest in guests)
-    groups = members = 0
+    groups = members = removed = dying = 0
     for pool in pools:
         slots = pool._bounds._source
         if not isinstance(slots, Slots):
@@ -110,10 +121,13 @@ def _traces(pools: list[Pool]) -> Traces:
             groups = max(groups, len(found) - len(slots._all))
             inside = sum(len((group / "cgroup.procs").read_text().split()) for group in found)
             members = max(members, inside - len(pool._waiting))
+        removed += slots._made - len(slots._all)
+        dying = max(dying, _dying(slots))
         descriptors["anon_inode:[eventfd]"] -= sum(slot.oom_fd is not None for slot in slots._all)
         descriptors.subtract(Counter(_named(fd) for fd in _of_slots(slots)))
+    below = set(descendants())
     return Traces(
-        processes=len(set(descendants())) - PER_GUEST * waiting,
+        processes=len(below) - PER_GUEST * waiting,
         descriptors=descriptors,
         mounts=frozenset(re.sub(r"^\d+ \d+ ", "", line) for line in _lines("/proc/self/mountinfo")),
         marked=frozenset(_marked()),
@@ -121,6 +135,10 @@ def _traces(pools: list[Pool]) -> Traces:
         folders=len(memory_folders()) - waiting,
         groups=groups,
         members=members,
+        removed=removed,
+        dying=dying,
+        networks=frozenset(_networks(below)),
+        written=frozenset(_written(paddock)),
         # The pool has one thread that empties slots, from when it first has to.
         threads=sum(not thread.name.startswith(("asyncio_", "paddock-slots")) for thread in threading.enumerate()),
     )
@@ -147,6 +165,33 @@ def _of_slots(slots: Slots) -> Iterator[int]:
         kept = slot._groups.values() if isinstance(slot, SlotV1) else [slot._files]  # type: ignore[attr-defined]
         for files in kept:
             yield from files._fds.values()
+
+
+def _dying(slots: Slots) -> int:
+    """Groups that were removed and live on in the kernel, while anything in them is not freed."""
+    told = slots._parents["memory"] / "cgroup.stat"
+    if told.exists():
+        return next(int(line.split()[1]) for line in _lines(str(told)) if line.startswith("nr_dying_descendants "))
+    # v1 counts those of the whole machine.
+    known = next(int(line.split()[2]) for line in _lines("/proc/cgroups") if line.startswith("memory\t"))
+    point = next(mount.point for mount in mounts() if mount.version == 1 and "memory" in mount.options)
+    return known - sum(1 for _ in os.walk(point))
+
+
+def _networks(pids: Iterable[int]) -> Iterator[str]:
+    for pid in pids:
+        with suppress(OSError):  # it has ended, or hides it from an ordinary user
+            yield os.readlink(f"/proc/{pid}/ns/net")  # noqa: PTH115
+
+
+def _written(paddock: Paddock) -> Iterator[str]:
+    """What is there in the private folders of the guests that this suite has, waiting ones included: they have none."""
+    base = paddock._config.jail.uid_base
+    for slot in Path(paddock._config.data_directory, "roots").expanduser().glob(f"*/{roots.SLOTS}/*"):
+        if slot.name.isdigit() and base <= int(slot.name) < base + profiles.UIDS:
+            for folder in roots.WRITABLE:
+                with suppress(FileNotFoundError):  # the tree of a guest is being made
+                    yield from map(str, (slot / folder).iterdir())
 
 
 def memory_folders() -> list[Path]:

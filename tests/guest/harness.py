@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from paddock.jail.wire import Frame, Kind
 
 PATIENCE_SECONDS = 30.0
 INTERPRETER = os.environ.get("PADDOCK_TEST_INTERPRETER", sys.executable)
-"""What guests run in; another version, or one with pandas, may be named."""
+"""What guests run in; another version may be named."""
 Answers = Iterator[bytes]
 Answer = Callable[[Frame], Answers]
 
@@ -58,16 +58,16 @@ class Nursery:
 
     runtime = "paddock.guest.python.main"
 
-    def __init__(self, directory: Path, interpreter: str = INTERPRETER) -> None:
+    def __init__(self, directory: Path, interpreter: str = INTERPRETER, preload: Sequence[str] = ()) -> None:
         self.directory = directory
         self._requests, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         program = Path(__file__).with_name("nursery.py")
         path = str(Path(wire.__file__).parents[2])
         with theirs:
             self._process = subprocess.Popen(
-                [interpreter, str(program), str(theirs.fileno()), self.runtime],
+                [interpreter, str(program), str(theirs.fileno()), self.runtime, *preload],
                 pass_fds=[theirs.fileno()],
-                env={"PYTHONPATH": path, "PATH": os.environ["PATH"]},
+                env={"PYTHONPATH": path, "PATH": os.environ["PATH"], "OPENBLAS_NUM_THREADS": "1"},
             )
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""A program that forks guests on request, as the zygote does, without walls: `python nursery.py FD RUNTIME`.
+"""A program that forks guests on request, as the zygote does, without walls: `python nursery.py FD RUNTIME PRELOAD…`.
 
 A request is one message: a JSON object with the directory to run in and, where it is not /files, that of the attached
 files; and three descriptors (control, stdout, stderr). It is answered with the guest's wait status once that has ended.
@@ -21,6 +21,8 @@ STACK_BYTES = 8 << 20  # as the jail has it
 
 def main() -> None:
     requests, runtime = socket.socket(fileno=int(sys.argv[1])), import_module(sys.argv[2])
+    for name in sys.argv[3:]:
+        import_module(name)
     runtime.warm_up()
     while True:
         message, descriptors, _, _ = socket.recv_fds(requests, 65536, 3, socket.MSG_CMSG_CLOEXEC)

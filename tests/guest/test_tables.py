@@ -1,20 +1,26 @@
-"""What values of numpy and pandas become, where they are installed."""
+"""What values of numpy and pandas become, in the default environment, which has them imported before it forks."""
 
 from __future__ import annotations
 
-import subprocess
+from collections.abc import Iterator
 
 import pytest
 
+from paddock.jail.environment import Built
 from tests.guest.conftest import Run
-from tests.guest.harness import INTERPRETER, tools
+from tests.guest.harness import Nursery, tools
 
-HAS_PANDAS = subprocess.run([INTERPRETER, "-c", "import pandas"], capture_output=True, check=False).returncode == 0
 START = "import numpy as np, pandas as pd\n"
-needs_pandas = pytest.mark.skipif(not HAS_PANDAS, reason="pandas is not installed in the interpreter of the guests")
 
 
-@needs_pandas
+@pytest.fixture(scope="module")
+def nursery(tmp_path_factory: pytest.TempPathFactory, default_environment: Built) -> Iterator[Nursery]:
+    built = default_environment
+    nursery = Nursery(tmp_path_factory.mktemp("tables"), built.executable, built.preload)
+    yield nursery
+    nursery.close()
+
+
 @pytest.mark.parametrize(
     ("code", "text"),
     [
@@ -45,17 +51,20 @@ def test_a_table_comes_as_records_and_a_number_as_a_number(run: Run, code: str, 
     assert (ran.body.decode(), ran.stderr) == (text, "")
 
 
-@needs_pandas
 def test_numbers_of_numpy_are_arguments_like_any_other(run: Run) -> None:
     code = START + "await same({'a': np.int64(3), 'b': np.array([1, 2])})"
     ran = run(code, start={"tools": ["same"]}, answer=tools(same=lambda arguments: arguments))
     assert ran.value == {"a": 3, "b": [1, 2]}
 
 
-@needs_pandas
-def test_random_numbers_of_numpy_are_new_in_each_run_or_as_the_seed_says(run: Run) -> None:
-    code = START + "np.random.rand()"
-    assert run(code).value != run(code).value
+def test_random_numbers_of_numpy_are_new_in_each_run(run: Run) -> None:
+    code = START + "[np.random.rand(), np.random.default_rng().random()]"
+    first, second = run(code).value, run(code).value
+    assert [one == other for one, other in zip(first, second, strict=True)] == [False, False]
+
+
+def test_they_are_there_before_the_script_begins(run: Run) -> None:
+    assert run("import sys\n['numpy' in sys.modules, 'pandas' in sys.modules]").value == [True, True]
 
 
 def test_what_only_looks_like_a_table_is_shown_as_it_is(run: Run) -> None:

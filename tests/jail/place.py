@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +18,7 @@ import pytest
 
 import paddock
 from paddock.engines.monty import worker_binary
+from paddock.jail.walls.tidier import Tidier
 from tests.jail import setting
 
 TESTS = Path(__file__).parents[1]
@@ -46,26 +47,28 @@ class Place:
             "PYTHONDONTWRITEBYTECODE": "1",
         }
 
-    def command(self, kind: str, *arguments: str) -> list[str]:
-        """The interpreter in the setting `kind`."""
-        outer = [sys.executable, "-P", setting.__file__, kind, str(ORDINARY)]
+    def command(self, kind: str, *arguments: str, missing: Sequence[str] = ()) -> list[str]:
+        """The interpreter in the setting `kind`, where these system calls are missing, or /proc is."""
+        outer = [sys.executable, "-P", setting.__file__, kind, str(ORDINARY), ",".join(missing)]
         return [*outer, self.python, "-s", "-P", *arguments]
 
     def variables_at(self, home: Path) -> dict[str, str]:
         return {**self.variables, "SETTING_HOME": str(home), "HOME": str(home)}
 
-    def told(self, kind: str, scripts: str, uid_base: int, *, accept: bool = False) -> dict[str, Any]:
+    def told(
+        self, kind: str, scripts: str, uid_base: int, *, accept: bool = False, missing: Sequence[str] = ()
+    ) -> dict[str, Any]:
         """What a file of the tests prints, as JSON, in the setting `kind`; its guests have ids from `uid_base` on."""
         home = self.home(kind, ordinary=kind not in ("root", "container"))
         arguments = [str(home / "data"), str(uid_base), "yes" if accept else "no"]
         ran = subprocess.run(
-            self.command(kind, str(self.folder / "tests" / scripts), *arguments),
+            self.command(kind, str(self.folder / "tests" / scripts), *arguments, missing=missing),
             capture_output=True,
             text=True,
             env=self.variables_at(home),
             check=False,
         )
-        assert (ran.returncode, ran.stderr) == (0, "")
+        assert (ran.returncode, ran.stderr) == (0, ""), ran.stderr
         told: dict[str, Any] = json.loads(ran.stdout)
         return told
 
@@ -82,6 +85,7 @@ class Place:
 def made(purpose: str, tests: Iterable[str], packages: Iterable[str] = ()) -> Iterator[Place]:
     """A place with these files of the tests, and these packages beside those that Paddock needs; gone afterwards."""
     folder = Path("/var/tmp") / f"paddock-{purpose}-{os.getpid()}"  # noqa: S108  a test's own; pytest's is closed to others
+    tidier = Tidier(folders=[folder])
     folder.mkdir(mode=0o755)
     try:
         shutil.copytree(Path(paddock.__file__).parent, folder / "src" / "paddock")
@@ -96,6 +100,7 @@ def made(purpose: str, tests: Iterable[str], packages: Iterable[str] = ()) -> It
         yield Place(folder, readable_python(folder))
     finally:
         shutil.rmtree(folder)
+        tidier.dismiss()
 
 
 def copy(source: Path, target: Path) -> None:

@@ -1,9 +1,9 @@
 """Makes this process look like one of the places that Paddock runs in, and becomes another program.
 
-`setting.py SETTING UID COMMAND…`, started by root. Settings: `root`, `ordinary`, `container` (root without user
+`setting.py SETTING UID MISSING COMMAND…`, started by root. Settings: `root`, `ordinary`, `container` (root without user
 namespaces, mounts and control groups, with the capabilities that containers have by default), `bare` (an ordinary user
 in such a place), `masked` (an ordinary user, with a part of /proc covered as containers do). The uid is the ordinary
-user's.
+user's. MISSING is what the place lacks besides, joined by commas: system calls that its kernel does not have, `/proc`.
 """
 
 from __future__ import annotations
@@ -24,19 +24,24 @@ CONTAINER = (0, 1, 3, 4, 5, 6, 7, 8, 10, 13, 18, 27, 29, 31)
 """CHOWN, DAC_OVERRIDE, FOWNER, FSETID, KILL, SETGID, SETUID, SETPCAP, NET_BIND_SERVICE, NET_RAW, SYS_CHROOT, MKNOD,
 AUDIT_WRITE, SETFCAP: what containers have by default."""
 BOUNDING_DROP = 24
+PROC = "/proc"
 COVERED = ("/proc/keys", "/proc/kcore", "/proc/timer_list")
 
 
-def main(setting: str, uid: int, command: list[str]) -> None:
-    if setting in ("container", "bare", "masked"):
+def main(setting: str, uid: int, missing: list[str], command: list[str]) -> None:
+    if setting in ("container", "bare", "masked") or PROC in missing:
         namespaces.unshare(namespaces.NEW_MOUNT)
         mounts.mount("none", "/", None, mounts.REC | mounts.PRIVATE)
     if setting in ("container", "bare"):
         mounts.mount("none", "/sys/fs/cgroup", "tmpfs", mounts.READ_ONLY)
     if setting in ("container", "bare", "masked"):
         cover()
+    if PROC in missing:
+        mounts.mount("none", PROC, "tmpfs", mounts.READ_ONLY)
     if setting in ("container", "bare"):
         refuse_namespaces()
+    lack([name for name in missing if name != PROC])  # the last filter: seccomp(2) itself may be among them
+    if setting in ("container", "bare"):
         keep_capabilities(CONTAINER)
     if setting in ("ordinary", "bare", "masked"):
         os.setgroups([])
@@ -56,6 +61,13 @@ def cover() -> None:
         raise SystemExit(f"none of {', '.join(COVERED)} is here to be covered")
 
 
+def lack(calls: list[str]) -> None:
+    absent = bpf.answer(seccomp.ERROR | errno.ENOSYS)
+    refused = {NUMBERS[MACHINE][name]: absent for name in calls}
+    if refused:
+        seccomp.install(bpf.assembled(bpf.load(bpf.NUMBER, bpf.search(refused, bpf.answer(seccomp.ALLOW)))))
+
+
 def refuse_namespaces() -> None:
     allow, refuse = bpf.answer(seccomp.ALLOW), bpf.answer(seccomp.ERROR | errno.EPERM)
     calls = {NUMBERS[MACHINE][name]: refuse for name in REFUSED}
@@ -73,4 +85,4 @@ def keep_capabilities(kept: tuple[int, ...]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), sys.argv[3:])
+    main(sys.argv[1], int(sys.argv[2]), [name for name in sys.argv[3].split(",") if name], sys.argv[4:])

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from paddock.jail.walls import cgroup_files, cgroup_tree, namespaces
+from paddock.jail.walls import cgroup_end, cgroup_files, cgroup_tree, namespaces
 from paddock.jail.walls.cgroup import Slots, Usage, own_name
 from paddock.jail.walls.cgroup_tree import Controllers, candidates
 from paddock.jail.walls.cgroup_v2 import SlotV2
@@ -108,7 +108,7 @@ def test_imitated_v2_we_step_aside_only_where_nobody_else_is_in_the_group(
     (group / "cgroup.procs").write_text(f"{os.getpid()}{others}")
     (group / "paddock-host").mkdir()
     (group / "paddock-host/cgroup.procs").write_text("")
-    real = cgroup_files.write
+    real = cgroup_end.write
 
     def write(path: str, text: str) -> None:
         if path.endswith("app.scope/cgroup.subtree_control") and not (group / "paddock-host/cgroup.procs").read_text():
@@ -183,6 +183,7 @@ def test_imitated_v2_a_slot_whose_peak_cannot_be_reset_is_used_once(
     first = slots.take()
     slots.give_back(first)
     assert slots.take() is not first
+    slots._tidier.dismiss()
 
 
 def test_a_fork_bomb_in_a_real_v2_group_is_killed_to_the_last_process() -> None:
@@ -237,4 +238,4 @@ def test_a_child_of_another_user_namespace_enters_through_a_descriptor_that_we_o
             os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
     finally:
-        cgroup_files.remove(group)
+        cgroup_end.remove(group)

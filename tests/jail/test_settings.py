@@ -5,13 +5,17 @@ These tests need root, to become everything else. What the jail needs and a mach
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterator
+import re
+import subprocess
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from paddock.jail.walls import landlock
 from tests.jail import place as places
 from tests.jail.place import ORDINARY, Place
 
@@ -21,17 +25,19 @@ pytestmark = pytest.mark.skipif(
 IDS = 2 << 16
 BASE = 10_000_000 + os.getpid() % 10_000 * IDS
 SCRIPTS = "jail/setting_scripts.py"
+COMMAND = ("typer", "click", "annotated_doc", "shellingham", "rich")
+"""What the command `paddock` needs beside what the library does."""
 
 
 @pytest.fixture(scope="module")
 def place() -> Iterator[Place]:
-    with places.made("settings", [SCRIPTS]) as made:
+    with places.made("settings", [SCRIPTS], COMMAND) as made:
         yield made
 
 
-def run(place: Place, kind: str, *, accept: bool = False) -> dict[str, Any]:
+def run(place: Place, kind: str, *, accept: bool = False, missing: Sequence[str] = ()) -> dict[str, Any]:
     """The scripts in that setting. Its own ids, so that whatever has them afterwards was left there."""
-    return place.told(kind, SCRIPTS, BASE, accept=accept)
+    return place.told(kind, SCRIPTS, BASE, accept=accept, missing=missing)
 
 
 HELD = {
@@ -125,3 +131,162 @@ def test_an_ordinary_user_who_may_not_mount_proc_has_namespaces_without_it(place
     assert (told["profile"], held(told), told["children"]) == ("namespaces", NAMESPACES, [])
     assert (told["results"]["proc"], told["uids"]) == (["ok", False, None], [ORDINARY])
     assert left(place.folder) == []
+
+
+def unavailable(place: Place, kind: str, *missing: str, accept: bool = False) -> list[str]:
+    """Why nothing runs there, by line."""
+    told = run(place, kind, missing=missing, accept=accept)
+    assert list(told) == ["unavailable"]
+    assert left(place.folder) == []
+    lines: list[str] = told["unavailable"].splitlines()
+    return lines
+
+
+NO_SECCOMP = (
+    "[Errno 38] seccomp: Function not implemented; the kernel needs CONFIG_SECCOMP_FILTER, and a container must allow "
+    "seccomp(2)."
+)
+NO_LANDLOCK = "Landlock: not in this kernel; it needs Linux 5.13 with `landlock` in CONFIG_LSM or in lsm= at boot."
+
+
+@pytest.mark.parametrize(
+    ("kind", "accept", "built"),
+    [("root", False, ["namespaces", "chroot"]), ("container", False, ["chroot"]), ("bare", True, ["confined"])],
+)
+def test_without_seccomp_nothing_runs(place: Place, kind: str, built: list[str], *, accept: bool) -> None:
+    first, *reasons = unavailable(place, kind, "seccomp", accept=accept)
+    why = dict(reason.split(": ", 1) for reason in reasons)
+    walled = "a guest could not be walled in: OSError: [Errno 38] seccomp: Function not implemented."
+    assert (first, list(why)) == ("no profile of the jail works here.", ["namespaces", "chroot", "confined"])
+    assert {profile: why[profile] for profile in built} == dict.fromkeys(built, f"{walled} {NO_SECCOMP}")
+
+
+@pytest.mark.parametrize("kind", ["root", "container"])
+def test_landlock_is_a_second_wall_where_there_are_others(place: Place, kind: str) -> None:
+    told = run(place, kind, missing=["landlock_create_ruleset"])
+    assert (told["profile"], held(told)) == {"root": ("namespaces", NAMESPACES), "container": ("chroot", CHROOT)}[kind]
+    assert left(place.folder) == []
+
+
+def test_without_landlock_nothing_is_confined(place: Place) -> None:
+    reasons = unavailable(place, "bare", "landlock_create_ruleset", accept=True)
+    assert reasons[3] == f"confined: Landlock is version 0 here, and 3 is needed. {NO_LANDLOCK}"
+
+
+@pytest.mark.parametrize(("kind", "accept"), [("container", False), ("bare", True)])
+def test_where_nothing_bounds_memory_nothing_runs(place: Place, kind: str, *, accept: bool) -> None:
+    assert unavailable(place, kind, "/proc", accept=accept) == [f"nothing bounds the memory of guests here. {NO_PROC}"]
+
+
+NO_PROC = (
+    "[Errno 2] No such file or directory: '/proc/self/mountinfo': which control groups there are is told by /proc; or: "
+    "/proc does not show the memory of our own children: mount /proc without hidepid and subset, and allow reading "
+    "smaps_rollup (Linux 5.4 or newer)"
+)
+
+
+class Doctor:
+    """What `paddock doctor` says of full Python in one setting: in words, and as JSON."""
+
+    def __init__(self, place: Place, kind: str, *missing: str, accept: bool = False, status: int = 0) -> None:
+        self._place, self._kind, self._missing = place, kind, missing
+        self._home = place.home(kind, ordinary=kind not in ("root", "container"))
+        settings = f"data_directory = '{self._home}/data'\n[jail]\nuid_base = {BASE}\naccept_confined = "
+        self._settings = self._home / "paddock.toml"
+        self._settings.write_text(
+            f"{settings}{str(accept).lower()}\n[environments.default]\npackages = []\npreload = []\n"
+        )
+        self._paddock(0, "env", "build", "default")
+        document = self._paddock(status, "doctor", "--json")
+        self.report = next(each for each in json.loads(document)["engines"] if each["name"] == "cpython")
+        self.text = self._paddock(status, "doctor").partition("\ncpython ")[2].partition("\nquickjs ")[0]
+
+    @property
+    def kept(self) -> dict[str, str]:
+        """The first words of what keeps each guarantee."""
+        kept = {each["name"]: each["mechanism"] for each in self.report["guarantees"] if each["mechanism"]}
+        return {name: re.split(" ?[:;,(]| that ", mechanism)[0] for name, mechanism in kept.items()}
+
+    @property
+    def missing(self) -> dict[str, str]:
+        return {each["name"]: each["missing"] for each in self.report["guarantees"] if each["missing"]}
+
+    def _paddock(self, status: int, *arguments: str) -> str:
+        ran = subprocess.run(
+            self._place.command(self._kind, "-m", "paddock", *arguments, missing=self._missing),
+            capture_output=True,
+            text=True,
+            env=self._place.variables_at(self._home) | {"PADDOCK_CONFIG": str(self._settings)},
+            check=False,
+        )
+        assert (ran.returncode, "Traceback" in ran.stderr) == (status, False), ran.stderr
+        return ran.stdout
+
+
+WITH_NAMESPACES = {
+    "files": "mount namespace",
+    "network": "network namespace without an interface",
+    "processes": "pid namespace",
+    "kernel surface": "seccomp",
+    "resources": "a watcher",
+}
+WITH_A_ROOT = WITH_NAMESPACES | {
+    "files": "a root of links for each guest",
+    "network": "seccomp",
+    "processes": "a uid for each guest",
+}
+ALONE = WITH_A_ROOT | {"files": f"Landlock {landlock.abi()}", "processes": "seccomp"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "profile", "kept"),
+    [
+        ("root", "namespaces", WITH_NAMESPACES | {"resources": "control group"}),
+        ("ordinary", "namespaces", WITH_NAMESPACES),
+        ("container", "chroot", WITH_A_ROOT),
+        ("bare", "confined", ALONE),
+        ("masked", "namespaces", WITH_NAMESPACES),
+    ],
+)
+def test_doctor_tells_what_holds_in_each_setting(place: Place, kind: str, profile: str, kept: dict[str, str]) -> None:
+    doctor = Doctor(place, kind, accept=profile == "confined")
+    report = doctor.report
+    assert (report["available"], report["profile"], doctor.kept, doctor.missing) == (True, profile, kept, {})
+    lines = doctor.text.splitlines()
+    assert re.fullmatch(r"  yes ready in \d+ ms, then \d+\.\d\d ms a run", lines[0])
+    held = [f"{each['name']}: {each['mechanism']}" for each in report["guarantees"]]
+    assert [line.strip() for line in lines[1:7]] == [f"profile {profile}", *held]
+    assert [line for line in lines if "missing" in line] == []
+    assert left(place.folder) == []
+
+
+def test_doctor_tells_what_to_allow_where_no_profile_works(place: Place) -> None:
+    doctor = Doctor(place, "bare")
+    assert (doctor.report["available"], doctor.report["profile"]) == (False, None)
+    assert doctor.kept == {"network": "seccomp", "kernel surface": "seccomp", "resources": "a watcher"}
+    assert list(doctor.missing) == ["files", "processes"]
+    ways = doctor.missing["files"].removeprefix("one of these: ").split("; or ")
+    assert [way.partition(": ")[0] for way in ways] == ["namespaces", "chroot", "confined"]
+    assert "let it pass unshare, setns, mount" in ways[0]
+    assert "only root can change the root directory" in ways[1]
+    assert "set jail.accept_confined" in ways[2]
+    assert doctor.text.startswith("  no  no profile of the jail works here\n")
+    assert f"missing: files, processes: {doctor.missing['files']}" in doctor.text
+
+
+@pytest.mark.parametrize(
+    ("kind", "gone", "status", "missing"),
+    [
+        ("root", "seccomp", 3, {"network": NO_SECCOMP, "kernel surface": NO_SECCOMP}),
+        ("bare", "landlock_create_ruleset", 0, {"files": NO_LANDLOCK, "processes": NO_LANDLOCK}),
+        ("container", "/proc", 3, {"resources": NO_PROC}),
+    ],
+)
+def test_doctor_tells_what_to_install_where_a_mechanism_is_gone(
+    place: Place, kind: str, gone: str, status: int, missing: dict[str, str]
+) -> None:
+    doctor = Doctor(place, kind, gone, accept=True, status=status)
+    assert (doctor.report["available"], doctor.report["profile"]) == (False, None)
+    for name, todo in missing.items():
+        assert todo.rstrip(".") in doctor.missing[name]
+    assert [todo in doctor.text for todo in doctor.missing.values()] == [True] * len(doctor.missing)

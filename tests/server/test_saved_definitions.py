@@ -14,8 +14,8 @@ import uvicorn
 from mcp import Client
 from mcp_types import ToolListChangedNotification
 
+from paddock.model.principals import LOCAL
 from paddock.server.app import app
-from paddock.server.caller import LOCAL
 from paddock.server.definitions import Names
 from paddock.server.mcp import server
 from paddock.server.serving import Serving

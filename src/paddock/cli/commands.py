@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from paddock import __version__
 from paddock.cli import definitions, demo, doctor, env_command, lint, run, runs, serve, tools
+
+HELP = ("-h", "--help")
 
 app = typer.Typer(
     name="paddock",
@@ -19,7 +21,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
     no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings={"help_option_names": list(HELP), "max_content_width": 100},
 )
 app.command("run")(run.run)
 app.command("lint")(lint.lint)
@@ -54,5 +56,23 @@ def command() -> int:
     """Do what `sys.argv` says; the status that the command it names returns."""
     # Typer's own main() would make status 1 of a reader that has gone.
     group = typer.main.get_command(app)
-    with group.make_context("paddock", sys.argv[1:]) as context:
+    words = sys.argv[1:]
+    if len(words) > 1 and words[-1] in HELP and _explain(group, words[:-1]):
+        return 0
+    with group.make_context("paddock", words) as context:
         return int(group.invoke(context))
+
+
+def _explain(command: Any, names: list[str]) -> bool:
+    """Show the help of the command with these names; False where they name none.
+
+    Parsing a command line, which nothing here needs, makes Typer load Pydantic: as long again as everything else.
+    """
+    context = command.context_class(command, info_name="paddock", **command.context_settings)
+    for name in names:
+        command = getattr(command, "commands", {}).get(name)
+        if command is None:
+            return False
+        context = command.context_class(command, info_name=name, parent=context, **command.context_settings)
+    typer.echo(command.get_help(context))
+    return True

@@ -63,7 +63,7 @@ def show(
     from paddock.definitions.definition import SHIPPED, shipped
 
     async def history(store: Store) -> list[StoredDefinition]:
-        from paddock.server.caller import LOCAL
+        from paddock.model.principals import LOCAL
 
         return await store.definitions.history(LOCAL, name)
 
@@ -116,7 +116,7 @@ def remove(name: NameArgument, config: ConfigOption = None) -> int:
     from paddock.model.errors import RequestError
 
     async def removed(store: Store) -> bool:
-        from paddock.server.caller import LOCAL
+        from paddock.model.principals import LOCAL
 
         return await store.definitions.remove(LOCAL, name)
 
@@ -133,8 +133,8 @@ async def _applied(
     config: Config, mcp_config: str | None, values: Mapping[str, Any]
 ) -> tuple[StoredDefinition, tuple[str, ...]]:
     from paddock.definitions.saving import checked
+    from paddock.model.principals import LOCAL
     from paddock.run import Paddock
-    from paddock.server.caller import LOCAL
     from paddock.store.database import Store
 
     async with Paddock(config, mcp_config=mcp_config) as paddock, await Store.open(config) as store:
@@ -180,7 +180,7 @@ def _read(stored: StoredDefinition) -> Definition:
 
 
 async def _saved(store: Store) -> list[StoredDefinition]:
-    from paddock.server.caller import LOCAL
+    from paddock.model.principals import LOCAL
 
     return await store.definitions.list(LOCAL)
 

@@ -47,6 +47,7 @@ async def weather(city: str) -> dict[str, Any]:
 
 
 async def _demo(interrupts: Interrupts) -> int:
+    from paddock.cli.demo_server import TOOL_EXAMPLES
     from paddock.cli.examples import EXAMPLES, shop
     from paddock.config import Config
     from paddock.engines import registry
@@ -70,11 +71,14 @@ async def _demo(interrupts: Interrupts) -> int:
                 _show_part(console, "BUT", problem, "red")
             failed += problem is not None
     failed += await _lint(console, len(examples) + 1)
-    count, seconds = len(examples) + 1, time.perf_counter() - begun
+    served, failed_there = await _serve(console, len(examples) + 2, started)
+    failed += failed_there
+    count, seconds = len(examples) + 1 + served, time.perf_counter() - begun
     verdict = "each ended as it should" if not failed else f"{failed} did not end as it should"
     console.print(f"\n{count} examples in {seconds:.1f} s: {verdict}.", style="red" if failed else "green")
     if len(started) < len(JAILED):
-        console.print(f"Left out: {len(EXAMPLES) - len(examples)} that need what does not run here.", style="yellow")
+        left = len(EXAMPLES) - len(examples) + len(TOOL_EXAMPLES) - served
+        console.print(f"Left out: {left} that need what does not run here.", style="yellow")
     return 1 if failed else 0
 
 
@@ -176,6 +180,32 @@ def _show(console: Console, number: int, example: Example, result: RunResult, se
     waited = sum(call.milliseconds for call in result.calls) / 1000
     overlap = f" that took {_milliseconds(waited)} together" if len(result.calls) > 1 else ""
     _show_part(console, "ended", f"{result.verdict}, {ran}, {_milliseconds(seconds)}{calls}{overlap}", "bold")
+
+
+async def _serve(console: Console, number: int, started: list[str]) -> tuple[int, int]:
+    """Call the code tools as a client of the server does; how many, and how many of them did not end as they should."""
+    from functools import partial
+
+    from paddock.cli.demo_server import NEEDS, TOOL_EXAMPLES, call, connected, warm_up
+
+    begun, failed = time.perf_counter(), 0
+    examples = [example for example in TOOL_EXAMPLES if NEEDS.get(example.main.tool, "monty") in ("monty", *started)]
+    async with connected() as client:
+        tools = len((await client.list_tools()).tools)
+        took = _milliseconds(time.perf_counter() - begun)
+        await warm_up(client, examples)
+        ready = _milliseconds(time.perf_counter() - begun)
+        console.print(f"\n`paddock mcp --definitions all` answered a client with {tools} tools in {took}.")
+        console.print(f"Every engine that they need, and the shop, were ready in {ready}.")
+        for place, example in enumerate(examples, start=number):
+            _show_code(console, place, example.title, example.code, example.language)
+            if example.note:
+                _show_part(console, "with", example.note, "dim")
+            problem = await call(client, example, partial(_show_part, console))
+            if problem is not None:
+                _show_part(console, "BUT", problem, "red")
+            failed += problem is not None
+    return len(examples), failed
 
 
 async def _lint(console: Console, number: int) -> int:

@@ -13,9 +13,9 @@ import typer
 if TYPE_CHECKING:
     from paddock.cli.show import Screen
     from paddock.config import Config
+    from paddock.jail.probe import Findings
 
 RUNS = 21
-NOT_HERE = "not in this version"
 UNJAILED = "unjailed: a worker is an ordinary process of this user; the walls are made of Linux kernel features"
 ENDS = {
     True: "a worker dies with the process that started it",
@@ -87,31 +87,45 @@ def _machine() -> dict[str, str]:
 
 def _missing() -> list[str]:
     """What this platform cannot do, whatever is installed."""
-    if platform.system() == "Linux":
-        return []
-    return [
-        f"the jail is made of Linux kernel features, which {platform.system()} does not have",
-        "the engines cpython, quickjs and node need the jail; here only the light engine runs",
-    ]
+    from paddock.engines.registry import want_of_jail
+
+    why = want_of_jail()
+    return [] if why is None else [why, "the engines cpython, quickjs and node need the jail; only the light one runs"]
 
 
 async def _engines(config: Config) -> list[EngineReport]:
     from paddock.model.request import ENGINES
 
-    return [await _engine(name, config) for name in ENGINES if name != "auto"]
+    jail = TriedJail(config)
+    return [await _engine(name, config, jail) for name in ENGINES if name != "auto"]
 
 
-async def _engine(name: str, config: Config) -> EngineReport:
+class TriedJail:
+    """The jail, tried once for all engines that need it."""
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._findings: Findings | None = None
+
+    async def findings(self) -> Findings:
+        from paddock.jail.probe import probe
+
+        if self._findings is None:
+            self._findings = await probe(self._config)
+        return self._findings
+
+
+async def _engine(name: str, config: Config, jail: TriedJail) -> EngineReport:
     """Start the engine, run `1 + 1` on it, and measure both."""
     from paddock.engines import registry
     from paddock.model.errors import PaddockError
     from paddock.planning.plan import ENGINE_LANGUAGE
 
-    if name not in registry.available():
-        return EngineReport(name, available=False, detail=NOT_HERE)
     report = EngineReport(name, available=False, detail="")
+    if name not in registry.available():
+        return replace(report, detail=f"needs the jail: {registry.want_of_jail()}")
     try:
-        report = _light(report) if name == "monty" else await _full(report, config)
+        report = _light(report) if name == "monty" else await _full(report, config, jail)
         if report.detail:
             return report
         start, run = await _measure(name, ENGINE_LANGUAGE[name], config)
@@ -138,15 +152,13 @@ def _light(report: EngineReport) -> EngineReport:
     return replace(report, worker=worker, walls=(*walls, ENDS[True]), missing=missing)
 
 
-async def _full(report: EngineReport, config: Config) -> EngineReport:
+async def _full(report: EngineReport, config: Config, jail: TriedJail) -> EngineReport:
     """The jail of a full engine, and its environment. With a detail where it is not to be started."""
-    if platform.system() != "Linux":
-        return replace(report, detail="needs the jail, which is made of Linux kernel features")
     from paddock.jail import environment_store
     from paddock.jail.environment import configured
-    from paddock.jail.probe import NO_PROFILE, probe
+    from paddock.jail.probe import NO_PROFILE, UNBOUNDED
 
-    findings = await probe(config)
+    findings = await jail.findings()
     environment = configured(config, getattr(config, report.name).environment)
     built = environment_store.ready(environment, config.data_directory) is not None
     report = replace(
@@ -157,9 +169,13 @@ async def _full(report: EngineReport, config: Config) -> EngineReport:
         environment=f"{environment.name} ({'built' if built else 'not built'})",
     )
     if findings.chosen is None:
-        held = any(each.mechanism for each in findings.guarantees)
-        unheld = tuple(f"{each.name}: {each.missing}" for each in findings.guarantees if each.missing)
-        return replace(report, detail=NO_PROFILE, missing=unheld if held else ())
+        unheld: dict[str, list[str]] = {}
+        for each in findings.guarantees:
+            if each.missing is not None:
+                unheld.setdefault(each.missing, []).append(each.name)
+        missing = tuple(f"{', '.join(names)}: {todo}" for todo, names in unheld.items())
+        works = any(each.works and each.allowed for each in findings.tried)
+        return replace(report, detail=UNBOUNDED if works else NO_PROFILE, missing=missing)
     if not built:
         todo = f"its environment is built on first use, or now: paddock env build {environment.name}"
         return replace(report, available=True, detail=f"works; {todo}")
@@ -203,10 +219,7 @@ def _show(out: Screen, engines: list[EngineReport], lint: LintReport) -> None:
         out.spans((f"{name:<10}", "bold"), (value, ""))
     out.line("")
     for engine in engines:
-        if engine.detail == NOT_HERE:
-            out.spans((f"{engine.name:<10}", "bold"), (f"{'-':<4}", "dim"), (NOT_HERE, "dim"))
-        else:
-            _show_check(out, engine.name, engine.detail, available=engine.available)
+        _show_check(out, engine.name, engine.detail, available=engine.available)
         for more in _more(engine):
             out.line(f"{'':<14}{more}")
         for missing in engine.missing:

@@ -12,12 +12,16 @@ import typer
 
 if TYPE_CHECKING:
     from paddock.cli.interrupt import Interrupts
+    from paddock.cli.keeping import Kept
     from paddock.cli.show import Screen
     from paddock.config import Config
     from paddock.model.events import Progress
+    from paddock.model.journal import Journal
     from paddock.model.request import Options
     from paddock.model.result import RunResult
     from paddock.run import Paddock
+
+    Opened = Callable[[Journal | None], Paddock]
 
 FileArgument = Annotated[
     str | None, typer.Argument(metavar="FILE|-", show_default=False, help="The script; - or nothing reads stdin.")
@@ -115,13 +119,13 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
     if trace_denied:
         settings, options["engine"] = _traced(settings), _full(engine)
     source = read_code(file, code, settings.code_bytes)
-    return _run(source, options, partial(_paddock, settings, mcp_config), as_json=as_json)
+    return _run(source, options, settings, partial(_paddock, settings, mcp_config), as_json=as_json)
 
 
-def _paddock(config: Config, mcp_config: str | None) -> Paddock:
+def _paddock(config: Config, mcp_config: str | None, journal: Journal | None) -> Paddock:
     from paddock.run import Paddock
 
-    return Paddock(config, mcp_config=mcp_config)
+    return Paddock(config, mcp_config=mcp_config, journal=journal)
 
 
 def _traced(config: Config) -> Config:
@@ -162,31 +166,37 @@ def _checked_argv(argv: list[str], *, is_script: bool) -> list[str]:
     return argv
 
 
-def _run(code: str, options: Options, opened: Callable[[], Paddock], *, as_json: bool) -> int:
+def _run(code: str, options: Options, config: Config, opened: Opened, *, as_json: bool) -> int:
     from paddock.cli.interrupt import Interrupts
+    from paddock.cli.keeping import Kept
     from paddock.cli.show import Screen, show_result
 
     out, err, interrupts = Screen(sys.stdout), Screen(sys.stderr), Interrupts()
+    kept = Kept(config, err)
     if as_json:
-        result = interrupts.run(_quietly(code, options, opened))
+        result = interrupts.run(_quietly(code, options, opened, kept))
         out.document(result.to_json())
     else:
-        result = interrupts.run(_live(code, options, opened, out, err, interrupts))
+        result = interrupts.run(_live(code, options, opened, kept, out, err, interrupts))
         if not (options["mode"] == "script" and _has_told(result)):
             show_result(result, code, out, err)
+    interrupts.run(kept.tidy())
     return _status(result)
 
 
-async def _quietly(code: str, options: Options, opened: Callable[[], Paddock]) -> RunResult:
+async def _quietly(code: str, options: Options, opened: Opened, kept: Kept) -> RunResult:
     from paddock.cli.build_progress import first_use
 
     with first_use():
-        async with opened() as paddock:
-            return await paddock.run(code, **options)
+        async with opened(kept.journal) as paddock:
+            with kept.run(paddock, code, options["language"]) as within:
+                result = await paddock.follow(code, lambda event: None, within=within, **options)
+                kept.finish(result)
+    return result
 
 
 async def _live(
-    code: str, options: Options, opened: Callable[[], Paddock], out: Screen, err: Screen, interrupts: Interrupts
+    code: str, options: Options, opened: Opened, kept: Kept, out: Screen, err: Screen, interrupts: Interrupts
 ) -> RunResult:
     """Show the script's output while it runs. Leaving early, for a signal or a reader that has gone, ends the run."""
     from contextlib import AsyncExitStack, aclosing
@@ -196,17 +206,20 @@ async def _live(
 
     async with AsyncExitStack() as stack:
         begun = stack.enter_context(first_use())
-        paddock = await stack.enter_async_context(opened())
-        events = await stack.enter_async_context(aclosing(paddock.stream(code, **options)))  # type: ignore[type-var]
+        paddock = await stack.enter_async_context(opened(kept.journal))
+        within = stack.enter_context(kept.run(paddock, code, options["language"]))
+        stream = paddock.stream(code, within=within, **options)
+        events = await stack.enter_async_context(aclosing(stream))  # type: ignore[type-var]
         async for event in events:
             begun()
+            if isinstance(event, Done):
+                kept.finish(event.result)
+                return event.result
             with interrupts.writing():
                 if isinstance(event, Output):
                     (out if event.stream == "stdout" else err).write(event.text)
                 elif isinstance(event, Progress) and err.is_terminal:
                     err.line(progress_text(event), "dim")
-                elif isinstance(event, Done):
-                    return event.result
     raise AssertionError("a stream of events ended without Done")
 
 
@@ -220,7 +233,7 @@ def progress_text(progress: Progress) -> str:
 
 def _has_told(result: RunResult) -> bool:
     """Whether a program has itself said on its stderr how it ended."""
-    return result.exit_code is not None and result.verdict in {"ok", "raised", "rejected"}
+    return result.exit_code is not None and result.verdict in {"ok", "raised", "denied", "rejected"}
 
 
 def _status(result: RunResult) -> int:

@@ -105,14 +105,19 @@ async def _unknown(store: Store, run_id: str) -> StoredRun:
 def _asked(config: Config, question: Callable[[Store], Awaitable[T]]) -> T | None:
     """What the store answers; None where there is no store yet, and none is made for the asking."""
     from paddock.cli.interrupt import Interrupts
-    from paddock.store.database import Store, store_path
+    from paddock.model.principals import LOCAL
+    from paddock.store.database import Store, spool_of, store_path
+    from paddock.store.spool import waiting
+    from paddock.store.taking_in import take_in
 
     async def ask() -> T:
         async with Store(store_path(config), config.store) as store:
+            await take_in(store, LOCAL)
             await store.runs.mark_lost()  # else one whose process was killed would seem to go on
             return await question(store)
 
-    return Interrupts().run(ask()) if store_path(config).exists() else None
+    path = store_path(config)
+    return Interrupts().run(ask()) if path.exists() or waiting(spool_of(path)) else None
 
 
 def _check_verdict(verdict: str | None) -> None:

@@ -12,4 +12,6 @@ if TYPE_CHECKING:
 
 class CPythonEngine(JailedEngine):
     def __init__(self, config: Config) -> None:
-        super().__init__(config, config.cpython, "paddock.guest.python.main:serve")
+        # Known before any run: where none may have a second process, no guest has the calls for it.
+        processes = config.caps.processes > 1
+        super().__init__(config, config.cpython, "paddock.guest.python.main:serve", processes=processes)

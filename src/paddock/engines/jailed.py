@@ -57,8 +57,16 @@ _DISTURBED = "the script disturbed the runtime that it runs in"
 class JailedEngine:
     """A pool of guests that run `runtime`, started on first use."""
 
-    def __init__(self, config: Config, settings: GuestsConfig, runtime: str, program: tuple[str, ...] = ()) -> None:
-        self._jail = Jail(config, settings, runtime, program)
+    def __init__(
+        self,
+        config: Config,
+        settings: GuestsConfig,
+        runtime: str,
+        program: tuple[str, ...] = (),
+        *,
+        processes: bool = True,
+    ) -> None:
+        self._jail = Jail(config, settings, runtime, program, processes=processes)
 
     @asynccontextmanager
     async def open(self, plan: Plan) -> AsyncIterator[JailedExecution]:

@@ -52,7 +52,9 @@ class Opened(NamedTuple):
         return (self.fed == prelude or self.fed.is_common) and self.limits == limits
 
     def is_alive(self) -> bool:
-        """Whether its worker was not killed meanwhile."""
+        """Whether its worker was not killed meanwhile. Where the system cannot say, its next feed finds out."""
+        if not hasattr(os, "waitid"):  # macOS, before Python 3.13
+            return True
         try:
             # Asks without waiting, and leaves the answer for the pool.
             return self.pid is None or os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None

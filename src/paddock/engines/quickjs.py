@@ -20,7 +20,8 @@ class QuickJSEngine(JavaScriptEngine):
     """Beside its own guests there is one of Node's, from the first script in TypeScript on."""
 
     def __init__(self, config: Config) -> None:
-        super().__init__(config, config.quickjs, "paddock.guest.javascript.main:serve")
+        # JavaScript has no word for starting a process: who does it has broken out of the interpreter.
+        super().__init__(config, config.quickjs, "paddock.guest.javascript.main:serve", processes=False)
         stripper = replace(config.node, min_waiting=0, max_waiting=0)
         self._stripper = Jail(config, stripper, RUNTIME, node_program(STRIPPER_BYTES))
         self._typescript = TypeScript(self._stripper)

@@ -28,10 +28,20 @@ MACHINES = frozenset({"x86_64", "aarch64"})
 
 
 def available() -> Mapping[str, Factory]:
-    """The engines of this version that this system could run, by name. The jail is made of Linux's own walls."""
-    if sys.platform == "linux" and os.uname().machine in MACHINES:
+    """The engines that this system could run, by name."""
+    if want_of_jail() is None:
         return ENGINES
     return {name: factory for name, factory in ENGINES.items() if name not in JAILED}
+
+
+def want_of_jail() -> str | None:
+    """Why no jail can be made on this system, whatever is installed or allowed; None where one may be."""
+    if sys.platform != "linux":
+        return f"the jail is made of Linux kernel features, which {os.uname().sysname} does not have"
+    machine = os.uname().machine
+    if machine not in MACHINES:
+        return f"the jail's filter of system calls is written for {' and '.join(sorted(MACHINES))}, not for {machine}"
+    return None
 
 
 def load(factory: Factory) -> Callable[[Config], Engine]:

@@ -20,8 +20,10 @@ told by the zygote, its parent. What it used is told by its control group, or by
 is killed, whatever it says, and the next run gets another guest.
 
 If the host dies, the warden's socket closes and the warden ends; as the first process of its pid namespace it takes
-everything with it. If the warden or the zygote dies, the host sees its socket close, gives the runs that it lost the
-verdict `lost` (or begins them anew, if nothing had left the sandbox), and starts another.
+everything with it. What no process holds, control groups and temporary folders, a **tidier** removes: a process beside
+the host, started before the first of them is made, which waits for the host's end (`walls/tidier`). If the warden or
+the zygote dies, the host sees its socket close, gives the runs that it lost the verdict `lost` (or begins them anew, if
+nothing had left the sandbox), and starts another.
 
 `walls/` has one file for each mechanism of the kernel; `namespaced`, `chrooted` and `confined` put them together into
 profiles. This is the first of them; in the other two there is no pid namespace, and a reaper is a process of its own

@@ -39,6 +39,9 @@ def main(arguments: list[str]) -> None:
         landlock.restrict(read=[f"/proc/self/fd/{fd}" for fd in shown], write=[])
     capabilities.die_with_parent(host)
     filtered = seccomp.program(seccomp.Policy(processes=False, execute=True, confined=True))
-    seccomp.install(seccomp.for_process(filtered, os.getpid()))
+    try:
+        seccomp.install(seccomp.for_process(filtered, os.getpid()))
+    except OSError as problem:
+        sys.exit(f"paddock: a worker was not started, because nothing would filter its system calls: {problem}")
     os.execve(program, arguments, {})  # noqa: S606
     sys.exit(1)

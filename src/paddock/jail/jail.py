@@ -26,14 +26,24 @@ log = logging.getLogger("paddock.jail")
 class Jail:
     """Guests that run `runtime` in the environment that their settings name.
 
-    `program` is what they become, where they do: a path below the environment's packages, and arguments.
+    `program` is what they become, where they do: a path below the environment's packages, and arguments. Without
+    `processes` the filter itself leaves them no way to start another, whatever a run's limit says.
     """
 
-    def __init__(self, config: Config, settings: GuestsConfig, runtime: str, program: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        config: Config,
+        settings: GuestsConfig,
+        runtime: str,
+        program: tuple[str, ...] = (),
+        *,
+        processes: bool = True,
+    ) -> None:
         self._config = config
         self._settings = settings
         self._runtime = runtime
         self._program = program
+        self._processes = processes
         self._pool: Pool | None = None
         self._lease: Lease | None = None
         self._starting = asyncio.Lock()
@@ -78,6 +88,7 @@ class Jail:
                     idle_seconds=settings.idle_seconds,
                     recycle_seconds=settings.recycle_seconds,
                     bounds=bounds,
+                    processes=self._processes,
                 )
             return self._pool
 

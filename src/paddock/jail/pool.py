@@ -39,7 +39,7 @@ class Pool:
         idle_seconds: float,
         recycle_seconds: float,
         bounds: Bounds,
-        processes: bool = True,
+        processes: bool,
     ) -> None:
         self._start = start
         self._bounds = bounds

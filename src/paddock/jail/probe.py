@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import os
+import secrets
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,7 +22,8 @@ from typing import TYPE_CHECKING
 from paddock.jail import profiles, trial
 from paddock.jail.keeper import START
 from paddock.jail.profiles import Inside
-from paddock.jail.walls import cgroup, landlock, watcher
+from paddock.jail.walls import advice, cgroup, landlock, seccomp, watcher
+from paddock.jail.walls.tidier import Tidier
 from paddock.model.errors import EngineCrashed, JailUnavailable
 
 if TYPE_CHECKING:
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
 NOTHING = Inside("paddock.guest.nothing:serve", system=())
 GUARANTEES = ("files", "network", "processes", "kernel surface", "resources")
 NO_PROFILE = "no profile of the jail works here"
+UNBOUNDED = "nothing bounds the memory of guests here"
 CELL_SECONDS = 5.0
 
 
@@ -66,24 +70,32 @@ async def probe(config: Config) -> Findings:
     memory, missing = await asyncio.to_thread(_memory)
     working = [each.profile for each in tried if each.works and each.allowed]
     chosen = next((profile for profile in working if profile in profiles.wanted(config)), None)
-    kept = mechanisms(chosen, memory) if chosen else {}
-    why = missing if chosen else NO_PROFILE
-    guarantees = tuple(Guarantee(name, kept.get(name), None if kept.get(name) else why) for name in GUARANTEES)
+    if chosen is None:
+        kept, lacking = await asyncio.to_thread(_without_profile, tried, config)
+    else:
+        kept, lacking = mechanisms(chosen, memory), {}
+    kept |= {"resources": f"{memory}; rlimits and the host's clock for the rest"} if memory else {}
+    lacking |= {"resources": missing} if missing else {}
+    guarantees = tuple(Guarantee(name, kept.get(name), lacking.get(name)) for name in GUARANTEES)
     return Findings(chosen if memory else None, tried, guarantees)
 
 
 async def _tried(profile: str, config: Config) -> Tried:
     accepting = replace(config, jail=replace(config.jail, accept_confined=True))
     allowed = profile in profiles.wanted(config) and profiles.refusal(profile, config) is None
-    place = tempfile.mkdtemp(prefix="paddock-probe-")
+    place = Path(tempfile.gettempdir(), f"paddock-probe-{secrets.token_hex(8)}")
+    tidier = await asyncio.to_thread(Tidier, folders=[place])
     try:
-        trying = replace(accepting, data_directory=place)
+        await asyncio.to_thread(place.mkdir, mode=0o700)
+        trying = replace(accepting, data_directory=str(place))
         await (await trial.tried(profile, trying, sys.executable, NOTHING, memfds=True)).close()
     except (JailUnavailable, EngineCrashed) as problem:
         return Tried(profile, works=False, allowed=allowed, reason=str(problem))
     finally:
         await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)
-    other = None if profile in profiles.wanted(config) else f"jail.profile names {config.jail.profile}"
+        await asyncio.to_thread(tidier.dismiss)
+    names = f"jail.profile names {config.jail.profile}; set it to auto, or to {profile}"
+    other = None if profile in profiles.wanted(config) else names
     return Tried(profile, works=True, allowed=allowed, reason=profiles.refusal(profile, config) or other)
 
 
@@ -98,8 +110,29 @@ def _memory() -> tuple[str | None, str | None]:
     return None, f"{cgroup.probe()}; or: {reason}"
 
 
+def _without_profile(tried: Sequence[Tried], config: Config) -> tuple[dict[str, str], dict[str, str]]:
+    """Where no profile works: promises that could be kept all the same; for the others, what to install or allow."""
+    remedies = {each.profile: _remedy(each, config) for each in tried}
+    todo = f"one of these: {'; or '.join(f'{profile}: {remedy}' for profile, remedy in remedies.items())}"
+    if len(set(remedies.values())) == 1:
+        todo = next(iter(remedies.values()))
+    lacking = {"files": todo, "processes": todo}
+    unfiltered = seccomp.probe()
+    if unfiltered is not None:
+        return {}, lacking | {"network": unfiltered, "kernel surface": unfiltered}
+    return {"network": "seccomp: no socket can be made", "kernel surface": "seccomp, no_new_privs"}, lacking
+
+
+def _remedy(tried: Tried, config: Config) -> str:
+    """What to do so that a profile works and may be used."""
+    reason = (tried.reason or "").rstrip(".")
+    if tried.works or profiles.refusal(tried.profile, config) is not None:
+        return reason
+    return " ".join(advice.for_profile(tried.profile)).rstrip(".") or reason
+
+
 def mechanisms(profile: str, memory: str | None) -> dict[str, str]:
-    """What keeps each promise in this profile; `memory` says what bounds that."""
+    """What keeps each promise in this profile but that of resources; `memory` says what bounds that."""
     root = os.geteuid() == 0
     grouped = bool(memory and memory.startswith("control"))
     counted = "control group" if grouped else "RLIMIT_NPROC"
@@ -124,13 +157,12 @@ def mechanisms(profile: str, memory: str | None) -> dict[str, str]:
         "chroot": "a uid of its own",
         "confined": "this user's uid",
     }
-    kept = {
+    return {
         "files": files[profile],
         "network": network[profile],
         "processes": processes[profile],
         "kernel surface": f"seccomp, no_new_privs, no capability, {who[profile]}",
     }
-    return kept | ({"resources": f"{memory}; rlimits and the host's clock for the rest"} if memory else {})
 
 
 def cell_walls() -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -42,6 +42,8 @@ def wanted(config: Config) -> tuple[str, ...]:
 
 def refusal(profile: str, config: Config, reads: Sequence[str] = ()) -> str | None:
     """Why this profile is not even tried, for guests that must read these paths; None where it is."""
+    if not os.path.exists("/proc/self/stat"):  # noqa: PTH110
+        return "/proc is not there, by which guests are counted and ended: mount it"
     if profile == "chroot" and os.geteuid() != 0:
         return "only root can change the root directory; as an ordinary user, allow user namespaces instead"
     for path in reads if profile == "chroot" else ():

@@ -16,6 +16,10 @@ def main() -> None:
         from paddock.jail import cell
 
         cell.main(sys.argv[2:])
+    elif sys.argv[1] == "tidier":
+        from paddock.jail.walls import tidying
+
+        tidying.main(int(sys.argv[2]), sys.argv[3:])
     else:
         from paddock.jail import warden
 

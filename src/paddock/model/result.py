@@ -23,7 +23,7 @@ class Verdict(StrEnum):
     OUT_OF_MEMORY = "out_of_memory"
     OUTPUT_LIMIT = "output_limit"
     CRASHED = "crashed"  # a signal or a hard exit
-    DENIED = "denied"  # policy
+    DENIED = "denied"  # a call that the policy forbids, whose failure was not caught
     CANCELLED = "cancelled"
     LOST = "lost"  # the host failed it
 

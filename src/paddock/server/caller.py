@@ -5,14 +5,18 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
+import time
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from paddock.model.artifacts import Artifact, Owner
 from paddock.model.context import Context
 
-LOCAL = "local"
-"""The one principal there is until callers can be told apart: whoever reaches a server on loopback."""
+IDLE_SECONDS = 86_400.0
+"""After which what a session holds is forgotten. The SDK ends one over HTTP after half an hour without a request."""
+CONNECTION = "connection"
+"""The name of the one session over stdio, which lasts as long as the process."""
 TOKEN_SWAPPED = "token_swapped"  # noqa: S105  no token, but what became of one
 Report = Callable[[float, float | None, str], Awaitable[None]]
 
@@ -42,22 +46,35 @@ class Caller:
 
 
 class Sessions:
-    """The sessions of clients that are connected, by what their transport calls them."""
+    """The sessions of clients that are connected, by what their transport calls them.
 
-    def __init__(self) -> None:
-        self._sessions: dict[str, Session] = {}
+    A transport does not say when one is over, so what nobody used for a day is forgotten.
+    """
+
+    def __init__(self, *, idle_seconds: float = IDLE_SECONDS, now: Callable[[], float] = time.monotonic) -> None:
+        self._sessions: OrderedDict[str, Session] = OrderedDict()  # the one that was used last is the last
+        self._used_at: dict[str, float] = {}
+        self._idle_seconds, self._now = idle_seconds, now
 
     def of(self, name: str, token: str = "") -> Session:
         """The session of that name. Another token than before is another tenant, who finds nothing of the old one's.
 
         A run that is under way keeps the session that it began in.
         """
+        self._forget()
         digest = hashlib.sha256(token.encode(errors="replace")).digest()
         known = self._sessions.get(name)
         if known is None or not hmac.compare_digest(known.token_digest, digest):
             reason = None if known is None else TOKEN_SWAPPED
             known = self._sessions[name] = Session(token_digest=digest, state_reason=reason)
+        self._sessions.move_to_end(name)
+        self._used_at[name] = self._now()
         return known
 
-    def end(self, name: str) -> None:
-        self._sessions.pop(name, None)
+    def _forget(self) -> None:
+        oldest = self._now() - self._idle_seconds
+        while self._sessions and self._used_at[name := next(iter(self._sessions))] < oldest and name != CONNECTION:
+            del self._sessions[name], self._used_at[name]
+
+    def __len__(self) -> int:
+        return len(self._sessions)

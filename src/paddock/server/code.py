@@ -17,8 +17,8 @@ from paddock.definitions.faces.face import Asked, Face, Given, Outcome, Setting,
 from paddock.engines import registry
 from paddock.model.errors import HostError, PaddockError
 from paddock.model.request import Belonging, Request
-from paddock.model.result import RunError, RunResult, Usage, Verdict
-from paddock.record import new_run_id
+from paddock.model.result import RunResult, Verdict
+from paddock.record import new_run_id, unfinished
 from paddock.server import context
 from paddock.server.caller import Caller
 from paddock.server.files import with_files
@@ -134,7 +134,7 @@ class _Code:
         own = context.tools_of(self._serving, run.caller, held) if self._has_session_tools else {}
         within = Belonging(run.id, artifacts, self._definition.name, run.caller.owner.session, own, held)
         telling = Telling(run.caller.report, partial(runs.printed, run.id))
-        result, verdict = None, Verdict.LOST
+        result, verdict, language = None, Verdict.LOST, run.asked.options.get("language", "python")
         try:
             result = await self._serving.paddock.follow(run.asked.code, telling, within=within, **run.asked.options)
             await telling.told()
@@ -143,7 +143,7 @@ class _Code:
             raise
         finally:
             telling.end()
-            await runs.finish(run.id, result or _unfinished(run, self._definition.name, verdict))
+            await runs.finish(run.id, result or unfinished(within, language, verdict))
         return result
 
     async def _told(self, run: _Run, result: RunResult) -> CallToolResult:
@@ -168,24 +168,6 @@ class _Code:
 
 
 PREVIEW_CHARACTERS = 200
-
-
-def _unfinished(run: _Run, definition: str, verdict: Verdict) -> RunResult:
-    """What is written down of a run that has no result. What it printed is kept as it came."""
-    was_cancelled = verdict is Verdict.CANCELLED
-    return RunResult(
-        run_id=run.id,
-        verdict=verdict,
-        language=run.asked.options.get("language", "python"),
-        engine=None,
-        engine_reason=None,
-        usage=Usage(0.0),
-        error=RunError("Cancelled", "its caller ended it")
-        if was_cancelled
-        else RunError("HostError", "the host could not end it"),
-        definition=definition,
-        session=run.caller.owner.session,
-    )
 
 
 def _answered(given: Given, artifacts: tuple[Any, ...]) -> CallToolResult:

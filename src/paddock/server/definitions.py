@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal
 
 from paddock.definitions.saving import saved
 from paddock.model.errors import BadDefinition, StoreError
+from paddock.model.principals import LOCAL
 from paddock.server import code
-from paddock.server.caller import LOCAL
 from paddock.store.definitions import peek
 
 if TYPE_CHECKING:

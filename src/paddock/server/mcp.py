@@ -38,10 +38,11 @@ from paddock import __version__
 from paddock.definitions.definition import SHIPPED, Definition, shipped
 from paddock.model import envelope
 from paddock.model.errors import PaddockError, RequestError, surface
+from paddock.model.principals import LOCAL
 from paddock.model.words import nearest
 from paddock.server import artifacts, code, context, discovery, files, prompts, runs
 from paddock.server.app import gone
-from paddock.server.caller import LOCAL, Caller
+from paddock.server.caller import CONNECTION, Caller
 from paddock.server.changes import Changes
 from paddock.server.definitions import Names, Saved
 from paddock.server.offer import Offer, failed
@@ -276,7 +277,7 @@ async def _while_there(left: asyncio.Event | None, work: Awaitable[CallToolResul
 def _session_name(context: ServerRequestContext[Any]) -> str | None:
     """What tells this client's calls from another's: its session over HTTP; a connection of any other kind is one."""
     if context.request is None:
-        return "connection"
+        return CONNECTION
     if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
         return None  # it has no sessions; a header that looks like one is the client's own invention
     name: str | None = context.request.headers.get("mcp-session-id")

@@ -11,11 +11,13 @@ from typing import Any
 
 from paddock.config import Config
 from paddock.model.errors import StoreError
+from paddock.model.principals import LOCAL
 from paddock.run import Paddock
 from paddock.server.caller import Sessions
 from paddock.server.context import session_tools
 from paddock.store.artifacts import StoredArtifacts
 from paddock.store.database import Store
+from paddock.store.taking_in import take_in
 
 log = logging.getLogger(__name__)
 
@@ -51,8 +53,9 @@ class Serving:
 
     async def _tidy(self) -> None:
         try:
-            await self.store.runs.mark_lost()
             while True:
+                await take_in(self.store, LOCAL)
+                await self.store.runs.mark_lost()
                 await self.store.retention.sweep()
                 await self.artifacts.sweep()
                 await asyncio.sleep(self.config.store.sweep_seconds or 3600.0)

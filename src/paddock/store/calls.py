@@ -31,7 +31,7 @@ class StoredJournal:
         self._characters: OrderedDict[str, int] = OrderedDict()  # of answers kept, of the runs that were last heard of
 
     async def intend(self, intent: Intent) -> None:
-        work, size = _intending(intent), len(intent.arguments_json)
+        work, size = intending(intent), len(intent.arguments_json)
         if intent.is_read_only:
             await self._writer.soon(work, size_bytes=size)
         else:
@@ -39,7 +39,7 @@ class StoredJournal:
 
     async def conclude(self, outcome: Outcome) -> None:
         answer = outcome.answer_json if self._has_room(outcome) else ""
-        await self._writer.soon(_concluding(outcome, answer), size_bytes=len(answer))
+        await self._writer.soon(concluding(outcome, answer), size_bytes=len(answer))
 
     async def calls(self, run_id: str) -> list[tuple[Intent, Outcome | None]]:
         return await self._read(lambda connection: calls_of(connection, run_id))
@@ -89,7 +89,8 @@ def _answers(connection: sqlalchemy.Connection, tool: str, limit: int) -> list[s
     return list(connection.execute(found).scalars())
 
 
-def _intending(intent: Intent) -> Callable[[sqlalchemy.Connection], None]:
+def intending(intent: Intent) -> Callable[[sqlalchemy.Connection], None]:
+    """What writes that a call is to be made."""
     values = {
         "run_id": intent.run_id,
         "number": intent.number,
@@ -111,7 +112,8 @@ def _intending(intent: Intent) -> Callable[[sqlalchemy.Connection], None]:
     return work
 
 
-def _concluding(outcome: Outcome, answer: str) -> Callable[[sqlalchemy.Connection], None]:
+def concluding(outcome: Outcome, answer: str) -> Callable[[sqlalchemy.Connection], None]:
+    """What writes what a call came to, with so much of its answer."""
     values = {
         "of_run": outcome.run_id,
         "of_number": outcome.number,

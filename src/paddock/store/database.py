@@ -50,6 +50,7 @@ class Store:
         self.definitions = StoredDefinitions(self.writer, self.read)
         self.sessions = StoredSessions(self.writer, self.read)
         self.retention = Retention(self.writer, self.read, settings or StoreConfig())
+        self.spool = spool_of(self.path)
 
     @classmethod
     def of(cls, config: Config) -> Store:
@@ -121,6 +122,11 @@ class Store:
 def store_path(config: Config) -> Path:
     """Where the database is: `store.path`, else in a folder of the data directory that only this user enters."""
     return Path(config.store.path) if config.store.path else Path(config.data_directory) / "store" / "paddock.db"
+
+
+def spool_of(path: Path) -> Path:
+    """Where commands leave their runs for the store at `path`."""
+    return path.with_name(f"{path.name}.spool")
 
 
 def _nothing(connection: sqlalchemy.Connection) -> None:

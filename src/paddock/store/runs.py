@@ -80,8 +80,7 @@ class StoredRuns:
         def work(connection: sqlalchemy.Connection) -> None:
             from paddock.store.statements import finish
 
-            # Without its calls: they are in the journal, without secrets.
-            text = _result_json(replace(result, calls=()), new)
+            text = result_json(result, new)
             values = {
                 "engine": result.engine,
                 "ended_at": ended_at,
@@ -164,7 +163,9 @@ def _earlier(connection: sqlalchemy.Connection, run: NewRun) -> str | None:
     return run_id
 
 
-def _result_json(result: RunResult, new: NewRun | None) -> str:
+def result_json(result: RunResult, new: NewRun | None) -> str:
+    """A result as it is kept: without secrets, where the run was begun with what takes them out."""
+    result = replace(result, calls=())  # they are in the journal, without secrets
     if new is not None and new.redact_json is not None:
         return new.redact_json(result.to_json()) or new.redact_json(replace(result, output_json=None).to_json())
     if new is None or new.redact is None:

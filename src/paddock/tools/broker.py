@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 ARGUMENT_BYTES = 4 * 1024 * 1024
 """Of JSON, over all calls of a run: they are kept in the host's memory until it ends."""
 ARGUMENT_DEPTH = 100
+_DENIED = '"error_kind": "policy_denied"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,7 @@ class Broker:
         self._bytes_left = ARGUMENT_BYTES
         self._calls: dict[int, Call] = {}
         self._repaired: dict[int, Mapping[str, Any]] = {}  # arguments, by the numbers of calls under way
+        self._denials: set[int] = set()
         self._unwritten: dict[int, _Unwritten] = {}
         self.concluding: set[asyncio.Task[Any]] = set()
         """Who is writing down what a call came to."""
@@ -96,6 +98,8 @@ class Broker:
         status = "error" if answer.failed else "ok"
         sent = self._repaired.pop(call.id, arguments or {})
         self._calls[call.id] = Call(call.id, name, sent, status, round(milliseconds, 3))
+        if answer.failed and _DENIED in answer.json:
+            self._denials.add(hash(answer.json))  # an upstream's own may be long, and there may be thousands
         return answer
 
     async def conclude(self, number: int) -> None:
@@ -121,6 +125,10 @@ class Broker:
     def calls(self) -> tuple[Call, ...]:
         """The finished calls, in the order of the program. One over the limit was never made, and is not among them."""
         return tuple(self._calls[number] for number in sorted(self._calls))
+
+    def has_denied(self, text: str) -> bool:
+        """Whether a call of this run was answered with `text`, and a policy is why. A script cannot make that up."""
+        return hash(text) in self._denials
 
     def _arguments(self, call: ToolCall) -> dict[str, Any] | None:
         """The arguments, or None where they are too many or nested too deeply to be shown in a result."""

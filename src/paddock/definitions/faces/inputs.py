@@ -17,7 +17,7 @@ from paddock.model.result import RunError, RunResult, Verdict
 STUBS = "paddock://stubs/"
 NAMED = 20
 """So many linked tools or default inputs are named in a description, and no more."""
-_OF_HOST = (Verdict.CANCELLED, Verdict.LOST, Verdict.CRASHED, Verdict.DENIED)
+_OF_HOST = (Verdict.CANCELLED, Verdict.LOST, Verdict.CRASHED)
 _LIMITS = (Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY, Verdict.OUTPUT_LIMIT)
 _TOO_DEEP = "maximum recursion depth exceeded"
 _NO_MORE = ", or ask for a higher limit"  # for which this face has no argument

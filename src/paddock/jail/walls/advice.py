@@ -6,7 +6,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from paddock.jail.walls import landlock, seccomp
+from paddock.jail.walls import child, landlock, mounts, namespaces, seccomp
 
 _SETTINGS = {
     "user/max_user_namespaces": ("0", "set the sysctl user.max_user_namespaces to 10000 or more"),
@@ -32,9 +32,14 @@ def for_profile(profile: str) -> list[str]:
 
 def _namespaces() -> list[str]:
     found = [f"{_sentence(text)}." for name, (value, text) in _SETTINGS.items() if _setting(name) == value]
-    if _status("Seccomp") == "2":
+    if _status("Seccomp") == "2" and child.attempt(_make_and_mount) is not None:
         found.append(f"{_CONTAINER}.")
     return found + _filters()
+
+
+def _make_and_mount() -> None:
+    namespaces.unshare(namespaces.NEW_USER | namespaces.NEW_MOUNT)
+    mounts.mount("none", "/", None, mounts.REC | mounts.PRIVATE)
 
 
 def _chroot() -> list[str]:

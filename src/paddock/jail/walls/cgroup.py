@@ -26,10 +26,12 @@ import threading
 from pathlib import Path
 from typing import Protocol
 
-from paddock.jail.walls.cgroup_files import Usage, members, remove, write
+from paddock.jail.walls.cgroup_end import members, remove, write
+from paddock.jail.walls.cgroup_files import Usage
 from paddock.jail.walls.cgroup_tree import ALLOW, Controllers, candidates
 from paddock.jail.walls.cgroup_v1 import SlotV1, shares
 from paddock.jail.walls.cgroup_v2 import SlotV2
+from paddock.jail.walls.tidier import Tidier
 
 __all__ = ["Controllers", "Slot", "Slots", "Usage", "available", "probe", "sweep"]
 
@@ -64,7 +66,7 @@ class Slot(Protocol):
 class Slots:
     """The slots of this process, in groups that carry its name; all guests together weigh `cpu_weight` (of 100).
 
-    Safe to use from several threads. `close()` removes everything.
+    Safe to use from several threads. `close()` removes everything; a process beside this one does where it is killed.
     """
 
     def __init__(self, controllers: Controllers, *, cpu_weight: int = 50) -> None:
@@ -76,6 +78,7 @@ class Slots:
         self._all: list[Slot] = []
         self._made = 0
         sweep(controllers)
+        self._tidier = Tidier(groups=dict.fromkeys(self._parents.values()))
         try:
             self._make_parents(cpu_weight)
         except OSError:
@@ -151,6 +154,7 @@ class Slots:
                 slot.remove()
         for parent in dict.fromkeys(self._parents.values()):
             remove(parent)
+        self._tidier.dismiss()
 
 
 def available() -> Controllers | None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from paddock.jail.walls.cgroup_files import members, read, write
+from paddock.jail.walls.cgroup_end import members, read, write
 
 NEEDED = ("memory", "pids")
 WANTED = ("memory", "pids", "cpu", "cpuacct")
@@ -62,7 +62,11 @@ def own_groups(proc: Path = Path("/proc")) -> dict[str, str]:
 
 def candidates(proc: Path = Path("/proc")) -> Iterator[Controllers | str]:
     """Places worth trying, the best first, or why one is not. Enables controllers on v2 where that is possible."""
-    mounted, own = mounts(proc), own_groups(proc)
+    try:
+        mounted, own = mounts(proc), own_groups(proc)
+    except OSError as error:
+        yield f"{error}: which control groups there are is told by /proc"
+        return
     for mount in mounted:
         if mount.version == 2 and (group := _inside(mount, own.get(""))):
             yield from _candidates_v2(group, mount.point)

@@ -7,7 +7,8 @@ import os
 from collections.abc import Container, Mapping
 from pathlib import Path
 
-from paddock.jail.walls.cgroup_files import Files, Usage, end_members, remove, write
+from paddock.jail.walls.cgroup_end import end_members, remove, write
+from paddock.jail.walls.cgroup_files import Files, Usage
 
 UNLIMITED = "-1"
 TOLD_AT_THE_END = ("memory.max_usage_in_bytes", "memory.oom_control", "cpuacct.usage")

@@ -6,7 +6,8 @@ import contextlib
 import os
 from pathlib import Path
 
-from paddock.jail.walls.cgroup_files import Files, Usage, end_members, remove, write
+from paddock.jail.walls.cgroup_end import end_members, remove, write
+from paddock.jail.walls.cgroup_files import Files, Usage
 from paddock.jail.walls.cgroup_v1 import SETTLED_BYTES, USUAL_WEIGHT
 
 TOLD_AT_THE_END = ("memory.current", "memory.events", "cpu.stat")

@@ -45,17 +45,21 @@ def built(place: str, reads: Iterable[str], complete: Iterable[str] = ()) -> tup
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o700)  # guests see it from inside alone
     root = folder / _key(reads)
-    with _locked(folder / "lock"):
+    with _locked(folder / "lock") as lock:
         held = os.open(folder / f"{root.name}.used", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         fcntl.flock(held, fcntl.LOCK_SH)
         os.ftruncate(held, 0)
         os.pwrite(held, json.dumps(reads).encode(), 0)
         if not root.exists():
-            _sweep(folder)
+            from paddock.jail.walls.tidier import Tidier  # seldom needed, and a warden stays small
+
             partial = folder / PARTIAL
-            shutil.rmtree(partial, ignore_errors=True)
-            _build(partial, reads, tuple(complete))
-            partial.rename(root)
+            # With the lock: nobody builds there while it is removed.
+            with Tidier(folders=[partial], locks=[lock]):
+                _sweep(folder)
+                shutil.rmtree(partial, ignore_errors=True)
+                _build(partial, reads, tuple(complete))
+                partial.rename(root)
     return root, held
 
 
@@ -239,10 +243,10 @@ def _key(reads: list[str]) -> str:
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def _locked(path: Path) -> Iterator[int]:
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX)
-        yield
+        yield fd
     finally:
         os.close(fd)

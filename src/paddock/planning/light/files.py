@@ -31,12 +31,12 @@ def _check_path(a: Analysis, node: ast.expr) -> None:
     """Only what a run itself is given or makes is the same everywhere."""
     if not a.value(node) <= {"str", "any", "path"}:
         raise Refused("opens something that is not a path", node)
-    text = node.value if isinstance(node, ast.Constant) else None
+    text: object = a.literal(node)
     if isinstance(node, ast.JoinedStr) and node.values and isinstance(node.values[0], ast.Constant):
         text = node.values[0].value
     elif isinstance(node, ast.JoinedStr):
         raise Refused("opens a path that is put together", node)
-    if isinstance(text, str) and not text.startswith(("/files/", "/tmp/")):  # noqa: S108  a path of the guest's
+    if isinstance(text, str) and (not text.startswith(("/files/", "/tmp/")) or ".." in text):  # noqa: S108  a guest's
         raise Refused("opens a file that was not attached", node)
     a.diverges(node, "OSError", "opening a file")
 

@@ -1,0 +1,248 @@
+"""A host that is killed has no time to tidy. Nothing of it stays all the same, and nobody has to start another."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+import pytest
+
+from paddock.config import Config
+from paddock.jail.walls import cgroup, roots
+from tests.anomaly.processes import start
+from tests.escape.traces import descendants, of_ids
+from tests.jail import host_to_kill
+from tests.jail import place as places
+from tests.jail.place import ORDINARY
+from tests.uids import OWN
+
+PATIENCE_SECONDS = 60
+UID_BASE, UID_COUNT = OWN + (1 << 28), 1 << 17
+HOST = Path(host_to_kill.__file__)
+as_root = pytest.mark.skipif(
+    os.geteuid() != 0 and "CI" not in os.environ, reason="only root has this profile, or can become another user"
+)
+
+
+def until(condition: Callable[[], object]) -> None:
+    """Look until it holds; it is an error if that takes for ever."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline, "it takes for ever"
+        time.sleep(0.01)
+
+
+@dataclass
+class Host:
+    """A host that runs, and where it could leave something."""
+
+    process: subprocess.Popen[str]
+    data: Path
+    temporary: Path
+    mounts: frozenset[str]
+    below: list[int] = field(default_factory=list)
+
+    def left(self) -> dict[str, object]:
+        """All that there is of it beside the process itself."""
+        ours = {*self.below, self.process.pid}
+        found = {
+            "processes": [pid for pid in {*self.below, *of_ids(UID_BASE, UID_COUNT)} if is_alive(pid)],
+            "groups": groups_of(self.process.pid),
+            "mounts": sorted(mounts() - self.mounts),
+            "in memory": [path for path in Path("/dev/shm").glob("paddock-*") if owner_in_name(path) in ours],  # noqa: S108
+            "in roots": list(self.written()),
+            "half a root": list(self.data.glob("roots/partial")),
+            "temporary": list(self.temporary.iterdir()),
+        }
+        return {what: there for what, there in found.items() if there}
+
+    def written(self) -> Iterator[Path]:
+        """What its guests wrote in the profile `chroot`."""
+        for slot in self.data.glob("roots/*/slots/*"):
+            if slot.name.isdigit() and UID_BASE <= int(slot.name) < UID_BASE + UID_COUNT:
+                for folder in roots.WRITABLE:
+                    with suppress(FileNotFoundError):  # it is just being made
+                        yield from (slot / folder).iterdir()
+
+
+def owner_in_name(path: Path) -> int:
+    return int(path.name.split("-")[1])
+
+
+def groups_of(pid: int) -> list[Path]:
+    found = (Path(folder, name) for folder, names, _ in os.walk("/sys/fs/cgroup") for name in names)
+    return [group for group in found if group.name.startswith(f"paddock-{pid}-")]
+
+
+def mounts() -> frozenset[str]:
+    return frozenset(Path("/proc/self/mountinfo").read_text().splitlines())
+
+
+def is_alive(pid: int) -> bool:
+    with suppress(FileNotFoundError, ProcessLookupError):
+        return "State:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    return False
+
+
+@pytest.fixture
+def visible_data() -> Iterator[Path]:
+    """A data directory that guests in the profile `chroot` can see: the usual one, unless that is below /tmp."""
+    usual = Config().data_directory
+    if not usual.startswith("/tmp/"):  # noqa: S108
+        yield Path(usual)
+        return
+    with tempfile.TemporaryDirectory(dir="/var/tmp", ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
+
+
+@contextmanager
+def running(command: list[str], variables: dict[str, str], data: Path, temporary: Path) -> Iterator[Host]:
+    """A host whose two guests have written their files."""
+    before = mounts()
+    process = subprocess.Popen(
+        command, env={**os.environ, **variables, "TMPDIR": str(temporary)}, stdout=subprocess.PIPE, text=True
+    )
+    host = Host(process, data, temporary, before)
+    try:
+        until_said(process.stdout, "on\n")
+        host.below = descendants(process.pid)
+        yield host
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def until_said(said: IO[str] | None, line: str) -> None:
+    """By both guests."""
+    assert said is not None
+    assert [said.readline() for _ in range(2)] == [line] * 2
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize("profile", ["namespaces", "chroot"])
+@as_root
+def test_nothing_is_left_of_a_host_of_roots_that_was_killed(
+    profile: str, number: signal.Signals, visible_data: Path, tmp_path: Path
+) -> None:
+    command = [sys.executable, str(HOST), str(visible_data), str(UID_BASE), profile]
+    with running(command, {"PYTHONPATH": os.pathsep.join(sys.path)}, visible_data, tmp_path) as host:
+        there = host.left()
+        assert {"processes"} | ({"in roots"} if profile == "chroot" else set()) <= there.keys()
+        assert "groups" in there or cgroup.probe() is not None
+        host.process.send_signal(number)
+        assert host.process.wait() == -number
+        until(lambda: host.left() == {})
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+@as_root
+def test_nothing_is_left_of_a_host_of_an_ordinary_user_without_namespaces_that_was_killed(
+    number: signal.Signals,
+) -> None:
+    with places.made("killed", ["jail/host_to_kill.py"]) as place:
+        home = place.home("killed", ordinary=True)
+        temporary = home / "temporary"
+        temporary.mkdir()
+        os.chown(temporary, ORDINARY, ORDINARY)
+        file = str(place.folder / "tests" / "jail" / HOST.name)
+        command = place.command("bare", file, str(home / "data"), str(UID_BASE), "confined")
+        with running(command, place.variables_at(home), home / "data", temporary) as host:
+            assert {"processes", "in memory"} <= host.left().keys()
+            host.process.send_signal(number)
+            assert host.process.wait() == -number
+            until(lambda: host.left() == {})
+
+
+def test_the_whole_group_of_a_host_may_be_killed_at_once() -> None:
+    """As a shell does, or a terminal that closes: who tidies is in a group of its own."""
+    if (reason := cgroup.probe()) is not None:
+        pytest.fail(reason) if "CI" in os.environ else pytest.skip(reason)
+    program = """
+import os, sys, time
+os.setsid()
+from paddock.jail.walls import cgroup
+slots = cgroup.Slots(cgroup.available())
+slot = slots.take()
+slot.enter(os.spawnlp(os.P_NOWAIT, "sleep", "sleep", "900"))
+print("on", flush=True)
+time.sleep(900)
+"""
+    host = start(program)
+    try:
+        assert host.stdout is not None
+        assert host.stdout.readline() == "on\n"
+        below = descendants(host.pid)
+        assert groups_of(host.pid) != []
+        os.killpg(host.pid, signal.SIGKILL)
+        until(lambda: [*groups_of(host.pid), *filter(is_alive, below)] == [])
+    finally:
+        host.kill()
+        host.communicate()
+
+
+def test_a_host_that_ends_without_closing_anything_leaves_no_group() -> None:
+    if (reason := cgroup.probe()) is not None:
+        pytest.fail(reason) if "CI" in os.environ else pytest.skip(reason)
+    program = """
+import os
+from paddock.jail.walls import cgroup
+slots = cgroup.Slots(cgroup.available())
+slots.take()
+print(slots._tidier._process.pid, flush=True)
+os._exit(3)
+"""
+    host = start(program)
+    said, _ = host.communicate()
+    assert host.returncode == 3
+    until(lambda: groups_of(host.pid) == [] and not is_alive(int(said)))
+
+
+def test_nothing_is_left_of_a_doctor_that_was_killed(tmp_path: Path) -> None:
+    program = "import asyncio\nfrom paddock.config import Config\nfrom paddock.jail.probe import probe\n"
+    before = mounts()
+    doctor = start(
+        f"import tempfile\ntempfile.tempdir = {str(tmp_path)!r}\n{program}while True: asyncio.run(probe(Config()))"
+    )
+    try:
+        until(lambda: list(tmp_path.glob("paddock-probe-*")))
+        host = Host(doctor, tmp_path, tmp_path, before, descendants(doctor.pid))
+        doctor.kill()
+        until(lambda: host.left() == {})
+    finally:
+        doctor.kill()
+        doctor.communicate()
+
+
+@as_root
+def test_half_a_root_goes_with_who_was_making_it_before_anybody_can_make_another(tmp_path: Path) -> None:
+    many, partial = tmp_path / "many", tmp_path / "roots" / "partial"
+    many.mkdir()
+    for number in range(5000):
+        (many / str(number)).write_text("x")
+    program = """
+from pathlib import Path
+from paddock.jail.walls import roots
+while True:
+    roots.built(PLACE, [MANY])
+    Path(MANY).touch()
+"""
+    builder = start(program.replace("PLACE", repr(str(partial.parent))).replace("MANY", repr(str(many))))
+    try:
+        until(partial.exists)
+        builder.kill()
+        with (partial.parent / "lock").open() as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # as who makes the next one has to
+            assert not partial.exists()
+    finally:
+        builder.kill()
+        builder.communicate()
