@@ -182,7 +182,7 @@ async def test_no_calls_at_all_may_be_allowed() -> None:
 async def test_arguments_nested_too_deeply_are_refused(depth: int) -> None:
     broker = broker_of({"tool": add}, 10)
     answer = await broker.answer(ToolCall(1, "tool", '{"a":' * depth + "{}" + "}" * depth))
-    assert json.loads(answer.json)["error_code"] == "ARGUMENTS_TOO_LARGE"
+    assert json.loads(answer.json)["error_code"] == "INPUT_VALIDATION_FAILED"
     assert untimed(broker.calls()) == [(1, "tool", {}, "error")]
 
 
@@ -191,7 +191,7 @@ async def test_a_run_may_not_fill_the_host_with_arguments(monkeypatch: pytest.Mo
     broker = broker_of({"tool": add}, 10)
     answers = [await broker.answer(ToolCall(number, "tool", '{"a": 100}')) for number in (1, 2, 3)]
     assert [answer.failed for answer in answers] == [False, False, True]
-    assert json.loads(answers[2].json)["error_code"] == "ARGUMENTS_TOO_LARGE"
+    assert json.loads(answers[2].json)["error_code"] == "INPUT_VALIDATION_FAILED"
 
 
 async def test_calls_are_listed_in_the_order_of_the_program_whatever_the_order_of_their_answers() -> None:

@@ -161,7 +161,6 @@ ROWS: list[tuple[dict[str, Any], str, str, bool]] = [
     (module.script_failed("t", "ModuleNotFoundError", "m"), "sandbox_runtime", "SANDBOX_MODULE_BLOCKED", False),
     (module.script_failed("t", "ValueError", "m", 3), "sandbox_runtime", "SANDBOX_RUNTIME_ERROR", False),
     (module.call_limit_exceeded("t", 5), "sandbox_runtime", "CALL_LIMIT_EXCEEDED", False),
-    (module.arguments_too_large("t", "s"), "sandbox_runtime", "ARGUMENTS_TOO_LARGE", False),
     (module.internal_error("t", "s"), "internal_error", "INTERNAL_ERROR", False),
 ]
 

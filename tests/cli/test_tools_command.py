@@ -78,6 +78,13 @@ def test_search_has_three_levels_of_detail(mcp: str) -> None:
     assert [keys[1] - keys[0], keys[2] - keys[1]] == [{"stub"}, {"input_schema", "output_schema"}]
 
 
+def test_search_takes_only_tools_with_the_tag(mcp: str) -> None:
+    found = tools("search", "--tag", "sums", "--server", "plain", mcp=mcp)
+    assert found == Ended(0, "- plain.add: Add two numbers.\n", "")
+    none = tools("search", "add", "--tag", "letters", "--server", "plain", mcp=mcp)
+    assert none == Ended(0, "None of 3 tools fits.\n", "")
+
+
 def test_a_search_that_finds_nothing_says_so(mcp: str) -> None:
     assert tools("search", "zzz", "--server", "plain", mcp=mcp) == Ended(0, "None of 3 tools fits.\n", "")
 

@@ -11,7 +11,7 @@ from paddock.model.limits import MB
 from paddock.server.serving import Serving
 from tests.reference.executing import ENGINES, EXECUTE, execute, failure, kind, limited, of_script, serving
 from tests.server.conftest import opened
-from tests.tools.upstreams import HostileHttp, hostile_http
+from tests.tools.upstreams import STATUSES, HostileHttp, hostile_http
 
 __all__ = ["hostile_http", "serving"]
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -69,16 +69,7 @@ async def test_each_way_in_which_a_call_fails_has_its_envelope(
     assert (said["tool"], kind(said)) == (tool, expected)
 
 
-@pytest.mark.parametrize(
-    ("status", "expected"),
-    [
-        (401, ("auth_error", "AUTH_AUTHENTICATION", False)),
-        (403, ("auth_error", "AUTH_PERMISSION", False)),
-        (408, ("upstream_http", "UPSTREAM_HTTP_408", True)),
-        (429, ("rate_limited", "UPSTREAM_HTTP_429", True)),
-        (503, ("upstream_http", "UPSTREAM_HTTP_503", True)),
-    ],
-)
+@pytest.mark.parametrize(("status", "expected"), STATUSES)
 async def test_an_http_error_of_an_upstream_has_its_envelope(
     hostile_http: HostileHttp, status: int, expected: tuple[str, str, bool]
 ) -> None:

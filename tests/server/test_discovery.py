@@ -19,6 +19,7 @@ from paddock.server.serving import Serving
 from tests.docs import pages
 from tests.envelopes import SCHEMA, problems
 from tests.server.conftest import Connect, opened
+from tests.tools.upstreams import plain
 
 SHOP = {"command": sys.executable, "args": [str(pages.ROOT / "examples" / "shop_server.py")]}
 WITH_SHOP = Config(upstreams={"shop": SHOP})
@@ -91,6 +92,13 @@ async def test_tags_counts_what_each_server_has_and_names_it_where_asked() -> No
     async with opened(WITH_SHOP) as serving, connected(serving, "execute") as client:
         assert await said(client, "tags") == "5 tools of 1 server\n\nServers:\n- shop: 5"
         assert "shop.customer, shop.inventory" in await said(client, "tags", detail="full")
+
+
+async def test_a_tag_of_a_servers_tools_is_counted_and_narrows_a_search() -> None:
+    config = Config(upstreams={"shop": SHOP, "plain": plain(includeTools=["add", "echo"])})
+    async with opened(config) as serving, connected(serving, "execute") as client:
+        assert "\n- sums: 1" in await said(client, "tags")
+        assert await said(client, "search", query="", tags=["sums"]) == "- plain.add: Add two numbers."
 
 
 async def test_a_server_that_is_not_there_is_named() -> None:

@@ -13,6 +13,7 @@ from paddock.model.envelope import envelope
 from paddock.model.tools import Tool
 from paddock.tools.answers import answer
 from paddock.tools.call import Result
+from paddock.tools.upstream_errors import CallFailed
 
 TOOL, TYPED = Tool("shop", "orders"), Tool("shop", "orders", output_schema={"type": "object"})
 PNG = base64.b64encode(b"\x89PNG").decode()
@@ -40,9 +41,9 @@ async def value(result: Result, tool: Tool = TOOL, kept: Kept | None = None) -> 
 
 
 async def failed(result: Result) -> dict[str, Any]:
-    answered = await answer(result, TOOL, Kept().create)
-    assert answered.failed
-    return dict(json.loads(answered.json, parse_constant=pytest.fail))
+    with pytest.raises(CallFailed) as failure:
+        await answer(result, TOOL, Kept().create)
+    return failure.value.envelope(TOOL.full_name)
 
 
 async def test_structured_content_is_the_answer_whatever_the_text_says() -> None:

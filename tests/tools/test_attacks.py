@@ -1,4 +1,4 @@
-"""Attacks 72 to 79 and 94 on the tools of a run, each a script that really runs, on both Python engines.
+"""Attacks 72 to 79 and 94 on the tools of a run, each a script that really runs, on every engine.
 
 After each, the same Paddock still answers a plain run and a plain call.
 """
@@ -30,14 +30,23 @@ POLICY = (
     {"match": "it.surrogate", "action": "ask"},
     {"match": "forbidden", "action": "deny"},
 )
-CAUGHT = """
+PYTHON = ("monty", "cpython")
+CAUGHT = {
+    "python": """
 import json
 async def attempt(call):
     try:
         return await call
     except RuntimeError as error:
         return json.loads(str(error))
-"""
+""",
+    "javascript": """
+const call_tool = callTool
+const attempt = async (call) => {
+  try { return await call } catch (error) { if (error.envelope) return error.envelope; throw error }
+};
+""",
+}
 
 
 class Yard:
@@ -45,6 +54,7 @@ class Yard:
 
     def __init__(self, engine: str) -> None:
         self.engine = engine
+        self.language = "python" if engine in PYTHON else "javascript"
         self.reached: list[str] = []
         self.journal = MemoryJournal()
         self.paddock = self.made()
@@ -68,15 +78,17 @@ class Yard:
             "connect_seconds": 20,
         }
         config = Config(
-            environments={"bare": EnvironmentConfig()},
+            environments={**Config().environments, "bare": EnvironmentConfig()},
             cpython=GuestsConfig(environment="bare"),
             tools=ToolsConfig(policy=POLICY, call_seconds=5.0),
             upstreams={"it": attacker},
         )
         return Paddock(config, tools=[add, swallow, forbidden], journal=self.journal)
 
-    async def run(self, code: str, **options: Any) -> RunResult:
-        return await self.paddock.run(CAUGHT + code, engine=self.engine, **options)
+    async def run(self, code: str | dict[str, str], *, on: Paddock | None = None, **options: Any) -> RunResult:
+        """Run a script, of either language or of both, on this Paddock or on another."""
+        text = CAUGHT[self.language] + (code if isinstance(code, str) else code[self.language])
+        return await (on or self.paddock).run(text, language=self.language, engine=self.engine, **options)
 
     async def failure(self, call: str, **options: Any) -> dict[str, Any]:
         """The envelope that a call comes to. Whatever it is, no secret is in the result nor in the journal."""
@@ -93,7 +105,7 @@ class Yard:
         return bool(plain.output == [2, {"result": 2}, {"result": "ok"}])
 
 
-@pytest.fixture(params=["monty", "cpython"])
+@pytest.fixture(params=[*PYTHON, "quickjs", "node"])
 async def yard(request: pytest.FixtureRequest) -> AsyncIterator[Yard]:
     yard = Yard(request.param)
     async with yard.paddock:
@@ -114,14 +126,22 @@ async def journalled(yard: Yard, run_id: str) -> list[tuple[str, str, str]]:
 
 async def test_72_a_script_calls_a_tool_that_was_not_linked(yard: Yard) -> None:
     names = ["swallow", "it.ok", "ok", "it.no_such", "", "IT.OK", "../add", "add\x00", "__import__", "x" * 200]
-    code = f"[(await attempt(call_tool(name, {{}})))['error_kind'] for name in {names!r}]"
+    code = {
+        "python": f"[(await attempt(call_tool(name, {{}})))['error_kind'] for name in {names!r}]",
+        "javascript": f"""
+const kinds = []
+for (const name of {names!r}) kinds.push((await attempt(callTool(name, {{}}))).error_kind)
+kinds
+""",
+    }
     result = await yard.run(code, tools=["add"])
     assert result.verdict is Verdict.OK, result.error
     assert (result.output, yard.reached) == (["tool_not_found"] * len(names), [])
     assert {row[1:] for row in await journalled(yard, result.run_id)} == {("error", "TOOL_NOT_FOUND")}
     hidden = await yard.run("await swallow({})", tools=["add"])
     assert hidden.error is not None
-    assert (hidden.error.type, yard.reached) == ("NameError", [])
+    unknown = "NameError" if yard.language == "python" else "ReferenceError"
+    assert (hidden.error.type, yard.reached) == (unknown, [])
 
 
 @pytest.mark.parametrize(
@@ -142,13 +162,21 @@ async def test_73_a_script_calls_a_tool_that_the_policy_denies(yard: Yard, call:
 
 
 async def test_74_a_script_makes_ten_thousand_calls_at_once(yard: Yard) -> None:
-    code = """
+    code = {
+        "python": """
 import asyncio
 said = await asyncio.gather(*[attempt(add({'a': n})) for n in range(10_000)])
 made = [one for one in said if 'result' in one]
 codes = {one.get('error_code', '') for one in said}
 [len(said), len(made), sorted(codes)]
-"""
+""",
+        "javascript": """
+const said = await Promise.all(Array.from({length: 10_000}, (_, n) => attempt(add({a: n}))))
+const made = said.filter((one) => 'result' in one)
+const codes = new Set(said.map((one) => one.error_code ?? ''));
+[said.length, made.length, [...codes].sort()]
+""",
+    }
     result = await yard.run(code, limits={"calls": 20, "wall_seconds": 60, "memory_bytes": 1024 * MEGABYTE})
     assert (result.verdict, result.output) == (Verdict.OK, [10_000, 20, ["", "CALL_LIMIT_EXCEEDED"]]), result.error
     assert (len(yard.reached), len(result.calls), len(await journalled(yard, result.run_id))) == (20, 20, 20)
@@ -156,14 +184,16 @@ codes = {one.get('error_code', '') for one in said}
 
 async def test_75_a_script_passes_a_hundred_megabytes(yard: Yard) -> None:
     limits = {"memory_bytes": 1024 * MEGABYTE, "wall_seconds": 60}
-    result = await yard.run("await attempt(swallow({'value': 'x' * 100_000_000}))", limits=limits)
-    refused = result.verdict is Verdict.OK and result.output["error_code"] == "ARGUMENTS_TOO_LARGE"
+    text = {"python": "'x' * 100_000_000", "javascript": "'x'.repeat(100_000_000)"}[yard.language]
+    result = await yard.run(f"await attempt(swallow({{'value': {text}}}))", limits=limits)
+    refused = result.verdict is Verdict.OK and result.output["error_code"] == "INPUT_VALIDATION_FAILED"
     assert refused or result.verdict in (Verdict.OUT_OF_MEMORY, Verdict.RAISED), result.error
     assert (yard.reached, len(result.to_json()) < 100_000) == ([], True)
 
 
 async def test_75_a_script_passes_arguments_a_hundred_thousand_deep(yard: Yard) -> None:
-    code = """
+    code = {
+        "python": """
 deep = []
 for _ in range(100_000):
     deep = [deep]
@@ -174,10 +204,17 @@ except RecursionError:
     said = 'RecursionError'
 deep = None
 said
-"""
+""",
+        "javascript": """
+let deep = [], said
+for (let n = 0; n < 100_000; n++) deep = [deep]
+try { said = (await attempt(swallow({value: deep}))).error_code } catch (error) { said = error.name }
+said
+""",
+    }
     result = await yard.run(code, limits={"recursion": 10_000, "wall_seconds": 60})
     assert result.verdict in (Verdict.OK, Verdict.RAISED, Verdict.OUT_OF_MEMORY), result.error
-    assert result.output in ("ARGUMENTS_TOO_LARGE", "RecursionError", None)
+    assert result.output in ("INPUT_VALIDATION_FAILED", "RecursionError", "RangeError", None)
     assert yard.reached == []
 
 
@@ -245,13 +282,13 @@ async def test_79_a_script_calls_a_code_tool_through_an_upstream_that_is_paddock
 ) -> None:
     async with yard.made(kind) as other:
         for name in (tool, f"it.{tool}", "it.ok"):
-            code = f"{CAUGHT}await attempt(call_tool({name!r}, {{'code': '1'}}))"
-            result = await other.run(code, engine=yard.engine)
+            result = await yard.run(f"await attempt(call_tool({name!r}, {{'code': '1'}}))", on=other)
             assert (result.verdict, result.output["error_code"]) == (Verdict.OK, "TOOL_NOT_FOUND")
-        assert (await other.run("1 + 1", engine=yard.engine)).output == 2
+        assert (await yard.run("1 + 1", on=other)).output == 2
         assert other.upstreams()["it"].is_paddock
 
 
+@pytest.mark.parametrize("yard", PYTHON, indirect=True)  # of which alone the types are checked
 @pytest.mark.parametrize("tool", ["file", "http", "nested"])
 async def test_94_a_schema_refers_to_a_file_or_an_address(yard: Yard, tool: str, tmp_path: Path) -> None:
     visits: list[str] = []
@@ -265,8 +302,8 @@ async def test_94_a_schema_refers_to_a_file_or_an_address(yard: Yard, tool: str,
     server = await asyncio.start_server(visited, "127.0.0.1", 0)
     address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     async with server, yard.made("refs", FILE=str(pipe), ADDRESS=address) as other, asyncio.timeout(60):
-        code = f"{CAUGHT}[await attempt({tool}({{'a': 1, 'b': 2}})), await attempt({tool}({{'a': 1}}))]"
-        result = await other.run(code, engine=yard.engine)
+        code = f"[await attempt({tool}({{'a': 1, 'b': 2}})), await attempt({tool}({{'a': 1}}))]"
+        result = await yard.run(code, on=other)
         assert result.verdict is Verdict.OK, result.error
         typed = await other.run(f"await {tool}({{'a': 1}})", engine=yard.engine, type_check=True)
         assert (typed.verdict is Verdict.REJECTED) is (tool != "nested"), typed.error

@@ -13,11 +13,12 @@ import pytest
 
 from paddock import Config, Paddock, Progress, Verdict
 from paddock.config import GuestsConfig, ToolsConfig
+from paddock.model.envelope import envelope
 from paddock.model.environments import EnvironmentConfig
 from paddock.model.journal import Intent, Outcome
 from paddock.store.journal import MemoryJournal
 from tests import envelopes
-from tests.tools.upstreams import hostile, plain
+from tests.tools.upstreams import HostileHttp, hostile, plain
 
 ENGINES = ["monty", "cpython"]
 SECRET = "tok-4f9c1d77aa"  # noqa: S105
@@ -49,7 +50,7 @@ def swallow(password: str, text: str) -> str:
 
 def config(tools: ToolsConfig | None = None, **upstreams: Any) -> Config:
     return Config(
-        environments={"bare": EnvironmentConfig()},
+        environments={**Config().environments, "bare": EnvironmentConfig()},
         cpython=GuestsConfig(environment="bare"),
         tools=tools or ToolsConfig(),
         upstreams=upstreams,
@@ -156,15 +157,29 @@ async def test_what_was_repaired_is_said_wherever_the_call_fails_afterwards(engi
     def total(amount: int, currency: str) -> int:
         raise ValueError("no")
 
-    async with Paddock(config(ToolsConfig(repair=True)), tools=[total]) as paddock:
-        said = []
-        for arguments in ("{'amout': 5, 'currency': 'EUR'}", "{'amout': '5'}"):
-            code = f"import json\ntry:\n    await total({arguments})\nexcept RuntimeError as e:\n    x = str(e)\nx"
-            said.append(json.loads((await paddock.run(code, engine=engine)).output))
+    calls = ("total({'amout': 5, 'currency': 'EUR'})", "total({'amout': '5'})", "fail({'mesage': 'no'})")
+    said, sent = [], []
+    async with Paddock(config(ToolsConfig(repair=True), plain=plain()), tools=[total]) as paddock:
+        for call in calls:
+            code = f"import json\ntry:\n    await {call}\nexcept RuntimeError as e:\n    x = str(e)\nx"
+            result = await paddock.run(code, engine=engine)
+            said.append(json.loads(result.output))
+            sent += [one.arguments for one in result.calls]
     renamed = {"kind": "renamed", "from": "amout", "to": "amount"}
     coerced = {"kind": "coerced", "field": "amount", "from_type": "string", "to_type": "integer"}
-    assert [one["_meta"]["normalized"] for one in said] == [[renamed], [renamed, coerced]]
-    assert [one["error_code"] for one in said] == ["INTERNAL_ERROR", "SCHEMA_REQUIRED"]
+    message = {"kind": "renamed", "from": "mesage", "to": "message"}
+    assert [one["_meta"]["normalized"] for one in said] == [[renamed], [renamed, coerced], [message]]
+    assert [one["error_code"] for one in said] == ["INTERNAL_ERROR", "SCHEMA_REQUIRED", "INTERNAL_ERROR"]
+    assert sent == [{"amount": 5, "currency": "EUR"}, {"amount": 5}, {"message": "no"}]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+async def test_an_envelope_of_the_server_is_unchanged_though_arguments_were_repaired(engine: str) -> None:
+    own = json.dumps(envelope("rate_limited", "inner", "slow", "RATE_LIMITED", retryable=True), indent=1)
+    code = "try:\n    await fail({'mesage': own})\nexcept RuntimeError as e:\n    x = str(e)\nx"
+    async with Paddock(config(ToolsConfig(repair=True), plain=plain())) as paddock:
+        result = await paddock.run(code, engine=engine, inputs={"own": own})
+    assert (result.output, result.calls[0].arguments) == (own, {"message": own})
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -178,30 +193,89 @@ async def test_a_function_that_takes_too_long_fails_its_call_alone(engine: str) 
     assert (said["error_code"], said["retryable"], bool(said["hints"])) == ("UPSTREAM_TIMEOUT", True, True)
 
 
-LOOK = """
-import gc, os, sys
-found = [name for name, value in os.environ.items() if SECRET in value]
+LOOK = {
+    "monty": """
+import os
+await call_tool('it.ok', {})
+await call_tool('web.ok', {})
+[name for name, value in os.environ.items() if 'tok-' in value]
+""",
+    # Everything that the process can read of itself. The pattern does not match itself.
+    "cpython": """
+import gc, os, re
+await call_tool('it.ok', {})
+await call_tool('web.ok', {})
+wanted = re.compile(rb'tok-4f9c[1]d77aa|marker-of-this-[s]cript')
+marker = 'marker-of-this-' + 'script'.lower()
+found = set()
 for path in ('/proc/self/environ', '/proc/1/environ', '/proc/self/cmdline', '/proc/1/cmdline'):
     try:
-        found += [path] if SECRET.encode() in open(path, 'rb').read() else []
+        found.update(wanted.findall(open(path, 'rb').read()))
     except OSError:
         pass
 for thing in gc.get_objects():
-    if type(thing) is dict:
-        found += [repr(key) for key, value in list(thing.items()) if type(value) is str and value == SECRET]
-await ok({})
-found
-""".replace("SECRET", "''.join(['tok-', '4f9c', '1d77', 'aa'])")
+    for value in (*thing.keys(), *thing.values()) if type(thing) is dict else (thing,):
+        if type(value) in (str, bytes):
+            found.update(wanted.findall(value.encode(errors='replace') if type(value) is str else value))
+memory = os.open('/proc/self/mem', os.O_RDONLY)
+for line in open('/proc/self/maps'):
+    span, mode = line.split()[:2]
+    start, end = (int(part, 16) for part in span.split('-'))
+    if mode.startswith('rw') and end - start < 1 << 28:
+        try:
+            found.update(wanted.findall(os.pread(memory, end - start, start)))
+        except OSError:
+            continue
+found.remove(marker.encode())  # which shows that this finds what is there
+[value.decode() for value in found]
+""",
+    "quickjs": """
+await callTool('it', 'ok', {}), await callTool('web', 'ok', {})
+const wanted = 'tok-4f9c' + '1d77aa', found = [], seen = new Set(), waiting = [[globalThis, 'globalThis']]
+globalThis.marker = {inner: [`x${wanted}`]}
+while (waiting.length > 0) {
+  const [value, path] = waiting.pop()
+  if (typeof value === 'string' && value.includes(wanted)) found.push(path)
+  if (value === null || !['object', 'function'].includes(typeof value) || seen.has(value)) continue
+  seen.add(value)
+  if (value instanceof Map || value instanceof Set) waiting.push([[...value], `${path}()`])
+  for (const key of Reflect.ownKeys(value)) {
+    const {value: inner, get, set} = Reflect.getOwnPropertyDescriptor(value, key) ?? {}
+    waiting.push([String(key), path], [inner, `${path}.${String(key)}`], [get, path], [set, path])
+  }
+  waiting.push([Object.getPrototypeOf(value), `${path}.prototype`])
+  if (typeof value === 'function') waiting.push([Function.prototype.toString.call(value), `${path}()`])
+}
+return found.filter((path) => path !== 'globalThis.marker.inner.0')
+""",
+}
+LOOK["node"] = f"""
+const fs = require('fs'), secret = 'tok-4f9c' + '1d77aa', inside = []
+const inProcess = (name, text) => {{ if (String(text).includes(secret)) inside.push(name) }}
+for (const path of ['/proc/self/environ', '/proc/1/environ', '/proc/self/cmdline', '/proc/1/cmdline']) {{
+  try {{ inProcess(path, fs.readFileSync(path, 'latin1')) }} catch {{}}
+}}
+inProcess('environment', JSON.stringify(process.env))
+inProcess('arguments', JSON.stringify([process.argv, process.execArgv]))
+try {{ inProcess('report', JSON.stringify(process.report.getReport())) }} catch {{}}
+const walked = await (async () => {{{LOOK["quickjs"]}}})()
+return [...inside, ...walked]
+"""
 
 
-async def test_a_credential_of_an_upstream_is_nowhere_in_the_guest(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("engine", [*ENGINES, "quickjs", "node"])
+async def test_a_credential_of_an_upstream_is_nowhere_in_the_guest(
+    engine: str, hostile_http: HostileHttp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither that of a child's environment nor that of a header, though calls are made with both."""
     monkeypatch.setenv("PADDOCK_TEST_CREDENTIAL", SECRET)
-    attacker = hostile(env={"API_TOKEN": "${PADDOCK_TEST_CREDENTIAL}"})
-    async with Paddock(config(it=attacker)) as paddock:
-        result = await paddock.run(LOOK, engine="cpython")
-        assert (result.verdict, result.output) == (Verdict.OK, []), result.error
-        light = await paddock.run("import os\n[await ok({}), dict(os.environ)]", engine="monty")
-    assert SECRET not in light.to_json()
+    child = hostile(env={"API_TOKEN": "${PADDOCK_TEST_CREDENTIAL}"})
+    language = "python" if engine in ENGINES else "javascript"
+    async with Paddock(config(it=child, web=hostile_http.at())) as paddock:
+        result = await paddock.run(LOOK[engine], language=language, engine=engine)
+    assert (result.verdict, result.output) == (Verdict.OK, []), result.error
+    assert [(call.tool, call.status) for call in result.calls] == [("it.ok", "ok"), ("web.ok", "ok")]
+    assert SECRET not in result.to_json()
     assert os.environ["PADDOCK_TEST_CREDENTIAL"] == SECRET
 
 

@@ -32,6 +32,8 @@ from paddock.tools.identifiers import identifier, linked, taken
         ("Any", "Any_", "Any"),
         ("call_tool", "call_tool_", "call_tool"),
         ("callTool", "callTool", "callTool_"),
+        ("readFile", "readFile", "readFile_"),
+        ("ToolError", "ToolError", "ToolError_"),
         ("files", "files_", "files_"),
         ("注文", "注文", "注文"),
         ("größe", "größe", "größe"),

@@ -12,6 +12,10 @@ from paddock import Config, Paddock
 from paddock.model.context import Context
 from paddock.model.errors import ConfigError
 from paddock.model.request import Belonging
+from paddock.model.tools import Tool
+from paddock.tools.call import Call
+from paddock.tools.injection import Field, Injected, Injection
+from paddock.tools.upstream_errors import CallFailed
 from tests.tools.upstreams import SEEING, Serve, serve
 
 __all__ = ["serve"]
@@ -122,6 +126,76 @@ async def test_what_is_added_is_not_in_the_schema_that_scripts_and_models_see() 
     assert "identity_id" not in stubs
 
 
+_ID: dict[str, Any] = {"properties": {"identity_id": {}, "limit": {}}, "required": ["identity_id", "limit"]}
+_LEFT: dict[str, Any] = {"properties": {"limit": {}}, "required": ["limit"]}
+
+
+@pytest.mark.parametrize(
+    ("schema", "shown", "is_needed"),
+    [
+        (_ID, _LEFT, True),
+        ({"allOf": [{}, _ID]}, {"allOf": [{}, _LEFT]}, True),
+        ({"anyOf": [_ID, {"type": "object"}]}, {"anyOf": [_LEFT, {"type": "object"}]}, False),
+        ({"if": {"required": ["limit"]}, "then": _ID}, {"if": {"required": ["limit"]}, "then": _LEFT}, False),
+        ({"$ref": "#/$defs/a~1b", "$defs": {"a/b": _ID}}, {"allOf": [_LEFT], "$defs": {"a/b": _ID}}, True),
+        (
+            {**_LEFT, "required": ["identity_id"], "dependentRequired": {"limit": ["identity_id"]}},
+            {**_LEFT, "required": [], "dependentRequired": {"limit": []}},
+            True,
+        ),
+    ],
+)
+def test_an_argument_that_is_added_is_hidden_wherever_it_is_declared(
+    schema: dict[str, Any], shown: dict[str, Any], is_needed: bool
+) -> None:
+    injection = Injection([Field("active_identity", "identity_id", ("it",), argument="identity_id")])
+    tool = injection.shown(Tool("it", "orders", input_schema=schema))
+    assert (tool.input_schema, tool.added) == (shown, {"identity_id": is_needed})
+
+
+def test_no_schema_is_too_odd_to_be_looked_through() -> None:
+    deep: dict[str, Any] = {}
+    for _ in range(5000):
+        deep = {"allOf": [deep]}
+    wide = {"$defs": {"a": {"allOf": [{"$ref": "#/$defs/a"}] * 100}}, "$ref": "#/$defs/a"}
+    odd = {"properties": [], "required": [{}, None], "allOf": {}, "then": 1, "$ref": 5, "dependentRequired": {"a": 1}}
+    injection = Injection([Field("active_identity", "identity_id", ("it",), argument="identity_id")])
+    for schema in (deep, wide, odd, {"$ref": "#/$ref"}, {"$ref": "#/a/b"}):
+        tool = Tool("it", "orders", input_schema=schema)
+        assert injection.shown(tool) is tool
+
+
+@pytest.mark.parametrize("kind", ["http", "sse"])
+async def test_a_server_that_answers_nobody_without_credentials_is_opened_with_the_first_connection_alone(
+    serve: Serve, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the first one has and the chosen one has not does not come with a call; no cookie of another one does."""
+    monkeypatch.setenv("EU_TOKEN", "tok-of-the-eu-account")
+    accounts = [
+        {"id": "eu", "headers": {"Authorization": "Bearer ${EU_TOKEN}", "X-Profile": "first"}},
+        {"id": "us", "headers": {"Authorization": "Bearer tok-of-another"}},
+    ]
+    upstream = {"type": kind, "url": serve(kind, "guarded", program=SEEING)}
+    code = "return [await call_tool('it.plain', {}), await call_tool('it.cookie', {})]"
+    async with Paddock(config(upstream, context={}, connections={"it": accounts})) as paddock:
+        first, _ = await gives(paddock, code)
+        other, cookie = await gives(paddock, code, Context(connections={"it": "us"}))
+    assert first == {"arguments": {}, "headers": {"x-profile": "first"}, "has_token": True, "meta": {}}
+    assert other == {"arguments": {}, "headers": {}, "has_token": False, "meta": {}}
+    assert cookie == {"result": ""}
+    headers = {"Authorization": "Bearer tok-of-the-eu-account"}
+    async with Paddock(config({**upstream, "headers": headers}, context={})) as paddock:
+        assert (await gives(paddock, code))[1] == {"result": "who=somebody"}  # where all calls are one's own
+
+
+def test_what_is_added_cannot_break_a_connection_and_is_in_no_text_form() -> None:
+    with pytest.raises(CallFailed):
+        Call("orders", {}, injected=Injected({"region": "\ud800"}))
+    assert "secret-of-it" not in repr(
+        Call("orders", {}, injected=Injected({"key": "secret-of-it"}, {"a": "secret-of-it"}))
+    )
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 async def test_context_and_credentials_never_enter_the_guest(
     engine: str, serve: Serve, monkeypatch: pytest.MonkeyPatch
@@ -186,6 +260,9 @@ return {came, said, seen, inside: []}
         ({"context": {"region": {"servers": ["it"], "argument": "r", "header": "Host"}}}, "is no header that can"),
         ({"context": {"region": {"servers": ["it"], "argument": "r", "header": "a\r\nb"}}}, "is no header that can"),
         ({"context": {"region": {"servers": ["it"], "meta": "progressToken"}}}, "is the protocol's own"),
+        ({"context": {"region": {"servers": ["it"], "argument": "r", "header": "Upgrade"}}}, "is no header that can"),
+        ({"context": {"region": {**REGION, "header": "X-R", "default": "eu "}}}, "no space at either end"),
+        ({"context": {"region": {**REGION, "required_by": ["its.*"]}}}, "'its.*' matches no tool of the servers"),
         ({"context": {"region": {"servers": ["it"], "argumnet": "r"}}}, "did you mean 'argument'?"),
         ({"context": {"Region": {"servers": ["it"], "argument": "r"}}}, "a field has a name such as"),
         ({"context": {"region": "eu"}}, "must be a table of settings"),

@@ -29,9 +29,11 @@ async def keep(filename: str, content: bytes, mime_type: str) -> Mapping[str, An
 
 async def call(upstream: Upstream, name: str, **arguments: Any) -> Any:
     """What a script would get."""
-    tool = next(tool for tool in await upstream.tools() if tool.name == name)
-    answered = await answer(await upstream.call(name, arguments), tool, keep)
-    return json.loads(answered.json)
+    tool = next((tool for tool in await upstream.tools() if tool.name == name), Tool(upstream.name, name))
+    try:
+        return json.loads((await answer(await upstream.call(name, arguments), tool, keep)).json)
+    except CallFailed as failure:
+        return failure.envelope(tool.full_name)
 
 
 async def test_everything(connect: Connect, installed: Installed) -> None:
@@ -45,8 +47,7 @@ async def test_everything(connect: Connect, installed: Installed) -> None:
     assert [sorted(link) for link in links[1:]] == [["description", "mimeType", "name", "uri"]] * 2
     wrong = await call(upstream, "get-sum", a="one")
     assert wrong["error_code"] == "INPUT_VALIDATION_FAILED"
-    unknown = await answer(await upstream.call("nope", {}), Tool("it", "nope"), keep)
-    assert json.loads(unknown.json)["error_code"] == "TOOL_NOT_FOUND"
+    assert (await call(upstream, "nope"))["error_code"] == "TOOL_NOT_FOUND"
 
 
 async def test_a_tool_that_shows_its_environment_does_not_show_a_credential(

@@ -27,7 +27,7 @@ def double(n: int) -> int:
 
 def config(upstreams: dict[str, Any], **tools: Any) -> Config:
     return Config(
-        environments={"bare": EnvironmentConfig()},
+        environments={**Config().environments, "bare": EnvironmentConfig()},
         cpython=GuestsConfig(environment="bare"),
         tools=ToolsConfig(**tools),
         upstreams=upstreams,
@@ -117,35 +117,48 @@ async def test_an_upstream_that_hangs_is_waited_for_once_and_not_by_every_run(
     assert slow.health.state == "connecting"
 
 
+IN_PYTHON = (
+    "import asyncio\nawait asyncio.sleep(0)\n2",
+    "(await double({'n': 1}))['result']",
+    "(await call_tool('good.add', {'a': 1, 'b': 1}))['sum']",
+    "async def summed(a):\n    return (await call_tool('good.add', {'a': a, 'b': n}))['sum']\nawait summed(1)",
+)
+IN_JAVASCRIPT = (
+    "await Promise.resolve(); 2",
+    "(await double({n: 1})).result",
+    "(await callTool('good', 'add', {a: 1, b: 1})).sum",
+    "async function summed(a) { return (await callTool('good', 'add', {a, b: n})).sum }\nawait summed(1)",
+)
+
+
 @pytest.mark.parametrize(
-    "code",
+    ("engine", "code"),
     [
-        "import asyncio\nawait asyncio.sleep(0)\n2",
-        "(await double({'n': 1}))['result']",
-        "(await call_tool('good.add', {'a': 1, 'b': 1}))['sum']",
-        "async def summed(a):\n    return (await call_tool('good.add', {'a': a, 'b': n}))['sum']\nawait summed(1)",
+        *((engine, code) for engine in ENGINES for code in IN_PYTHON),
+        *((engine, code) for engine in ("quickjs", "node") for code in IN_JAVASCRIPT),
     ],
 )
-@pytest.mark.parametrize("engine", ENGINES)
 async def test_a_script_that_calls_other_tools_does_not_wait_for_a_server_that_hangs(
     hostile_http: HostileHttp, engine: str, code: str
 ) -> None:
     upstreams = {"slow": hostile_http.at("/hang", connect_seconds=3600), "good": plain()}
+    language = "python" if engine in ENGINES else "javascript"
     async with Paddock(config(upstreams, connect_seconds=3600.0), tools=[double]) as paddock:
         async with asyncio.timeout(60):
-            result = await paddock.run(code, engine=engine, inputs={"n": 1})
+            result = await paddock.run(code, language=language, engine=engine, inputs={"n": 1})
         assert (result.verdict, result.output) == (Verdict.OK, 2), result.error
         assert states(paddock)["slow"] == "connecting"
 
 
-async def test_a_script_that_uses_functions_waits_for_all_that_may_have_them(tmp_path: Path) -> None:
+@pytest.mark.parametrize("language", ["python", "javascript"])
+async def test_a_script_that_uses_functions_waits_for_all_that_may_have_them(tmp_path: Path, language: str) -> None:
     late = plain(command="/bin/sh", args=["-c", 'cat "$1"; exec "$2" "$3" stdio', "-", *_arguments(tmp_path)])
     async with Paddock(config({"late": late, "good": plain()})) as paddock:
-        running = asyncio.create_task(paddock.run("(await process())['result']", tools=None))
+        running = asyncio.create_task(paddock.run("await environment({})", language=language))
         while states(paddock)["good"] != "ready":
             await asyncio.sleep(0.01)
         (tmp_path / "go").write_text("")  # a reader of the pipe goes on once a writer has come and gone
-        assert (await running).calls[0].tool == "late.process"
+        assert (await running).calls[0].tool == "late.environment"
 
 
 def _arguments(folder: Path) -> list[str]:

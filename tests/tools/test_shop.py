@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -66,10 +67,9 @@ async def test_the_shop_says_what_its_tools_do_and_give(connect: Connect) -> Non
 
 async def test_one_script_joins_orders_customers_and_stock_alike_on_both_engines(paddock: Paddock) -> None:
     (example,) = (example for example in EXAMPLES if example.script == "shop.py")
-    for engine in ("auto", "cpython"):
+    for engine, chosen in (("auto", "monty"), ("cpython", "cpython")):
         result = await paddock.run(example.code, engine=engine, tools=example.tools)
-        assert example.problem_with(result) is None
-        assert result.engine == ("monty" if engine == "auto" else engine)
+        assert replace(example, chosen=chosen).problem_with(result) is None
         assert [call.status for call in result.calls] == ["ok"] * 7 + ["error", "ok"] * 2
 
 

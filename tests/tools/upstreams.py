@@ -19,6 +19,16 @@ HOSTILE_HTTP = str(SERVERS / "hostile_http.py")
 SEEING = str(SERVERS / "seeing.py")
 TOKEN = "tok-4f9c1d77aa"  # noqa: S105  what the hostile ones are given
 
+STATUSES = (
+    (401, ("auth_error", "AUTH_AUTHENTICATION", False)),
+    (403, ("auth_error", "AUTH_PERMISSION", False)),
+    (408, ("upstream_http", "UPSTREAM_HTTP_408", True)),
+    (429, ("rate_limited", "UPSTREAM_HTTP_429", True)),
+    (500, ("upstream_http", "UPSTREAM_HTTP_500", True)),
+    (503, ("upstream_http", "UPSTREAM_HTTP_503", True)),
+)
+"""Of HTTP, and the kind, the code and whether to try again of the envelope that each stands for."""
+
 Connect = Callable[..., Upstream]
 Serve = Callable[..., str]
 

@@ -55,6 +55,7 @@ class Example:
     type_check: bool = False
     stderr: str | None = None  # None: whatever it is
     runs_on: str = ""  # an engine in a jail, which this machine may not have
+    chosen: str = ""  # one that every machine has, and that `auto` must take
 
     @property
     def code(self) -> str:
@@ -71,7 +72,7 @@ class Example:
     def problem_with(self, result: RunResult) -> str | None:
         """How `result` differs from what was expected; None where it does not."""
         error = (result.error.type, result.error.line if self.line else None) if result.error else (None, None)
-        engine = self.runs_on or result.engine
+        engine = self.runs_on or self.chosen or result.engine
         wanted = (
             self.verdict,
             engine,
@@ -126,6 +127,7 @@ EXAMPLES = (
         stdout="The carrier answered 503. Ask again: the same call usually succeeds.\n" * 2,
         note="shop: examples/shop_server.py, connected over stdio; its carrier fails every other time",
         tools=("shop.orders", "shop.customer", "shop.inventory", "shop.shipping_quote"),
+        chosen="monty",
     ),
     Example(
         "An error names its line",

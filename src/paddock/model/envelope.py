@@ -192,11 +192,6 @@ def call_limit_exceeded(tool: str, limit: int) -> dict[str, Any]:
     return envelope("sandbox_runtime", tool, summary, "CALL_LIMIT_EXCEEDED", hints=hints)
 
 
-def arguments_too_large(tool: str, summary: str) -> dict[str, Any]:
-    """Arguments that are too many, or nested too deeply, to be passed on."""
-    return envelope("sandbox_runtime", tool, summary, "ARGUMENTS_TOO_LARGE", hints=["Pass less, and flatter, at once."])
-
-
 def internal_error(tool: str, summary: str, hints: Sequence[str] = ()) -> dict[str, Any]:
     """The tool failed in a way that has no kind of its own."""
     return envelope("internal_error", tool, summary, "INTERNAL_ERROR", hints=hints)

@@ -40,6 +40,7 @@ CODES = (
     Code("CONTEXT_NOT_ALLOWED", "mcp_input_validation", False, "leave them out: the server adds them"),
     Code("TOOL_NOT_FOUND", "tool_not_found", False, "take a name from hints, or search"),
     Code("<FIELD>_REQUIRED", "precondition_failed", False, "set it, call again"),
+    Code("SESSION_REQUIRED", "precondition_failed", False, "set it inside the script"),
     Code("UPSTREAM_HTTP_<status>", "upstream_http", "5xx, 408", "read the summary"),
     Code("UPSTREAM_TIMEOUT", "upstream_http", True, "look before repeating a write"),
     Code("UPSTREAM_NETWORK", "upstream_http", True, "try later, or go on without it"),
@@ -52,7 +53,6 @@ CODES = (
     Code("SANDBOX_MODULE_BLOCKED", "sandbox_runtime", False, "use another one, or a tool"),
     Code("SANDBOX_RUNTIME_ERROR", "sandbox_runtime", False, "correct the script"),
     Code("CALL_LIMIT_EXCEEDED", "sandbox_runtime", False, "ask for more in one call"),
-    Code("ARGUMENTS_TOO_LARGE", "sandbox_runtime", False, "pass less at once"),
     Code("INTERNAL_ERROR", "internal_error", False, "read the summary; do not repeat blindly"),
 )
 

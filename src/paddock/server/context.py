@@ -21,7 +21,7 @@ from paddock.model.words import nearest
 from paddock.server.caller import Caller, Session
 from paddock.server.offer import Offer, failed, told
 from paddock.tools.injection import EVERY_SERVER, Connection, Field, Injection
-from paddock.tools.injection_settings import TEXT_CHARACTERS
+from paddock.tools.injection_settings import HEADER_VALUE, TEXT_CHARACTERS
 
 if TYPE_CHECKING:
     from paddock.server.serving import Serving
@@ -216,7 +216,7 @@ def _value_schema(each: Field) -> dict[str, Any]:
     if each.values:
         return {"type": "string", "enum": list(each.values)}
     # No control characters; in a header, ASCII alone.
-    allowed = "^[\\x20-\\x7e]+$" if each.header else "^[^\\x00-\\x1f\\x7f]+$"
+    allowed = f"^{HEADER_VALUE}$" if each.header else "^[^\\x00-\\x1f\\x7f]+$"
     return {"type": "string", "minLength": 1, "maxLength": TEXT_CHARACTERS, "pattern": allowed}
 
 

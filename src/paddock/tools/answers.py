@@ -42,15 +42,15 @@ _REFUSED = re.compile(r"(?:MCP error (-\d{1,6}): |(Input validation error|Unknow
 
 
 async def answer(result: Result, tool: Tool, create_artifact: CreateArtifact) -> Answer:
-    """`result` as an answer. Never raises for what a server sent; what `create_artifact` raises, it does."""
+    """`result` as an answer; a failed one is an envelope of the server's own, unchanged.
+
+    Raises `CallFailed` for any other failure, nothing else for what a server sent, and what `create_artifact` raises.
+    """
     if result.is_error:
         return _failed(result, tool)
-    try:
-        shape = _structured if result.has_structured else _content
-        value = await shape(result, tool, create_artifact)
-        return Answer(await large.worked(partial(_dumps, value), is_large=large.is_large(value)))
-    except CallFailed as failure:
-        return Answer(_dumps(failure.envelope(tool.full_name)), failed=True)
+    shape = _structured if result.has_structured else _content
+    value = await shape(result, tool, create_artifact)
+    return Answer(await large.worked(partial(_dumps, value), is_large=large.is_large(value)))
 
 
 def _object(value: Any) -> dict[str, Any]:
@@ -161,17 +161,15 @@ def _is_uri(text: str) -> bool:
 
 
 def _failed(result: Result, tool: Tool) -> Answer:
-    """An envelope: the server's own where it sent one, else one around what it said."""
+    """The envelope that the server sent. Raises what it said where that is none."""
     text = "\n".join(said for block in result.content if (said := _text(block)) is not None)
     for candidate in (text, _dumps(result.structured) if isinstance(result.structured, dict) else ""):
         own = envelope.parse(candidate)
         if own is not None:
             return Answer(candidate if _is_strict(own) else _dumps(own), failed=True)
     said = text or (_dumps(result.structured) if result.has_structured else "")
-    failure = _refusal(said, tool) or broken(
-        shortened(said) or f"The tool '{tool.full_name}' failed and did not say why."
-    )
-    return Answer(_dumps(failure.envelope(tool.full_name)), failed=True)
+    why = shortened(said) or f"The tool '{tool.full_name}' failed and did not say why."
+    raise _refusal(said, tool) or broken(why)
 
 
 def _refusal(said: str, tool: Tool) -> CallFailed | None:

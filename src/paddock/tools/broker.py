@@ -80,6 +80,7 @@ class Broker:
         self._rules = rules or Rules()
         self._bytes_left = ARGUMENT_BYTES
         self._calls: dict[int, Call] = {}
+        self._repaired: dict[int, Mapping[str, Any]] = {}  # arguments, by the numbers of calls under way
         self._denials: set[int] = set()
         self._unwritten: dict[int, _Unwritten] = {}
         self.concluding: set[asyncio.Task[Any]] = set()
@@ -95,7 +96,8 @@ class Broker:
         answer = await self._answer(call, name, arguments)
         milliseconds = (time.perf_counter() - started) * 1000
         status = "error" if answer.failed else "ok"
-        self._calls[call.id] = Call(call.id, name, arguments or {}, status, round(milliseconds, 3))
+        sent = self._repaired.pop(call.id, arguments or {})
+        self._calls[call.id] = Call(call.id, name, sent, status, round(milliseconds, 3))
         if answer.failed and _DENIED in answer.json:
             self._denials.add(hash(answer.json))  # an upstream's own may be long, and there may be thousands
         return answer
@@ -159,7 +161,8 @@ class Broker:
             from paddock.tools.repair import repaired
 
             arguments, notes = repaired(arguments, tool.input_schema)
-            asked = self._asked(call.id, arguments) if notes else asked
+            if notes:
+                asked, self._repaired[call.id] = self._asked(call.id, arguments), arguments
         problem = await self._problem(tool, asked.arguments)
         if problem is not None:
             problem = envelope.with_meta(problem, normalized=notes)
@@ -295,7 +298,7 @@ def _internal(tool: Tool, problem: BaseException, notes: list[dict[str, Any]]) -
 def _too_large(tool: str) -> dict[str, Any]:
     size = ARGUMENT_BYTES // (1024 * 1024)
     summary = f"The arguments are nested more than {ARGUMENT_DEPTH} deep, or those of the run exceed {size} MB in all."
-    return envelope.arguments_too_large(tool, summary)
+    return envelope.invalid_arguments(tool, summary, hints=["Pass less, and flatter, at once."])
 
 
 def _failure(said: dict[str, Any]) -> Answer:

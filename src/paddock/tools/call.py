@@ -50,7 +50,8 @@ class Call:
     def __post_init__(self) -> None:
         """Refuse what JSON has no form for. The SDK finds out while it writes, and that ends the whole connection."""
         try:
-            json.dumps([self.tool, self.arguments], allow_nan=False, ensure_ascii=False).encode()
+            sent = [self.tool, self.arguments, self.injected.arguments, self.injected.meta]
+            json.dumps(sent, allow_nan=False, ensure_ascii=False).encode()
         except (TypeError, ValueError, RecursionError):
             raise CallFailed("mcp_input_validation", "INPUT_VALIDATION_FAILED", NO_JSON) from None
 

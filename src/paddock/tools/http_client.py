@@ -12,6 +12,7 @@ from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
+from http.cookiejar import DefaultCookiePolicy
 from time import time
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +36,7 @@ MOST_REDIRECTS = 10
 class Exchange:
     """How the HTTP side of one request went, and what is added to it."""
 
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    headers: Mapping[str, str] | None = field(default=None, repr=False)  # None: it is no call
     status: int = 0
     said: str = ""
     retry_after_seconds: float | None = None
@@ -51,7 +52,7 @@ EXCHANGE: ContextVar[Exchange | None] = ContextVar("exchange", default=None)
 
 def beside(exchange: Exchange | None) -> Exchange:
     """That of a message about another request: it carries the same headers, and how it goes is its own."""
-    return Exchange(headers={} if exchange is None else exchange.headers)
+    return Exchange(headers=None if exchange is None else exchange.headers)
 
 
 class Client(httpx2.AsyncClient):
@@ -63,10 +64,13 @@ class Client(httpx2.AsyncClient):
             timeout=httpx2.Timeout(CONNECT_SECONDS, read=None),  # a call has its own time; a stream has none
         )
         self._limit = server.answer_bytes
+        self._opening_headers = server.opening_headers
+        if not server.keeps_cookies:  # one that came with a call would make the next one somebody else's
+            self.cookies.jar.set_policy(DefaultCookiePolicy(allowed_domains=[]))
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
         exchange = EXCHANGE.get() or Exchange()
-        request.headers.update(exchange.headers)
+        request.headers.update(self._opening_headers if exchange.headers is None else exchange.headers)
         # The rest of a stream that ended says nothing about the request that began it.
         note = exchange if "last-event-id" not in request.headers else Exchange()
         if len(self.cookies.jar) > MOST_COOKIES:

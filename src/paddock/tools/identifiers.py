@@ -18,7 +18,7 @@ from paddock.model.tools import Tool
 NAME_CHARACTERS = 100
 _OWN_NAMES = {
     "python": ("files", "call_tool", "report_progress", "create_artifact", "read_artifact"),
-    "javascript": ("files", "callTool", "reportProgress", "codeExec"),
+    "javascript": ("files", "callTool", "reportProgress", "codeExec", "readFile"),
 }
 _PYTHON = {
     *kwlist,
@@ -32,15 +32,15 @@ switch this throw true try typeof undefined var void while with yield
 """
 _JAVASCRIPT_GLOBALS = """
 AggregateError Array ArrayBuffer AsyncDisposableStack Atomics BigInt BigInt64Array BigUint64Array Boolean Buffer
-DataView Date DisposableStack Error EvalError FinalizationRegistry Float16Array Float32Array Float64Array Function
-Infinity Int16Array Int32Array Int8Array Intl Iterator JSON Map Math NaN Number Object Promise Proxy RangeError Record
-ReferenceError Reflect RegExp Set SharedArrayBuffer String SuppressedError Symbol SyntaxError TextDecoder TextEncoder
-TypeError URIError URL URLSearchParams Uint16Array Uint32Array Uint8Array Uint8ClampedArray WeakMap WeakRef WeakSet
-AbortController AbortSignal Event EventTarget arguments atob btoa clearInterval clearTimeout console constructor crypto
-decodeURI decodeURIComponent encodeURI encodeURIComponent escape eval exports fetch global globalThis hasOwnProperty
-isFinite isNaN isPrototypeOf module parseFloat parseInt performance process propertyIsEnumerable prototype
-queueMicrotask require self setImmediate setInterval setTimeout structuredClone toLocaleString toString
-unescape valueOf window
+DOMException DataView Date DisposableStack Error EvalError FinalizationRegistry Float16Array Float32Array Float64Array
+Function Infinity Int16Array Int32Array Int8Array InternalError Intl Iterator JSON Map Math NaN Number Object Promise
+Proxy RangeError Record ReferenceError Reflect RegExp Set SharedArrayBuffer String SuppressedError Symbol SyntaxError
+TextDecoder TextEncoder ToolError TypeError URIError URL URLSearchParams Uint16Array Uint32Array Uint8Array
+Uint8ClampedArray WeakMap WeakRef WeakSet AbortController AbortSignal Event EventTarget arguments atob btoa
+clearInterval clearTimeout console constructor crypto decodeURI decodeURIComponent encodeURI encodeURIComponent escape
+eval exports fetch global globalThis hasOwnProperty isFinite isNaN isPrototypeOf module parseFloat parseInt performance
+process propertyIsEnumerable prototype queueMicrotask require self setImmediate setInterval setTimeout structuredClone
+toLocaleString toString unescape valueOf window
 """
 _TAKEN = {
     "python": frozenset({*_PYTHON, *_OWN_NAMES["python"]}),

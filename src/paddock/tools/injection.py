@@ -14,17 +14,18 @@ from typing import Any
 from paddock.model import envelope
 from paddock.model.context import Context
 from paddock.model.tools import Tool
+from paddock.tools.hidden import without
 
 EVERY_SERVER = "*"
 
 
 @dataclass(frozen=True, slots=True)
 class Injected:
-    """What is added to one call."""
+    """What is added to one call. Its text form shows nothing of it."""
 
-    arguments: Mapping[str, Any] = field(default_factory=dict)
-    headers: Mapping[str, str] = field(default_factory=dict)
-    meta: Mapping[str, Any] = field(default_factory=dict)
+    arguments: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    meta: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
 
 NOTHING = Injected()
@@ -68,9 +69,9 @@ class Connection:
 
     id: str
     title: str = ""
-    arguments: Mapping[str, str] = field(default_factory=dict)
+    arguments: Mapping[str, str] = field(default_factory=dict, repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    meta: Mapping[str, str] = field(default_factory=dict)
+    meta: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 _NO_CONNECTION = Connection("")
@@ -86,23 +87,19 @@ class Injection:
 
     def shown(self, tool: Tool) -> Tool:
         """The tool without the arguments that are added to its calls."""
-        schema = tool.input_schema
-        properties, required = schema.get("properties"), schema.get("required")
-        if not isinstance(properties, Mapping):
-            return tool
-        required = required if isinstance(required, list) else []
-        added = {name: name in required for name in self._arguments(tool.server) if name in properties}
-        if not added:
-            return tool
-        kept = {name: value for name, value in properties.items() if name not in added}
-        left = [name for name in required if name not in added]
-        return replace(tool, input_schema={**schema, "properties": kept, "required": left}, added=added)
+        schema, added = without(tool.input_schema, self._arguments(tool.server))
+        return replace(tool, input_schema=schema, added=added) if added else tool
 
     def names(self, server: str) -> frozenset[str]:
         """What no call of this server's tools may be given by hand."""
         if server not in self._names:
-            self._names[server] = frozenset(self._arguments(server) | self._headers(server))
+            self._names[server] = frozenset(self._arguments(server) | self.headers(server))
         return self._names[server]
+
+    def headers(self, server: str) -> set[str]:
+        """The names of those that are added to requests of this server."""
+        headers = {each.header for each in self._fields(server) if each.header}
+        return headers.union(*(each.headers for each in self.connections.get(server, ())))
 
     def missing(self, tool: Tool, context: Context) -> dict[str, Any] | None:
         """That the tool needs what is not set, as an envelope."""
@@ -134,7 +131,3 @@ class Injection:
     def _arguments(self, server: str) -> set[str]:
         arguments = {each.argument for each in self._fields(server) if each.argument}
         return arguments.union(*(each.arguments for each in self.connections.get(server, ())))
-
-    def _headers(self, server: str) -> set[str]:
-        headers = {each.header for each in self._fields(server) if each.header}
-        return headers.union(*(each.headers for each in self.connections.get(server, ())))

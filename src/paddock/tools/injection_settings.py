@@ -13,13 +13,20 @@ from paddock.model.words import nearest
 from paddock.tools.credentials import forms, header_secrets, is_secret
 from paddock.tools.injection import EVERY_SERVER, Connection, Field, Injection
 from paddock.tools.server import Server
+from paddock.tools.toolbox import may_match
 from paddock.tools.variables import Variables
 
 TEXT_CHARACTERS = 512
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
-_PLAIN = re.compile(r"[\x20-\x7e]+")
-_TAKEN = frozenset({"host", "accept", "accept-encoding", "connection", "transfer-encoding", "last-event-id", "cookie"})
+HEADER_VALUE = r"[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?"
+_PLAIN = re.compile(HEADER_VALUE)
+_TAKEN = frozenset(
+    (
+        *("host", "accept", "accept-encoding", "connection", "transfer-encoding", "last-event-id", "cookie"),
+        *("expect", "keep-alive", "te", "trailer", "upgrade"),
+    )
+)
 _LISTS = ("servers", "required_by", "values")
 _PLACES = ("argument", "header", "meta")
 _TABLES = ("arguments", "headers", "meta")
@@ -41,9 +48,10 @@ def parse(
         _check_server(name, known, f"connections.{name}")
         chosen[name] = _connections(name, listed, known[name], variables)
         added = (*known[name].secrets, *variables.secrets, *_secrets(chosen[name]))
-        known[name] = replace(known[name], secrets=forms(added))
+        known[name] = replace(known[name], secrets=forms(added), opening_headers=chosen[name][0].headers)
     _check_overlap(found, chosen)
-    return Injection(found, chosen), tuple(known.values())
+    injection = Injection(found, chosen)
+    return injection, tuple(replace(one, keeps_cookies=not injection.headers(one.name)) for one in known.values())
 
 
 def _field(name: str, values: Any, servers: Mapping[str, Server]) -> Field:
@@ -69,6 +77,9 @@ def _field(name: str, values: Any, servers: Mapping[str, Server]) -> Field:
     for server in made.servers:
         if server != EVERY_SERVER:
             _check_server(server, servers, f"{where}.servers")
+    for pattern in made.required_by:
+        if not any(may_match(pattern, server) for server in servers if made.concerns(server)):
+            raise ConfigError(f"{where}.required_by: {pattern!r} matches no tool of the servers that get it")
     _check_places(made, servers, where)
     if made.values and made.default and made.default not in made.values:
         raise ConfigError(f"{where}.default is {made.default!r}, which is none of its values")
@@ -183,7 +194,7 @@ def _check_header(name: str, where: str) -> None:
 
 def _check_header_value(value: str, where: str) -> None:
     if value and not _PLAIN.fullmatch(value):
-        raise ConfigError(f"{where}: a header holds printable ASCII characters alone")
+        raise ConfigError(f"{where}: a header holds printable ASCII characters alone, and no space at either end")
 
 
 def _check_meta(name: str, where: str) -> None:

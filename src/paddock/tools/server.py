@@ -24,6 +24,8 @@ class Server:
     cwd: str = ""
     url: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
+    opening_headers: Mapping[str, str] = field(default_factory=dict)  # of what is no call: those bring their own
+    keeps_cookies: bool = True  # not where calls are made for one or another, by their headers
     or_sse: bool = False  # the address may be of the older transport: nothing says which
     connect_seconds: float = 30.0
     timeout_seconds: float = 60.0  # of a call, where whoever calls does not say
@@ -43,5 +45,5 @@ class Server:
         return redact(f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}{query}", self.secrets)
 
     def __repr__(self) -> str:
-        shown = dict.fromkeys((*self.env, *self.headers), MARK)
+        shown = dict.fromkeys((*self.env, *self.headers, *self.opening_headers), MARK)
         return f"Server({self.name!r}, {self.transport!r}, {self.place!r}, {shown})"

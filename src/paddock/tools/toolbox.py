@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 CALLING = ("await", "callTool")
 """A script without these words calls nothing: no upstream need be asked what it has."""
+CALL_TOOL = {"python": "call_tool", "javascript": "callTool", "typescript": "callTool"}
 LANGUAGES = ("python", "typescript")
 LEARNT_FROM = 16
 CATALOGUES = 16
@@ -76,9 +77,9 @@ class Toolbox:
         given = set(inputs).difference(functions) if isinstance(inputs, Mapping) else set()
         if not self._upstreams or not isinstance(code, str) or not any(word in code for word in CALLING):
             return Scope(self, functions, None)
-        if not self._is_known and language == "python" and not _links(code, {*functions, *given}):
+        if not self._is_known and not _may_link(code, language, {*functions, *given}):
             named = [server for server in self._upstreams if server in code]
-            if named or "call_tool" not in code:
+            if named or CALL_TOOL.get(language, "") not in code:
                 for upstream in self._upstreams.values():
                     upstream.begin()
                 await asyncio.gather(*(self._listed(self._upstreams[server]) for server in named))
@@ -322,19 +323,10 @@ def may_match(pattern: str, server: str) -> bool:
     return f"{server}.".startswith(fixed) or fixed.startswith(f"{server}.")
 
 
-def _links(code: str, known: set[str]) -> bool:
-    """Whether a script may use a tool as a function."""
-    from paddock.planning.free_names import free_names
-    from paddock.planning.plan import BRIDGE_NAMES
-    from paddock.planning.python_source import LONG_PARSE_BYTES, Source, read
+def _may_link(code: str, language: str, known: Collection[str]) -> bool:
+    from paddock.tools.linking import may_link
 
-    source = read(code) if len(code) <= LONG_PARSE_BYTES else None
-    if not isinstance(source, Source):
-        return True
-    if "free names" not in source.notes:  # looked for by every run as long as one server is not there
-        source.notes["free names"] = free_names(source.tree)
-    free: frozenset[str] | None = source.notes["free names"]
-    return free is None or bool(free.difference(known, BRIDGE_NAMES, ["files"]))
+    return may_link(code, language, known)
 
 
 def _upstreams(servers: Iterable[Server]) -> dict[str, Upstream]:

@@ -34,7 +34,7 @@ def echo(text: str) -> str:
     return text
 
 
-@server.tool()
+@server.tool(meta={"fastmcp": {"tags": ["sums"]}})
 def add(a: int, b: int) -> dict[str, int]:
     """Add two numbers."""
     return {"sum": a + b}

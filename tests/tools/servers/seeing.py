@@ -8,6 +8,8 @@ from typing import Any
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from plain import serve  # type: ignore[import-not-found]  # beside this file, where it is run
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 server = MCPServer("seeing", version="1")
 
@@ -54,11 +56,37 @@ def repeat(ctx: Context) -> str:
     return "none" if request is None else str(request.headers.get("authorization"))
 
 
+@server.tool(structured_output=False)
+def cookie(ctx: Context) -> str:
+    """The cookies that came."""
+    request = ctx.request_context.request
+    return "" if request is None else str(request.headers.get("cookie", ""))
+
+
+class Guarded:
+    """Answers nobody who has no token, whatever is asked, and remembers others with a cookie."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = dict(scope.get("headers", ()))
+
+        async def marked(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message["headers"], (b"set-cookie", b"who=somebody; Path=/")]
+            await send(message)
+
+        if scope["type"] == "http" and not headers.get(b"authorization", b"").startswith(b"Bearer tok-"):
+            await Response("who are you?", 401)(scope, receive, send)
+        else:
+            await self._app(scope, receive, marked)
+
+
 if __name__ == "__main__":
     kind = sys.argv[1]
     if kind == "stdio":
         server.run()
-    elif kind == "sse":
-        serve(server.sse_app(), "/sse")
     else:
-        serve(server.streamable_http_app(), "/mcp")
+        app, path = (server.sse_app(), "/sse") if kind == "sse" else (server.streamable_http_app(), "/mcp")
+        serve(Guarded(app) if "guarded" in sys.argv else app, path)
