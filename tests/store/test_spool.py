@@ -167,7 +167,7 @@ MADE: dict[str, Callable[[Path], None]] = {
     "a link to a file": lambda path: path.symlink_to("/etc/passwd"),
     "a link to itself": lambda path: path.symlink_to(path.name),
     "a folder": lambda path: path.mkdir(),
-    "a pipe that nobody writes to": lambda path: os.mkfifo(path),
+    "a pipe that nobody writes to": os.mkfifo,
 }
 
 

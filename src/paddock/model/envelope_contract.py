@@ -40,6 +40,7 @@ CODES = (
     Code("CONTEXT_NOT_ALLOWED", "mcp_input_validation", False, "leave them out: the server adds them"),
     Code("TOOL_NOT_FOUND", "tool_not_found", False, "take a name from hints, or search"),
     Code("<FIELD>_REQUIRED", "precondition_failed", False, "set it, call again"),
+    Code("SESSION_REQUIRED", "precondition_failed", False, "set it inside the script"),
     Code("UPSTREAM_HTTP_<status>", "upstream_http", "5xx, 408", "read the summary"),
     Code("UPSTREAM_TIMEOUT", "upstream_http", True, "look before repeating a write"),
     Code("UPSTREAM_NETWORK", "upstream_http", True, "try later, or go on without it"),

@@ -74,7 +74,7 @@ class _Code:
             from paddock.linting import alint
 
             found = await alint(asked.code, mode=asked.options.get("mode", "expression"))
-            return _answered(self.face.findings(self._definition, found), ())
+            return _answered(self.face.findings(self._definition, found), ())  # type: ignore[attr-defined]
         if asked.connections:
             asked = replace(asked, connections=context.chosen(self._serving, asked.connections))
         if asked.uses_files or asked.artifacts:

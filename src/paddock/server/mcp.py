@@ -111,11 +111,12 @@ class _Offered:
         self.changes = Changes()
         self._connections = 0
         self._watching: asyncio.Task[None] | None = None
+        self._beside: dict[frozenset[str], dict[str, Offer]] = {}  # by the groups that are wanted
         every = [
             *(code.offer(serving, each) for each in definitions),
             *runs.offers(serving),
             *artifacts.offers(serving),
-            *_companions(serving, definitions),
+            *self._companions(definitions).values(),
             *more,
         ]
         self._offers: dict[str, Offer] = {each.tool.name: each for each in every}
@@ -142,10 +143,17 @@ class _Offered:
         """What is offered now: by the definitions, then the tools that stand beside them."""
         made = await self._saved.offers() if self._saved.is_any else {}
         definitions = [*self._definitions, *(each for each, _ in made.values())]
-        offers = {**{name: offer for name, (_, offer) in made.items()}, **self._offers}
+        offers = {name: offer for name, (_, offer) in made.items()} | self._companions(definitions) | self._offers
         if any(each.face == "inputs" and each.includes_files for each in definitions):
             offers |= self._file_offers
         return definitions, offers
+
+    def _companions(self, definitions: Sequence[Definition]) -> dict[str, Offer]:
+        """The tools that stand beside those definitions."""
+        wanted = frozenset(group for each in definitions for group in each.companions)
+        if wanted not in self._beside:
+            self._beside[wanted] = {each.tool.name: each for each in _companions(self._serving, wanted)}
+        return self._beside[wanted]
 
     async def list_tools(
         self, context: ServerRequestContext[Any], asked: PaginatedRequestParams | None
@@ -209,7 +217,7 @@ class _Offered:
         except PaddockError as problem:
             raise MCPError(surface(problem).mcp_code, str(problem)) from None
         if found is None:
-            raise MCPError(INVALID_PARAMS, f"there is no resource {uri[:200]!r}", {"uri": uri})
+            raise MCPError(INVALID_PARAMS, f"there is no resource {uri[:200]!r}", {"uri": uri[:2000]})
         return ReadResourceResult(contents=[found])
 
     async def list_prompts(
@@ -241,12 +249,11 @@ def _unknown(name: str, offers: Mapping[str, Offer]) -> dict[str, Any]:
     near = nearest(name, offers)
     hints = [f"Did you mean '{near}'?"] if near else []
     summary = f"There is no tool '{name[:100]}'; there are: {', '.join(offers)}."
-    return envelope.envelope("tool_not_found", name, summary, "TOOL_NOT_FOUND", hints=hints)
+    return envelope.envelope("tool_not_found", name[:100], summary, "TOOL_NOT_FOUND", hints=hints)
 
 
-def _companions(serving: Serving, definitions: Sequence[Definition]) -> list[Offer]:
-    """The tools that stand beside those definitions."""
-    wanted = {group for each in definitions for group in each.companions}
+def _companions(serving: Serving, wanted: Collection[str]) -> list[Offer]:
+    """The tools of those groups, as far as there is anything for them to do."""
     found = discovery.offers(serving) if _is_discovered(serving, wanted) else []
     if "discovery" in wanted:
         found.append(discovery.contract_offer())
