@@ -101,7 +101,7 @@ async def test_one_alone_has_the_tools_beside_it_that_find_what_scripts_can_call
         assert not found & await names(client)
         await save(serving, DOUBLE)
         assert found <= await names(client)
-        assert "orders" in (await client.call_tool("search", {"query": "orders"})).content[0].text
+        assert "orders" in str((await client.call_tool("search", {"query": "orders"})).content[0])
     async with opened() as serving, Client(server(serving, [], saved=["double"])) as client:
         await save(serving, DOUBLE)
         assert not found & await names(client)

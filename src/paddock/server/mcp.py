@@ -45,6 +45,7 @@ from paddock.server.app import gone
 from paddock.server.caller import CONNECTION, Caller
 from paddock.server.changes import Changes
 from paddock.server.definitions import Names, Saved
+from paddock.server.fitting import EVENT_BYTES, fitted
 from paddock.server.offer import Offer, failed
 
 if TYPE_CHECKING:
@@ -143,7 +144,8 @@ class _Offered:
         """What is offered now: by the definitions, then the tools that stand beside them."""
         made = await self._saved.offers() if self._saved.is_any else {}
         definitions = [*self._definitions, *(each for each, _ in made.values())]
-        offers = {name: offer for name, (_, offer) in made.items()} | self._companions(definitions) | self._offers
+        offers = {name: offer for name, (_, offer) in made.items()} | self._offers
+        offers |= {name: offer for name, offer in self._companions(definitions).items() if name not in self._offers}
         if any(each.face == "inputs" and each.includes_files for each in definitions):
             offers |= self._file_offers
         return definitions, offers
@@ -174,8 +176,10 @@ class _Offered:
         problem = offer.check.problems(arguments, asked.name)
         if problem is not None:
             return offer.refused(problem)
+        caller = self._caller(context)
         try:
-            return await _while_there(gone(context.request), offer.call(self._caller(context), arguments))
+            given = await _while_there(gone(context.request), offer.call(caller, arguments))
+            return await fitted(self._serving, caller, offer.tool, given)
         except RequestError as refused:
             return offer.refused(
                 envelope.envelope("mcp_input_validation", asked.name, str(refused), "INPUT_VALIDATION_FAILED")
@@ -242,7 +246,8 @@ class _Offered:
 
         name = _session_name(context)
         token = "" if context.request is None else context.request.headers.get("authorization", "")
-        return Caller(LOCAL, None if name is None else self._serving.sessions.of(name, token), report)
+        session = None if name is None else self._serving.sessions.of(name, token)
+        return Caller(LOCAL, session, report, EVENT_BYTES if _is_streamed(context) else None)
 
 
 def _unknown(name: str, offers: Mapping[str, Offer]) -> dict[str, Any]:
@@ -279,6 +284,12 @@ async def _while_there(left: asyncio.Event | None, work: Awaitable[CallToolResul
         if not working.done():
             working.cancel()
             await asyncio.wait([working])
+
+
+def _is_streamed(context: ServerRequestContext[Any]) -> bool:
+    """Whether the answer may be an event of a stream: over HTTP it is, but in the newest era without progress."""
+    is_newest = context.protocol_version in MODERN_PROTOCOL_VERSIONS
+    return context.request is not None and not (is_newest and "progress_token" not in (context.meta or {}))
 
 
 def _session_name(context: ServerRequestContext[Any]) -> str | None:
