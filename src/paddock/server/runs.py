@@ -85,7 +85,9 @@ async def shown(serving: Serving, caller: Caller, run: StoredRun) -> dict[str, A
     if result is None:
         return {"run_id": run.id, "verdict": GOING_ON, "stdout": values["stdout"], "stderr": values["stderr"]}
     result["output"] = await _spilled(serving, caller, run.id, result["output"])
-    some = {name: result.get(name) for name in _FIELDS}
+    # Of a run that was lost nothing else says what it did before.
+    names = (*_FIELDS, "calls") if result["verdict"] == Verdict.LOST else _FIELDS
+    some = {name: result.get(name) for name in names}
     told_of = {"run_id": run.id, "verdict": result["verdict"], "output": result["output"]}
     return told_of | {name: value for name, value in some.items() if value not in (None, "", [])}
 
