@@ -33,6 +33,11 @@ class Environment(ImmutableSandboxedEnvironment):
         super().__init__(undefined=StrictUndefined, autoescape=False)
         self.filters = {name: _modest(each) for name, each in self.filters.items() if name != "format"}
 
+    def wrap_str_format(self, value: Any) -> Callable[..., str] | None:
+        if super().wrap_str_format(value) is not None:
+            raise TemplateRuntimeError("a text is not filled in with format; use ~")
+        return None
+
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
         if operator == "%" and isinstance(left, str):
             raise TemplateRuntimeError("a text is not filled in with %; use ~")
@@ -41,8 +46,6 @@ class Environment(ImmutableSandboxedEnvironment):
         return super().call_binop(context, operator, left, right)
 
     def call(self, __context: Any, __obj: Any, *arguments: Any, **named: Any) -> Any:
-        if isinstance(getattr(__obj, "__self__", None), str) and __obj.__name__ in ("format", "format_map"):
-            raise TemplateRuntimeError("a text is not filled in with format; use ~")
         if __obj is not self.globals["range"]:  # which has a limit of its own
             _check([*arguments, *named.values()])
         return super().call(__context, __obj, *arguments, **named)
