@@ -7,6 +7,7 @@ import logging
 from collections.abc import Iterator
 
 import pytest
+from mcp import Client
 
 from paddock import Config
 from paddock.config import StoreConfig
@@ -14,6 +15,7 @@ from paddock.model.errors import StoreError
 from paddock.model.principals import LOCAL
 from paddock.server import definitions
 from paddock.server.definitions import Saved
+from paddock.server.mcp import server
 from paddock.server.serving import Serving
 from paddock.store.run_records import NewRun
 from paddock.store.spool import Spool
@@ -92,3 +94,15 @@ async def test_saved_definitions_are_watched_again_after_a_failure(
                 await changed.wait()
             watching.cancel()
     assert caplog.text.count("saved definitions are not watched for now") == 1
+
+
+async def test_a_run_whose_end_cannot_be_stored_is_answered_all_the_same(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING):
+        async with opened() as serving, Client(server(serving)) as client:
+            failing_once(monkeypatch, serving.store.runs, "finish")
+            answer = await client.call_tool("run_code", {"code": "6 * 7"})
+    assert answer.structured_content is not None
+    assert answer.structured_content["output"] == 42
+    assert "is not stored: the store is locked" in caplog.text

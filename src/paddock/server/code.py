@@ -15,7 +15,7 @@ from mcp_types import CallToolResult, Tool, ToolAnnotations
 from paddock.definitions.definition import Definition
 from paddock.definitions.faces.face import Asked, Face, Given, Outcome, Setting, Spilled, face_of
 from paddock.engines import registry
-from paddock.model.errors import HostError, PaddockError
+from paddock.model.errors import HostError, PaddockError, StoreError
 from paddock.model.request import Belonging, Request
 from paddock.model.result import RunResult, Verdict
 from paddock.record import new_run_id, unfinished
@@ -144,7 +144,10 @@ class _Code:
             raise
         finally:
             telling.end()
-            await stored.finish(run.id, result or unfinished(within, language, verdict))
+            try:
+                await stored.finish(run.id, result or unfinished(within, language, verdict))
+            except StoreError as problem:  # what the run came to is worth more than that it is written down
+                log.warning("how %s ended is not stored: %s", run.id, problem)
         return result
 
     async def _told(self, run: _Run, result: RunResult) -> CallToolResult:
