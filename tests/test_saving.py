@@ -109,3 +109,14 @@ async def test_the_names_of_tools_beside_definitions_are_reserved() -> None:
     async with opened() as serving, Client(server(serving, [shipped(name) for name in SHIPPED])) as client:
         names = {tool.name for tool in (await client.list_tools()).tools}
     assert names - set(SHIPPED) <= RESERVED
+
+
+async def test_the_names_of_tools_that_set_context_or_choose_connections_are_too() -> None:
+    tenant = {"servers": ["shop"], "meta": "tenant"}
+    config = Config(
+        upstreams={"shop": SHOP}, context={"tenant": tenant}, connections={"shop": [{"id": "one", "meta": {"c": "1"}}]}
+    )
+    async with Paddock(config) as holding:
+        for name in ("set_tenant", "select_connections"):
+            with pytest.raises(BadDefinition, match=f"'{name}' is the .*tool"):
+                await checked({**LEAST, "name": name}, holding, config)

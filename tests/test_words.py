@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paddock.model import words
-from paddock.model.words import close
+from paddock.model.words import close, nearest
 
 
 @pytest.mark.parametrize(
@@ -62,3 +62,8 @@ def test_words_made_to_be_nearly_alike_are_not_all_compared(monkeypatch: pytest.
     taken.clear()
     close("country_code", (f"{number:03}country_code"[:12] for number in range(1000)))
     assert len(taken) == 1000
+
+
+def test_of_a_word_without_end_only_the_beginning_is_looked_at() -> None:
+    assert nearest("run_cod" + "e" * 10_000_000, ["run_code"]) is None
+    assert nearest("x" * 255 + "y" * 10_000_000, ["x" * 255]) == "x" * 255

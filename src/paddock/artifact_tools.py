@@ -20,7 +20,7 @@ from paddock.store.artifact_texts import PAGE_CHARACTERS, Query
 from paddock.store.artifact_values import Filters, Kept
 
 if TYPE_CHECKING:
-    from paddock.store.artifacts import OwnArtifacts
+    from paddock.store.own_artifacts import OwnArtifacts
     from paddock.store.text.places import Unit
 
 BASE64_BYTES = 64 * 1024

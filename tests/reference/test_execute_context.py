@@ -242,3 +242,17 @@ async def test_other_code_tools_have_the_setters_too_where_there_is_something_to
         assert (await gives(client, "run_code", code=ORDERS))["output"] == "id_1"
     async with opened() as serving, Client(server(serving, [native])) as client:
         assert not [tool.name for tool in (await client.list_tools()).tools if "set_" in tool.name]
+
+
+@pytest.mark.parametrize(
+    "value", ["", "a\nb", "a\n", "a\r\nHost: evil", "a\x00", "\x7f", "x" * 513, 1, None, ["a"], {"a": 1}]
+)
+async def test_a_value_that_could_do_harm_where_it_is_added_is_not_taken(settings: Path, value: Any) -> None:
+    async with holding(settings) as serving, Client(server(serving, [EXECUTE]), mode="legacy") as client:
+        await gives(client, "set_active_identity", identity_id="before")
+        for tool in ("set_active_identity", "set_context"):
+            said = await fails(client, tool, identity_id=value)
+            assert said["error_kind"] == "mcp_input_validation"
+        inside = f"return await call_tool('set_active_identity', {{'identity_id': {value!r}}})"
+        assert (await fails(client, "execute", code=inside))["error_kind"] == "mcp_input_validation"
+        assert await gives(client, "execute", code=ORDERS) == "before"

@@ -112,6 +112,17 @@ async def test_a_template_of_ones_own_has_the_two_variables() -> None:
         "{% include '/etc/passwd' %}",
         "{% macro a() %}{{ a() }}{% endmacro %}{{ a() }}",
         "x" * 100_000,
+        "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}",
+        "{% for a in range(99999) %}{{ 'x' * 9999 }}{% endfor %}",
+        "{{ 'x' * 10 ** 10 }}",
+        "{{ 10 ** 10 ** 10 }}",
+        "{{ [1] * 10 ** 10 }}",
+        "{{ '%9999999999d' % 1 }}",
+        "{{ '%9999999999d'|format(1) }}",
+        "{{ '{:9999999999}'.format(1) }}",
+        "{{ 'x'.ljust(10 ** 10) }}",
+        "{{ 'x'|center(10 ** 10) }}",
+        "{{ 'x'|indent(width=10 ** 10) }}",
     ],
 )
 async def test_a_template_that_is_wrong_or_wants_too_much_is_refused(template: str) -> None:

@@ -91,6 +91,22 @@ async def test_one_with_files_brings_the_tools_for_files() -> None:
         assert await output(client, "double") == ["a.txt"]
 
 
+async def test_one_alone_has_the_tools_beside_it_that_find_what_scripts_can_call() -> None:
+    async def orders() -> list[int]:
+        """What was ordered."""
+        return [1]
+
+    found = {"search", "get_schema", "tags"}
+    async with opened(tools=[orders]) as serving, Client(server(serving, [], saved=["double"])) as client:
+        assert not found & await names(client)
+        await save(serving, DOUBLE)
+        assert found <= await names(client)
+        assert "orders" in str((await client.call_tool("search", {"query": "orders"})).content[0])
+    async with opened() as serving, Client(server(serving, [], saved=["double"])) as client:
+        await save(serving, DOUBLE)
+        assert not found & await names(client)
+
+
 @asynccontextmanager
 async def connected(way: str, era: str, serving: Serving, heard: asyncio.Event) -> AsyncIterator[Any]:
     """A client that sets `heard` when it is told that the tools have changed."""

@@ -124,16 +124,76 @@ def test_a_port_that_is_taken_is_told() -> None:
         ({"host": "127.0.0.1.evil.example:80"}, 421),
         ({"origin": "http://evil.example"}, 403),
         ({"origin": "null"}, 403),
+        ({"host": "localhost:80.evil.example"}, 421),
+        ({"host": "127.0.0.1:80@evil.example"}, 421),
+        ({"host": "127.0.0.1.evil.example"}, 421),
+        ({"host": ""}, 421),
         ({"origin": "http://localhost.evil.example:8080"}, 403),
+        ({"origin": "http://localhost:80.evil.example"}, 403),
+        ({"origin": "http://localhost:80@evil.example"}, 403),
+        ({"origin": "http://localhost:80/x"}, 403),
+        ({"origin": "file://"}, 403),
+        ({"content-type": ""}, 400),
         ({"content-type": "text/plain"}, 400),
         ({}, 200),
+        ({"host": "localhost"}, 200),
+        ({"host": "LOCALHOST:80"}, 200),
+        ({"host": "[::1]:8080"}, 200),
+        ({"host": "127.0.0.2:8080"}, 200),
         ({"origin": "http://localhost:6274"}, 200),
+        ({"origin": "http://127.0.0.1"}, 200),
     ],
 )
 async def test_a_page_in_a_browser_cannot_reach_it_by_a_name_of_its_own(headers: dict[str, str], status: int) -> None:
     async with opened() as serving, served(serving) as address, httpx.AsyncClient() as client:
         answer = await client.post(address, json=HELLO, headers=ACCEPT | headers)
     assert answer.status_code == status
+
+
+async def test_whether_it_is_up_is_told_to_nobody_else_either() -> None:
+    async with opened() as serving, served(serving) as address, httpx.AsyncClient() as client:
+        answer = await client.get(address.replace("/mcp", "/healthz"), headers={"host": "evil.example"})
+    assert (answer.status_code, answer.text) == (421, "Invalid Host header")
+
+
+async def test_any_address_of_loopback_can_be_served() -> None:
+    with started("serve", "--host", "127.0.0.2", "--port", "0") as process:
+        assert process.stdout is not None
+        address = process.stdout.readline().split(" at ")[1].split(". ")[0]
+        async with Client(address) as client:
+            assert (await client.call_tool("run_code", {"code": "1 + 1"})).structured_content["output"] == 2
+
+
+async def test_a_session_that_is_deleted_ends_its_runs() -> None:
+    began, ended = asyncio.Event(), asyncio.Event()
+
+    async def hang() -> None:
+        began.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    async with opened(tools=[hang]) as serving, served(serving) as address, httpx.AsyncClient(timeout=60) as client:
+        begun = await client.post(address, json=HELLO, headers=ACCEPT)
+        session = ACCEPT | {"mcp-session-id": begun.headers["mcp-session-id"], "mcp-protocol-version": "2025-11-25"}
+        params = {"name": "run_code", "arguments": {"code": "await hang()", "timeout": 600}}
+        asked = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params}
+        calling = asyncio.create_task(client.post(address, json=asked, headers=session))
+        await asyncio.wait_for(began.wait(), 60)
+        deleted = await client.delete(address, headers=session)
+        await asyncio.wait_for(ended.wait(), 60)
+        await calling
+        after = await client.post(address, json=asked, headers=session)
+    assert (deleted.status_code, after.status_code) == (200, 404)
+
+
+async def test_two_hundred_calls_at_once_are_all_answered() -> None:
+    async with opened() as serving, served(serving) as address, Client(address, mode="legacy") as client:
+        answers = await asyncio.gather(
+            *(client.call_tool("run_code", {"code": f"{number} + 1"}) for number in range(200))
+        )
+    assert [answer.structured_content["output"] for answer in answers] == list(range(1, 201))
 
 
 async def test_a_body_that_is_too_large_is_refused() -> None:

@@ -53,3 +53,22 @@ async def test_a_caller_who_cannot_hear_does_not_end_the_run() -> None:
     told(Progress(1, None, ""))
     await told.told()
     told.end()
+
+
+async def test_of_more_than_a_caller_can_hear_it_hears_the_newest() -> None:
+    heard: list[float] = []
+    may_hear = asyncio.Event()
+
+    async def report(done: float, total: float | None, message: str) -> None:
+        await may_hear.wait()
+        heard.append(done)
+
+    told = Telling(report, lambda stream, text: None)
+    told(Progress(0, None, ""))
+    await asyncio.sleep(0)  # now it is being told
+    for number in range(1, 10_001):
+        told(Progress(number, None, ""))
+    may_hear.set()
+    await told.told()
+    told.end()
+    assert heard == [0, *range(10_001 - telling.WAITING, 10_001)]

@@ -9,9 +9,10 @@ from pathlib import Path
 
 from paddock.model.artifacts import Owner
 from paddock.store.artifact_values import Room
-from paddock.store.artifacts import OwnArtifacts, StoredArtifacts
+from paddock.store.artifacts import StoredArtifacts
 from paddock.store.database import Store
 from paddock.store.objects import Objects
+from paddock.store.own_artifacts import OwnArtifacts
 
 ANN = Owner("ann", "s1")
 ANN_ELSEWHERE = Owner("ann", "s2")

@@ -14,8 +14,7 @@ import pytest
 
 from paddock.model.errors import BadArtifact, ConfigError, StoreError
 from paddock.store.artifact_records import FAILED_SECONDS, UPLOAD_SECONDS
-from paddock.store.artifact_values import Kept, Room
-from paddock.store.artifacts import Content
+from paddock.store.artifact_values import Content, Kept, Room
 from paddock.store.objects import Objects
 from tests.store.artifact_places import MB, Place, chunks, content_of, opened
 

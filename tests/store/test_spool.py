@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
+import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,7 +21,7 @@ from paddock.store import spool as module
 from paddock.store.database import Store, spool_of
 from paddock.store.run_records import EVERYONE, NewRun
 from paddock.store.spool import Spool, waiting
-from paddock.store.taking_in import take_in
+from paddock.store.taking_in import FILE_BYTES, take_in
 
 
 @pytest.fixture
@@ -124,3 +127,70 @@ async def test_a_command_that_finds_many_has_them_taken_in(path: Path, monkeypat
     assert waiting(spool_of(path)) == []
     async with Store(path) as store:
         assert len(await store.runs.list(EVERYONE)) == 3
+
+
+BEGIN = {"id": "r_odd", "code": "1", "language": "python", "at": 1.0}
+INTEND = {"number": 1, "tool": "shop.buy", "arguments_json": "{}", "is_read_only": False, "at": 1.0}
+END = {"engine": "monty", "verdict": "ok", "at": 1.0, "result_json": "{}"}
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [["begin", {**BEGIN, "id": {}}]],
+        [["begin", {**BEGIN, "code": None}]],
+        [["begin", {**BEGIN, "at": "soon"}]],
+        [["begin", {**BEGIN, "at": float("nan")}]],
+        [["begin", BEGIN], ["intend", {**INTEND, "number": {}}]],
+        [["begin", BEGIN], ["intend", {**INTEND, "number": 10**30}]],
+        [["begin", BEGIN], ["intend", {**INTEND, "tool": 5}]],
+        [["begin", BEGIN], [["intend"], {}]],
+        [["begin", BEGIN], ["end", [1]]],
+        [["begin", BEGIN], ["end", {**END, "engine": {}}]],
+        [["begin", BEGIN], ["end", {**END, "verdict": "fine"}]],
+        [["begin", BEGIN], ["end", {**END, "result_json": "}{"}]],
+    ],
+)
+async def test_a_file_with_odd_values_stays_and_keeps_no_other_from_being_taken_in(path: Path, lines: object) -> None:
+    assert isinstance(lines, list)
+    await left(path, "r_1")
+    odd = spool_of(path) / "r_odd.jsonl"
+    odd.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    os.utime(odd, (0, 0))  # the first that is looked at
+    async with Store(path) as store:
+        assert await take_in(store, "ada") == 1
+        assert [line.id for line in await store.runs.list(EVERYONE)] == ["r_1"]
+    assert [file.name for file in waiting(spool_of(path))] == ["r_odd.jsonl"]
+
+
+MADE: dict[str, Callable[[Path], None]] = {
+    "a link to a file": lambda path: path.symlink_to("/etc/passwd"),
+    "a link to itself": lambda path: path.symlink_to(path.name),
+    "a folder": lambda path: path.mkdir(),
+    "a pipe that nobody writes to": os.mkfifo,
+}
+
+
+@pytest.mark.parametrize("make", MADE.values(), ids=MADE)
+async def test_what_is_no_file_is_not_opened_and_holds_nothing_up(path: Path, make: Callable[[Path], None]) -> None:
+    await left(path, "r_1")
+    odd = spool_of(path) / "r_odd.jsonl"
+    make(odd)
+    async with Store(path) as store:
+        assert await asyncio.wait_for(take_in(store, "ada"), 60) == 1
+    assert [file.name for file in waiting(spool_of(path))] == ["r_odd.jsonl"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
+async def test_a_file_of_another_user_is_not_taken_in(path: Path) -> None:
+    await left(path, "r_1")
+    os.chown(spool_of(path) / "r_1.jsonl", 12345, -1)
+    async with Store(path) as store:
+        assert await take_in(store, "ada") == 0
+
+
+async def test_a_file_larger_than_a_run_writes_is_not_read(path: Path) -> None:
+    await left(path, "r_1")
+    os.truncate(spool_of(path) / "r_1.jsonl", FILE_BYTES + 1)  # sparse: it takes no room on the disk
+    async with Store(path) as store:
+        assert await take_in(store, "ada") == 0

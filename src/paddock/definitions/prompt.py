@@ -50,21 +50,20 @@ async def stubs_of(paddock: Paddock, definition: Definition) -> str:
 
 
 def render(stubs: Mapping[str, str], files: Sequence[Mapping[str, str]], template: str | None = None) -> str:
-    """The text of a template. It runs in Jinja's sandbox: it sees these values, and can change nothing."""
-    from jinja2 import StrictUndefined, TemplateError
-    from jinja2.sandbox import ImmutableSandboxedEnvironment
+    """The text of a template. It runs in Jinja's sandbox: it sees these values, can change nothing, and ends soon."""
+    from jinja2 import TemplateError
+
+    from paddock.definitions.template import Environment, rendered
 
     source = _shipped() if template is None else template
     if len(source) > TEMPLATE_BYTES:
         raise RequestError(f"the template is larger than {TEMPLATE_BYTES} bytes")
-    # Not HTML: what goes in is shown to a model, and the filters keep it apart from the template's own words.
-    environment = ImmutableSandboxedEnvironment(undefined=StrictUndefined, autoescape=False)
+    environment = Environment()
     environment.filters |= {"fenced": fenced, "quoted": quoted}
     try:
-        return environment.from_string(source).render(
-            code_execution_stubs=dict(stubs), input={"files": [dict(file) for file in files]}
-        )
-    except (TemplateError, TypeError, ValueError, ArithmeticError, LookupError, RecursionError) as problem:
+        values = {"code_execution_stubs": dict(stubs), "input": {"files": [dict(file) for file in files]}}
+        return rendered(environment, source, values)
+    except (TemplateError, TypeError, ValueError, ArithmeticError, LookupError, RecursionError, MemoryError) as problem:
         raise RequestError(f"the template cannot be rendered: {type(problem).__name__}: {problem}") from None
 
 

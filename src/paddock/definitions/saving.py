@@ -27,7 +27,7 @@ RESERVED = frozenset(
     {
         *("get_run", "cancel_run", "read_artifact", "write_artifact", "list_artifacts", "attach_file", "detach_file"),
         *("search", "get_schema", "tags", "get_session_state", "get_envelope_contract", "set_context"),
-        *("set_active_identity", "set_region", "set_active_profile"),
+        *("set_active_identity", "set_region", "set_active_profile", "select_connections"),
     }
 )
 """Names of tools that stand beside definitions."""
@@ -67,6 +67,8 @@ async def checked(values: Mapping[str, Any], paddock: Paddock, config: Config, o
     because a server is not there now is a warning.
     """
     made = saved(values)
+    if paddock.injection is not None and made.name in [field.setter for field in paddock.injection.fields]:
+        raise BadDefinition(f"{made.name!r} is the tool that sets a field of [context]; choose another name")
     try:
         limits_of.resolve(made.limits, config.limits, replace(config.caps, **made.caps))  # type: ignore[arg-type]
     except (BadLimit, LimitTooHigh) as problem:

@@ -7,10 +7,10 @@ from itertools import islice
 
 
 def nearest(word: object, known: Iterable[str]) -> str | None:
-    """The known word that is most like `word`, if one is at all."""
+    """The known word that is most like `word`, if one is at all. Of a long one only the beginning is looked at."""
     from difflib import get_close_matches  # the slowest import of the core, needed only when something is wrong
 
-    found = get_close_matches(str(word), list(known), 1)
+    found = get_close_matches(str(word)[:255], list(known), 1)
     return found[0] if found else None
 
 

@@ -79,10 +79,12 @@ async def contents(serving: Serving, caller: Caller, uri: str) -> Contents | Non
     kept = await own.find(uri) if own.is_reference(uri) else None
     if kept is None:
         return None
-    if kept.artifact.size > RESOURCE_BYTES:
+    # Escaped or in base64 it grows; what is one event of a stream may not be larger than a client takes.
+    most = RESOURCE_BYTES if caller.most_bytes is None else caller.most_bytes // 2
+    if kept.artifact.size > most:
         raise BadArtifact(
             f"the artifact {kept.artifact.filename!r} has {kept.artifact.size} bytes, and a resource is read up to "
-            f"{RESOURCE_BYTES // MB} MB; page or search it with the tool read_artifact"
+            f"{most} bytes here; page or search it with the tool read_artifact"
         )
     content = b"".join([piece async for piece in own.stream(kept)])
     return await asyncio.to_thread(_as_resource, uri, kept.artifact.mime_type, content)

@@ -39,6 +39,7 @@ class Caller:
     principal: str
     session: Session | None
     report: Report
+    most_bytes: int | None = None  # that its client takes in one message; None where no limit is known
 
     @property
     def owner(self) -> Owner:

@@ -15,13 +15,14 @@ from mcp_types import CallToolResult, Tool, ToolAnnotations
 from paddock.definitions.definition import Definition
 from paddock.definitions.faces.face import Asked, Face, Given, Outcome, Setting, Spilled, face_of
 from paddock.engines import registry
-from paddock.model.errors import HostError, PaddockError
+from paddock.model.errors import HostError, PaddockError, StoreError
 from paddock.model.request import Belonging, Request
 from paddock.model.result import RunResult, Verdict
 from paddock.record import new_run_id, unfinished
-from paddock.server import context
+from paddock.server import context, runs
 from paddock.server.caller import Caller
 from paddock.server.files import with_files
+from paddock.server.fitting import PREVIEW_CHARACTERS
 from paddock.server.offer import Offer, answer, failed, told
 from paddock.server.telling import Telling
 from paddock.store.run_records import GOING_ON, NewRun, fingerprint
@@ -74,7 +75,7 @@ class _Code:
             from paddock.linting import alint
 
             found = await alint(asked.code, mode=asked.options.get("mode", "expression"))
-            return _answered(self.face.findings(self._definition, found), ())
+            return _answered(self.face.findings(self._definition, found), ())  # type: ignore[attr-defined]
         if asked.connections:
             asked = replace(asked, connections=context.chosen(self._serving, asked.connections))
         if asked.uses_files or asked.artifacts:
@@ -82,7 +83,7 @@ class _Code:
         run = _Run(new_run_id(), caller, asked)
         earlier = await self._begun(run)
         if earlier is not None:
-            return told(earlier)
+            return told(earlier, is_error=runs.is_failure(earlier))
         if asked.is_detached:
             self._detach(run)
             return told({"run_id": run.id, "verdict": GOING_ON})
@@ -119,7 +120,7 @@ class _Code:
             redact_json=self._serving.paddock.redact_json,
         )
         earlier = await self._serving.store.runs.begin(new)
-        return None if earlier is None else earlier.to_dict()
+        return None if earlier is None else await runs.shown(self._serving, run.caller, earlier)
 
     def _detach(self, run: _Run) -> None:
         quiet = replace(run, caller=replace(run.caller, report=_unheard))
@@ -129,11 +130,11 @@ class _Code:
 
     async def _run(self, run: _Run) -> RunResult:
         """Follow the run to its end, telling the caller how far it is. However it ends, that is written down."""
-        runs, artifacts = self._serving.store.runs, self._serving.artifacts.of(run.caller.owner, run.id)
+        stored, artifacts = self._serving.store.runs, self._serving.artifacts.of(run.caller.owner, run.id)
         held = context.of_run(run.caller, run.asked.connections)
         own = context.tools_of(self._serving, run.caller, held) if self._has_session_tools else {}
         within = Belonging(run.id, artifacts, self._definition.name, run.caller.owner.session, own, held)
-        telling = Telling(run.caller.report, partial(runs.printed, run.id))
+        telling = Telling(run.caller.report, partial(stored.printed, run.id))
         result, verdict, language = None, Verdict.LOST, run.asked.options.get("language", "python")
         try:
             result = await self._serving.paddock.follow(run.asked.code, telling, within=within, **run.asked.options)
@@ -143,7 +144,10 @@ class _Code:
             raise
         finally:
             telling.end()
-            await runs.finish(run.id, result or unfinished(within, language, verdict))
+            try:
+                await stored.finish(run.id, result or unfinished(within, language, verdict))
+            except StoreError as problem:  # what the run came to is worth more than that it is written down
+                log.warning("how %s ended is not stored: %s", run.id, problem)
         return result
 
     async def _told(self, run: _Run, result: RunResult) -> CallToolResult:
@@ -165,9 +169,6 @@ class _Code:
             log.warning("the result of %s cannot be kept, and is given back whole: %s", run.id, problem)
             return None
         return Spilled(artifact, text[:PREVIEW_CHARACTERS])
-
-
-PREVIEW_CHARACTERS = 200
 
 
 def _answered(given: Given, artifacts: tuple[Any, ...]) -> CallToolResult:

@@ -45,17 +45,24 @@ class Saved:
         return {name: (definition, offer) for name, (_, definition, offer) in self._offers.items()}
 
     async def watch(self, changed: Callable[[], Awaitable[None]]) -> None:
-        """Call `changed` each time that other definitions are current than before, for ever."""
+        """Call `changed` each time that other definitions are current than before, for ever.
+
+        A store that cannot be read is tried again; what changed meanwhile is told then.
+        """
         known: dict[str, int] | None = None
+        is_failing = False
         while True:
             try:
                 now = await self._versions()
+            except StoreError as problem:
+                if not is_failing:
+                    log.warning("saved definitions are not watched for now: %s", problem)
+                is_failing = True
+            else:
+                is_failing = False
                 if known is not None and now != known:
                     await changed()
                 known = now
-            except StoreError as problem:
-                log.warning("saved definitions are not watched: %s", problem)
-                return
             await asyncio.sleep(WATCH_SECONDS)
 
     async def _versions(self) -> dict[str, int]:

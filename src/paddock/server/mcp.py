@@ -45,6 +45,7 @@ from paddock.server.app import gone
 from paddock.server.caller import CONNECTION, Caller
 from paddock.server.changes import Changes
 from paddock.server.definitions import Names, Saved
+from paddock.server.fitting import EVENT_BYTES, fitted
 from paddock.server.offer import Offer, failed
 
 if TYPE_CHECKING:
@@ -111,11 +112,12 @@ class _Offered:
         self.changes = Changes()
         self._connections = 0
         self._watching: asyncio.Task[None] | None = None
+        self._beside: dict[frozenset[str], dict[str, Offer]] = {}  # by the groups that are wanted
         every = [
             *(code.offer(serving, each) for each in definitions),
             *runs.offers(serving),
             *artifacts.offers(serving),
-            *_companions(serving, definitions),
+            *self._companions(definitions).values(),
             *more,
         ]
         self._offers: dict[str, Offer] = {each.tool.name: each for each in every}
@@ -142,10 +144,18 @@ class _Offered:
         """What is offered now: by the definitions, then the tools that stand beside them."""
         made = await self._saved.offers() if self._saved.is_any else {}
         definitions = [*self._definitions, *(each for each, _ in made.values())]
-        offers = {**{name: offer for name, (_, offer) in made.items()}, **self._offers}
+        offers = {name: offer for name, (_, offer) in made.items()} | self._offers
+        offers |= {name: offer for name, offer in self._companions(definitions).items() if name not in self._offers}
         if any(each.face == "inputs" and each.includes_files for each in definitions):
             offers |= self._file_offers
         return definitions, offers
+
+    def _companions(self, definitions: Sequence[Definition]) -> dict[str, Offer]:
+        """The tools that stand beside those definitions."""
+        wanted = frozenset(group for each in definitions for group in each.companions)
+        if wanted not in self._beside:
+            self._beside[wanted] = {each.tool.name: each for each in _companions(self._serving, wanted)}
+        return self._beside[wanted]
 
     async def list_tools(
         self, context: ServerRequestContext[Any], asked: PaginatedRequestParams | None
@@ -166,8 +176,10 @@ class _Offered:
         problem = offer.check.problems(arguments, asked.name)
         if problem is not None:
             return offer.refused(problem)
+        caller = self._caller(context)
         try:
-            return await _while_there(gone(context.request), offer.call(self._caller(context), arguments))
+            given = await _while_there(gone(context.request), offer.call(caller, arguments))
+            return await fitted(self._serving, caller, offer.tool, given)
         except RequestError as refused:
             return offer.refused(
                 envelope.envelope("mcp_input_validation", asked.name, str(refused), "INPUT_VALIDATION_FAILED")
@@ -209,7 +221,7 @@ class _Offered:
         except PaddockError as problem:
             raise MCPError(surface(problem).mcp_code, str(problem)) from None
         if found is None:
-            raise MCPError(INVALID_PARAMS, f"there is no resource {uri[:200]!r}", {"uri": uri})
+            raise MCPError(INVALID_PARAMS, f"there is no resource {uri[:200]!r}", {"uri": uri[:2000]})
         return ReadResourceResult(contents=[found])
 
     async def list_prompts(
@@ -234,19 +246,19 @@ class _Offered:
 
         name = _session_name(context)
         token = "" if context.request is None else context.request.headers.get("authorization", "")
-        return Caller(LOCAL, None if name is None else self._serving.sessions.of(name, token), report)
+        session = None if name is None else self._serving.sessions.of(name, token)
+        return Caller(LOCAL, session, report, EVENT_BYTES if _is_streamed(context) else None)
 
 
 def _unknown(name: str, offers: Mapping[str, Offer]) -> dict[str, Any]:
     near = nearest(name, offers)
     hints = [f"Did you mean '{near}'?"] if near else []
     summary = f"There is no tool '{name[:100]}'; there are: {', '.join(offers)}."
-    return envelope.envelope("tool_not_found", name, summary, "TOOL_NOT_FOUND", hints=hints)
+    return envelope.envelope("tool_not_found", name[:100], summary, "TOOL_NOT_FOUND", hints=hints)
 
 
-def _companions(serving: Serving, definitions: Sequence[Definition]) -> list[Offer]:
-    """The tools that stand beside those definitions."""
-    wanted = {group for each in definitions for group in each.companions}
+def _companions(serving: Serving, wanted: Collection[str]) -> list[Offer]:
+    """The tools of those groups, as far as there is anything for them to do."""
     found = discovery.offers(serving) if _is_discovered(serving, wanted) else []
     if "discovery" in wanted:
         found.append(discovery.contract_offer())
@@ -272,6 +284,12 @@ async def _while_there(left: asyncio.Event | None, work: Awaitable[CallToolResul
         if not working.done():
             working.cancel()
             await asyncio.wait([working])
+
+
+def _is_streamed(context: ServerRequestContext[Any]) -> bool:
+    """Whether the answer may be an event of a stream: over HTTP it is, but in the newest era without progress."""
+    is_newest = context.protocol_version in MODERN_PROTOCOL_VERSIONS
+    return context.request is not None and not (is_newest and "progress_token" not in (context.meta or {}))
 
 
 def _session_name(context: ServerRequestContext[Any]) -> str | None:

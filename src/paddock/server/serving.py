@@ -52,15 +52,16 @@ class Serving:
             self._tidying = asyncio.create_task(self._tidy())
 
     async def _tidy(self) -> None:
-        try:
-            while True:
+        """For ever. A store that fails is tried again in its turn."""
+        while True:
+            try:
                 await take_in(self.store, LOCAL)
                 await self.store.runs.mark_lost()
                 await self.store.retention.sweep()
                 await self.artifacts.sweep()
-                await asyncio.sleep(self.config.store.sweep_seconds or 3600.0)
-        except StoreError as problem:
-            log.warning("what is stored is not looked after: %s", problem)
+            except (StoreError, OSError) as problem:
+                log.warning("what is stored is not looked after for now: %s", problem)
+            await asyncio.sleep(self.config.store.sweep_seconds)
 
     async def aclose(self) -> None:
         ending = [*self.under_way.values(), *([self._tidying] if self._tidying is not None else [])]

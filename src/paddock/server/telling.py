@@ -12,6 +12,8 @@ from paddock.server.caller import Report
 
 STILL_SECONDS = 10.0
 """A run that says nothing is said to be still running this often: a client may give up on one that is silent."""
+WAITING = 100
+"""Of what a caller has not heard yet, the newest: a script may report more than a client can read."""
 log = logging.getLogger(__name__)
 
 
@@ -20,7 +22,7 @@ class Telling:
 
     def __init__(self, report: Report, printed: Callable[[str, str], None]) -> None:
         self._report, self._printed = report, printed
-        self._events: deque[Progress] = deque()
+        self._events: deque[Progress] = deque(maxlen=WAITING)
         self._task: asyncio.Task[None] | None = None
         self._loop = asyncio.get_running_loop()
         self._still = self._loop.call_later(STILL_SECONDS, self._say_still, STILL_SECONDS)
@@ -33,7 +35,7 @@ class Telling:
             self._tell(event)
 
     async def told(self) -> None:
-        """Return when the caller has heard everything; it cannot be told once it has the result."""
+        """Return when the caller has heard all that waits; it cannot be told once it has the result."""
         self._still.cancel()
         if self._task is not None:
             await self._task

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from paddock.model.artifacts import Artifact
 from paddock.model.errors import BadArtifact
+
+Content: TypeAlias = bytes | AsyncIterator[bytes]
 
 
 @dataclass(frozen=True, slots=True)

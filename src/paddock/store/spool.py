@@ -91,13 +91,13 @@ def waiting(folder: Path) -> list[Path]:
     """The runs that no store has taken in, the oldest first; those that go on are among them."""
     try:
         found = [Path(entry.path) for entry in os.scandir(folder) if entry.name.endswith(SUFFIX)]
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return []
     return sorted(found, key=_written_at)
 
 
 def _written_at(path: Path) -> float:
     try:
-        return path.stat().st_mtime
-    except FileNotFoundError:
+        return path.lstat().st_mtime
+    except OSError:
         return 0.0

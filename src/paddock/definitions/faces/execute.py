@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
 from paddock.definitions.definition import Definition
 from paddock.definitions.faces.face import Asked, Given, Look, Outcome, Setting
 from paddock.definitions.limits import all_limits_of, limits_of
-from paddock.linting import Finding
 from paddock.model import envelope
 from paddock.model.errors import PaddockError
 from paddock.model.limits import MB
@@ -70,10 +69,6 @@ def given(definition: Definition, asked: Asked, outcome: Outcome) -> Given:
 
 def failed(definition: Definition, asked: Asked, problem: PaddockError) -> Given | None:
     return None
-
-
-def findings(definition: Definition, found: Collection[Finding]) -> Given:
-    raise NotImplementedError("this face never asks to lint")
 
 
 def spill_bytes(definition: Definition) -> int | None:

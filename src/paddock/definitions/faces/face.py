@@ -13,7 +13,6 @@ from typing import Any, Literal, Protocol, cast
 
 from paddock.config import Config
 from paddock.definitions.definition import Definition
-from paddock.linting import Finding
 from paddock.model.artifacts import Artifact
 from paddock.model.errors import PaddockError
 from paddock.model.request import Options
@@ -92,7 +91,8 @@ class Given:
 class Face(Protocol):
     """How a definition looks, what its arguments ask for, and how a result is told. A module is one.
 
-    One that has `refused(definition, envelope) -> Given` tells wrong arguments in its own way too.
+    One that has `refused(definition, envelope) -> Given` tells wrong arguments in its own way too. One that may be
+    asked to lint has `findings(definition, found: Collection[Finding]) -> Given`, which tells what was found.
     """
 
     def look(self, definition: Definition, setting: Setting) -> Look: ...
@@ -105,10 +105,6 @@ class Face(Protocol):
 
     def failed(self, definition: Definition, asked: Asked, problem: PaddockError) -> Given | None:
         """What a caller gets where nothing was run; None: an envelope, as for any call that fails."""
-        ...
-
-    def findings(self, definition: Definition, found: Collection[Finding]) -> Given:
-        """What a caller who asked to lint gets. Of a face that never asks for that, never called."""
         ...
 
     def spill_bytes(self, definition: Definition) -> int | None:

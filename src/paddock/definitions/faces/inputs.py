@@ -8,7 +8,6 @@ from typing import Any
 from paddock.definitions.definition import Definition
 from paddock.definitions.faces.face import Asked, Given, Look, Outcome, Setting
 from paddock.definitions.limits import limits_of
-from paddock.linting import Finding
 from paddock.model.errors import PaddockError, RequestError
 from paddock.model.limits import MB
 from paddock.model.request import Options
@@ -72,10 +71,6 @@ def refused(definition: Definition, envelope: Mapping[str, Any]) -> Given:
     said = " ".join([envelope["summary"], *envelope["hints"]])
     values = {"success": False, "error": {"type": "ToolValidationError", "message": said}, "stdout": ""}
     return Given(None, values, is_error=True)
-
-
-def findings(definition: Definition, found: Collection[Finding]) -> Given:
-    raise NotImplementedError("nobody can ask this face to lint")
 
 
 def spill_bytes(definition: Definition) -> int | None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, cast
 
 from paddock.definitions.definition import Definition
 from paddock.definitions.faces.face import Asked, Given, Look, Outcome, Setting
 from paddock.definitions.limits import all_limits_of
-from paddock.linting import Finding
 from paddock.model.artifacts import Artifact
 from paddock.model.errors import CodeTooLarge, PaddockError
 from paddock.model.limits import MB, Limits
@@ -79,10 +78,6 @@ def given(definition: Definition, asked: Asked, outcome: Outcome) -> Given:
 
 def failed(definition: Definition, asked: Asked, problem: PaddockError) -> Given | None:
     return None
-
-
-def findings(definition: Definition, found: Collection[Finding]) -> Given:
-    raise NotImplementedError("this face never asks to lint")
 
 
 def spill_bytes(definition: Definition) -> int | None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from paddock.definitions.definition import Definition
 from paddock.definitions.faces.face import Asked, Given, Look, Outcome, Setting
 from paddock.definitions.faces.packages import listed
 from paddock.definitions.limits import all_limits_of
-from paddock.linting import Finding
 from paddock.model.errors import CodeTooLarge, EngineCrashed, EngineUnavailable, EnvironmentFailed, PaddockError
 from paddock.model.limits import MB, Limits
 from paddock.model.request import Options
@@ -85,10 +84,6 @@ def failed(definition: Definition, asked: Asked, problem: PaddockError) -> Given
     if isinstance(problem, EngineUnavailable | EngineCrashed | EnvironmentFailed):
         return _unable(asked, str(problem))
     return None
-
-
-def findings(definition: Definition, found: Collection[Finding]) -> Given:
-    raise NotImplementedError("this face never asks to lint")
 
 
 def spill_bytes(definition: Definition) -> int | None:

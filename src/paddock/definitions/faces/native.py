@@ -11,7 +11,6 @@ from typing import Any
 from paddock.config import Config
 from paddock.definitions.definition import Definition
 from paddock.definitions.faces.face import Asked, Given, Look, Outcome, Setting
-from paddock.linting import Finding
 from paddock.model.errors import BadFile, PaddockError
 from paddock.model.files import File
 from paddock.model.limits import MB
@@ -68,10 +67,6 @@ def given(definition: Definition, asked: Asked, outcome: Outcome) -> Given:
 
 def failed(definition: Definition, asked: Asked, problem: PaddockError) -> Given | None:
     return None
-
-
-def findings(definition: Definition, found: Collection[Finding]) -> Given:
-    raise NotImplementedError("this face never asks to lint")
 
 
 def spill_bytes(definition: Definition) -> int | None:

@@ -1,0 +1,81 @@
+"""How the tools of a server look to a client, every one of them, and what it hears of tools that scripts call."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import jsonschema_rs
+from mcp import Client
+
+from paddock import Config
+from paddock.definitions.definition import SHIPPED, shipped
+from paddock.record import new_run_id
+from paddock.server.caller import Session
+from paddock.server.mcp import server
+from tests.server.conftest import Connect, opened
+from tests.tools.upstreams import plain
+
+READING = {
+    *("get_run", "read_artifact", "list_artifacts", "search", "get_schema", "tags"),
+    *("get_session_state", "get_envelope_contract", "code_executor"),  # which reaches nothing outside its jail
+}
+FULL = Config(
+    upstreams={"plain": plain()},
+    context={"region": {"servers": ["plain"], "meta": "region"}},
+    connections={"plain": [{"id": "one", "meta": {"account": "1"}}]},
+)
+
+
+async def test_every_tool_has_a_title_what_it_does_and_whether_it_only_reads() -> None:
+    async with opened(FULL) as serving, Client(server(serving, [shipped(name) for name in SHIPPED])) as client:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+    assert {*SHIPPED, *READING, "cancel_run", "write_artifact", "attach_file", "set_region", "set_context"} < set(tools)
+    for tool in tools.values():
+        assert tool.title
+        assert tool.description
+        assert tool.annotations is not None
+        assert tool.annotations.open_world_hint is not None
+        jsonschema_rs.meta.validate(tool.input_schema)
+        jsonschema_rs.meta.validate(tool.output_schema or {})
+    assert {name for name, tool in tools.items() if tool.annotations and tool.annotations.read_only_hint} == READING
+
+
+async def test_progress_of_a_tool_that_a_script_calls_reaches_the_client(connect: Connect) -> None:
+    heard = []
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        heard.append((progress, total))
+
+    async with opened(FULL) as serving, connect(serving) as client:
+        asked = {"code": "await call_tool('plain.count', {'upto': 3})"}
+        await client.call_tool("run_code", asked, progress_callback=hear)
+    assert heard == [(1.0, 3.0), (2.0, 3.0), (3.0, 3.0)]
+
+
+async def test_what_a_model_reads_of_the_list_is_short_and_does_not_grow_with_the_tools_that_scripts_can_call() -> None:
+    sizes = []
+    for count in (1, 500):
+        tools = [named(f"tool_{number}") for number in range(count)]
+        async with opened(tools=tools) as serving, Client(server(serving)) as client:
+            listed = (await client.list_tools()).tools
+        read = [{"name": each.name, "description": each.description, "in": each.input_schema} for each in listed]
+        sizes.append(len(json.dumps(read, ensure_ascii=False)) / 4)
+    assert sizes[0] == sizes[1] <= 1500
+
+
+def named(name: str) -> Callable[[int], int]:
+    def tool(number: int) -> int:
+        """Something that a script can call."""
+        return number
+
+    tool.__name__ = tool.__qualname__ = name
+    return tool
+
+
+def test_ids_of_runs_and_sessions_cannot_be_guessed() -> None:
+    runs = {new_run_id() for _ in range(1000)}
+    sessions = {Session().id for _ in range(1000)}
+    assert (len(runs), len(sessions)) == (1000, 1000)
+    assert {len(each) for each in runs} == {2 + 16}  # 96 bits
+    assert {len(each) for each in sessions} == {2 + 22}  # 128 bits
