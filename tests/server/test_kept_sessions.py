@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from mcp import Client
+
+from paddock import Config
+from paddock.model.principals import LOCAL
 from paddock.server.caller import CONNECTION, Sessions
+from paddock.server.mcp import server
+from tests.server.conftest import opened
+from tests.tools.upstreams import plain
 
 
 def test_a_session_that_nobody_used_for_long_is_forgotten_and_others_stay() -> None:
@@ -23,3 +30,25 @@ def test_the_one_over_stdio_lasts_as_long_as_the_process() -> None:
     only = sessions.of(CONNECTION)
     time[0] = 10_000
     assert sessions.of(CONNECTION) is only
+
+
+async def test_the_store_knows_a_session_that_is_used_and_what_it_holds_now() -> None:
+    fields = {"region": {"argument": "region", "servers": ["it"]}}
+    accounts = {"it": [{"id": "first"}, {"id": "second"}]}
+    config = Config(upstreams={"it": plain()}, context=fields, connections=accounts)
+    async with opened(config) as serving, Client(server(serving)) as client:
+        await client.list_tools()
+        session = serving.sessions.of(CONNECTION)
+        assert await serving.store.sessions.get(LOCAL, session.id) is None
+        run = (await client.call_tool("run_code", {"code": "1"})).structured_content
+        begun = await serving.store.sessions.get(LOCAL, session.id)
+        await client.call_tool("set_region", {"region": "eu"})
+        await client.call_tool("select_connections", {"it": "second"})
+        now = await serving.store.sessions.get(LOCAL, session.id)
+        stored = await serving.store.runs.get(LOCAL, run["run_id"])
+    assert begun is not None
+    assert now is not None
+    assert stored is not None
+    assert begun.state == {"context": {}, "connections": {}, "files": []}
+    assert now.state == {"context": {"region": "eu"}, "connections": {"it": "second"}, "files": []}
+    assert (now.created_at, stored.session) == (begun.created_at, session.id)

@@ -108,7 +108,7 @@ async def test_progress_of_a_script_reaches_the_client(connect: Connect) -> None
     assert heard == [(0.0, 3.0, "page"), (1.0, 3.0, "page"), (2.0, 3.0, "page")]
 
 
-@pytest.mark.parametrize("engine", ["monty", "cpython"])
+@pytest.mark.parametrize("engine", ["monty", "cpython", "quickjs", "node"])
 async def test_a_call_that_its_client_gives_up_ends_the_run(connect: Connect, engine: str) -> None:
     begun, ended = asyncio.Event(), asyncio.Event()
 
@@ -119,14 +119,16 @@ async def test_a_call_that_its_client_gives_up_ends_the_run(connect: Connect, en
         finally:
             ended.set()
 
+    language = "python" if engine in ("monty", "cpython") else "javascript"
     config = Config(engine=engine)
     async with opened(config, tools=[wait_for_ever]) as serving, connect(serving) as client:
-        call = asyncio.create_task(client.call_tool("run_code", {"code": "await wait_for_ever()"}))
+        asked = {"code": "await wait_for_ever({})", "language": language}
+        call = asyncio.create_task(client.call_tool("run_code", asked))
         await asyncio.wait_for(begun.wait(), 60)
         call.cancel()
         await asyncio.wait([call])
         await asyncio.wait_for(ended.wait(), 30)
-        assert told(await client.call_tool("run_code", {"code": "1"}))["output"] == 1
+        assert told(await client.call_tool("run_code", {"code": "1", "language": language}))["output"] == 1
 
 
 async def test_another_paddock_does_not_let_its_scripts_call_this_one() -> None:

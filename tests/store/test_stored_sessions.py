@@ -72,3 +72,16 @@ async def test_a_state_that_cannot_be_kept_is_refused_and_the_old_one_stays(
     with pytest.raises(RequestError, match=said):
         await store.sessions.update("ada", made.id, lambda _: state)
     assert await store.sessions.get("ada", made.id) == made
+
+
+async def test_one_that_is_kept_is_made_then_changed_and_is_nobody_elses(store: Store) -> None:
+    await store.sessions.keep("ada", "s_1", {"region": "eu"})
+    made = await store.sessions.get("ada", "s_1")
+    await store.sessions.keep("ada", "s_1", {"region": "us"})
+    await store.sessions.keep("eve", "s_1", {"region": "stolen"})
+    changed = await store.sessions.get("ada", "s_1")
+    assert made is not None
+    assert changed is not None
+    assert (made.state, changed.state) == ({"region": "eu"}, {"region": "us"})
+    assert made.created_at == changed.created_at
+    assert await store.sessions.get("eve", "s_1") is None

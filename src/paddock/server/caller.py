@@ -9,6 +9,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from paddock.model.artifacts import Artifact, Owner
 from paddock.model.context import Context
@@ -30,6 +31,12 @@ class Session:
     token_digest: bytes = b""  # of what the client authenticates with
     state_reason: str | None = None  # why what its client set before is not here
     context: Context = field(default_factory=Context)
+    stored: dict[str, Any] | None = None  # what the store knows of it
+
+    def state(self) -> dict[str, Any]:
+        """What it holds, as JSON has it."""
+        held = self.context
+        return {"context": dict(held.values), "connections": dict(held.connections), "files": list(self.files)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -179,6 +179,7 @@ class _Offered:
         caller = self._caller(context)
         try:
             given = await _while_there(gone(context.request), offer.call(caller, arguments))
+            await self._serving.note(caller)
             return await fitted(self._serving, caller, offer.tool, given)
         except RequestError as refused:
             return offer.refused(

@@ -13,7 +13,7 @@ from paddock.config import Config
 from paddock.model.errors import StoreError
 from paddock.model.principals import LOCAL
 from paddock.run import Paddock
-from paddock.server.caller import Sessions
+from paddock.server.caller import Caller, Sessions
 from paddock.server.context import session_tools
 from paddock.store.artifacts import StoredArtifacts
 from paddock.store.database import Store
@@ -62,6 +62,21 @@ class Serving:
             except (StoreError, OSError) as problem:
                 log.warning("what is stored is not looked after for now: %s", problem)
             await asyncio.sleep(self.config.store.sweep_seconds)
+
+    async def note(self, caller: Caller) -> None:
+        """Write down that a session is used, and what it holds where that has changed. Nobody waits for it."""
+        session = caller.session
+        if session is None:
+            return
+        state = session.state()
+        try:
+            if state == session.stored:
+                await self.store.sessions.touch(caller.principal, session.id)
+            else:
+                session.stored = state
+                await self.store.sessions.keep(caller.principal, session.id, state)
+        except StoreError as problem:
+            log.warning("a session is not stored: %s", problem)
 
     async def aclose(self) -> None:
         ending = [*self.under_way.values(), *([self._tidying] if self._tidying is not None else [])]

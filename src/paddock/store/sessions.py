@@ -64,6 +64,24 @@ class StoredSessions:
         await self._writer.soon(work, size_bytes=len(made.state_json))
         return made
 
+    async def keep(self, principal: str, session_id: str, state: Mapping[str, Any]) -> None:
+        """Note that a session is in use and what it holds, without a wait. One that is not there yet is made."""
+        now, text = time.time(), _text(state)
+        self._noted[session_id] = now
+        values = asdict(StoredSession(session_id, principal, now, now, None, text))
+
+        def work(connection: sqlalchemy.Connection) -> None:
+            from sqlalchemy.dialects.sqlite import insert
+
+            from paddock.store.tables import sessions
+
+            same = {"seen_at": now, "state_json": text}
+            is_its = sessions.c.principal == principal
+            made = insert(sessions).on_conflict_do_update(index_elements=[sessions.c.id], set_=same, where=is_its)
+            connection.execute(made, values)
+
+        await self._writer.soon(work, size_bytes=len(text))
+
     async def get(self, principal: str, session_id: str) -> StoredSession | None:
         now = time.time()
         return await self._read(lambda connection: _get(connection, principal, session_id, now))
