@@ -8,7 +8,7 @@ import sys
 import tempfile
 from asyncio import Event
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from inspect import iscoroutinefunction
 from pathlib import Path
 from typing import Any
@@ -42,6 +42,13 @@ class Rig:
     profile: str
     paddock: Paddock
     inputs: dict[str, Any]
+    ready: set[str] = field(default_factory=set)
+
+    async def warm_up(self, engine: str) -> None:
+        """Have the engine run something before the first hostile program; after each, a plain one is run anyway."""
+        if engine not in self.ready:
+            self.ready.add(engine)
+            assert (await self.run("1 + 1", engine=engine)).output == 2
 
     async def run(self, code: str, **options: Any) -> RunResult:
         inputs = {name: value for name, value in self.inputs.items() if name in code}

@@ -21,7 +21,6 @@ from paddock.jail.jail import Jail
 from paddock.jail.pool import Pool
 from paddock.jail.walls import roots
 from paddock.jail.walls.cgroup import Slots
-from paddock.jail.walls.cgroup_tree import mounts
 from paddock.jail.walls.cgroup_v1 import SlotV1
 from paddock.run import Paddock
 
@@ -44,8 +43,6 @@ class Traces:
     folders: int  # of guests, in memory, without those of guests that wait
     groups: int  # that are there, without the slots that the pool knows
     members: int  # processes in them, without those that wait
-    removed: int  # groups, by the pool
-    dying: int  # groups that were removed, by anyone, and that the kernel still keeps
     networks: frozenset[str]  # namespaces that the host's processes are in
     written: frozenset[str]  # files of guests in the profile `chroot`
     threads: int
@@ -95,7 +92,6 @@ def _excess(before: Traces, now: Traces) -> dict[str, object]:
         "folders": max(0, now.folders),
         "groups": now.groups,
         "members": max(0, now.members),
-        "dying": max(0, min(now.removed - before.removed, now.dying - before.dying)),
         # A zygote that was replaced has another one; then the old one is gone.
         "networks": now.networks - before.networks if len(now.networks) > len(before.networks) else None,
         "written": now.written,
@@ -111,7 +107,7 @@ def _traces(paddock: Paddock, pools: list[Pool]) -> Traces:
     for kind, count in OPEN_PER_GUEST.items():
         descriptors[kind] -= waiting * count
     descriptors["anon_inode:[pidfd]"] -= sum(guest._pidfd is not None for guest in guests)
-    groups = members = removed = dying = 0
+    groups = members = 0
     for pool in pools:
         slots = pool._bounds._source
         if not isinstance(slots, Slots):
@@ -121,8 +117,6 @@ def _traces(paddock: Paddock, pools: list[Pool]) -> Traces:
             groups = max(groups, len(found) - len(slots._all))
             inside = sum(len((group / "cgroup.procs").read_text().split()) for group in found)
             members = max(members, inside - len(pool._waiting))
-        removed += slots._made - len(slots._all)
-        dying = max(dying, _dying(slots))
         descriptors["anon_inode:[eventfd]"] -= sum(slot.oom_fd is not None for slot in slots._all)
         descriptors.subtract(Counter(_named(fd) for fd in _of_slots(slots)))
     below = set(descendants())
@@ -135,8 +129,6 @@ def _traces(paddock: Paddock, pools: list[Pool]) -> Traces:
         folders=len(memory_folders()) - waiting,
         groups=groups,
         members=members,
-        removed=removed,
-        dying=dying,
         networks=frozenset(_networks(below)),
         written=frozenset(_written(paddock)),
         # The pool has one thread that empties slots, from when it first has to.
@@ -165,17 +157,6 @@ def _of_slots(slots: Slots) -> Iterator[int]:
         kept = slot._groups.values() if isinstance(slot, SlotV1) else [slot._files]  # type: ignore[attr-defined]
         for files in kept:
             yield from files._fds.values()
-
-
-def _dying(slots: Slots) -> int:
-    """Groups that were removed and live on in the kernel, while anything in them is not freed."""
-    told = slots._parents["memory"] / "cgroup.stat"
-    if told.exists():
-        return next(int(line.split()[1]) for line in _lines(str(told)) if line.startswith("nr_dying_descendants "))
-    # v1 counts those of the whole machine.
-    known = next(int(line.split()[2]) for line in _lines("/proc/cgroups") if line.startswith("memory\t"))
-    point = next(mount.point for mount in mounts() if mount.version == 1 and "memory" in mount.options)
-    return known - sum(1 for _ in os.walk(point))
 
 
 def _networks(pids: Iterable[int]) -> Iterator[str]:
