@@ -62,11 +62,11 @@ def over_http(era: str) -> Connect:
     return connected
 
 
-def over_stdio(era: str, *arguments: str) -> AbstractAsyncContextManager[Any]:
+def over_stdio(era: str, *arguments: str, hear: Any = None) -> AbstractAsyncContextManager[Any]:
     # The SDK hands on a few variables alone, and neither where the store is nor where the code is would be among them.
     environment = dict(os.environ)
     command = StdioServerParameters(command=sys.executable, args=["-m", "paddock", "mcp", *arguments], env=environment)
-    return Client(stdio_client(command), mode=era)
+    return Client(stdio_client(command), mode=era, message_handler=hear)
 
 
 @pytest.fixture(

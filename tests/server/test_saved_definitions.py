@@ -171,10 +171,17 @@ async def test_one_that_another_process_applies_is_offered_by_a_server_that_runs
     file = tmp_path / "double.toml"
     file.write_text('name = "double"\ndescription = "Twice."\ncode = "n * 2"\n[inputs]\nn = 2\n')
     store = str(tmp_path / "paddock.db")  # as _stored_apart has it
-    async with over_stdio("legacy") as client:
+    heard = asyncio.Event()
+
+    async def hear(message: Any) -> None:
+        if isinstance(message, ToolListChangedNotification):
+            heard.set()
+
+    async with over_stdio("legacy", hear=hear) as client:
         assert "double" not in await names(client)
         applied = await asyncio.to_thread(lambda: paddock("definitions", "apply", str(file), PADDOCK_STORE__PATH=store))
         assert applied.out == "double is saved, version 1.\n"
+        await asyncio.wait_for(heard.wait(), 60)
         assert "double" in await names(client)
         assert await output(client, "double") == 4
     async with over_stdio("legacy", "--definitions", "code_execution,double") as client:

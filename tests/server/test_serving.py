@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import httpx2 as httpx
 import pytest
@@ -42,6 +43,16 @@ def started(*arguments: str) -> Iterator[subprocess.Popen[str]]:
             yield process
         finally:
             process.kill()
+
+
+async def test_serve_takes_the_settings_of_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "settings.toml"
+    file.write_text('engine = "cpython"\n')
+    with started("serve", "--port", "0", "--config", str(file)) as process:
+        assert process.stdout is not None
+        address = process.stdout.readline().split(" at ")[1].split(". ")[0]
+        async with Client(address) as client:
+            assert (await client.call_tool("run_code", {"code": "1"})).structured_content["engine"] == "cpython"
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
