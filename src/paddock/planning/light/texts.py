@@ -32,6 +32,7 @@ DEEPEST = 190
 """The most levels of data that both sides are sure to read."""
 
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+_ROUNDS = 8
 _STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+("?)', re.DOTALL)  # one without an end goes to the end of the text
 _ESCAPE = re.compile(r"\\u([dD][89abAB][0-9a-fA-F]{2})\\+u([dD][c-fC-F][0-9a-fA-F]{2})|\\u([0-9a-fA-F]{4})")
@@ -104,6 +105,12 @@ def is_deep(text: str) -> bool:
 
 
 def _depth(brackets: bytes) -> int:
+    """How deep they nest at most, or somewhat more where that is not deep."""
+    left = brackets
+    for rounds in range(1, _ROUNDS + 1):  # each takes away what is innermost, two levels at most
+        left = left.replace(b"[]", b"").replace(b"{}", b"")
+        if (most := 2 * rounds + len(left)) <= DEEPEST:
+            return most
     return max(accumulate(map(_STEPS.__getitem__, brackets)), default=0)
 
 
