@@ -55,7 +55,8 @@ def parse(
 
 
 def _field(name: str, values: Any, servers: Mapping[str, Server]) -> Field:
-    where = f"context.{name}"
+    origin = getattr(values, "origin", "")  # the file or the variable that it is from
+    where = f"{origin}: context.{name}" if origin else f"context.{name}"
     if not _NAME.fullmatch(name) or name == "context":
         raise ConfigError(f"{where}: a field has a name such as 'region': letters, digits and _, and not 'context'")
     keys = [each.name for each in fields(Field) if each.name != "name"]
