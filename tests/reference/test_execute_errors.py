@@ -9,7 +9,7 @@ import pytest
 from paddock import Config
 from paddock.model.limits import MB
 from paddock.server.serving import Serving
-from tests.reference.executing import ENGINES, EXECUTE, execute, failure, kind, limited, of_script, serving
+from tests.reference.executing import ENGINES, EXECUTE, SHOP, execute, failure, kind, limited, of_script, serving
 from tests.server.conftest import opened
 from tests.tools.upstreams import STATUSES, HostileHttp, hostile_http
 
@@ -77,6 +77,14 @@ async def test_an_http_error_of_an_upstream_has_its_envelope(
         said = failure(await execute(serving, f"await call_tool('it.status_{status}', {{}})"))
     assert (said["tool"], kind(said)) == (f"it.status_{status}", expected)
     assert said.get("_meta") == ({"retry_after_seconds": 7.0} if status not in (401, 403) else None)
+
+
+async def test_our_own_rate_limit_has_its_envelope_with_the_seconds_to_wait() -> None:
+    code = "await call_tool('shop.orders', {})\nawait call_tool('shop.orders', {})"
+    async with opened(Config(upstreams={"shop": {**SHOP, "calls_per_minute": 1}})) as serving:
+        said = failure(await execute(serving, code))
+    assert (said["tool"], kind(said)) == ("shop.orders", ("rate_limited", "RATE_LIMITED", True))
+    assert 0 < said["_meta"]["retry_after_seconds"] <= 60
 
 
 async def test_a_tool_that_is_not_there_can_be_caught_with_its_name_and_a_hint(serving: Serving) -> None:

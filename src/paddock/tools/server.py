@@ -30,6 +30,7 @@ class Server:
     connect_seconds: float = 30.0
     timeout_seconds: float = 60.0  # of a call, where whoever calls does not say
     concurrency: int = 16
+    calls_per_minute: int | None = None  # None: as many as come
     answer_bytes: int = 16 * 1024 * 1024
     include_tools: tuple[str, ...] | None = None
     exclude_tools: tuple[str, ...] = ()

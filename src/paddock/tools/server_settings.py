@@ -51,7 +51,7 @@ IGNORED = frozenset(
     | {"_comment", "//", "gallery", "version", "dev", "provider", "tags", "category", "homepage", "$schema"}
 )
 KNOWN = ("type", "transport", "command", "args", "env", "envFile", "cwd", "headers", "disabled", "enabled")
-NUMBERS = ("concurrency", "answer_bytes")
+NUMBERS = ("concurrency", "answer_bytes", "calls_per_minute")
 KEYS = (*KNOWN, *URL_KEYS, *TIMES, *LISTS, *NUMBERS)
 
 

@@ -21,7 +21,8 @@ from paddock.tools.call import Call, Progress, Result, complaint
 from paddock.tools.credentials import redact
 from paddock.tools.health import Health, State, is_paddock
 from paddock.tools.injection import NOTHING, Injected
-from paddock.tools.upstream_errors import CallFailed, broken, network, timed_out
+from paddock.tools.rate import Rate
+from paddock.tools.upstream_errors import CallFailed, broken, called_too_often, network, timed_out
 
 if TYPE_CHECKING:
     from paddock.tools.connection import Connection
@@ -48,6 +49,7 @@ class Upstream:
         self._ways: Opening | None = None
         self._opening: asyncio.Task[Connection] | None = None
         self._slots = asyncio.Semaphore(server.concurrency)
+        self._rate = Rate(server.calls_per_minute)
         self._backoff = Backoff()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._relisting: asyncio.Task[None] | None = None
@@ -122,6 +124,8 @@ class Upstream:
         injected: Injected | None = None,
     ) -> Result:
         """Call a tool. Raises CallFailed; whoever is cancelled, or waits no longer, has the server told so."""
+        if (wait_seconds := self._rate.take()) > 0:
+            raise called_too_often(self.name, self.server.calls_per_minute, wait_seconds)
         seconds = self.server.timeout_seconds if timeout_seconds is None else timeout_seconds
         task: asyncio.Task[Result] = self._spawn(self._call(Call(name, arguments, progress, injected or NOTHING)))
         try:

@@ -74,6 +74,14 @@ def broken(summary: str, *hints: str) -> CallFailed:
     return CallFailed("internal_error", "INTERNAL_ERROR", summary, hints=hints)
 
 
+def called_too_often(server: str, calls_per_minute: int | None, wait_seconds: float) -> CallFailed:
+    """Paddock's own limit, which spares the server the call."""
+    summary = f"The server '{server}' may be called {calls_per_minute} times a minute here, and was."
+    hints = ("Call it less often: ask for more in one call, or return and go on later.",)
+    meta = {"retry_after_seconds": round(wait_seconds, 1)}
+    return CallFailed("rate_limited", "RATE_LIMITED", summary, retryable=True, hints=hints, meta=meta)
+
+
 def http(
     server: str, status: int, said: str = "", retry_after_seconds: float | None = None, *, wants_oauth: bool = False
 ) -> CallFailed:
