@@ -18,7 +18,8 @@ from paddock.config import Config, StoreConfig
 from paddock.model.journal import Intent, Outcome
 from paddock.model.result import RunResult, Usage, Verdict
 from paddock.store import spool as module
-from paddock.store.database import Store, spool_of
+from paddock.store.database import Store
+from paddock.store.places import spool_of
 from paddock.store.run_records import EVERYONE, NewRun
 from paddock.store.spool import Spool, waiting
 from paddock.store.taking_in import FILE_BYTES, take_in

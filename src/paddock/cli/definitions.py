@@ -206,7 +206,8 @@ def _unknown(
 def _asked(config: Config, question: Callable[[Store], Awaitable[T]]) -> T | None:
     """What the store answers; None where there is no store yet, and none is made for the asking."""
     from paddock.cli.interrupt import Interrupts
-    from paddock.store.database import Store, store_path
+    from paddock.store.database import Store
+    from paddock.store.places import store_path
 
     async def ask() -> T:
         async with Store(store_path(config), config.store) as store:

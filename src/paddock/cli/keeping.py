@@ -31,7 +31,7 @@ class Kept:
     def journal(self) -> Spool | None:
         """What the calls of the run are written down in; None: in memory alone."""
         if self._spool is None and self._config.store.commands:
-            from paddock.store.database import spool_of, store_path
+            from paddock.store.places import spool_of, store_path
             from paddock.store.spool import Spool
 
             self._spool = Spool(spool_of(store_path(self._config)))
@@ -98,12 +98,14 @@ class Kept:
 
     async def tidy(self) -> None:
         """Have the store take in what waits for it, where that is much."""
-        from paddock.store.database import Store, spool_of, store_path
+        if self._spool is None:
+            return
         from paddock.store.spool import MANY, waiting
 
-        if self._spool is None or len(waiting(spool_of(store_path(self._config)))) < MANY:
+        if len(waiting(self._spool.folder)) < MANY:
             return
         from paddock.model.principals import LOCAL
+        from paddock.store.database import Store
         from paddock.store.taking_in import take_in
 
         with suppress(StoreError):

@@ -106,7 +106,8 @@ def _asked(config: Config, question: Callable[[Store], Awaitable[T]]) -> T | Non
     """What the store answers; None where there is no store yet, and none is made for the asking."""
     from paddock.cli.interrupt import Interrupts
     from paddock.model.principals import LOCAL
-    from paddock.store.database import Store, spool_of, store_path
+    from paddock.store.database import Store
+    from paddock.store.places import spool_of, store_path
     from paddock.store.spool import waiting
     from paddock.store.taking_in import take_in
 

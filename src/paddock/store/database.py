@@ -15,6 +15,7 @@ from paddock.store.calls import StoredJournal
 from paddock.store.connecting import BUSY_SECONDS
 from paddock.store.definitions import StoredDefinitions
 from paddock.store.owners import Owner
+from paddock.store.places import spool_of, store_path
 from paddock.store.reader import Reader
 from paddock.store.retention import Retention
 from paddock.store.runs import StoredRuns
@@ -117,16 +118,6 @@ class Store:
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
-
-
-def store_path(config: Config) -> Path:
-    """Where the database is: `store.path`, else in a folder of the data directory that only this user enters."""
-    return Path(config.store.path) if config.store.path else Path(config.data_directory) / "store" / "paddock.db"
-
-
-def spool_of(path: Path) -> Path:
-    """Where commands leave their runs for the store at `path`."""
-    return path.with_name(f"{path.name}.spool")
 
 
 def _nothing(connection: sqlalchemy.Connection) -> None:

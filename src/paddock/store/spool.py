@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paddock.model.errors import StoreError
+from paddock.store.calls import ANSWER_CHARACTERS
 from paddock.store.journal import MemoryJournal
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from paddock.store.run_records import NewRun
 
 SUFFIX = ".jsonl"
-ANSWER_CHARACTERS = 1024 * 1024
-"""A longer answer is not kept."""
 MANY = 500
 """Of files that wait: a command that finds so many has the store take them in."""
 
@@ -36,14 +35,14 @@ class Spool(MemoryJournal):
 
     def __init__(self, folder: Path) -> None:
         super().__init__()
-        self._folder = self._path = folder
+        self.folder = self._path = folder
         self._fd: int | None = None
 
     def begin(self, run: NewRun) -> None:
         """Write down that the run begins; StoreError where that cannot be."""
-        path = self._path = self._folder / f"{run.id}{SUFFIX}"
+        path = self._path = self.folder / f"{run.id}{SUFFIX}"
         try:
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._fd = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC, 0o600)
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             self._write("begin", {"id": run.id, "code": run.code, "language": run.language, "at": time.time()})
