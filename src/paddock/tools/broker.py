@@ -180,7 +180,7 @@ class Broker:
         """What is wrong with the arguments: something that is the host's to add, or what the tool's schema forbids."""
         injection = self._toolbox.injection
         if tool.server:
-            from paddock.tools.context import passed_by_hand
+            from paddock.tools.by_hand import passed_by_hand
 
             added = injection.names(tool.server) if injection is not None else ()
             if names := passed_by_hand(arguments, tool.input_schema, added):

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from paddock.tools.context import passed_by_hand
+from paddock.tools.by_hand import passed_by_hand
 
 
 @pytest.mark.parametrize(
