@@ -14,10 +14,10 @@ from paddock import BadDefinition, Config, Paddock
 from paddock.definitions.definition import SHIPPED, shipped
 from paddock.definitions.saving import RESERVED, checked, saved
 from paddock.server.mcp import server
-from tests.docs.pages import ROOT
 from tests.server.conftest import opened
+from tests.tools.upstreams import shop
 
-SHOP = {"command": sys.executable, "args": [str(ROOT / "examples" / "shop_server.py")]}
+SHOP = shop()
 DEAD = {"command": sys.executable, "args": ["-c", "raise SystemExit(1)"]}
 CONFIG = Config(upstreams={"shop": SHOP, "dead": DEAD})
 LEAST: dict[str, Any] = {"name": "totals", "description": "Adds things up."}

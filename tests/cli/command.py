@@ -10,9 +10,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tests import envelopes
+from tests.forks import fork
 
 COMMAND = (sys.executable, "-m", "paddock")
 EMPTY = Path(__file__).parent  # a working directory without a paddock.toml
+SECONDS = 60
 _STORE = TemporaryDirectory(prefix="paddock-test-store-")
 
 
@@ -40,18 +42,16 @@ def environment(**more: str) -> dict[str, str]:
 
 
 def paddock(*arguments: str, stdin: str | bytes = "", cwd: Path = EMPTY, **env: str) -> Ended:
-    """Run `paddock` to its end, with pipes for its streams."""
+    """Run `paddock` to its end, with streams that are no terminal."""
     data = stdin.encode() if isinstance(stdin, str) else stdin
-    ran = subprocess.run(
-        [*COMMAND, *arguments],
-        input=data,
-        capture_output=True,
-        cwd=cwd,
-        env=environment(**env),
-        timeout=60,
-        check=False,
-    )
-    return _ended(ran.returncode, ran.stdout.decode(), ran.stderr.decode())
+    if any(name.startswith("PYTHON") for name in env):  # read before the first line
+        command = [*COMMAND, *arguments]
+        ran = subprocess.run(
+            command, input=data, capture_output=True, cwd=cwd, env=environment(**env), timeout=SECONDS, check=False
+        )
+        return _ended(ran.returncode, ran.stdout.decode(), ran.stderr.decode())
+    status, out, err = fork.run(["-m", "paddock", *arguments], data, cwd=cwd, env=environment(**env), seconds=SECONDS)
+    return _ended(status, out.decode(), err.decode())
 
 
 def started(*arguments: str, **env: str) -> subprocess.Popen[str]:
@@ -73,9 +73,8 @@ def on_a_terminal(*arguments: str, **env: str) -> tuple[int, str]:
     import pty
 
     master, slave = pty.openpty()
-    process = subprocess.Popen(
-        [*COMMAND, *arguments], stdin=slave, stdout=slave, stderr=slave, cwd=EMPTY, env=environment(**env)
-    )
+    command = fork.command("-m", "paddock", *arguments)
+    process = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, cwd=EMPTY, env=environment(**env))
     os.close(slave)
     received = b""
     while True:

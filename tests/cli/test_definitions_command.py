@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from pathlib import Path
 
 import pytest
 
 from paddock.definitions.definition import SHIPPED
 from tests.cli.command import Ended, paddock
-from tests.docs.pages import ROOT
+from tests.tools.upstreams import shop
 
 TOTALS = """
 name = "order_totals"
@@ -37,9 +36,8 @@ def definitions(data: Path, *arguments: str, stdin: str = "") -> Ended:
 
 @pytest.fixture
 def servers(tmp_path: Path) -> str:
-    shop = {"command": sys.executable, "args": [str(ROOT / "examples" / "shop_server.py")]}
     file = tmp_path / "mcp.json"
-    file.write_text(json.dumps({"mcpServers": {"shop": shop}}))
+    file.write_text(json.dumps({"mcpServers": {"shop": shop()}}))
     return str(file)
 
 

@@ -83,11 +83,11 @@ def test_lint_with_too_few_files_does_not_blame_ruff() -> None:
     assert ended == Ended(3, "", f"{message}this machine, or this process, is at a limit\n")
 
 
-@pytest.mark.parametrize("command", ["demo", "doctor"])
-def test_a_terminal_gets_colours_and_with_no_color_no_style_at_all(command: str) -> None:
-    assert "\x1b[1m" in on_a_terminal(command)[1]
-    status, shown = on_a_terminal(command, NO_COLOR="1")
-    assert (status, "\x1b" in shown) == (0, False)
+def test_a_terminal_gets_colours_and_with_no_color_no_style_at_all() -> None:
+    assert "\x1b[1m" in on_a_terminal("doctor")[1]
+    for command in ("doctor", "demo"):
+        status, shown = on_a_terminal(command, NO_COLOR="1")
+        assert (status, "\x1b" in shown) == (0, False)
 
 
 def test_a_script_and_its_inputs_may_come_from_a_pipe() -> None:

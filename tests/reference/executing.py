@@ -18,12 +18,12 @@ from paddock.config import ToolsConfig
 from paddock.definitions.definition import Definition, shipped
 from paddock.server.mcp import server
 from paddock.server.serving import Serving
-from tests.docs.pages import ROOT
 from tests.envelopes import problems
 from tests.server.conftest import opened
+from tests.tools.upstreams import shop
 
 EXECUTE = shipped("execute")
-SHOP = {"command": sys.executable, "args": [str(ROOT / "examples" / "shop_server.py")]}
+SHOP = shop()
 DEAD = {"command": sys.executable, "args": ["-c", "raise SystemExit('gone for good')"]}
 POLICY = ({"match": "shop.refund", "action": "ask"}, {"match": "shop.inventory", "action": "deny"})
 ENGINES = ("auto", "cpython")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -16,11 +15,11 @@ from mcp import Client
 from paddock import Config
 from paddock.definitions.definition import Definition, shipped
 from paddock.server.mcp import server
-from tests.docs.pages import ROOT
 from tests.server.conftest import ERAS, opened, over_stdio, served
+from tests.tools.upstreams import shop
 
 SHIPPED = shipped("code_execution")
-SHOP = {"command": sys.executable, "args": [str(ROOT / "examples" / "shop_server.py")]}
+SHOP = shop()
 CONFIG = Config(upstreams={"shop": SHOP})
 FUNCTIONS = ["orders", "customer", "inventory", "refund", "shipping_quote"]
 NEVER = "while True:\n    pass"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
@@ -14,19 +13,18 @@ import pytest
 from mcp import Client
 
 from paddock import Config
-from paddock.cli.examples import shop
 from paddock.config import ArtifactsConfig
 from paddock.definitions.definition import shipped
 from paddock.model.limits import CAPS
 from paddock.server.mcp import server
 from tests.envelopes import problems
 from tests.server.conftest import ERAS, opened, over_stdio, served
-from tests.tools.upstreams import SEEING
+from tests.tools.upstreams import seeing, shop
 
 NAME = "code-execution_execute"
 SHOP = Config(upstreams={"shop": shop()})
 CONNECTED = Config(
-    upstreams={"it": {"command": sys.executable, "args": [SEEING, "stdio"]}},
+    upstreams={"it": seeing()},
     connections={
         "it": [
             {"id": "first", "arguments": {"PCID": "conn_1", "account": "a"}},

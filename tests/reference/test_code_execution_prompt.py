@@ -14,11 +14,11 @@ from paddock.definitions.definition import Definition, shipped
 from paddock.definitions.prompt import fenced
 from paddock.server.mcp import server
 from paddock.server.serving import Serving
-from tests.docs.pages import ROOT
 from tests.server.conftest import opened
 from tests.server.test_saved_definitions import DOUBLE, TRIPLE, save
+from tests.tools.upstreams import shop
 
-SHOP = {"command": sys.executable, "args": [str(ROOT / "examples" / "shop_server.py")]}
+SHOP = shop()
 
 
 def client_of(serving: Serving, definitions: Sequence[Definition] | None = None, mode: str = "auto") -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -20,13 +19,14 @@ from paddock.server.serving import Serving
 from tests.envelopes import problems
 from tests.reference.test_session_state import CLEAN, NONE, SWAPPED, speaking
 from tests.server.conftest import ERAS, opened, over_stdio, served
-from tests.tools.upstreams import SEEING
+from tests.tools.upstreams import seeing
 
 EXECUTE = shipped("execute")
+SEEING = seeing()
 SETTINGS = f"""
 [upstreams.it]
-command = {json.dumps(sys.executable)}
-args = [{json.dumps(SEEING)}, "stdio"]
+command = {json.dumps(SEEING["command"])}
+args = {json.dumps(SEEING["args"])}
 
 [context.active_identity]
 description = "Whose orders they are."

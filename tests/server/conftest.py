@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -24,6 +23,7 @@ from paddock.definitions.definition import Definition
 from paddock.server.app import app
 from paddock.server.mcp import server
 from paddock.server.serving import Serving
+from tests.forks import fork
 
 Connect = Callable[[Serving], AbstractAsyncContextManager[Any]]
 ERAS = ("2026-07-28", "legacy")
@@ -65,8 +65,9 @@ def over_http(era: str) -> Connect:
 def over_stdio(era: str, *arguments: str, hear: Any = None) -> AbstractAsyncContextManager[Any]:
     # The SDK hands on a few variables alone, and neither where the store is nor where the code is would be among them.
     environment = dict(os.environ)
-    command = StdioServerParameters(command=sys.executable, args=["-m", "paddock", "mcp", *arguments], env=environment)
-    return Client(stdio_client(command), mode=era, message_handler=hear)
+    command, *given = fork.command("-m", "paddock", "mcp", *arguments)
+    parameters = StdioServerParameters(command=command, args=given, env=environment)
+    return Client(stdio_client(parameters), mode=era, message_handler=hear)
 
 
 @pytest.fixture(

@@ -19,9 +19,9 @@ from paddock.server.serving import Serving
 from tests.docs import pages
 from tests.envelopes import SCHEMA, problems
 from tests.server.conftest import Connect, opened
-from tests.tools.upstreams import plain
+from tests.tools.upstreams import plain, shop
 
-SHOP = {"command": sys.executable, "args": [str(pages.ROOT / "examples" / "shop_server.py")]}
+SHOP = shop()
 WITH_SHOP = Config(upstreams={"shop": SHOP})
 DISCOVERY = {"search", "get_schema", "tags"}
 

@@ -15,10 +15,10 @@ from paddock import Config, Paddock, Progress, Verdict
 from paddock.config import GuestsConfig, ToolsConfig
 from paddock.model.environments import EnvironmentConfig
 from paddock.store.journal import MemoryJournal
+from tests.tools.upstreams import plain
 
-PLAIN = Path(__file__).parent / "servers" / "plain.py"
 ENGINES = ["monty", "cpython"]
-SERVER = {"command": sys.executable, "args": [str(PLAIN), "stdio"]}
+SERVER = plain()
 
 
 def double(n: int) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,10 +15,10 @@ from paddock.model.tools import Tool
 from paddock.tools.call import Call
 from paddock.tools.injection import Field, Injected, Injection
 from paddock.tools.upstream_errors import CallFailed
-from tests.tools.upstreams import SEEING, Serve, serve
+from tests.tools.upstreams import SEEING, Serve, seeing, serve
 
 __all__ = ["serve"]
-STDIO = {"command": sys.executable, "args": [SEEING, "stdio"]}
+STDIO = seeing()
 IDENTITY = {"parameter": "identity_id", "argument": "identity_id", "servers": ["it"]}
 REGION = {"argument": "region", "meta": "example/region", "servers": ["*"]}
 PROFILE = {"header": "X-Profile", "meta": "example/profile", "required_by": ["it.plain"], "servers": ["it"]}

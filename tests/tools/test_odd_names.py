@@ -15,6 +15,7 @@ from paddock.model.environments import EnvironmentConfig
 from paddock.model.tools import Tool
 from paddock.planning.plan import ENGINE_LANGUAGE
 from paddock.tools.catalogue import Catalogue
+from tests.forks import fork
 from tests.tools.upstreams import SERVERS, plain
 
 ENGINES = ["monty", "cpython", "quickjs", "node"]
@@ -23,7 +24,7 @@ WORDS = ["delete", "fetch", "list", "print", "process", "new"]
 
 
 def odd(*names: str) -> dict[str, object]:
-    return {"command": sys.executable, "args": [str(SERVERS / "odd.py"), *names]}
+    return fork.settings(str(SERVERS / "odd.py"), *names)
 
 
 def config(**upstreams: Any) -> Config:

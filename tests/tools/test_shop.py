@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from paddock import Config, Paddock, Verdict
-from paddock.cli.examples import EXAMPLES, shop
+from paddock.cli.examples import EXAMPLES
 from paddock.config import GuestsConfig, ToolsConfig
 from paddock.model.environments import EnvironmentConfig
 from paddock.model.tools import Hints
-from tests.tools.upstreams import Connect
+from tests.tools.upstreams import Connect, shop
 
 ENGINES = ["monty", "cpython"]
 PARCEL = {"destination": {"street": "Storgata 1", "city": "Oslo", "country": "NO"}, "parcels": [{"weight_kg": 2.5}]}

@@ -12,6 +12,8 @@ import pytest
 from paddock.tools.server import Server
 from paddock.tools.upstream import Upstream
 from paddock.tools.upstream_config import parse
+from tests.docs.pages import ROOT
+from tests.forks import fork
 
 SERVERS = Path(__file__).parent / "servers"
 PLAIN, HOSTILE = str(SERVERS / "plain.py"), str(SERVERS / "hostile.py")
@@ -54,7 +56,17 @@ def one(**settings: object) -> Server:
 
 def plain(**settings: object) -> dict[str, object]:
     """The settings of our own well-behaved server, over stdio."""
-    return {"command": sys.executable, "args": [PLAIN, "stdio"], **settings}
+    return {**fork.settings(PLAIN, "stdio"), **settings}
+
+
+def seeing() -> dict[str, object]:
+    """Those of the one that tells what it was given, over stdio."""
+    return fork.settings(SEEING, "stdio")
+
+
+def shop() -> dict[str, object]:
+    """Those of the example's."""
+    return fork.settings(str(ROOT / "examples" / "shop_server.py"))
 
 
 def hostile(kind: str = "", **settings: object) -> dict[str, object]:
@@ -101,9 +113,8 @@ def serve() -> Iterator[Serve]:
     def start(*kind: str, fail_file: Path | None = None, program: str = PLAIN) -> str:
         log = subprocess.DEVNULL
         env = {"FAIL_FILE": str(fail_file)} if fail_file else {}
-        server = subprocess.Popen(
-            [sys.executable, program, *kind], stdout=subprocess.PIPE, stderr=log, text=True, env=env
-        )
+        command = fork.command(program, *kind)
+        server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, env=env)
         running.append(server)
         assert server.stdout is not None
         return server.stdout.readline().strip()
