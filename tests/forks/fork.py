@@ -115,11 +115,12 @@ def _keep(asking: socket.socket) -> NoReturn:
     pid = os.fork()
     if pid == 0:
         asking.close()
-        _become(*json.loads(asked), streams)
+        program, cwd, env = json.loads(asked)
+        _become(program, cwd, env, streams)
     for stream in streams:
         os.close(stream)
     ended = os.pidfd_open(pid)
-    ready, _, _ = select.select([ended, asking], [], [])
+    ready, _, _ = select.select([ended, asking.fileno()], [], [])
     if ended not in ready:  # whoever asked has gone
         os.kill(pid, signal.SIGKILL)
     _, status = os.waitpid(pid, 0)
