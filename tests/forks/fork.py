@@ -43,20 +43,22 @@ _folder = tempfile.TemporaryDirectory(prefix="paddock-forks-")
 
 @cache
 def address() -> str:
-    """Of the socket where programs are asked for. The process behind it ends when this one does."""
+    """Of the socket where programs are asked for. The process behind it is no child of this one, and ends with it."""
     path = f"{_folder.name}/socket"
+    ends, _held = os.pipe()  # the other end is closed with this process
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listening:
         listening.bind(path)
         listening.listen(64)
         command = [sys.executable, "-m", "tests.forks.fork", str(listening.fileno())]
-        process = subprocess.Popen(
+        subprocess.run(
             command,
             cwd=HERE.parents[1],
             pass_fds=[listening.fileno()],
-            stdin=subprocess.PIPE,
+            stdin=ends,
             stdout=subprocess.DEVNULL,
+            check=True,
         )
-    atexit.register(process.communicate)
+    os.close(ends)
     return path
 
 
@@ -93,6 +95,8 @@ def run(
 
 
 def _serve(listening: socket.socket) -> None:
+    if os.fork():
+        os._exit(0)
     for name in IMPORTED:
         import_module(name)
     gc.collect()
