@@ -18,6 +18,7 @@ $(STAMP): pyproject.toml requirements.lock
 	@echo "Installing into $(VENV) ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@$(BIN)/python -m compileall -q src
 	@touch $@
 
 setup: $(STAMP) ## Install everything into .venv
@@ -26,6 +27,7 @@ demo: $(STAMP) ## Show what Paddock does, on real examples
 	@$(BIN)/python -m paddock demo
 
 test: $(STAMP) ## Run every test
+	@$(BIN)/python -m compileall -q src
 	@$(BIN)/python -m tests
 
 check: $(STAMP) ## Formatting, lint, strict types

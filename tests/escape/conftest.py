@@ -24,7 +24,7 @@ from paddock.planning.plan import ENGINE_LANGUAGE
 from paddock.run import Paddock
 from tests.escape import ordinary
 from tests.escape.ordinary import Ordinary
-from tests.escape.traces import MARK
+from tests.escape.traces import MARK, Traces
 from tests.uids import OWN
 
 PROFILES = ("namespaces", "chroot", "confined")
@@ -43,6 +43,8 @@ class Rig:
     paddock: Paddock
     inputs: dict[str, Any]
     ready: set[str] = field(default_factory=set)
+    left: Traces | None = None
+    """What there was when the last hostile program had ended, if nothing was run since."""
 
     async def warm_up(self, engine: str) -> None:
         """Have the engine run something before the first hostile program; after each, a plain one is run anyway."""
@@ -51,6 +53,7 @@ class Rig:
             assert (await self.run("1 + 1", engine=engine)).output == 2
 
     async def run(self, code: str, **options: Any) -> RunResult:
+        self.left = None
         inputs = {name: value for name, value in self.inputs.items() if name in code}
         asked = {"engine": "cpython", "inputs": inputs, **options}
         return await self.paddock.run(code, **{"language": ENGINE_LANGUAGE.get(asked["engine"], "python"), **asked})

@@ -29,7 +29,7 @@ from tests.escape.ordinary import Ordinary
 
 MB = 1024 * 1024
 LAG_SECONDS = 1.0
-"""How long the event loop may be busy on a loaded machine of two cores."""
+"""How long the event loop may be busy."""
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
@@ -63,6 +63,7 @@ async def nothing_is_left(rig: Rig, light: MontyEngine | None) -> AsyncIterator[
     await traces.same_as(before, rig.paddock)
 
 
+@pytest.mark.parametrize("rig", ["namespaces"], indirect=True)  # the host alone is asked
 @pytest.mark.parametrize("value", [0, -1, float("nan"), float("inf"), 10**30, "1", None, True, [1]])
 @pytest.mark.parametrize("name", ["wall_seconds", "cpu_seconds", "memory_bytes", "output_bytes", "recursion"])
 async def test_a_limit_that_makes_no_sense_is_refused_before_anything_runs(rig: Rig, name: str, value: Any) -> None:
@@ -128,14 +129,22 @@ async def test_a_signal_is_the_verdict_however_it_was_sent(rig: Rig, how: str, n
 
 
 async def lag(seconds: float) -> float:
-    """The longest that the event loop kept somebody waiting who wanted to be woken at once."""
+    """The longest that the event loop kept somebody waiting who wanted to be woken at once.
+
+    What the kernel let it wait for a core, since others compute too, does not count.
+    """
     longest = 0.0
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        asked = time.monotonic()
+        asked, queued = time.monotonic(), queued_seconds()
         await asyncio.sleep(0.01)
-        longest = max(longest, time.monotonic() - asked - 0.01)
+        longest = max(longest, time.monotonic() - asked - 0.01 - (queued_seconds() - queued))
     return longest
+
+
+def queued_seconds() -> float:
+    """How long this thread has been ready to compute, and waited for a core."""
+    return int(Path("/proc/thread-self/schedstat").read_text().split()[1]) / 1e9
 
 
 FLOODS = {
@@ -346,6 +355,7 @@ SOURCES = {
 """Each as long as code may be."""
 
 
+@pytest.mark.parametrize("rig", ["namespaces"], indirect=True)  # the host alone is asked
 @pytest.mark.parametrize("engine", ["auto", "cpython"])
 @pytest.mark.parametrize("name", SOURCES)
 async def test_hostile_source_is_answered_and_the_loop_goes_on(rig: Rig, name: str, engine: str) -> None:
@@ -368,6 +378,7 @@ async def test_hostile_source_is_answered_and_the_loop_goes_on(rig: Rig, name: s
     assert (await rig.run("1 + 1")).output == 2
 
 
+@pytest.mark.parametrize("rig", ["namespaces"], indirect=True)  # the host alone is asked
 async def test_source_that_is_too_long_is_refused_unread(rig: Rig) -> None:
     with pytest.raises(RequestError):
         await rig.run("x = 1\n" * (1 << 19))
@@ -382,6 +393,7 @@ SWALLOWED = [
 ]
 
 
+@pytest.mark.parametrize("rig", ["namespaces"], indirect=True)  # the host alone is asked
 @pytest.mark.parametrize("code", SWALLOWED)
 async def test_what_the_light_engine_lacks_is_not_swallowed(rig: Rig, code: str) -> None:
     full = await rig.run(code)

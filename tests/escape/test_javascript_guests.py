@@ -66,6 +66,7 @@ SOURCES = {
 }
 
 
+@pytest.mark.parametrize("rig", ["namespaces"], indirect=True)  # what reads it is the same in each
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("name", SOURCES)
 async def test_a_source_that_is_hard_to_read_harms_nobody(rig: Rig, engine: str, name: str) -> None:

@@ -28,6 +28,7 @@ PATIENCE_SECONDS = 10
 MARK = "paddock-escape"
 """Programs have it in the name of everything that they make."""
 PER_GUEST = 2  # the guest and its reaper
+_NUMBER = re.compile(r"\[?\d+\]?")
 OPEN_PER_GUEST = {"socket:": 2, "pipe:": 2, "anon_inode:[pidfd]": 1}
 
 
@@ -37,7 +38,7 @@ class Traces:
 
     processes: int  # those of the host and of its guests, without those that wait
     descriptors: Counter[str]
-    mounts: frozenset[str]
+    mounts: frozenset[bytes]
     marked: frozenset[str]
     temporary: frozenset[str]
     folders: int  # of guests, in memory, without those of guests that wait
@@ -73,13 +74,14 @@ async def settled(paddock: Paddock) -> Traces:
     return _traces(paddock, pools)
 
 
-async def same_as(before: Traces, paddock: Paddock) -> None:
-    """Return when nothing is there that was not there before; it is an error if that takes for ever."""
+async def same_as(before: Traces, paddock: Paddock) -> Traces:
+    """What there is when nothing is there that was not there before; it is an error if that takes for ever."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while _excess(before, now := await settled(paddock)) and time.monotonic() < deadline:
         await asyncio.sleep(0.01)  # the kernel buries a process after it has told of its death
     left = _excess(before, now)
     assert left == {}, left
+    return now
 
 
 def _excess(before: Traces, now: Traces) -> dict[str, object]:
@@ -103,7 +105,8 @@ def _excess(before: Traces, now: Traces) -> dict[str, object]:
 def _traces(paddock: Paddock, pools: list[Pool]) -> Traces:
     guests = [guest for pool in pools for guest in pool._waiting]
     waiting = len(guests)
-    descriptors = Counter(_descriptors())
+    known = [slots for pool in pools if isinstance(slots := pool._bounds._source, Slots)]
+    descriptors = Counter(_descriptors({fd for slots in known for fd in _of_slots(slots)}))
     for kind, count in OPEN_PER_GUEST.items():
         descriptors[kind] -= waiting * count
     descriptors["anon_inode:[pidfd]"] -= sum(guest._pidfd is not None for guest in guests)
@@ -113,17 +116,16 @@ def _traces(paddock: Paddock, pools: list[Pool]) -> Traces:
         if not isinstance(slots, Slots):
             continue
         for parent in dict.fromkeys(slots._parents.values()):
-            found = [group for group in parent.iterdir() if group.is_dir()]
+            found = [entry.path for entry in os.scandir(parent) if entry.is_dir()]
             groups = max(groups, len(found) - len(slots._all))
-            inside = sum(len((group / "cgroup.procs").read_text().split()) for group in found)
+            inside = sum(len(_read(f"{group}/cgroup.procs").split()) for group in found)
             members = max(members, inside - len(pool._waiting))
         descriptors["anon_inode:[eventfd]"] -= sum(slot.oom_fd is not None for slot in slots._all)
-        descriptors.subtract(Counter(_named(fd) for fd in _of_slots(slots)))
     below = set(descendants())
     return Traces(
         processes=len(below) - PER_GUEST * waiting,
         descriptors=descriptors,
-        mounts=frozenset(re.sub(r"^\d+ \d+ ", "", line) for line in _lines("/proc/self/mountinfo")),
+        mounts=frozenset(line.split(b" ", 2)[2] for line in _read("/proc/self/mountinfo").splitlines()),
         marked=frozenset(_marked()),
         temporary=frozenset(path.name for path in Path(tempfile.gettempdir()).iterdir()),
         folders=len(memory_folders()) - waiting,
@@ -136,19 +138,18 @@ def _traces(paddock: Paddock, pools: list[Pool]) -> Traces:
     )
 
 
-def _lines(path: str) -> list[str]:
-    return Path(path).read_text().splitlines()
+def _read(path: str) -> bytes:
+    # Not with pathlib: this is done thousands of times.
+    with open(path, "rb", buffering=0) as file:  # noqa: PTH123
+        return file.read()
 
 
-def _descriptors() -> Iterator[str]:
-    """What is open in this process, without the numbers that differ from one to the next."""
-    for fd in Path("/proc/self/fd").iterdir():
-        with suppress(FileNotFoundError):
-            yield _named(fd.name)
-
-
-def _named(fd: int | str) -> str:
-    return re.sub(r"\[?\d+\]?", "", str(Path(f"/proc/self/fd/{fd}").readlink()))
+def _descriptors(known: set[int]) -> Iterator[str]:
+    """What else is open in this process, without the numbers that differ from one to the next."""
+    for fd in os.listdir("/proc/self/fd"):  # noqa: PTH208
+        if int(fd) not in known:
+            with suppress(FileNotFoundError):
+                yield _NUMBER.sub("", os.readlink(f"/proc/self/fd/{fd}"))  # noqa: PTH115
 
 
 def _of_slots(slots: Slots) -> Iterator[int]:
@@ -187,13 +188,14 @@ def memory_folders() -> list[Path]:
 def _marked() -> Iterator[str]:
     for folder in ("/tmp", "/dev/shm", "/run", "/var/tmp", "/files"):  # noqa: S108
         with suppress(FileNotFoundError):
-            yield from (str(path) for path in Path(folder).iterdir() if MARK in path.name)
-    yield from (line for line in _lines("/proc/net/unix") if MARK in line and "host" not in line)
+            yield from (f"{folder}/{name}" for name in os.listdir(folder) if MARK in name)  # noqa: PTH208
+    sockets = _read("/proc/net/unix").decode(errors="replace").splitlines()
+    yield from (line for line in sockets if MARK in line and "host" not in line)
 
 
 def _numbers() -> list[int]:
     """Of all processes that there are."""
-    return [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208
 
 
 def descendants(root: int | None = None) -> list[int]:
@@ -201,8 +203,7 @@ def descendants(root: int | None = None) -> list[int]:
     parents: dict[int, int] = {}
     for name in _numbers():
         with suppress(FileNotFoundError, ProcessLookupError):
-            stat = Path(f"/proc/{name}/stat").read_text()
-            parents[name] = int(stat.rpartition(")")[2].split()[1])
+            parents[name] = int(_read(f"/proc/{name}/stat").rpartition(b")")[2].split()[1])
     root = root or os.getpid()
     found: list[int] = []
     for pid in parents:

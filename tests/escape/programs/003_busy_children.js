@@ -1,6 +1,6 @@
 // expect: namespaces=timeout; chroot=timeout; confined=timeout
 // engines: node
-// limits: wall_seconds=1.5
+// limits: wall_seconds=0.7
 const { spawn } = require('child_process')
 for (let i = 0; i < 3; i++) {
   try {

@@ -1,5 +1,5 @@
 # expect: namespaces=timeout; chroot=timeout; confined=raised
-# limits: wall_seconds=20 cpu_seconds=1
+# limits: wall_seconds=20 cpu_seconds=0.5
 # why confined: a guest is one process, and fork is refused
 import os
 import time

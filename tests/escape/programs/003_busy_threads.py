@@ -1,5 +1,5 @@
 # expect: namespaces=timeout; chroot=timeout; confined=timeout
-# limits: wall_seconds=20 cpu_seconds=1
+# limits: wall_seconds=20 cpu_seconds=0.5
 # says: cpu_seconds
 import hashlib
 import threading

@@ -1,5 +1,5 @@
 # expect: namespaces=timeout; chroot=timeout; confined=timeout
-# limits: wall_seconds=0.5
+# limits: wall_seconds=0.25
 class Endless:
     def __repr__(self):
         while True:

@@ -1,5 +1,5 @@
 # expect: namespaces=timeout|crashed; chroot=timeout|crashed; confined=timeout|crashed
-# limits: wall_seconds=1.5
+# limits: wall_seconds=0.8
 # The host must not keep answers without end for who does not read them.
 import os
 import socket

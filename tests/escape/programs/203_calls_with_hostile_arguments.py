@@ -1,5 +1,5 @@
 # expect: namespaces=timeout; chroot=timeout; confined=timeout
-# limits: wall_seconds=1
+# limits: wall_seconds=0.5
 import os
 import socket
 import stat
