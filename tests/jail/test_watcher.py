@@ -140,17 +140,61 @@ async def test_a_tree_that_is_no_longer_watched_is_left_alone(watches: Watcher) 
     assert not watched.exceeded.is_set()
 
 
-async def test_a_tree_that_cannot_be_read_counts_as_exceeded(watches: Watcher, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with guest(watches) as (_, watched):
+@pytest.mark.parametrize("error", [PermissionError(13, "Permission denied"), IndexError("of a file that is cut off")])
+async def test_a_tree_that_cannot_be_read_counts_as_exceeded_and_others_are_watched_on(
+    watches: Watcher, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    async with guest(watches) as (_, watched), guest(watches) as (process, other):
 
-        def hidden(_: int) -> None:
-            raise PermissionError(13, "Permission denied")
+        def hidden(root: int) -> dict[int, footprint.Process]:
+            if root != process.pid:
+                raise error
+            return tree(root)
 
         monkeypatch.setattr(watcher, "tree", hidden)
         async with asyncio.timeout(30):
             await watched.exceeded.wait()
-        monkeypatch.undo()
-        assert isinstance(watched.error, PermissionError)
+            assert (watched.error, other.exceeded.is_set()) == (error, False)
+            tell(process, grabs(128) + STAYS)
+            await other.exceeded.wait()
+
+
+async def test_whoever_fails_to_end_a_tree_is_told_again(watches: Watcher, caplog: pytest.LogCaptureFixture) -> None:
+    process = waiting()
+    told_of = 0
+    ended = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def fails_once(_: Watched) -> None:
+        nonlocal told_of
+        told_of += 1
+        if told_of == 1:
+            raise OSError("no")
+        end(process.pid)
+        loop.call_soon_threadsafe(ended.set)
+
+    watches.watch(process.pid, MEGABYTE, fails_once)
+    tell(process, grabs(32) + STAYS)
+    async with asyncio.timeout(30):
+        await ended.wait()
+    assert "could not be ended" in caplog.text
+    process.communicate()
+
+
+def test_a_dead_process_that_is_buried_while_its_threads_are_listed_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = footprint._read
+
+    def dead(path: str) -> bytes:
+        if not path.endswith("/stat"):
+            return read(path)
+        before, _, fields = read(path).rpartition(b")")
+        others = fields.split()[1:]
+        others[16] = b"2"  # threads
+        return before + b") " + b" ".join([b"Z", *others])
+
+    monkeypatch.setattr(footprint, "_read", dead)
+    monkeypatch.setattr(os, "scandir", lambda _: iter(()))
+    assert tree(os.getpid()) == {}
 
 
 async def test_what_is_gone_is_not_watched(watches: Watcher) -> None:

@@ -101,6 +101,8 @@ def _process(pid: int) -> tuple[Process, list[int]]:
     fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
     ticks = sum(map(int, fields[11:15]))  # its own, and those of children that it waited for
     tasks = [pid] if fields[17] == b"1" else [int(entry.name) for entry in os.scandir(f"/proc/{pid}/task")]
+    if not tasks:  # it was buried between the two
+        raise ProcessLookupError(pid)
     memory, task = _memory_of(tasks if fields[0] == b"Z" else [pid])
     return Process(memory, ticks / _TICKS, int(fields[19]), task), tasks
 

@@ -16,6 +16,7 @@ import asyncio
 import contextlib
 import heapq
 import itertools
+import logging
 import os
 import subprocess
 import sys
@@ -25,6 +26,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 
 from paddock.jail.walls.footprint import Process, held_bytes, tree
 
+_log = logging.getLogger(__name__)
 FLOOR_SECONDS = 0.002
 IDLE_SECONDS = 0.01
 CEILING_SECONDS = 0.1
@@ -50,7 +52,7 @@ class Watched:
         self._telling = threading.Lock()
         self._stopped = False
         self.exceeded = asyncio.Event()
-        self.error: OSError | None = None
+        self.error: Exception | None = None
         self.memory_peak_bytes = 0
         self.cpu_seconds = 0.0
 
@@ -64,8 +66,8 @@ class Watched:
             if not seen or seen[self._root].start != self._first[self._root].start:
                 return None
             held = self._held(seen)
-        except OSError as error:
-            # Whatever hides the tree from us must not be a way out of its limit.
+        except Exception as error:  # noqa: BLE001
+            # Whatever hides the tree from us must not be a way out of its limit, nor end the watch over others.
             self.error = error
             self._tell()
             return None
@@ -87,8 +89,8 @@ class Watched:
     def _tell(self) -> None:
         with self._telling:
             if not self._stopped:
-                self._stopped = True
                 self._on_exceeded(self)
+                self._stopped = True
 
     def _held(self, seen: dict[int, Process]) -> int:
         """Bytes above the baseline. Pages shared between processes are told apart only if the plain sum is too much."""
@@ -180,7 +182,11 @@ class Watcher:
                 if self._closing:
                     return
                 watched = heapq.heappop(self._due)[2]
-            again = watched.look()
+            try:
+                again = watched.look()
+            except Exception:  # noqa: BLE001  whoever was told failed: told again, and the watch over others goes on
+                _log.exception("a tree of processes that holds too much could not be ended")
+                again = CEILING_SECONDS
             if again is not None:
                 with self._wake:
                     self._put(time.monotonic() + again, watched)
