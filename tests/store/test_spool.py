@@ -15,6 +15,7 @@ import pytest
 from paddock.cli.keeping import Kept
 from paddock.cli.show import Screen
 from paddock.config import Config, StoreConfig
+from paddock.model.errors import StoreError
 from paddock.model.journal import Intent, Outcome
 from paddock.model.result import RunResult, Usage, Verdict
 from paddock.store import spool as module
@@ -195,3 +196,30 @@ async def test_a_file_larger_than_a_run_writes_is_not_read(path: Path) -> None:
     os.truncate(spool_of(path) / "r_1.jsonl", FILE_BYTES + 1)  # sparse: it takes no room on the disk
     async with Store(path) as store:
         assert await take_in(store, "ada") == 0
+
+
+async def test_a_run_is_seen_by_a_store_only_when_it_is_locked(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spool, seen = Spool(spool_of(path)), []
+    write = os.write
+
+    def look(fd: int, data: memoryview) -> int:
+        seen.append(waiting(spool.folder))
+        return write(fd, data)
+
+    monkeypatch.setattr(os, "write", look)
+    spool.begin(NewRun("r_1", "local", "1", "python"))
+    assert (seen, waiting(spool.folder)) == ([[]], [spool.folder / "r_1.jsonl"])
+    spool.discard()
+
+
+async def test_a_run_that_cannot_be_written_down_leaves_nothing_open(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(fd: int, data: memoryview) -> int:
+        raise OSError(28, "No space left on device")
+
+    spool, before = Spool(spool_of(path)), os.listdir("/proc/self/fd")  # noqa: PTH208
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(StoreError, match=r"cannot write .*r_1\.jsonl: No space left on device"):
+        spool.begin(NewRun("r_1", "local", "1", "python"))
+    assert (os.listdir(spool.folder), os.listdir("/proc/self/fd")) == ([], before)  # noqa: PTH208

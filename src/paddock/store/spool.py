@@ -40,13 +40,17 @@ class Spool(MemoryJournal):
 
     def begin(self, run: NewRun) -> None:
         """Write down that the run begins; StoreError where that cannot be."""
-        path = self._path = self.folder / f"{run.id}{SUFFIX}"
+        path = self.folder / f"{run.id}{SUFFIX}"
+        self._path = path.with_suffix(".new")  # no store looks at it before it is locked
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._fd = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC, 0o600)
+            self._fd = os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC, 0o600)
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             self._write("begin", {"id": run.id, "code": run.code, "language": run.language, "at": time.time()})
+            self._path = self._path.rename(path)
         except OSError as problem:
+            if self._fd is not None:
+                self.discard()
             raise StoreError(f"cannot write {path}: {problem.strerror}") from None
 
     async def intend(self, intent: Intent) -> None:
