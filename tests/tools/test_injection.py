@@ -133,6 +133,7 @@ _LEFT: dict[str, Any] = {"properties": {"limit": {}}, "required": ["limit"]}
     ("schema", "shown", "is_needed"),
     [
         (_ID, _LEFT, True),
+        ({**_ID, "minProperties": 2}, {**_LEFT, "minProperties": 1}, True),
         ({"allOf": [{}, _ID]}, {"allOf": [{}, _LEFT]}, True),
         ({"anyOf": [_ID, {"type": "object"}]}, {"anyOf": [_LEFT, {"type": "object"}]}, False),
         ({"if": {"required": ["limit"]}, "then": _ID}, {"if": {"required": ["limit"]}, "then": _LEFT}, False),

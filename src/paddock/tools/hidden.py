@@ -42,6 +42,8 @@ class _Search:
         if isinstance(properties := schema.get("properties"), Mapping):
             self._note(properties, is_required=False)
             made["properties"] = {name: value for name, value in properties.items() if name not in self._names}
+            if type(least := schema.get("minProperties")) is int:  # the host's count too
+                made["minProperties"] = max(least - len(properties) + len(made["properties"]), 0)
         if isinstance(required := schema.get("required"), list):
             self._note(required, is_required=is_certain)
             made["required"] = self._kept(required)
