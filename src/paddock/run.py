@@ -223,10 +223,11 @@ class Paddock:
         elif plan.engine is not None:
             keeping = Keeping((within and within.artifacts) or self._artifacts, held)
             broker = self._broker(scope, plan.limits.calls, record.run_id, keeping, held)
-            async with self._engine(plan.engine).open(plan) as execution:
+            engine = self._engine(plan.engine)
+            async with engine.open(plan) as execution:
                 record.start()
                 try:
-                    async with asyncio.timeout(plan.limits.wall_seconds + _GRACE_SECONDS):
+                    async with asyncio.timeout(plan.limits.wall_seconds + engine.grace_seconds):
                         await self._execute(execution, broker, keeping, record, held)
                 except TimeoutError:
                     record.end(Verdict.TIMEOUT)
@@ -342,7 +343,6 @@ def _memory_journal() -> Journal:
 
 _END: Any = object()
 _ATTEMPTS = 4  # of a run that the host lost before anything of it was seen
-_GRACE_SECONDS = 0.2  # an engine that can stop its guest by itself does so first, and keeps its interpreter and output
 
 
 async def _answer(

@@ -32,6 +32,9 @@ class Execution(Protocol):
 class Engine(Protocol):
     """Runs one language in one way. Starts on first use; `close` leaves nothing running."""
 
+    grace_seconds: float
+    """How long after the end of its time a run may stop itself, which keeps its interpreter and all of its output."""
+
     def open(self, plan: Plan) -> AbstractAsyncContextManager[Execution]:
         """An interpreter that is ready to run `plan`; the clock of the run starts when the context is entered."""
         ...

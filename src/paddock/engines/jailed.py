@@ -57,6 +57,8 @@ _DISTURBED = "the script disturbed the runtime that it runs in"
 class JailedEngine:
     """A pool of guests that run `runtime`, started on first use."""
 
+    grace_seconds = 0.0
+
     def __init__(
         self,
         config: Config,

@@ -36,6 +36,8 @@ GRACE_SECONDS = 0.2  # past its time, a worker that does not stop by itself is k
 class MontyEngine:
     """A pool of workers, started on first use."""
 
+    grace_seconds = 0.2
+
     def __init__(self, config: Config) -> None:
         self._config = config.monty
         # A worker that stands still outside a script is bound by this alone; no script may run longer.

@@ -13,6 +13,8 @@ from paddock.planning.plan import Plan
 class ScriptedEngine:
     """Plays `events` for every plan. A list without `Finished` is a guest that never ends."""
 
+    grace_seconds = 0.0
+
     def __init__(self, events: Iterable[EngineEvent]) -> None:
         self._events = tuple(events)
         self.opened: list[Plan] = []
