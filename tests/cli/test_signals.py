@@ -39,9 +39,9 @@ def is_running(pid: int) -> bool:
 
 
 @pytest.fixture(params=["monty", "cpython"])
-def spinning(request: pytest.FixtureRequest) -> Iterator[subprocess.Popen[str]]:
+def spinning(request: pytest.FixtureRequest, bare: str) -> Iterator[subprocess.Popen[str]]:
     """A run that has printed its first line and would never end, on either engine."""
-    process = started("run", "-c", SPIN, "--engine", request.param)
+    process = started("run", "-c", SPIN, "--engine", request.param, "--config", bare)
     assert process.stdout is not None
     assert process.stdout.readline() == "started\n"
     yield process
