@@ -83,13 +83,13 @@ def connect(request: pytest.FixtureRequest) -> Connect:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def kept() -> AsyncIterator[Kept]:
-    """What servers of a module's tests stand on, where a store that others have written to does."""
+    """What servers of a module's tests stand on, where a store that others have written to will do."""
     made = Kept()
     yield made
     await made.aclose()
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
+@pytest_asyncio.fixture(loop_scope="module")
 async def serving(kept: Kept) -> Serving:
     """The one with the default configuration."""
     return await kept.of()

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from paddock import Config
+from paddock.server.caller import Sessions
 from paddock.server.serving import Serving
 from paddock.store.connecting import connect, make_file
 from paddock.store.migrating import migrate
@@ -45,7 +46,10 @@ def migrated() -> Path:
 
 
 class Kept:
-    """One for each configuration and its tools, opened where it is first asked for. For tests in one event loop."""
+    """One for each configuration and its tools, opened where it is first asked for. For tests in one event loop.
+
+    Whoever asks finds no session of those who asked before; what is stored is still there.
+    """
 
     def __init__(self) -> None:
         self._opened: list[tuple[object, Serving]] = []
@@ -55,6 +59,7 @@ class Kept:
         asked = (config or Config(), tools)
         for known, serving in self._opened:
             if known == asked:
+                serving.sessions = Sessions()
                 return serving
         serving = await self._until_closed.enter_async_context(opened(config, tools=tools))
         self._opened.append((asked, serving))
