@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from paddock import Config
-from paddock.config import EnvironmentConfig, GuestsConfig
+from paddock.config import GuestsConfig
 from paddock.jail.environment import configured
 from paddock.jail.environment_build import build
+from paddock.model.environments import EnvironmentConfig
 
 BARE = Config(environments={"bare": EnvironmentConfig()}, cpython=GuestsConfig(environment="bare"))
 FILE = '[environments.bare]\npackages = []\npreload = []\n[cpython]\nenvironment = "bare"\n'

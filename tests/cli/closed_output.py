@@ -6,7 +6,7 @@ import sys
 
 opened = sys.stdout
 os.close(1)
-sys.stdout = None  # type: ignore[assignment]
+sys.stdout = None
 try:
     runpy.run_module("paddock", run_name="__main__", alter_sys=True)
 finally:
