@@ -12,8 +12,16 @@ from paddock.jail.environment import configured
 from paddock.jail.environment_build import build
 from paddock.model.environments import EnvironmentConfig
 
-BARE = Config(environments={"bare": EnvironmentConfig()}, cpython=GuestsConfig(environment="bare"))
-FILE = '[environments.bare]\npackages = []\npreload = []\n[cpython]\nenvironment = "bare"\n'
+BARE = Config(environments={"bare": EnvironmentConfig()}, cpython=GuestsConfig("bare", min_waiting=1, max_waiting=1))
+FILE = """
+[environments.bare]
+packages = []
+preload = []
+[cpython]
+environment = "bare"
+min_waiting = 1
+max_waiting = 1
+"""
 
 
 @pytest.fixture(scope="session")

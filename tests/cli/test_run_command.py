@@ -82,8 +82,8 @@ def test_a_syntax_error_points_at_its_place() -> None:
 
 
 def test_a_script_that_never_ends_is_stopped_and_its_output_kept() -> None:
-    message = "the limit wall_seconds = 0.2 was reached: do less work in one run, or ask for a higher limit"
-    ended = paddock("run", "-c", "print('started')\nwhile True:\n    pass", "--timeout", "0.2")
+    message = "the limit wall_seconds = 0.5 was reached: do less work in one run, or ask for a higher limit"
+    ended = paddock("run", "-c", "print('started')\nwhile True:\n    pass", "--timeout", "0.5")
     assert (ended.status, ended.out) == (1, "started\n")
     assert ended.err.endswith(f"timeout: TimeoutError: {message}\n")
 

@@ -67,7 +67,9 @@ def over_http(era: str) -> Connect:
 def over_stdio(era: str, *arguments: str, hear: Any = None) -> AbstractAsyncContextManager[Any]:
     # The SDK hands on a few variables alone, and neither where the store is nor where the code is would be among them.
     environment = dict(os.environ)
-    shutil.copy(migrated(), environment["PADDOCK_STORE__PATH"])
+    store = Path(environment["PADDOCK_STORE__PATH"])
+    if not store.exists():
+        shutil.copy(migrated(), store)
     command, *given = fork.command("-m", "paddock", "mcp", *arguments)
     parameters = StdioServerParameters(command=command, args=given, env=environment)
     return Client(stdio_client(parameters), mode=era, message_handler=hear)
