@@ -68,8 +68,8 @@ def started(*arguments: str, **env: str) -> subprocess.Popen[str]:
     )
 
 
-def on_a_terminal(*arguments: str, **env: str) -> tuple[int, str]:
-    """The status, and what a terminal receives from both streams."""
+def on_a_terminal(*arguments: str, until: str | None = None, **env: str) -> tuple[int, str]:
+    """The status, and what a terminal receives from both streams: all of it, or until it has received that text."""
     import pty
 
     master, slave = pty.openpty()
@@ -85,5 +85,8 @@ def on_a_terminal(*arguments: str, **env: str) -> tuple[int, str]:
         if not data:
             break
         received += data
+        if until is not None and until.encode() in received:
+            process.kill()
+            break
     os.close(master)
     return process.wait(), received.decode().replace("\r\n", "\n")

@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 
 from paddock.jail.environment import Built
+from tests.bare import bare
+
+__all__ = ["bare"]
 
 
 @pytest.fixture(scope="session", autouse=True)

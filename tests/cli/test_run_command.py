@@ -82,8 +82,8 @@ def test_a_syntax_error_points_at_its_place() -> None:
 
 
 def test_a_script_that_never_ends_is_stopped_and_its_output_kept() -> None:
-    message = "the limit wall_seconds = 0.2 was reached: do less work in one run, or ask for a higher limit"
-    ended = paddock("run", "-c", "print('started')\nwhile True:\n    pass", "--timeout", "0.2")
+    message = "the limit wall_seconds = 0.5 was reached: do less work in one run, or ask for a higher limit"
+    ended = paddock("run", "-c", "print('started')\nwhile True:\n    pass", "--timeout", "0.5")
     assert (ended.status, ended.out) == (1, "started\n")
     assert ended.err.endswith(f"timeout: TimeoutError: {message}\n")
 
@@ -157,23 +157,24 @@ def test_an_error_starts_on_a_line_of_its_own_on_a_terminal() -> None:
     assert shown.startswith("50 %\nTraceback (most recent call last):\n")
 
 
-def test_a_program_gets_its_arguments_and_only_its_own_output_is_shown(tmp_path: Path) -> None:
+def test_a_program_gets_its_arguments_and_only_its_own_output_is_shown(tmp_path: Path, bare: str) -> None:
     program = tmp_path / "program.py"
     program.write_text("import sys\nprint(sys.argv)\nif len(sys.argv) > 3: 1 / 0")
-    assert paddock("run", "--script", str(program), "a", "--", "-b") == Ended(0, "['main.py', 'a', '-b']\n", "")
-    failed = paddock("run", "--script", str(program), "a", "b", "c")
+    run = ("run", "--config", bare, "--script")
+    assert paddock(*run, str(program), "a", "--", "-b") == Ended(0, "['main.py', 'a', '-b']\n", "")
+    failed = paddock(*run, str(program), "a", "b", "c")
     assert (failed.status, failed.out) == (1, "['main.py', 'a', 'b', 'c']\n")
     assert failed.err.count("ZeroDivisionError: division by zero\n") == 1
-    assert paddock("run", "--script", "-c", "import sys; print(sys.argv)", "x").out == "['main.py', 'x']\n"
+    assert paddock(*run, "-c", "import sys; print(sys.argv)", "x").out == "['main.py', 'x']\n"
 
 
-def test_the_exit_code_of_a_program_is_in_the_json_document() -> None:
-    ended = paddock("run", "--script", "-c", "import sys; sys.exit(7)", "--json")
+def test_the_exit_code_of_a_program_is_in_the_json_document(bare: str) -> None:
+    ended = paddock("run", "--config", bare, "--script", "-c", "import sys; sys.exit(7)", "--json")
     assert (ended.status, json.loads(ended.out)["exit_code"]) == (1, 7)
 
 
-def test_a_program_that_is_stopped_is_told_of() -> None:
-    ended = paddock("run", "--script", "-c", "while True: pass", "--timeout", "0.3")
+def test_a_program_that_is_stopped_is_told_of(bare: str) -> None:
+    ended = paddock("run", "--config", bare, "--script", "-c", "while True: pass", "--timeout", "0.3")
     assert (ended.status, ended.err.startswith("timeout: TimeoutError: ")) == (1, True)
 
 
@@ -204,11 +205,11 @@ def test_a_terminal_shows_a_build_on_a_line_that_is_gone_afterwards(tmp_path: Pa
     assert shown.endswith("\x1b[2K1\n")
 
 
-def test_a_system_call_that_the_jail_refuses_can_be_named() -> None:
+def test_a_system_call_that_the_jail_refuses_can_be_named(bare: str) -> None:
     code = (
         "import socket\nfor _ in '123':\n    try:\n        socket.socket()\n    except OSError as e:\n        print(e)"
     )
-    ended = paddock("run", "-c", code, "--trace-denied")
+    ended = paddock("run", "-c", code, "--trace-denied", "--config", bare)
     assert (ended.status, ended.out) == (0, "[Errno 1] Operation not permitted\n" * 3)
     assert ended.err == "denied: socket(0x2, 0x80001)\n"
 

@@ -6,6 +6,7 @@ import json
 import signal
 import stat
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +86,7 @@ def test_a_run_whose_command_was_killed_is_lost_and_its_journal_whole(store: Sto
     process = store.started("run", "-c", call, "--mcp-config", servers(tmp_path))
     while not begun.exists():
         assert process.poll() is None, process.communicate()
+        time.sleep(0.01)
     assert store.paddock("runs", "list").out == "No runs are stored yet.\n"  # it goes on, and is left alone
     process.kill()
     process.communicate(timeout=60)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,13 @@ import pytest
 from tests.cli.command import COMMAND, EMPTY, Ended, environment, on_a_terminal, paddock
 
 COMMANDS = [["run", "-c", "1"], ["lint", "-c", "1"], ["doctor"], ["demo"], ["--version"], ["--help"], ["run", "--help"]]
+NO_JAIL = {"PADDOCK_JAIL__PROFILE": "confined"}
+"""With this `doctor` starts one engine instead of four, and has as much to say."""
 named = pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
+
+
+def settings(arguments: Sequence[str]) -> dict[str, str]:
+    return environment(**NO_JAIL) if "doctor" in arguments else environment()
 
 
 def in_a_shell(before: str, *arguments: str, redirect: str = "") -> Ended:
@@ -21,7 +28,7 @@ def in_a_shell(before: str, *arguments: str, redirect: str = "") -> Ended:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         cwd=EMPTY,
-        env=environment(),
+        env=settings(arguments),
         timeout=60,
         check=False,
     )
@@ -51,7 +58,7 @@ def test_a_reader_that_has_gone_ends_the_command_quietly(arguments: list[str]) -
         stdout=writing,
         stderr=subprocess.PIPE,
         cwd=EMPTY,
-        env=environment(),
+        env=settings(arguments),
         timeout=60,
         check=False,
     )
@@ -84,10 +91,11 @@ def test_lint_with_too_few_files_does_not_blame_ruff() -> None:
 
 
 def test_a_terminal_gets_colours_and_with_no_color_no_style_at_all() -> None:
-    assert "\x1b[1m" in on_a_terminal("doctor")[1]
-    for command in ("doctor", "demo"):
-        status, shown = on_a_terminal(command, NO_COLOR="1")
-        assert (status, "\x1b" in shown) == (0, False)
+    assert "\x1b[1m" in on_a_terminal("doctor", **NO_JAIL)[1]
+    status, shown = on_a_terminal("doctor", NO_COLOR="1", **NO_JAIL)
+    assert (status, "\x1b" in shown) == (0, False)
+    _, shown = on_a_terminal("demo", until="\r\n5. ", NO_COLOR="1")  # four examples, of every kind of part
+    assert ("\n5. " in shown, "\x1b" in shown) == (True, False)
 
 
 def test_a_script_and_its_inputs_may_come_from_a_pipe() -> None:

@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from tests.cli.command import COMMAND, EMPTY, Ended, environment, on_a_terminal, paddock, started
+from tests.cli.command import COMMAND, EMPTY, SECONDS, Ended, environment, on_a_terminal, paddock, started
 from tests.cli.test_signals import children, is_running
+from tests.forks import fork
 from tests.tools.upstreams import hostile, plain
 
 NONE_CONFIGURED = (
@@ -286,26 +287,41 @@ def _until_it_has_children(process: subprocess.Popen[str]) -> list[int]:
     while not (found := children(process.pid)):
         assert time.monotonic() < deadline, "no server was started"
         assert process.poll() is None, "the command ended by itself"
+        time.sleep(0.01)
     return found
 
 
-@pytest.mark.parametrize(
-    "arguments", [["list"], ["search", "add"], ["show", "plain.add"], ["stubs"], ["call", "plain.echo"]], ids=" ".join
-)
+EACH = [["list"], ["search", "add"], ["show", "plain.add"], ["stubs"], ["call", "plain.echo", "--input", 'text="x"']]
+
+
+@pytest.mark.parametrize("arguments", EACH, ids=" ".join)
 def test_a_reader_that_has_gone_ends_the_command_quietly(tmp_path: Path, arguments: list[str]) -> None:
-    if arguments[0] == "call":
-        arguments = [*arguments, "--input", 'text="x"']
     mcp = configured(tmp_path, plain=plain())
     reading, writing = os.pipe()
     os.close(reading)
     given: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stderr": subprocess.PIPE, "cwd": EMPTY}
-    command = [*COMMAND, "tools", *arguments, "--mcp-config", mcp]
-    ran = subprocess.run(command, stdout=writing, env=environment(), timeout=60, check=False, **given)
+    asked = ["tools", *arguments, "--mcp-config", mcp]
+    ran = subprocess.run(
+        fork.command("-m", "paddock", *asked), stdout=writing, env=environment(), timeout=60, check=False, **given
+    )
     os.close(writing)
     assert (ran.returncode, ran.stderr) == (141, b"")
-    closed = subprocess.run(
-        ["/bin/bash", "-c", 'exec "$@" >&-', "bash", *command], env=environment(), timeout=60, check=False, **given
-    )
+
+
+@pytest.mark.parametrize("arguments", EACH, ids=" ".join)
+def test_without_a_standard_output_the_command_does_its_work_and_is_silent(
+    tmp_path: Path, arguments: list[str]
+) -> None:
+    asked = ["tools", *arguments, "--mcp-config", configured(tmp_path, plain=plain())]
+    status, _, err = fork.run(["-m", "tests.cli.closed_output", *asked], cwd=EMPTY, env=environment(), seconds=SECONDS)
+    assert (status, err) == (0, b"")
+
+
+def test_without_one_from_the_start_it_is_silent_too(tmp_path: Path) -> None:
+    asked = ["tools", "list", "--mcp-config", configured(tmp_path, plain=plain())]
+    given: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stderr": subprocess.PIPE, "cwd": EMPTY}
+    shell = ["/bin/bash", "-c", 'exec "$@" >&-', "bash", *COMMAND, *asked]
+    closed = subprocess.run(shell, env=environment(), timeout=60, check=False, **given)
     assert (closed.returncode, closed.stderr) == (0, b"")
 
 

@@ -40,7 +40,7 @@ async def ran(command: list[str], results: Path) -> dict[str, list[str]]:
     process = await asyncio.create_subprocess_exec(
         *command,
         *options,
-        env=os.environ | environment(),
+        env=os.environ | environment() | {"NODE_COMPILE_CACHE": str(results.parent / "compiled")},
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
     )

@@ -14,6 +14,7 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from paddock.cli.serve import PORT
+from tests.docs.forked import path_with_paddock
 from tests.docs.pages import ROOT, blocks
 
 CLIENTS = ("Claude Desktop", "Claude Code", "Cursor", "VS Code")
@@ -35,10 +36,10 @@ STARTED = [entry for entry in entries() if "command" in entry]
 REACHED = [entry for entry in entries() if "url" in entry]
 
 
-def settings(folder: Path) -> dict[str, str]:
+def settings(folder: Path, path: str) -> dict[str, str]:
     """What a server is started with, so that it is this tree's and leaves nothing behind."""
     own = {"PADDOCK_STORE__PATH": str(folder / "paddock.db"), "PADDOCK_ARTIFACTS__URL": f"file://{folder}/objects"}
-    return os.environ | own | {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
+    return os.environ | own | {"PATH": path}
 
 
 def test_every_client_has_a_row_and_its_block() -> None:
@@ -50,7 +51,8 @@ def test_every_client_has_a_row_and_its_block() -> None:
 @pytest.mark.parametrize("entry", STARTED, ids=lambda entry: entry.get("type", "plain"))
 @pytest.mark.parametrize("era", ["2026-07-28", "legacy"])
 async def test_the_command_starts_a_server_that_runs_code(entry: dict[str, Any], era: str, tmp_path: Path) -> None:
-    command = StdioServerParameters(command=entry["command"], args=entry["args"], env=settings(tmp_path))
+    env = settings(tmp_path, path_with_paddock(tmp_path))
+    command = StdioServerParameters(command=entry["command"], args=entry["args"], env=env)
     async with Client(stdio_client(command), mode=era) as client:
         result = await client.call_tool("run_code", {"code": "1 + 1"})
     assert (result.is_error, result.structured_content["output"]) == (False, 2)
@@ -59,7 +61,8 @@ async def test_the_command_starts_a_server_that_runs_code(entry: dict[str, Any],
 @pytest.mark.parametrize("entry", REACHED, ids=lambda entry: entry["url"])
 async def test_the_address_is_where_serve_listens(entry: dict[str, Any], tmp_path: Path) -> None:
     command = ["paddock", "serve", "--port", "0"]  # its own port may be taken
-    with subprocess.Popen(command, text=True, stdout=subprocess.PIPE, env=settings(tmp_path)) as process:
+    env = settings(tmp_path, f"{BIN}{os.pathsep}{os.environ['PATH']}")  # the command that is installed, not a fork
+    with subprocess.Popen(command, text=True, stdout=subprocess.PIPE, env=env) as process:
         assert process.stdout is not None
         try:
             address = process.stdout.readline().split(" at ")[1].split(". ")[0]

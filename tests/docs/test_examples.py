@@ -6,11 +6,9 @@ import ast
 import contextlib
 import inspect
 import io
-import os
 import re
 import shlex
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +17,9 @@ import pytest
 from paddock import File, Paddock, RunResult
 from tests import envelopes
 from tests.cli.command import environment
+from tests.docs.forked import path_with_paddock
 from tests.docs.pages import PAGES, Block, blocks, name
 
-BIN = Path(sys.executable).parent
 RUNNABLE = ("paddock ", "echo ", "PADDOCK_", "cat ", "printf ")
 OWN_DATA = ("paddock env ", "paddock definitions ")
 DRAWN = frozenset({"python", "text", "console", "toml", "json", "sh", "js", "ts"})
@@ -131,13 +129,12 @@ def answers(commands: list[str], folder: Path) -> list[str]:
     own = f"PADDOCK_DATA_DIRECTORY={folder}/data "  # environments that may be removed, definitions that are saved
     commands = [f"{own}{command}" if command.startswith(OWN_DATA) else command for command in commands]
     lines = [f"{command}\nstatus=$?; printf '\\036'; (exit $status)" for command in commands]
-    path = f"{BIN}{os.pathsep}{os.environ['PATH']}"
     ended = subprocess.run(
         ["/bin/bash", "-c", "exec 2>&1\n" + "\n".join(lines)],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         cwd=folder,
-        env=environment(PATH=path, PADDOCK_STORE__PATH=f"{folder}/store/paddock.db"),
+        env=environment(PATH=path_with_paddock(folder), PADDOCK_STORE__PATH=f"{folder}/store/paddock.db"),
         timeout=120,
         check=False,
     )

@@ -10,24 +10,34 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
+import pytest_asyncio
 from mcp import Client
 
 from paddock import Config
 from paddock.definitions.definition import Definition, shipped
 from paddock.server.mcp import server
 from tests.server.conftest import ERAS, opened, over_stdio, served
+from tests.server.kept import Kept
 from tests.tools.upstreams import shop
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 SHIPPED = shipped("code_execution")
 SHOP = shop()
 CONFIG = Config(upstreams={"shop": SHOP})
 FUNCTIONS = ["orders", "customer", "inventory", "refund", "shipping_quote"]
 NEVER = "while True:\n    pass"
+kept = Kept()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module", autouse=True)
+async def _closed() -> AsyncIterator[None]:
+    yield
+    await kept.aclose()
 
 
 @asynccontextmanager
-async def connected(definition: Definition = SHIPPED, config: Config | None = None, **tools: Any) -> AsyncIterator[Any]:
-    async with opened(config, **tools) as serving, Client(server(serving, [definition]), mode="legacy") as client:
+async def connected(definition: Definition = SHIPPED, config: Config | None = None) -> AsyncIterator[Any]:
+    async with Client(server(await kept.of(config), [definition]), mode="legacy") as client:
         yield client
 
 
@@ -65,7 +75,8 @@ async def test_it_is_the_same_tool_over_http_and_over_stdio_in_both_eras(way: st
             async with over_stdio(era, "--definitions", "code_execution") as made:
                 yield made
         else:
-            async with opened() as serving, served(serving, SHIPPED) as address, Client(address, mode=era) as made:
+            serving = await kept.of()
+            async with served(serving, SHIPPED) as address, Client(address, mode=era) as made:
                 yield made
 
     async with client() as connection:
@@ -249,7 +260,7 @@ async def test_a_tool_without_types_takes_and_gives_anything() -> None:
     async def untyped(what: dict[str, Any]) -> Any:
         return what
 
-    async with connected(tools=[untyped]) as client:
+    async with opened(tools=[untyped]) as serving, Client(server(serving, [SHIPPED]), mode="legacy") as client:
         code = "(await untyped({'what': {'a': {'b': 1}}}))['a']['b']"
         assert await called(client, code=code) == worked(1, functions=["untyped"])
 
@@ -285,7 +296,7 @@ async def test_limits_are_never_above_those_of_the_installation() -> None:
         assert await called(client, code="1") == worked(1)
 
 
-def test_the_shipped_limits_and_caps_are_those_of_the_contract() -> None:
+async def test_the_shipped_limits_and_caps_are_those_of_the_contract() -> None:
     limits: Mapping[str, Any] = {"wall_seconds": 5, "memory_bytes": 128 * 2**20, "calls": 100, "recursion": 50}
     caps: Mapping[str, Any] = {"wall_seconds": 15, "memory_bytes": 256 * 2**20, "calls": 100, "recursion": 100}
     assert SHIPPED.limits == {**limits, "output_bytes": 2**20}

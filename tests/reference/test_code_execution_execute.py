@@ -10,6 +10,7 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
+import pytest_asyncio
 from mcp import Client
 
 from paddock import Config
@@ -19,8 +20,10 @@ from paddock.model.limits import CAPS
 from paddock.server.mcp import server
 from tests.envelopes import problems
 from tests.server.conftest import ERAS, opened, over_stdio, served
+from tests.server.kept import Kept
 from tests.tools.upstreams import seeing, shop
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 NAME = "code-execution_execute"
 SHOP = Config(upstreams={"shop": shop()})
 CONNECTED = Config(
@@ -32,17 +35,25 @@ CONNECTED = Config(
         ]
     },
 )
+kept = Kept()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module", autouse=True)
+async def _closed() -> AsyncIterator[None]:
+    yield
+    await kept.aclose()
 
 
 @asynccontextmanager
 async def connected(config: Config | None = None) -> AsyncIterator[Any]:
-    async with opened(config) as serving, Client(server(serving, [shipped(NAME)])) as client:
+    async with Client(server(await kept.of(config), [shipped(NAME)])) as client:
         yield client
 
 
 @asynccontextmanager
 async def connected_over_http(era: str) -> AsyncIterator[Any]:
-    async with opened() as serving, served(serving, shipped(NAME)) as address, Client(address, mode=era) as client:
+    serving = await kept.of()
+    async with served(serving, shipped(NAME)) as address, Client(address, mode=era) as client:
         yield client
 
 

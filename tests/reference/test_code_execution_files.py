@@ -12,8 +12,10 @@ from mcp import Client
 from paddock.definitions.definition import shipped
 from paddock.server import files
 from paddock.server.mcp import server
-from tests.server.conftest import ERAS, opened, over_stdio, served
+from paddock.server.serving import Serving
+from tests.server.conftest import ERAS, over_stdio, served
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 NAMES = "[f['file_name'] for f in files]"
 READ = """
 from pathlib import Path
@@ -38,8 +40,8 @@ async def output(client: Any, code: str, **arguments: Any) -> Any:
     return values["output"] if values["success"] else values["error"]
 
 
-async def test_files_stay_attached_until_they_are_detached_and_are_artifacts() -> None:
-    async with opened() as serving, in_memory(serving) as client:
+async def test_files_stay_attached_until_they_are_detached_and_are_artifacts(serving: Serving) -> None:
+    async with in_memory(serving) as client:
         assert await output(client, "files") == []
         first = await called(client, "attach_file", file_name="a.csv", content="größe\n1\n")
         second = await called(client, "attach_file", file_name="a.csv", base64="AP8=", file_type="image/png")
@@ -54,8 +56,8 @@ async def test_files_stay_attached_until_they_are_detached_and_are_artifacts() -
         assert (await called(client, "read_artifact", ref=ids[0]))["content"] == "größe\n1\n"
 
 
-async def test_an_artifact_is_attached_by_its_name_and_a_run_may_name_others() -> None:
-    async with opened() as serving, in_memory(serving) as client:
+async def test_an_artifact_is_attached_by_its_name_and_a_run_may_name_others(serving: Serving) -> None:
+    async with in_memory(serving) as client:
         made = await called(client, "write_artifact", filename="b.txt", content="b")
         await output(client, "await create_artifact('c.txt', 'c', 'txt')")
         attached = await called(client, "attach_file", artifact="b.txt")
@@ -64,8 +66,8 @@ async def test_an_artifact_is_attached_by_its_name_and_a_run_may_name_others() -
         assert await output(client, NAMES) == ["b.txt"]
 
 
-async def test_what_a_script_writes_is_gone_and_what_is_not_there_is_not_found() -> None:
-    async with opened() as serving, in_memory(serving) as client:
+async def test_what_a_script_writes_is_gone_and_what_is_not_there_is_not_found(serving: Serving) -> None:
+    async with in_memory(serving) as client:
         await called(client, "attach_file", file_name="a.txt", content="a")
         write = "from pathlib import Path\nPath('/tmp/x').write_text('1')\nPath('/tmp/x').read_text()"
         assert await output(client, write) == "1"
@@ -75,8 +77,8 @@ async def test_what_a_script_writes_is_gone_and_what_is_not_there_is_not_found()
         assert await output(client, "open(files[0]['path']).read()") == "a"
 
 
-async def test_a_name_is_data_and_never_a_path() -> None:
-    async with opened() as serving, in_memory(serving) as client:
+async def test_a_name_is_data_and_never_a_path(serving: Serving) -> None:
+    async with in_memory(serving) as client:
         await called(client, "attach_file", file_name="../../etc/passwd", content="mine")
         paths = "from pathlib import Path\n[[f['path'], Path(f['path']).read_text()] for f in files]"
         assert await output(client, paths) == [["/files/passwd", "mine"]]
@@ -95,16 +97,18 @@ async def test_a_name_is_data_and_never_a_path() -> None:
         ("detach_file", {"element_id": "nothing"}, "no file 'nothing' is attached"),
     ],
 )
-async def test_what_cannot_be_attached_is_told(tool: str, arguments: dict[str, Any], said: str) -> None:
-    async with opened() as serving, in_memory(serving) as client:
+async def test_what_cannot_be_attached_is_told(
+    serving: Serving, tool: str, arguments: dict[str, Any], said: str
+) -> None:
+    async with in_memory(serving) as client:
         values = await called(client, tool, **arguments)
         assert (values["success"], said in values["error"], await output(client, "files")) == (False, True, [])
 
 
-async def test_so_many_files_and_bytes_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_so_many_files_and_bytes_and_no_more(serving: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "ATTACHED", 2)
     monkeypatch.setattr(files, "RUN_BYTES", 5)
-    async with opened() as serving, in_memory(serving) as client:
+    async with in_memory(serving) as client:
         await called(client, "attach_file", file_name="a", content="123")
         await called(client, "attach_file", file_name="b", content="456")
         assert "the most there may be" in (await called(client, "attach_file", file_name="c", content=""))["error"]
@@ -120,9 +124,8 @@ async def test_over_stdio_a_connection_is_a_session(era: str) -> None:
         assert await output(client, NAMES) == ["a.txt"]
 
 
-async def test_over_http_each_session_has_its_own() -> None:
+async def test_over_http_each_session_has_its_own(serving: Serving) -> None:
     async with (
-        opened() as serving,
         served(serving, shipped("code_execution")) as address,
         Client(address, mode="legacy") as one,
         Client(address, mode="legacy") as other,
@@ -131,9 +134,8 @@ async def test_over_http_each_session_has_its_own() -> None:
         assert (await output(one, NAMES), await output(other, NAMES)) == (["a.txt"], [])
 
 
-async def test_without_a_session_a_file_is_kept_and_each_run_names_it() -> None:
+async def test_without_a_session_a_file_is_kept_and_each_run_names_it(serving: Serving) -> None:
     async with (
-        opened() as serving,
         served(serving, shipped("code_execution")) as address,
         Client(address, mode=ERAS[0]) as client,
     ):
@@ -143,9 +145,9 @@ async def test_without_a_session_a_file_is_kept_and_each_run_names_it() -> None:
         assert await output(client, NAMES, files=[made["element_id"]]) == ["a.txt"]
 
 
-async def test_a_definition_without_files_gives_none_and_has_no_tools_for_them() -> None:
+async def test_a_definition_without_files_gives_none_and_has_no_tools_for_them(serving: Serving) -> None:
     definition = replace(shipped("code_execution"), includes_files=False)
-    async with opened() as serving, Client(server(serving, [definition]), mode="legacy") as client:
+    async with Client(server(serving, [definition]), mode="legacy") as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert {"attach_file", "detach_file"} & tools.keys() == set()
         assert tools["code_execution"].input_schema["properties"].keys() == {"code", "inputs"}

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
-import pytest_asyncio
 from mcp import Client
 
 from paddock import Config
@@ -20,19 +18,14 @@ from paddock.model.limits import Limits
 from paddock.model.result import RunError, RunResult, Usage, Verdict
 from paddock.server.mcp import server
 from paddock.server.serving import Serving
+from tests.bare import BARE
 from tests.envelopes import problems
 from tests.reference.programs import CHILDREN, REACHES, Reach, called, within
-from tests.server.conftest import _stored_apart, opened  # noqa: F401  a fixture
+from tests.server.kept import Kept, opened
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 MOST = 65_536
 DESCRIPTION_TOKENS = 260
-
-
-@pytest_asyncio.fixture(loop_scope="module", scope="module")
-async def serving() -> AsyncIterator[Serving]:
-    async with opened() as made:
-        yield made
 
 
 async def told(serving: Serving, language: str, code: str) -> str:
@@ -116,14 +109,16 @@ async def test_a_stream_of_white_space_is_empty(serving: Serving) -> None:
         ("node", "console.log('so far'); setInterval(() => {}, 1000)"),
     ],
 )
-async def test_a_program_that_takes_too_long_is_said_to_and_what_it_printed_is_kept(language: str, code: str) -> None:
-    async with opened(within(wall_seconds=2.0)) as serving:
-        text = await told(serving, language, code)
+async def test_a_program_that_takes_too_long_is_said_to_and_what_it_printed_is_kept(
+    kept: Kept, language: str, code: str
+) -> None:
+    text = await told(await kept.of(within(wall_seconds=2.0)), language, code)
     assert text == f"{heading(language, 'N/A')}\n⚠️ **TIMED OUT** after 2 seconds.\n\n### stdout\n```\nso far\n```"
 
 
 async def test_its_processor_time_may_be_what_ran_out() -> None:
-    async with opened(within(cpu_seconds=1.0)) as serving:
+    allowed = within(cpu_seconds=1.0)
+    async with opened(replace(allowed, environments=BARE.environments, cpython=BARE.cpython)) as serving:
         text = await told(serving, "python", "while True: pass")
     assert "\n⚠️ **TIMED OUT** after 1 seconds of processor time.\n" in text
 
@@ -246,9 +241,8 @@ async def test_there_is_no_network_and_no_other_tool(serving: Serving) -> None:
         ("node", "console.log('so far'); Buffer.alloc(1 << 30, 1)"),
     ],
 )
-async def test_a_program_that_was_ended_for_want_of_memory_is_told_why(language: str, code: str) -> None:
-    async with opened(within(memory_bytes=100 << 20)) as serving:
-        text = await told(serving, language, code)
+async def test_a_program_that_was_ended_for_want_of_memory_is_told_why(kept: Kept, language: str, code: str) -> None:
+    text = await told(await kept.of(within(memory_bytes=100 << 20)), language, code)
     assert text == (
         f"{heading(language, 'N/A')}\n### stdout\n```\nso far\n```\n\n### stderr\n```\n"
         "Out of memory: the limit of 100 MB was reached.\n```"

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 from mcp import Client
 
 from paddock import Config
@@ -19,8 +18,10 @@ from paddock.server.serving import Serving
 from tests.envelopes import problems
 from tests.reference.test_session_state import CLEAN, NONE, SWAPPED, speaking
 from tests.server.conftest import ERAS, opened, over_stdio, served
+from tests.server.kept import Kept
 from tests.tools.upstreams import seeing
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 EXECUTE = shipped("execute")
 SEEING = seeing()
 SETTINGS = f"""
@@ -58,17 +59,16 @@ ORDERS = "return (await call_tool('it.orders', {'limit': 1}))['arguments'].get('
 ITEMS = "return (await call_tool('it.items', {}))['arguments']"
 
 
-@pytest.fixture
-def settings(tmp_path: Path) -> Path:
-    file = tmp_path / "paddock.toml"
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("settings") / "paddock.toml"
     file.write_text(SETTINGS)
     return file
 
 
-@asynccontextmanager
-async def holding(settings: Path) -> AsyncIterator[Serving]:
-    async with opened(Config.load(settings, {})) as serving:
-        yield serving
+@pytest_asyncio.fixture(loop_scope="module")
+async def holding(kept: Kept, settings: Path) -> Serving:
+    return await kept.of(Config.load(settings, {}))
 
 
 async def gives(client: Any, name: str, **arguments: Any) -> Any:
@@ -85,8 +85,8 @@ async def fails(client: Any, name: str, **arguments: Any) -> dict[str, Any]:
     return said
 
 
-async def test_each_field_has_its_setter_and_set_context_takes_at_least_one_of_them(settings: Path) -> None:
-    async with holding(settings) as serving, Client(server(serving, [EXECUTE])) as client:
+async def test_each_field_has_its_setter_and_set_context_takes_at_least_one_of_them(holding: Serving) -> None:
+    async with Client(server(holding, [EXECUTE])) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         empty = await fails(client, "set_context")
         wrong = await fails(client, "set_region", region="mars")
@@ -120,10 +120,9 @@ async def test_over_stdio_what_is_set_rides_every_later_call_of_the_session(sett
     assert inside == after == {"region": "eu", "PCID": "conn_1"}
 
 
-async def test_over_http_an_older_era_keeps_it_for_its_session_and_for_no_other(settings: Path) -> None:
+async def test_over_http_an_older_era_keeps_it_for_its_session_and_for_no_other(holding: Serving) -> None:
     async with (
-        holding(settings) as serving,
-        served(serving, EXECUTE) as address,
+        served(holding, EXECUTE) as address,
         Client(address, mode="legacy") as one,
         Client(address, mode="legacy") as other,
     ):
@@ -134,7 +133,7 @@ async def test_over_http_an_older_era_keeps_it_for_its_session_and_for_no_other(
 
 @pytest.mark.parametrize("engine", ["auto", "cpython"])
 async def test_without_a_session_it_is_set_inside_the_script_and_holds_for_that_run(
-    settings: Path, engine: str
+    holding: Serving, engine: str
 ) -> None:
     more = "import secrets\n" if engine == "cpython" else ""
     code = (
@@ -144,8 +143,7 @@ async def test_without_a_session_it_is_set_inside_the_script_and_holds_for_that_
         "return {'found': found, 'same': before == await call_tool('get_session_state', {}), 'state': before}"
     )
     async with (
-        holding(settings) as serving,
-        served(serving, EXECUTE) as address,
+        served(holding, EXECUTE) as address,
         Client(address, mode="2026-07-28") as client,
     ):
         outside = await fails(client, "set_active_identity", identity_id="id_9")
@@ -155,8 +153,8 @@ async def test_without_a_session_it_is_set_inside_the_script_and_holds_for_that_
     assert "inside the script" in outside["hints"][0]
 
 
-async def test_another_token_clears_what_was_set_at_once_until_it_is_set_anew(settings: Path) -> None:
-    async with holding(settings) as serving, speaking(serving) as (client, session):
+async def test_another_token_clears_what_was_set_at_once_until_it_is_set_anew(holding: Serving) -> None:
+    async with speaking(holding) as (client, session):
 
         async def call(token: str, name: str, **arguments: Any) -> Any:
             headers = {"mcp-session-id": session, "authorization": f"Bearer {token}"}
@@ -174,17 +172,17 @@ async def test_another_token_clears_what_was_set_at_once_until_it_is_set_anew(se
         assert await call("second", "execute", code=ORDERS) == "id_of_the_second"
 
 
-async def test_nobody_passes_context_by_hand(settings: Path) -> None:
+async def test_nobody_passes_context_by_hand(holding: Serving) -> None:
     code = "await call_tool('it.orders', {'limit': 1, 'identity_id': 'mine'})"
-    async with holding(settings) as serving, Client(server(serving, [EXECUTE])) as client:
+    async with Client(server(holding, [EXECUTE])) as client:
         await gives(client, "set_active_identity", identity_id="id_1")
         said = await fails(client, "execute", code=code)
     assert (said["error_kind"], said["error_code"]) == ("mcp_input_validation", "CONTEXT_NOT_ALLOWED")
     assert said["tool"] == "it.orders"
 
 
-async def test_a_connection_is_chosen_for_the_session_by_its_id(settings: Path) -> None:
-    async with holding(settings) as serving, Client(server(serving, [EXECUTE])) as client:
+async def test_a_connection_is_chosen_for_the_session_by_its_id(holding: Serving) -> None:
+    async with Client(server(holding, [EXECUTE])) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         before = await gives(client, "execute", code=ITEMS)
         await gives(client, "select_connections", it="second")
@@ -235,9 +233,9 @@ async def test_a_run_that_goes_on_keeps_the_session_that_it_began_in(settings: P
         assert await running == ["id_of_the_first", CLEAN]
 
 
-async def test_other_code_tools_have_the_setters_too_where_there_is_something_to_set(settings: Path) -> None:
+async def test_other_code_tools_have_the_setters_too_where_there_is_something_to_set(holding: Serving) -> None:
     native = shipped("run_code")
-    async with holding(settings) as serving, Client(server(serving, [native])) as client:
+    async with Client(server(holding, [native])) as client:
         await gives(client, "set_active_identity", identity_id="id_1")
         assert (await gives(client, "run_code", code=ORDERS))["output"] == "id_1"
     async with opened() as serving, Client(server(serving, [native])) as client:
@@ -247,8 +245,8 @@ async def test_other_code_tools_have_the_setters_too_where_there_is_something_to
 @pytest.mark.parametrize(
     "value", ["", "a\nb", "a\n", "a\r\nHost: evil", "a\x00", "\x7f", "x" * 513, 1, None, ["a"], {"a": 1}]
 )
-async def test_a_value_that_could_do_harm_where_it_is_added_is_not_taken(settings: Path, value: Any) -> None:
-    async with holding(settings) as serving, Client(server(serving, [EXECUTE]), mode="legacy") as client:
+async def test_a_value_that_could_do_harm_where_it_is_added_is_not_taken(holding: Serving, value: Any) -> None:
+    async with Client(server(holding, [EXECUTE]), mode="legacy") as client:
         await gives(client, "set_active_identity", identity_id="before")
         for tool in ("set_active_identity", "set_context"):
             said = await fails(client, tool, identity_id=value)

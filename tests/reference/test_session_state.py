@@ -17,6 +17,8 @@ from paddock.server.mcp import server
 from paddock.server.serving import Serving
 from tests.server.conftest import ERAS, _stored_apart, opened, over_stdio, served
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
 __all__ = ["_stored_apart"]
 EXECUTE = shipped("execute")
 CLEAN = {"session_present": True, "state_scope": "session", "state_reason": None}
@@ -41,14 +43,14 @@ async def test_a_connection_over_stdio_is_one_session(era: str) -> None:
 
 
 @pytest.mark.parametrize(("era", "state"), [("legacy", CLEAN), ("2026-07-28", NONE)])
-async def test_over_http_only_the_older_eras_have_one(era: str, state: dict[str, Any]) -> None:
-    async with opened() as serving, served(serving, EXECUTE) as address, Client(address, mode=era) as client:
+async def test_over_http_only_the_older_eras_have_one(serving: Serving, era: str, state: dict[str, Any]) -> None:
+    async with served(serving, EXECUTE) as address, Client(address, mode=era) as client:
         assert await states(client) == [state] * 3
 
 
-async def test_a_header_of_the_clients_own_makes_no_session() -> None:
+async def test_a_header_of_the_clients_own_makes_no_session(serving: Serving) -> None:
     headers = {"mcp-session-id": "made-up"}
-    async with opened() as serving, served(serving, EXECUTE) as address, httpx.AsyncClient(headers=headers) as web:
+    async with served(serving, EXECUTE) as address, httpx.AsyncClient(headers=headers) as web:
         from mcp.client.streamable_http import streamable_http_client
 
         async with Client(streamable_http_client(address, http_client=web), mode="2026-07-28") as client:
@@ -78,8 +80,8 @@ async def speaking(serving: Serving) -> AsyncIterator[tuple[Speaking, str]]:
         yield client, session
 
 
-async def test_another_token_in_the_middle_of_a_session_finds_nothing_of_the_old_ones() -> None:
-    async with opened() as serving, speaking(serving) as (client, session):
+async def test_another_token_in_the_middle_of_a_session_finds_nothing_of_the_old_ones(serving: Serving) -> None:
+    async with speaking(serving) as (client, session):
 
         async def call(token: str, name: str, **arguments: Any) -> Any:
             headers = {"mcp-session-id": session, "authorization": f"Bearer {token}"}
@@ -95,10 +97,10 @@ async def test_another_token_in_the_middle_of_a_session_finds_nothing_of_the_old
         assert await call("first", "get_session_state") == SWAPPED
 
 
-async def test_it_takes_no_arguments_and_its_answer_fits_its_schema() -> None:
+async def test_it_takes_no_arguments_and_its_answer_fits_its_schema(serving: Serving) -> None:
     import jsonschema_rs
 
-    async with opened() as serving, Client(server(serving, [EXECUTE])) as client:
+    async with Client(server(serving, [EXECUTE])) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         result = await client.call_tool("get_session_state", {})
         wrong = await client.call_tool("execute", {"code": "await call_tool('get_session_state', {'x': 1})"})

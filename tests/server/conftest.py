@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import socket
-import tempfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 import uvicorn
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from starlette.applications import Starlette
 
-from paddock import Config
 from paddock.definitions.definition import Definition
 from paddock.server.app import app
 from paddock.server.mcp import server
 from paddock.server.serving import Serving
 from tests.forks import fork
+from tests.server.kept import Kept, migrated, opened, stored_in
+
+__all__ = ["opened", "stored_in"]
 
 Connect = Callable[[Serving], AbstractAsyncContextManager[Any]]
 ERAS = ("2026-07-28", "legacy")
@@ -65,6 +67,9 @@ def over_http(era: str) -> Connect:
 def over_stdio(era: str, *arguments: str, hear: Any = None) -> AbstractAsyncContextManager[Any]:
     # The SDK hands on a few variables alone, and neither where the store is nor where the code is would be among them.
     environment = dict(os.environ)
+    store = Path(environment["PADDOCK_STORE__PATH"])
+    if not store.exists():
+        shutil.copy(migrated(), store)
     command, *given = fork.command("-m", "paddock", "mcp", *arguments)
     parameters = StdioServerParameters(command=command, args=given, env=environment)
     return Client(stdio_client(parameters), mode=era, message_handler=hear)
@@ -78,18 +83,18 @@ def connect(request: pytest.FixtureRequest) -> Connect:
     return way(era)  # type: ignore[no-any-return]
 
 
-@asynccontextmanager
-async def opened(config: Config | None = None, **options: Any) -> AsyncIterator[Serving]:
-    """What a server stands on, with a store of its own that is gone afterwards."""
-    with tempfile.TemporaryDirectory() as folder:
-        async with Serving(stored_in(Path(folder), config), **options) as serving:
-            yield serving
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def kept() -> AsyncIterator[Kept]:
+    """What servers of a module's tests stand on, where a store that others have written to will do."""
+    made = Kept()
+    yield made
+    await made.aclose()
 
 
-def stored_in(folder: Path, config: Config | None = None) -> Config:
-    made = config or Config()
-    artifacts = replace(made.artifacts, url=f"file://{folder}/objects")
-    return replace(made, store=replace(made.store, path=str(folder / "paddock.db")), artifacts=artifacts)
+@pytest_asyncio.fixture(loop_scope="module")
+async def serving(kept: Kept) -> Serving:
+    """The one with the default configuration."""
+    return await kept.of()
 
 
 @pytest.fixture(autouse=True)

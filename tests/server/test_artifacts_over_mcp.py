@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from secrets import token_hex
 from typing import Any
 
 import jsonschema_rs
@@ -15,7 +16,10 @@ from paddock import Config
 from paddock.model.artifacts import Owner
 from paddock.server.artifacts import PAGE, RESOURCE_BYTES
 from paddock.server.mcp import server
+from paddock.server.serving import Serving
 from tests.server.conftest import Connect, in_memory, opened, stored_in
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 LINES = "".join(f"line {number}: {'ERROR disk' if number % 40 == 7 else 'fine'}\n" for number in range(1, 101))
 
@@ -32,8 +36,8 @@ async def called(client: Any, name: str, **arguments: Any) -> dict[str, Any]:
     return values
 
 
-async def test_what_is_written_is_read_by_id_name_and_url_in_pages(connect: Connect) -> None:
-    async with opened() as serving, connect(serving) as client:
+async def test_what_is_written_is_read_by_id_name_and_url_in_pages(serving: Serving, connect: Connect) -> None:
+    async with connect(serving) as client:
         made = await called(client, "write_artifact", filename="log.txt", content=LINES)
         for ref in (made["id"], made["url"], "log.txt"):
             first = await called(client, "read_artifact", ref=ref, limit=10)
@@ -44,8 +48,10 @@ async def test_what_is_written_is_read_by_id_name_and_url_in_pages(connect: Conn
 
 
 @pytest.mark.parametrize("search", [{"search": "error DISK"}, {"smartGrepQuery": "error disk"}])
-async def test_what_is_searched_for_is_shown_with_lines_around_it(connect: Connect, search: dict[str, str]) -> None:
-    async with opened() as serving, connect(serving) as client:
+async def test_what_is_searched_for_is_shown_with_lines_around_it(
+    serving: Serving, connect: Connect, search: dict[str, str]
+) -> None:
+    async with connect(serving) as client:
         await called(client, "write_artifact", filename="log.txt", content=LINES)
         found = await called(client, "read_artifact", ref="log.txt", context_lines=1, **search)
         matched = await called(client, "read_artifact", ref="log.txt", search=r"^line \d7: E", is_regex=True)
@@ -54,12 +60,15 @@ async def test_what_is_searched_for_is_shown_with_lines_around_it(connect: Conne
     assert [each["line"] for each in matched["matches"]] == [47, 87]
 
 
-async def test_a_file_of_the_session_is_replaced_and_appended_to_and_scripts_see_it(connect: Connect) -> None:
-    async with opened() as serving, connect(serving) as client:
-        made = await called(client, "write_artifact", filename="a.txt", content="old")
-        await called(client, "write_artifact", filename="a.txt", content="new", mode="replace")
-        grown = await called(client, "write_artifact", filename="a.txt", content="er", mode="append")
-        answer = await client.call_tool("run_code", {"code": "(await read_artifact('a.txt'))['content']"})
+async def test_a_file_of_the_session_is_replaced_and_appended_to_and_scripts_see_it(
+    serving: Serving, connect: Connect
+) -> None:
+    name = f"{token_hex(4)}.txt"
+    async with connect(serving) as client:
+        made = await called(client, "write_artifact", filename=name, content="old")
+        await called(client, "write_artifact", filename=name, content="new", mode="replace")
+        grown = await called(client, "write_artifact", filename=name, content="er", mode="append")
+        answer = await client.call_tool("run_code", {"code": f"(await read_artifact('{name}'))['content']"})
     assert (grown["id"], grown["created"], grown["size"]) == (made["id"], False, 5)
     assert answer.structured_content["output"] == "newer"
 
@@ -74,7 +83,7 @@ async def test_what_is_kept_is_listed_the_newest_first_a_page_at_a_time(connect:
     assert (shown, rest["more"]) == ([("c.csv", "text/csv"), ("a.csv", "text/csv")], False)
 
 
-async def test_each_answer_fits_the_schema_of_its_tool(connect: Connect) -> None:
+async def test_each_answer_fits_the_schema_of_its_tool(serving: Serving, connect: Connect) -> None:
     calls = [
         ("write_artifact", {"filename": "a.txt", "content": "x y"}),
         ("write_artifact", {"filename": "a.txt"}),
@@ -84,7 +93,7 @@ async def test_each_answer_fits_the_schema_of_its_tool(connect: Connect) -> None
         ("list_artifacts", {}),
         ("list_artifacts", {"cursor": "none"}),
     ]
-    async with opened() as serving, connect(serving) as client:
+    async with connect(serving) as client:
         schemas = {tool.name: tool.output_schema for tool in (await client.list_tools()).tools}
         for name, arguments in calls:
             jsonschema_rs.validate(schemas[name], await called(client, name, **arguments))
@@ -154,16 +163,14 @@ async def test_a_large_artifact_is_refused_as_a_resource_before_it_is_read(tmp_p
 @pytest.mark.parametrize(
     "uri", ["paddock://artifacts/a_AAAAAAAAAAAAAAAAAAAA", "a.txt", "file:///etc/passwd", "paddock://"]
 )
-async def test_a_resource_that_there_is_not_is_an_error_of_the_protocol(uri: str) -> None:
-    async with opened() as serving, in_memory("auto")(serving) as client:
+async def test_a_resource_that_there_is_not_is_an_error_of_the_protocol(serving: Serving, uri: str) -> None:
+    async with in_memory("auto")(serving) as client:
         await called(client, "write_artifact", filename="a.txt", content="x")
         with pytest.raises(MCPError, match="there is no resource"):
             await client.read_resource(uri)
 
 
 async def test_artifacts_outlive_the_server(tmp_path: Any) -> None:
-    from paddock.server.serving import Serving
-
     for mode in ("create", "read"):
         async with Serving(stored_in(tmp_path)) as serving, Client(server(serving)) as client:
             if mode == "create":

@@ -10,7 +10,6 @@ import asyncio
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,15 +18,16 @@ from typing import Any
 import pytest
 
 from paddock.jail.environment import Built
-from tests.docs.pages import ROOT
+from tests.forks import fork
 from tests.tools.installed import InstalledClients, environment, installed_clients
+from tests.tools.upstreams import shop
 
 __all__ = ["installed_clients"]  # the fixture
 
 TOLD = 5  # Inspector's exit code for a tool that answers with an error
 CODE = {"code": "1"}
 CALLS: dict[str, dict[str, Any]] = {
-    "run_code": CODE,
+    "run_code": {"code": "1 + 1"},
     "execute": CODE,
     "code_executor": CODE | {"language": "python"},
     "code_execution": CODE,
@@ -55,8 +55,7 @@ NOT_THERE = {"read_artifact", "detach_file"}
 def options(tmp_path: Path) -> list[str]:
     """Of a server that has every tool: all definitions, and tools of another server to be found."""
     config = tmp_path / "mcp.json"
-    shop = {"command": sys.executable, "args": [str(ROOT / "examples" / "shop_server.py")]}
-    config.write_text(json.dumps({"mcpServers": {"shop": shop}}))
+    config.write_text(json.dumps({"mcpServers": {"shop": shop()}}))
     return ["--definitions", "all", "--mcp-config", str(config)]
 
 
@@ -64,16 +63,9 @@ async def test_inspector_lists_every_tool_over_stdio_in_the_older_eras_and_calls
     options: list[str], installed_clients: InstalledClients, default_environment: Built, tmp_path: Path
 ) -> None:
     passed = [f"{name}={value}" for name, value in os.environ.items() if name.startswith(("PADDOCK_", "PYTHONPATH"))]
-    target = [
-        *(part for each in passed for part in ("-e", each)),
-        sys.executable,
-        "--",
-        "-m",
-        "paddock",
-        "mcp",
-        *options,
-    ]
-    some = {name: CALLS[name] for name in ("run_code", "execute", "get_session_state")}
+    command, *arguments = fork.command("-m", "paddock", "mcp", *options)
+    target = [*(part for each in passed for part in ("-e", each)), command, "--", *arguments]
+    some = {name: CALLS[name] for name in ("execute", "get_session_state")}
     await list_all_and_call(installed_clients, "legacy", target, tmp_path, some)
 
 
@@ -87,7 +79,7 @@ async def test_inspector_lists_and_calls_every_tool_over_http_in_the_newest_era(
 @contextmanager
 def serving(*options: str) -> Iterator[str]:
     """Where `paddock serve` listens."""
-    command = [sys.executable, "-m", "paddock", "serve", "--port", "0", *options]
+    command = fork.command("-m", "paddock", "serve", "--port", "0", *options)
     with subprocess.Popen(command, text=True, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         try:
@@ -113,10 +105,11 @@ async def list_all_and_call(
     async def call(name: str, arguments: dict[str, Any]) -> tuple[int, dict[str, Any]]:
         return await inspect("tools/call", "--tool-name", name, "--tool-args-json", json.dumps(arguments))
 
-    _, first = await call("run_code", {"code": "1 + 1"})
-    assert first["structuredContent"]["output"] == 2
+    status, first = await call("run_code", CALLS["run_code"])
+    assert (status, first["structuredContent"]["output"]) == (0, 2)
     of_run = {"run_id": first["structuredContent"]["run_id"]}
-    calls = {name: of_run if name in ("get_run", "cancel_run") else arguments for name, arguments in calls.items()}
+    rest = {name: arguments for name, arguments in calls.items() if name != "run_code"}
+    calls = {name: of_run if name in ("get_run", "cancel_run") else arguments for name, arguments in rest.items()}
     answers = await asyncio.gather(*(call(name, arguments) for name, arguments in calls.items()))
     statuses = {name: status for name, (status, _) in zip(calls, answers, strict=True)}
     assert statuses == {name: TOLD if name in NOT_THERE else 0 for name in calls}
@@ -126,6 +119,7 @@ async def list_all_and_call(
 async def ended(command: list[str], folder: Path) -> tuple[int, dict[str, Any]]:
     """The exit code, and the result that was printed. Whatever its user has set up for Inspector is not used."""
     own = {"MCP_CATALOG_PATH": str(folder / "catalog.json"), "MCP_CLIENT_CONFIG_PATH": str(folder / "client.json")}
+    own |= {"NODE_COMPILE_CACHE": str(folder / "compiled")}  # the next one of the same program starts sooner
     process = await asyncio.create_subprocess_exec(
         *command, env=os.environ | environment() | own, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
     )

@@ -9,7 +9,7 @@ from typing import Any
 
 from mcp import Client
 
-from tests.server.test_serving import started
+from tests.server.test_serving import forked, started
 from tests.tools.upstreams import plain
 
 
@@ -24,15 +24,15 @@ async def test_a_run_that_went_on_is_lost_at_the_next_start_and_its_calls_are_kn
             run_id = (await client.call_tool("run_code", asked)).structured_content["run_id"]
             async with asyncio.timeout(60):
                 while not begun.exists() or (await shown(client, run_id)).get("stdout") != "begun\n":
-                    await asyncio.sleep(0)
+                    await asyncio.sleep(0.01)
         first.kill()
         first.wait(60)
-    with started("serve", "--port", "0") as second:
+    with forked("serve", "--port", "0") as second:
         async with Client(address_of(second)) as client, asyncio.timeout(60):
             while (run := await shown(client, run_id))[
                 "verdict"
             ] == "running":  # it is looked for after the first answer
-                await asyncio.sleep(0)
+                await asyncio.sleep(0.01)
     assert (run["verdict"], run["stdout"]) == ("lost", "begun\n")
     assert [(call["tool"], call["status"]) for call in run["calls"]] == [("plain.wait", None)]
 

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from typing import Any
 
 import jsonschema_rs
 import pytest
 
 from paddock import Config, Paddock
+from paddock.server.serving import Serving
 from tests.envelopes import problems
-from tests.server.conftest import ERAS, Connect, in_memory, opened, over_stdio
+from tests.forks import fork
+from tests.server.conftest import ERAS, Connect, in_memory, over_stdio
+from tests.server.kept import Kept
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 DESCRIPTION_TOKENS = 400
 
@@ -25,8 +29,8 @@ def told(result: Any) -> dict[str, Any]:
     return values
 
 
-async def test_a_script_comes_back_as_its_value_and_what_it_printed(connect: Connect) -> None:
-    async with opened() as serving, connect(serving) as client:
+async def test_a_script_comes_back_as_its_value_and_what_it_printed(serving: Serving, connect: Connect) -> None:
+    async with connect(serving) as client:
         result = await client.call_tool("run_code", {"code": "print('hi')\nsum(xs)", "inputs": {"xs": [1, 2]}})
     assert (result.is_error, told(result)) == (
         False,
@@ -34,8 +38,8 @@ async def test_a_script_comes_back_as_its_value_and_what_it_printed(connect: Con
     )
 
 
-async def test_a_script_that_fails_is_an_error_with_its_line(connect: Connect) -> None:
-    async with opened() as serving, connect(serving) as client:
+async def test_a_script_that_fails_is_an_error_with_its_line(serving: Serving, connect: Connect) -> None:
+    async with connect(serving) as client:
         result = await client.call_tool("run_code", {"code": "print('so far')\n1 / 0"})
     values = told(result)
     assert (result.is_error, values["verdict"], values["stdout"]) == (True, "raised", "so far\n")
@@ -65,8 +69,10 @@ async def test_over_stdio_too_and_full_python_with_files(era: str) -> None:
         ({"code": "x" * 200_000}, "larger than 131072 bytes"),
     ],
 )
-async def test_wrong_arguments_are_told_as_an_envelope(arguments: dict[str, Any], summary: str) -> None:
-    async with opened() as serving, in_memory("auto")(serving) as client:
+async def test_wrong_arguments_are_told_as_an_envelope(
+    serving: Serving, arguments: dict[str, Any], summary: str
+) -> None:
+    async with in_memory("auto")(serving) as client:
         result = await client.call_tool("run_code", arguments)
     said = json.loads(result.content[0].text)
     assert problems(said) == []
@@ -74,16 +80,16 @@ async def test_wrong_arguments_are_told_as_an_envelope(arguments: dict[str, Any]
     assert summary in said["summary"]
 
 
-async def test_a_tool_that_there_is_not_is_told_as_an_envelope(connect: Connect) -> None:
-    async with opened() as serving, connect(serving) as client:
+async def test_a_tool_that_there_is_not_is_told_as_an_envelope(serving: Serving, connect: Connect) -> None:
+    async with connect(serving) as client:
         result = await client.call_tool("run_cod", {"code": "1"})
     said = json.loads(result.content[0].text)
     assert problems(said) == []
     assert (result.is_error, said["error_code"]) == (True, "TOOL_NOT_FOUND")
 
 
-async def test_the_description_is_short_and_the_result_fits_its_schema(connect: Connect) -> None:
-    async with opened() as serving, connect(serving) as client:
+async def test_the_description_is_short_and_the_result_fits_its_schema(serving: Serving, connect: Connect) -> None:
+    async with connect(serving) as client:
         tool, *_ = (await client.list_tools()).tools
         results = [
             await client.call_tool("run_code", {"code": code})
@@ -96,32 +102,36 @@ async def test_the_description_is_short_and_the_result_fits_its_schema(connect: 
         jsonschema_rs.validate(tool.output_schema, result.structured_content)
 
 
-async def test_progress_of_a_script_reaches_the_client(connect: Connect) -> None:
+async def test_progress_of_a_script_reaches_the_client(serving: Serving, connect: Connect) -> None:
     heard = []
 
     async def hear(done: float, total: float | None, message: str | None) -> None:
         heard.append((done, total, message))
 
     code = "for n in range(3):\n    await report_progress(n, 3, 'page')"
-    async with opened() as serving, connect(serving) as client:
+    async with connect(serving) as client:
         await client.call_tool("run_code", {"code": code}, progress_callback=hear)
     assert heard == [(0.0, 3.0, "page"), (1.0, 3.0, "page"), (2.0, 3.0, "page")]
 
 
+begun, ended = asyncio.Event(), asyncio.Event()
+
+
+async def wait_for_ever() -> None:
+    begun.set()
+    try:
+        await asyncio.Event().wait()
+    finally:
+        ended.set()
+
+
 @pytest.mark.parametrize("engine", ["monty", "cpython", "quickjs", "node"])
-async def test_a_call_that_its_client_gives_up_ends_the_run(connect: Connect, engine: str) -> None:
-    begun, ended = asyncio.Event(), asyncio.Event()
-
-    async def wait_for_ever() -> None:
-        begun.set()
-        try:
-            await asyncio.Event().wait()
-        finally:
-            ended.set()
-
+async def test_a_call_that_its_client_gives_up_ends_the_run(kept: Kept, connect: Connect, engine: str) -> None:
+    begun.clear()
+    ended.clear()
     language = "python" if engine in ("monty", "cpython") else "javascript"
-    config = Config(engine=engine)
-    async with opened(config, tools=[wait_for_ever]) as serving, connect(serving) as client:
+    serving = await kept.of(Config(engine=engine), (wait_for_ever,))
+    async with connect(serving) as client:
         asked = {"code": "await wait_for_ever({})", "language": language}
         call = asyncio.create_task(client.call_tool("run_code", asked))
         await asyncio.wait_for(begun.wait(), 60)
@@ -132,7 +142,7 @@ async def test_a_call_that_its_client_gives_up_ends_the_run(connect: Connect, en
 
 
 async def test_another_paddock_does_not_let_its_scripts_call_this_one() -> None:
-    upstream = {"nested": {"command": sys.executable, "args": ["-m", "paddock", "mcp"]}}
+    upstream = {"nested": fork.settings("-m", "paddock", "mcp")}
     async with Paddock(Config(upstreams=upstream)) as paddock:
         result = await paddock.run("await call_tool('nested.run_code', {'code': '1'})")
     assert result.error is not None

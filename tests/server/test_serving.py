@@ -11,7 +11,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import httpx2 as httpx
@@ -21,9 +21,12 @@ from mcp import Client
 from paddock.cli.serve import _listening
 from paddock.server.app import BODY_BYTES
 from tests.anomaly.processes import children, wait_until_gone
+from tests.bare import bare
 from tests.docs.pages import ROOT
+from tests.forks import fork
 from tests.server.conftest import opened, served
 
+__all__ = ["bare"]
 HELLO = {
     "jsonrpc": "2.0",
     "id": 1,
@@ -34,9 +37,18 @@ MEGABYTE = b" " * (1024 * 1024)
 ACCEPT = {"accept": "application/json, text/event-stream"}
 
 
+def started(*arguments: str) -> AbstractContextManager[subprocess.Popen[str]]:
+    """A process that signals can be sent to."""
+    return begun([sys.executable, "-m", "paddock", *arguments])
+
+
+def forked(*arguments: str) -> AbstractContextManager[subprocess.Popen[str]]:
+    """One that behaves alike, but for signals."""
+    return begun(fork.command("-m", "paddock", *arguments))
+
+
 @contextmanager
-def started(*arguments: str) -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, "-m", "paddock", *arguments]
+def begun(command: list[str]) -> Iterator[subprocess.Popen[str]]:
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(command, text=True, **pipes) as process:  # type: ignore[call-overload]
         try:
@@ -45,10 +57,10 @@ def started(*arguments: str) -> Iterator[subprocess.Popen[str]]:
             process.kill()
 
 
-async def test_serve_takes_the_settings_of_a_file(tmp_path: Path) -> None:
+async def test_serve_takes_the_settings_of_a_file(tmp_path: Path, bare: str) -> None:
     file = tmp_path / "settings.toml"
-    file.write_text('engine = "cpython"\n')
-    with started("serve", "--port", "0", "--config", str(file)) as process:
+    file.write_text(f'engine = "cpython"\n{Path(bare).read_text()}')
+    with forked("serve", "--port", "0", "--config", str(file)) as process:
         assert process.stdout is not None
         address = process.stdout.readline().split(" at ")[1].split(". ")[0]
         async with Client(address) as client:
@@ -56,8 +68,10 @@ async def test_serve_takes_the_settings_of_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-async def test_serve_says_where_it_is_and_a_signal_ends_it_with_all_its_processes(number: signal.Signals) -> None:
-    with started("serve", "--port", "0") as process:
+async def test_serve_says_where_it_is_and_a_signal_ends_it_with_all_its_processes(
+    number: signal.Signals, bare: str
+) -> None:
+    with started("serve", "--port", "0", "--config", bare) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         line = process.stdout.readline()
@@ -103,24 +117,24 @@ def test_a_signal_ends_the_stdio_server_although_its_client_stays(number: signal
 
 
 def test_the_stdio_server_ends_with_its_input() -> None:
-    with started("mcp") as process:
+    with forked("mcp") as process:
         assert process.communicate("", timeout=60) == ("", "")
         assert process.returncode == 0
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.0.0.1", "example.com", ""])  # noqa: S104
 def test_no_other_machine_may_reach_it(host: str) -> None:
-    with started("serve", "--host", host) as process:
+    with forked("serve", "--host", host) as process:
         out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (2, "")
     assert err.startswith(f"Error: refusing to listen on {host!r}: without authentication")
 
 
 def test_a_port_that_is_taken_is_told() -> None:
-    with started("serve", "--port", "0") as first:
+    with forked("serve", "--port", "0") as first:
         assert first.stdout is not None
         port = first.stdout.readline().partition("127.0.0.1:")[2].partition("/")[0]
-        with started("serve", "--port", port) as second:
+        with forked("serve", "--port", port) as second:
             _, err = second.communicate(timeout=60)
     assert (second.returncode, err) == (
         3,
@@ -168,7 +182,7 @@ async def test_whether_it_is_up_is_told_to_nobody_else_either() -> None:
 
 
 async def test_any_address_of_loopback_can_be_served() -> None:
-    with started("serve", "--host", "127.0.0.2", "--port", "0") as process:
+    with forked("serve", "--host", "127.0.0.2", "--port", "0") as process:
         assert process.stdout is not None
         address = process.stdout.readline().split(" at ")[1].split(". ")[0]
         async with Client(address) as client:
