@@ -226,7 +226,7 @@ class Paddock:
             async with self._engine(plan.engine).open(plan) as execution:
                 record.start()
                 try:
-                    async with asyncio.timeout(plan.limits.wall_seconds + _GRACE_SECONDS):
+                    async with asyncio.timeout(plan.limits.wall_seconds + _GRACE_SECONDS.get(plan.engine, 0)):
                         await self._execute(execution, broker, keeping, record, held)
                 except TimeoutError:
                     record.end(Verdict.TIMEOUT)
@@ -342,7 +342,7 @@ def _memory_journal() -> Journal:
 
 _END: Any = object()
 _ATTEMPTS = 4  # of a run that the host lost before anything of it was seen
-_GRACE_SECONDS = 0.2  # an engine that can stop its guest by itself does so first, and keeps its interpreter and output
+_GRACE_SECONDS = {"monty": 0.2}  # an engine that can stop its guest by itself does so first, and keeps its output
 
 
 async def _answer(

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from paddock.config import Config, GuestsConfig, MontyConfig
+from paddock.model.environments import EnvironmentConfig
 from paddock.model.events import Event
 from paddock.model.result import RunResult
 from paddock.planning.plan import ENGINE_LANGUAGE
@@ -17,6 +19,12 @@ from paddock.run import Paddock
 
 PYTHON = ("monty", "cpython")
 JAVASCRIPT = ("quickjs", "node")
+CONFIG = Config(
+    environments={**Config().environments, "bare": EnvironmentConfig()},
+    cpython=GuestsConfig(environment="bare"),
+    monty=MontyConfig(max_workers=32),
+)
+"""No script here needs a package; some tests have more guests at once than there are workers by default."""
 
 
 @dataclass(frozen=True)
@@ -61,10 +69,10 @@ class Rig:
         return other
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def paddock() -> AsyncIterator[Paddock]:
-    """One Paddock for a whole file: what one run leaves behind, the next one would meet."""
-    async with Paddock() as made:
+    """One Paddock for the whole folder: what one run leaves behind, the next one would meet."""
+    async with Paddock(CONFIG) as made:
         for engine in (*PYTHON, *JAVASCRIPT):
             made._engine(engine)
         yield made
