@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -48,13 +49,18 @@ def part_of(module: str) -> str:
     return [*module.split("."), ""][1]
 
 
+@cache
 def tree_of(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-def imports(path: Path) -> Iterator[tuple[str, bool]]:
+@cache
+def imports(path: Path) -> tuple[tuple[str, bool], ...]:
     """Every module that `path` imports, at any depth, and whether only a type checker sees it."""
-    tree = tree_of(path)
+    return tuple(_imports(path, tree_of(path)))
+
+
+def _imports(path: Path, tree: ast.Module) -> Iterator[tuple[str, bool]]:
     typing_only = {
         id(inner)
         for node in ast.walk(tree)

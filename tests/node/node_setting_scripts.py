@@ -37,7 +37,7 @@ SCRIPTS: dict[str, tuple[str, dict[str, Any]]] = {
         {"limits": {"memory_bytes": 256 * MB}},
     ),
     "buffers": ("const a = []; for (;;) a.push(Buffer.alloc(1 << 20, 1))", {"limits": {"memory_bytes": 256 * MB}}),
-    "loop": ("for (;;);", {"limits": {"wall_seconds": 1.0}}),
+    "loop": ("for (;;);", {"limits": {"wall_seconds": 0.3}}),
     "abort": ("process.abort()", {}),
     "typescript": ("enum Colour { Red = 3 }\nconst c: number = Colour.Red; c", {"language": "typescript"}),
 }
