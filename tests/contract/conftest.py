@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import pytest_asyncio
 
-from paddock.config import Config, GuestsConfig, MontyConfig
-from paddock.model.environments import EnvironmentConfig
+from paddock.config import MontyConfig
 from paddock.model.events import Event
 from paddock.model.result import RunResult
 from paddock.planning.plan import ENGINE_LANGUAGE
 from paddock.run import Paddock
+from tests.bare import BARE
 
 PYTHON = ("monty", "cpython")
 JAVASCRIPT = ("quickjs", "node")
-CONFIG = Config(
-    environments={**Config().environments, "bare": EnvironmentConfig()},
-    cpython=GuestsConfig(environment="bare"),
-    monty=MontyConfig(max_workers=32),
-)
-"""No script here needs a package; some tests have more guests at once than there are workers by default."""
+CONFIG = replace(BARE, monty=MontyConfig(max_workers=32))
+"""Some tests have more guests at once than there are workers by default."""
 
 
 @dataclass(frozen=True)
