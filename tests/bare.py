@@ -12,7 +12,9 @@ from paddock.jail.environment import configured
 from paddock.jail.environment_build import build
 from paddock.model.environments import EnvironmentConfig
 
-BARE = Config(environments={"bare": EnvironmentConfig()}, cpython=GuestsConfig("bare", min_waiting=1, max_waiting=1))
+BARE = Config(
+    environments={**Config().environments, "bare": EnvironmentConfig()}, cpython=GuestsConfig(environment="bare")
+)
 FILE = """
 [environments.bare]
 packages = []

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -48,20 +50,41 @@ def part_of(module: str) -> str:
     return [*module.split("."), ""][1]
 
 
-def tree_of(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
+@dataclass(frozen=True)
+class Text:
+    """What these tests look at in a module."""
+
+    imports: tuple[tuple[str, bool], ...]
+    """Every module that it imports, at any depth, and whether only a type checker sees it."""
+    called: frozenset[str]
+    classes: tuple[tuple[str, list[str]], ...]
+    """Each with the last names of its bases."""
 
 
-def imports(path: Path) -> Iterator[tuple[str, bool]]:
-    """Every module that `path` imports, at any depth, and whether only a type checker sees it."""
-    tree = tree_of(path)
+@cache
+def text_of(path: Path) -> Text:
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    calls = (node.func for node in nodes if isinstance(node, ast.Call))
+    classes = (node for node in nodes if isinstance(node, ast.ClassDef))
+    return Text(
+        tuple(_imports(path, nodes)),
+        frozenset(called.id for called in calls if isinstance(called, ast.Name)),
+        tuple((node.name, [ast.unparse(base).split(".")[-1] for base in node.bases]) for node in classes),
+    )
+
+
+def imports(path: Path) -> tuple[tuple[str, bool], ...]:
+    return text_of(path).imports
+
+
+def _imports(path: Path, nodes: list[ast.AST]) -> Iterator[tuple[str, bool]]:
     typing_only = {
         id(inner)
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
         for inner in ast.walk(node)
     }
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             yield from ((alias.name, id(node) in typing_only) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -96,12 +119,7 @@ def test_a_module_imports_only_its_own_layer_and_those_below(path: Path) -> None
 @pytest.mark.parametrize("path", [path for path in modules() if part_of(name_of(path)) in PURE], ids=name_of)
 def test_values_and_plans_do_no_io(path: Path) -> None:
     assert {name.split(".")[0] for name, _ in imports(path)} & IMPURE == set()
-    called = {
-        node.func.id
-        for node in ast.walk(tree_of(path))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-    }
-    assert called & OPENS == set()
+    assert text_of(path).called & OPENS == set()
 
 
 @pytest.mark.parametrize("path", modules(), ids=name_of)
@@ -160,15 +178,15 @@ def test_the_list_of_names_is_the_list_of_homes() -> None:
 
 def every_error() -> dict[str, str]:
     """Every class below `PaddockError`, by name, with the module that defines it."""
-    classes = [(node, path) for path in modules() for node in ast.walk(tree_of(path)) if isinstance(node, ast.ClassDef)]
+    classes = [(name, bases, path) for path in modules() for name, bases in text_of(path).classes]
     found: dict[str, str] = {}
     new = {"PaddockError": "paddock.model.errors"}
     while new:
         found |= new
         new = {
-            node.name: name_of(path)
-            for node, path in classes
-            if node.name not in found and any(ast.unparse(base).split(".")[-1] in found for base in node.bases)
+            name: name_of(path)
+            for name, bases, path in classes
+            if name not in found and not found.keys().isdisjoint(bases)
         }
     return found
 

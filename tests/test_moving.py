@@ -11,11 +11,11 @@ import pytest
 
 from paddock.engines.monty_errors import NOT_CPYTHONS_OWN
 from paddock.engines.scripted import ScriptedEngine, ScriptedExecution
-from paddock.jail.environment import Built
 from paddock.model.events import ArtifactCall, Done, EngineEvent, Event, Finished, Log, Output, Progress, ToolCall
 from paddock.model.result import RunResult, Verdict
 from paddock.planning.plan import Plan
 from paddock.run import Paddock
+from tests.bare import BARE
 
 LOST_WORDS = "rows = [1, 2]\nrows.index(3)"  # the light engine does not say which item was not found
 REFUSED = Finished(Verdict.REJECTED, error_type="NotImplementedError", error_message="no `await` in a comprehension")
@@ -39,8 +39,8 @@ def told(result: RunResult) -> tuple[Verdict, str | None, str | None, str]:
     return result.verdict, result.engine, result.engine_reason, "" if result.error is None else result.error.message
 
 
-async def test_an_error_that_the_light_engine_cannot_word_is_worded_by_full_python(default_environment: Built) -> None:
-    async with Paddock(tools=[look]) as paddock:
+async def test_an_error_that_the_light_engine_cannot_word_is_worded_by_full_python() -> None:
+    async with Paddock(BARE, tools=[look]) as paddock:
         moved = await paddock.run(f"print('once')\n{LOST_WORDS}")
         moves = paddock.moves
         stayed = await paddock.run(f"print('once')\nawait look()\n{LOST_WORDS}")
@@ -51,8 +51,8 @@ async def test_an_error_that_the_light_engine_cannot_word_is_worded_by_full_pyth
     assert (moved.stdout, stayed.stdout) == ("once\n", "once\n")
 
 
-async def test_a_path_that_only_the_run_tells_is_looked_for_on_a_real_disk(default_environment: Built) -> None:
-    async with Paddock() as paddock:
+async def test_a_path_that_only_the_run_tells_is_looked_for_on_a_real_disk() -> None:
+    async with Paddock(BARE) as paddock:
         moved, stayed = [
             await paddock.run("open(path).read()", inputs={"path": path}) for path in ("/no/such", "/files/such")
         ]
@@ -63,14 +63,14 @@ async def test_a_path_that_only_the_run_tells_is_looked_for_on_a_real_disk(defau
     assert stayed.error.message == "[Errno 2] No such file or directory: '/files/such'"
 
 
-async def test_a_script_that_fits_and_ends_moves_nowhere(default_environment: Built) -> None:
-    async with Paddock() as paddock:
+async def test_a_script_that_fits_and_ends_moves_nowhere() -> None:
+    async with Paddock(BARE) as paddock:
         results = [await paddock.run(code) for code in ("1 + 1", "1 / 0", "{'a': 1}['b']")]
         assert ([result.engine for result in results], paddock.moves) == (["monty"] * 3, 0)
 
 
-async def test_an_artifact_that_was_made_keeps_the_run_where_it_is(default_environment: Built) -> None:
-    async with Paddock() as paddock:
+async def test_an_artifact_that_was_made_keeps_the_run_where_it_is() -> None:
+    async with Paddock(BARE) as paddock:
         result = await paddock.run(f"await create_artifact('a.txt', 'x')\n{LOST_WORDS}")
         assert (result.engine, result.engine_reason, paddock.moves) == ("monty", NOT_CPYTHONS_OWN, 0)
     assert [artifact.filename for artifact in result.artifacts] == ["a.txt"]

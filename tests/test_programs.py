@@ -12,13 +12,14 @@ from paddock.model.errors import RequestError
 from paddock.model.files import File
 from paddock.model.result import Verdict
 from paddock.run import Paddock
+from tests.bare import BARE
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
 async def paddock() -> AsyncIterator[Paddock]:
-    async with Paddock() as opened:
+    async with Paddock(BARE) as opened:
         yield opened
 
 
@@ -43,7 +44,8 @@ async def paddock() -> AsyncIterator[Paddock]:
 async def test_its_exit_code_decides_how_it_ended(
     paddock: Paddock, code: str, verdict: Verdict, exit_code: int | None, error: str | None
 ) -> None:
-    result = await paddock.run(code, mode="script", limits={"wall_seconds": 1})
+    wall_seconds = 0.3 if verdict is Verdict.TIMEOUT else 30
+    result = await paddock.run(code, mode="script", limits={"wall_seconds": wall_seconds})
     assert (result.verdict, result.exit_code, result.output) == (verdict, exit_code, None)
     assert (result.error.type if result.error else None) == error
 

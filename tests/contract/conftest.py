@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import pytest_asyncio
 
+from paddock.config import MontyConfig
 from paddock.model.events import Event
 from paddock.model.result import RunResult
 from paddock.planning.plan import ENGINE_LANGUAGE
 from paddock.run import Paddock
+from tests.bare import BARE
 
 PYTHON = ("monty", "cpython")
 JAVASCRIPT = ("quickjs", "node")
+CONFIG = replace(BARE, monty=MontyConfig(max_workers=32))
+"""Some tests have more guests at once than there are workers by default."""
 
 
 @dataclass(frozen=True)
@@ -61,10 +65,10 @@ class Rig:
         return other
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def paddock() -> AsyncIterator[Paddock]:
-    """One Paddock for a whole file: what one run leaves behind, the next one would meet."""
-    async with Paddock() as made:
+    """One Paddock for the whole folder: what one run leaves behind, the next one would meet."""
+    async with Paddock(CONFIG) as made:
         for engine in (*PYTHON, *JAVASCRIPT):
             made._engine(engine)
         yield made

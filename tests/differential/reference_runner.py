@@ -102,7 +102,7 @@ def execute(code: str, inputs: dict[str, object]) -> object:
 
 def as_deep_as_a_program() -> None:
     """Let the caller's script recurse exactly as far as it could if it were the program itself."""
-    own = len(inspect.stack()) - 1
+    own = sum(1 for _ in traceback.walk_stack(sys._getframe(1)))
     sys.setrecursionlimit(RECURSION + own + (sys.version_info < (3, 12)))  # there exec() counts as one
 
 

@@ -13,6 +13,7 @@ from paddock.jail.environment import Built
 from paddock.model.events import Finished, Output
 from paddock.model.result import Verdict
 from paddock.run import Paddock
+from tests.bare import BARE
 from tests.differential.folder import USAGE, compare, main
 
 ROOT = Path(__file__).parents[2]
@@ -54,13 +55,13 @@ def test_programs_that_fit_are_compared_and_the_others_are_left_alone(programs: 
 def test_what_a_program_writes_stays_in_the_jail(programs: Path) -> None:
     mark = programs / "mark"  # below /tmp, where the light engine has files too
     (programs / "writes.py").write_text(f"open({str(mark)!r}, 'w').write('x')\n")
-    with Paddock() as full:
+    with Paddock(BARE) as full:
         compare(programs, full, full)
     assert not mark.exists()
 
 
 def test_a_program_that_ends_otherwise_is_shown_with_how(programs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with Paddock() as full, playing(Output("stdout", "[1, 3, 2]\n"), Finished(Verdict.OK, "6")) as light:
+    with Paddock(BARE) as full, playing(Output("stdout", "[1, 3, 2]\n"), Finished(Verdict.OK, "6")) as light:
         assert compare(programs, light, full) == 1
     shown = capsys.readouterr().out
     said = "    stdout on CPython: '[1, 2, 3]\\n'\n    stdout here: '[1, 3, 2]\\n'\n"
@@ -69,7 +70,7 @@ def test_a_program_that_ends_otherwise_is_shown_with_how(programs: Path, capsys:
 
 
 def test_one_that_takes_too_long_is_counted_apart(programs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with Paddock() as full, playing(Finished(Verdict.TIMEOUT)) as light:
+    with Paddock(BARE) as full, playing(Finished(Verdict.TIMEOUT)) as light:
         assert compare(programs, light, full) == 0
     assert "0 of them differ; 0 end in errors that are not CPython's own words, 3 take more" in capsys.readouterr().out
 

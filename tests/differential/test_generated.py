@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from paddock.planning.fits_python import misfit
 from paddock.planning.python_source import Source, read
 from paddock.run import Paddock
+from tests.bare import BARE
 from tests.differential.comparing import Bench
 from tests.differential.generator import Writer, programs
 from tests.differential.reference import Reference
@@ -24,7 +25,7 @@ EXAMPLES = int(os.environ.get("PADDOCK_FUZZ_EXAMPLES", "0"))
 
 @pytest.fixture(scope="module")
 def bench() -> Iterator[Bench]:
-    with Paddock() as paddock, Reference() as reference:
+    with Paddock(BARE) as paddock, Reference() as reference:
         bench = Bench(paddock, reference.ask)
         yield bench
     print(f"{bench.programs} programs, {bench.light} on the light engine, {bench.unsure} in errors not CPython's own")
@@ -32,7 +33,7 @@ def bench() -> Iterator[Bench]:
 
 @given(code=programs())
 @settings(
-    max_examples=EXAMPLES or 300,
+    max_examples=EXAMPLES or 150,
     derandomize=not EXAMPLES,
     database=None,
     deadline=None,

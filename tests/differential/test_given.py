@@ -15,6 +15,7 @@ from paddock.planning.light.texts import DEEPEST, is_deep
 from paddock.planning.light.unlike import LONG_CHARACTERS, KeyUse, Seen
 from paddock.planning.python_source import Source, read
 from paddock.run import Paddock
+from tests.bare import BARE
 from tests.differential.reference import Reference, of_result
 
 LOOKS = "looks at keys that may be equal to others without being alike"
@@ -87,7 +88,7 @@ def test_scripts_with_inputs_end_as_on_cpython_and_where_they_are_meant_to() -> 
     cases = [*((code, given, "") for code, given in LIGHT), *FULL]
 
     async def ours() -> list[RunResult]:
-        async with Paddock() as paddock:
+        async with Paddock(BARE) as paddock:
             return [await paddock.run(code, inputs=given) for code, given, _ in cases]
 
     results = asyncio.run(ours())
@@ -101,7 +102,7 @@ def test_scripts_with_inputs_end_as_on_cpython_and_where_they_are_meant_to() -> 
 
 async def test_numbers_in_an_attached_file_count_too() -> None:
     code = "import json\nrows = json.loads(open(files[0]['path']).read())\n" + TOTALS
-    async with Paddock() as paddock:
+    async with Paddock(BARE) as paddock:
         plain = await paddock.run(code, files=[File("a.json", json.dumps(rows(1, 2)["rows"]).encode())])
         unlike = await paddock.run(code, files=[File("a.json", json.dumps(rows(1, True)["rows"]).encode())])
     assert (plain.engine, unlike.engine, unlike.engine_reason) == ("monty", "cpython", f"{LOOKS}, line 6")
@@ -114,7 +115,7 @@ async def test_an_answer_is_looked_through_where_its_fields_are_known_and_expect
 
     by_field = "rows = (await fetch({'key': KEY}))['result']\n" + TOTALS
     by_item = "rows = [row['k'] for row in (await fetch({'key': KEY}))['result']]\n" + COUNTER
-    async with Paddock(tools=[fetch]) as paddock:
+    async with Paddock(BARE, tools=[fetch]) as paddock:
         plain = await paddock.run(by_field.replace("KEY", "'a'"))
         unlike = await paddock.run(by_field.replace("KEY", "True"))
         elsewhere = await paddock.run(by_item.replace("KEY", "True"))
@@ -129,7 +130,7 @@ async def test_numbers_are_compared_over_all_that_a_run_is_given() -> None:
     async def fetch() -> list[Any]:
         return [*rows(True)["rows"]]
 
-    async with Paddock(tools=[fetch]) as paddock:
+    async with Paddock(BARE, tools=[fetch]) as paddock:
         result = await paddock.run(
             "rows = given + (await fetch())['result']\n" + TOTALS, inputs={"given": rows(1)["rows"]}
         )

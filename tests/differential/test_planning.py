@@ -17,6 +17,7 @@ import pytest
 from paddock.planning.fits_python import misfit
 from paddock.planning.python_source import Source, read
 from paddock.run import Paddock
+from tests.bare import BARE
 from tests.differential.corpus import load
 from tests.differential.reference import Reference, of_result
 
@@ -211,7 +212,7 @@ def test_the_scripts_that_fit_end_on_the_light_engine_as_on_cpython() -> None:
     scripts = [fits for fits, _, _ in FAMILIES if "/files/" not in fits]
 
     async def ours() -> list[str]:
-        async with Paddock() as paddock:
+        async with Paddock(BARE) as paddock:
             return [theirs.difference(of_result(await paddock.run(code))) for code, theirs in answers.items()]
 
     with Reference() as reference:

@@ -216,6 +216,6 @@ def test_an_exit_has_its_code(run: Run, code: str, exit_code: int, stderr: str) 
     ],
 )
 def test_running_out_of_memory_is_told(run: Run, code: str) -> None:
-    ran = run(f"print('started')\n{code}", start={"limits": {"memory_bytes": 32 * 1024 * 1024}})
+    ran = run(f"print('started')\n{code}", start={"limits": {"memory_bytes": 16 * 1024 * 1024}})
     assert (ran.raised[0], ran.stdout) == ("MemoryError", "started\n")
     assert "paddock" not in ran.header["traceback"]

@@ -14,7 +14,7 @@ from paddock.model.environments import EnvironmentConfig
 from paddock.model.events import Output
 
 LEAVES = """
-import os
+import os, time
 for folder in ("/tmp", "/files", "/dev/shm", os.environ.get("TMPDIR"), os.environ.get("PADDOCK_FILES")):
     try:
         os.makedirs(f"{folder}/left/behind")
@@ -26,7 +26,7 @@ try:
 except OSError:
     pass
 print("on", flush=True)
-while True: pass
+time.sleep(900)
 """
 
 

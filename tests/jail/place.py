@@ -56,10 +56,20 @@ class Place:
         return {**self.variables, "SETTING_HOME": str(home), "HOME": str(home)}
 
     def told(
-        self, kind: str, scripts: str, uid_base: int, *, accept: bool = False, missing: Sequence[str] = ()
+        self,
+        kind: str,
+        scripts: str,
+        uid_base: int,
+        *,
+        accept: bool = False,
+        missing: Sequence[str] = (),
+        home: Path | None = None,
     ) -> dict[str, Any]:
-        """What a file of the tests prints, as JSON, in the setting `kind`; its guests have ids from `uid_base` on."""
-        home = self.home(kind, ordinary=kind not in ("root", "container"))
+        """What a file of the tests prints, as JSON, in the setting `kind`; its guests have ids from `uid_base` on.
+
+        It has a home of its own, unless one is named.
+        """
+        home = home or self.home(kind, ordinary=kind not in ("root", "container"))
         arguments = [str(home / "data"), str(uid_base), "yes" if accept else "no"]
         ran = subprocess.run(
             self.command(kind, str(self.folder / "tests" / scripts), *arguments, missing=missing),

@@ -55,7 +55,9 @@ async def main(data_directory: str, uid_base: int, *, accept_confined: bool) -> 
     async with Paddock(config) as paddock:
         try:
             for name, code in SCRIPTS.items():
-                limits = {"wall_seconds": 2.0, "memory_bytes": 64 << 20, "processes": 8}
+                # A loop has nothing to do before its limit; the others have to come to theirs on a busy machine too.
+                wall_seconds = 0.3 if name == "loop" else 20.0
+                limits = {"wall_seconds": wall_seconds, "memory_bytes": 64 << 20, "processes": 8}
                 files = [File("note.txt", b"attached")] if name == "file" else []
                 ran = await paddock.run(code, engine="cpython", limits=limits, files=files)
                 results[name] = [ran.verdict, ran.output, ran.error.type if ran.error else None]

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -17,13 +16,12 @@ from typing import IO
 
 import pytest
 
-from paddock.config import Config
 from paddock.jail.walls import cgroup, roots
 from tests.anomaly.processes import start
 from tests.escape.traces import descendants, of_ids
 from tests.jail import host_to_kill
 from tests.jail import place as places
-from tests.jail.place import ORDINARY
+from tests.jail.place import ORDINARY, Place
 from tests.uids import OWN
 
 PATIENCE_SECONDS = 60
@@ -94,15 +92,10 @@ def is_alive(pid: int) -> bool:
     return False
 
 
-@pytest.fixture
-def visible_data() -> Iterator[Path]:
-    """A data directory that guests in the profile `chroot` can see: the usual one, unless that is below /tmp."""
-    usual = Config().data_directory
-    if not usual.startswith("/tmp/"):  # noqa: S108
-        yield Path(usual)
-        return
-    with tempfile.TemporaryDirectory(dir="/var/tmp", ignore_cleanup_errors=True) as folder:
-        yield Path(folder)
+@pytest.fixture(scope="module")
+def place() -> Iterator[Place]:
+    with places.made("killed", ["jail/host_to_kill.py"]) as made:
+        yield made
 
 
 @contextmanager
@@ -147,20 +140,19 @@ def test_nothing_is_left_of_a_host_of_roots_that_was_killed(
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 @as_root
 def test_nothing_is_left_of_a_host_of_an_ordinary_user_without_namespaces_that_was_killed(
-    number: signal.Signals,
+    place: Place, number: signal.Signals
 ) -> None:
-    with places.made("killed", ["jail/host_to_kill.py"]) as place:
-        home = place.home("killed", ordinary=True)
-        temporary = home / "temporary"
-        temporary.mkdir()
-        os.chown(temporary, ORDINARY, ORDINARY)
-        file = str(place.folder / "tests" / "jail" / HOST.name)
-        command = place.command("bare", file, str(home / "data"), str(UID_BASE), "confined")
-        with running(command, place.variables_at(home), home / "data", temporary) as host:
-            assert {"processes", "in memory"} <= host.left().keys()
-            host.process.send_signal(number)
-            assert host.process.wait() == -number
-            until(lambda: host.left() == {})
+    home = place.home("killed", ordinary=True)
+    temporary = home / f"temporary-{number}"
+    temporary.mkdir()
+    os.chown(temporary, ORDINARY, ORDINARY)
+    file = str(place.folder / "tests" / "jail" / HOST.name)
+    command = place.command("bare", file, str(home / "data"), str(UID_BASE), "confined")
+    with running(command, place.variables_at(home), home / "data", temporary) as host:
+        assert {"processes", "in memory"} <= host.left().keys()
+        host.process.send_signal(number)
+        assert host.process.wait() == -number
+        until(lambda: host.left() == {})
 
 
 def test_the_whole_group_of_a_host_may_be_killed_at_once() -> None:

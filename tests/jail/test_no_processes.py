@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -49,19 +47,12 @@ def config(profile: str, data_directory: Path) -> Config:
     )
 
 
-@pytest.fixture(scope="session")
-def visible_folder() -> Iterator[Path]:
-    """For environments that the profile `chroot` can show: not below /tmp, which each guest has for itself."""
-    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
-        yield Path(folder)
-
-
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("most", [0, 1])
 async def test_where_no_run_may_have_a_second_process_no_guest_can_make_one(
-    profile: str, most: int, visible_folder: Path
+    profile: str, most: int, visible_data: Path
 ) -> None:
-    settings = config(profile, visible_folder)
+    settings = config(profile, visible_data)
     settings = replace(settings, limits=replace(Limits(), processes=most), caps=replace(CAPS, processes=most))
     async with Paddock(settings) as paddock:
         result = await paddock.run(TRIES, engine="cpython")
@@ -69,17 +60,17 @@ async def test_where_no_run_may_have_a_second_process_no_guest_can_make_one(
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-async def test_a_run_that_may_have_none_is_refused_by_the_limit(profile: str, visible_folder: Path) -> None:
+async def test_a_run_that_may_have_none_is_refused_by_the_limit(profile: str, visible_data: Path) -> None:
     code = TRIES.replace('    lambda: os.execv("/bin/true", ["true"]),\n', "")  # the one process may be another program
-    async with Paddock(config(profile, visible_folder)) as paddock:
+    async with Paddock(config(profile, visible_data)) as paddock:
         result = await paddock.run(code, engine="cpython", limits={"processes": 0})
     assert (result.verdict, result.output) == (Verdict.OK, ["EAGAIN"] * 3 + ["RuntimeError"]), result.to_json()
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-async def test_who_breaks_out_of_the_light_javascript_engine_starts_nothing(profile: str, visible_folder: Path) -> None:
+async def test_who_breaks_out_of_the_light_javascript_engine_starts_nothing(profile: str, visible_data: Path) -> None:
     """Python in the walls of that engine's guests stands for the one who has broken out: it can say anything."""
-    settings = config(profile, visible_folder)
+    settings = config(profile, visible_data)
     engine = QuickJSEngine(settings)
     engine._jail._runtime = "paddock.guest.python.main:serve"
     async with Paddock(settings) as paddock:

@@ -34,10 +34,10 @@ SCRIPTS: dict[str, tuple[str, dict[str, Any]]] = {
     "exec": ("process.execve('/bin/sh', ['sh', '-c', 'echo out'], {})", {}),
     "heap": (
         "const a = []; for (;;) a.push(new Array(1000).fill(Math.random()))",
-        {"limits": {"memory_bytes": 256 * MB}},
+        {"limits": {"memory_bytes": 128 * MB}},
     ),
-    "buffers": ("const a = []; for (;;) a.push(Buffer.alloc(1 << 20, 1))", {"limits": {"memory_bytes": 256 * MB}}),
-    "loop": ("for (;;);", {"limits": {"wall_seconds": 1.0}}),
+    "buffers": ("const a = []; for (;;) a.push(Buffer.alloc(1 << 20, 1))", {"limits": {"memory_bytes": 128 * MB}}),
+    "loop": ("for (;;);", {"limits": {"wall_seconds": 0.3}}),
     "abort": ("process.abort()", {}),
     "typescript": ("enum Colour { Red = 3 }\nconst c: number = Colour.Red; c", {"language": "typescript"}),
 }

@@ -28,7 +28,10 @@ def place() -> Iterator[Place]:
 
 
 def run(place: Place, kind: str, *, accept: bool = False) -> dict[str, Any]:
-    return place.told(kind, SCRIPTS, BASE, accept=accept)
+    # Node is large: each of the two users has it once, for the settings with namespaces and without.
+    ordinary = kind not in ("root", "container")
+    home = place.home("ordinary" if ordinary else "root", ordinary=ordinary)
+    return place.told(kind, SCRIPTS, BASE, accept=accept, home=home)
 
 
 HELD = {

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 # The operation and its constant, then where it goes on: nowhere after RETURN, one node after LOAD and AND,
 # two (if so, if not) after a comparison.
@@ -107,7 +108,7 @@ def decided(program: bytes, number: int, architecture: int, arguments: Sequence[
     """What the program returns for a call: the kernel's interpreter, for tests and for explanations."""
     filled = [argument & (2**64 - 1) for argument in [*arguments, 0, 0, 0, 0, 0, 0][:6]]
     call = struct.pack("=IIQ6Q", number & 0xFFFFFFFF, architecture, 0, *filled)
-    instructions = list(_FORMAT.iter_unpack(program))
+    instructions = _instructions(program)
     at = taken = 0
     while True:
         operation, if_true, if_false, constant = instructions[at]
@@ -121,5 +122,15 @@ def decided(program: bytes, number: int, architecture: int, arguments: Sequence[
         elif operation == GO:
             at += constant
         else:
-            true = {EQUAL: taken == constant, AT_LEAST: taken >= constant, ANY_BIT: bool(taken & constant)}
-            at += if_true if true[operation] else if_false
+            at += if_true if _holds(operation, taken, constant) else if_false
+
+
+@cache
+def _instructions(program: bytes) -> tuple[tuple[int, int, int, int], ...]:
+    return tuple(_FORMAT.iter_unpack(program))
+
+
+def _holds(operation: int, taken: int, constant: int) -> bool:
+    if operation == ANY_BIT:
+        return bool(taken & constant)
+    return taken == constant if operation == EQUAL else taken >= constant
