@@ -26,25 +26,53 @@ ENDINGS = {
 }
 
 
+LOADED = """
+import asyncio, os, sys
+import paddock.run, paddock.engines.monty_execution, paddock.tools.broker
+from paddock import Paddock
+for number in range(int(sys.argv[1])):
+    if os.fork() == 0:
+        for descriptor, name in ((1, "out"), (2, "err")):
+            os.dup2(os.open(f"{sys.argv[2]}/{number}.{name}", os.O_CREAT | os.O_WRONLY), descriptor)
+        break
+else:
+    print(*(os.waitstatus_to_exitcode(os.wait()[1]) for _ in range(int(sys.argv[1]))))
+    sys.exit()
+"""
+"""Goes on as so many processes that have loaded what takes long, each of which ends as any interpreter does."""
+FORKS = 5
+
+
+def assert_quiet(program: str, folder: Path) -> None:
+    """Run this in a process that was just started, and in several that were not: each says 2 and ends, no more."""
+    started, loaded = start(program), start(LOADED + program, str(FORKS), str(folder))
+    assert (*started.communicate(), started.returncode) == ("2\n", "", 0)
+    assert (*loaded.communicate(), loaded.returncode) == (" ".join("0" * FORKS) + "\n", "", 0)
+    said = [[(folder / f"{number}.{name}").read_text() for name in ("out", "err")] for number in range(FORKS)]
+    assert said == [["2\n", ""]] * FORKS
+
+
 @pytest.mark.parametrize("ending", ENDINGS.values(), ids=ENDINGS)
 def test_a_process_that_ran_something_ends_quietly_and_leaves_no_folder(
-    ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ending: str, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     program = "import asyncio\nfrom paddock import Paddock\ndef tool(): pass\n"
     program += f"async def main():\n    {ending}\nasyncio.run(main())"
-    hosts = [start(program) for _ in range(6)]
-    endings = [(*host.communicate(), host.returncode) for host in hosts]
-    assert endings == [("2\n", "", 0)] * 6
+    assert_quiet(program, tmp_path_factory.mktemp("said"))
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_process_that_ran_something_without_a_loop_ends_quietly() -> None:
-    closed = "from paddock import Paddock\nwith Paddock() as p: print(p.run_sync('1 + 1', engine='monty').output)"
-    left_open = "from paddock import Paddock\np = Paddock()\nprint(p.run_sync('1 + 1', engine='monty').output)"
-    for program in (closed, left_open):
-        hosts = [start(program) for _ in range(4)]
-        assert [(*host.communicate(), host.returncode) for host in hosts] == [("2\n", "", 0)] * 4
+@pytest.mark.parametrize(
+    "program",
+    [
+        "with Paddock() as p: print(p.run_sync('1 + 1', engine='monty').output)",
+        "p = Paddock()\nprint(p.run_sync('1 + 1', engine='monty').output)",
+    ],
+    ids=["closed", "left open"],
+)
+def test_a_process_that_ran_something_without_a_loop_ends_quietly(program: str, tmp_path: Path) -> None:
+    assert_quiet(f"from paddock import Paddock\n{program}", tmp_path)
 
 
 def test_importing_the_package_starts_nothing_and_loads_little() -> None:

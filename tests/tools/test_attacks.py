@@ -61,7 +61,9 @@ class Yard:
         self.journal = MemoryJournal()
         self.paddock = self.made()
 
-    def made(self, kind: str = "", **env: str) -> Paddock:
+    def made(self, *kinds: str, **env: str) -> Paddock:
+        """One with an upstream of each of these kinds, named after it; or of none, named `it`."""
+
         def add(a: int, b: int = 1) -> int:
             self.reached.append("add")
             return a + b
@@ -73,17 +75,15 @@ class Yard:
         def forbidden() -> None:
             self.reached.append("forbidden")
 
-        attacker = {
-            "command": sys.executable,
-            "args": [ATTACKER, kind],
-            "env": {"API_TOKEN": SECRET, **env},
-            "connect_seconds": 20,
-        }
+        def attacker(kind: str) -> dict[str, object]:
+            environment = {"API_TOKEN": SECRET, **env}
+            return {"command": sys.executable, "args": [ATTACKER, kind], "env": environment, "connect_seconds": 20}
+
         config = Config(
             environments={**Config().environments, "bare": EnvironmentConfig()},
             cpython=GuestsConfig(environment="bare", min_waiting=1, max_waiting=1),
             tools=ToolsConfig(policy=POLICY, call_seconds=5.0),
-            upstreams={"it": attacker},
+            upstreams={kind: attacker(kind) for kind in kinds} or {"it": attacker("")},
         )
         return Paddock(config, tools=[add, swallow, forbidden], journal=self.journal)
 
@@ -232,8 +232,7 @@ async def test_76_a_script_passes_credentials_context_or_a_connection_by_hand(ya
     tried = [f"await attempt(ok({{'a': 1, {name!r}: 'mine-0123456789'}}))" for name in names]
     result = await yard.run(f"[{', '.join(tried)}]")
     assert [
-        (said["error_kind"], said["error_code"], [place["path"] for place in said["details"]])
-        for said in result.output
+        (said["error_kind"], said["error_code"], [place["path"] for place in said["details"]]) for said in result.output
     ] == [("mcp_input_validation", "CONTEXT_NOT_ALLOWED", [name]) for name in names]
     assert await journalled(yard, result.run_id) == [("it.ok", "error", "CONTEXT_NOT_ALLOWED")] * len(names)
 
@@ -274,16 +273,14 @@ async def test_78_a_description_that_instructs_the_model_is_data(yard: Yard) -> 
     assert (said["error_code"], said["hints"]) == ("TOOL_NOT_FOUND", [])
 
 
-@pytest.mark.parametrize(("kind", "tool"), [("paddock", "execute"), ("code", "helper")])
-async def test_79_a_script_calls_a_code_tool_through_an_upstream_that_is_paddock(
-    yard: Yard, kind: str, tool: str
-) -> None:
-    async with yard.made(kind) as other:
-        for name in (tool, f"it.{tool}", "it.ok"):
-            result = await yard.run(f"await attempt(call_tool({name!r}, {{'code': '1'}}))", on=other)
-            assert (result.verdict, result.output["error_code"]) == (Verdict.OK, "TOOL_NOT_FOUND")
-        assert (await yard.run("1 + 1", on=other)).output == 2
-        assert other.upstreams()["it"].is_paddock
+async def test_79_a_script_calls_a_code_tool_through_an_upstream_that_is_paddock(yard: Yard) -> None:
+    async with yard.made("paddock", "code") as other:
+        for server, tool in (("paddock", "execute"), ("code", "helper")):
+            for name in (tool, f"{server}.{tool}", f"{server}.ok"):
+                result = await yard.run(f"await attempt(call_tool({name!r}, {{'code': '1'}}))", on=other)
+                assert (name, result.verdict, result.output["error_code"]) == (name, Verdict.OK, "TOOL_NOT_FOUND")
+            assert (await yard.run("1 + 1", on=other)).output == 2
+            assert other.upstreams()[server].is_paddock, server
 
 
 @pytest.mark.parametrize("opened", PYTHON, indirect=True)  # of which alone the types are checked

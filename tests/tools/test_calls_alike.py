@@ -51,7 +51,7 @@ def swallow(password: str, text: str) -> str:
 def config(tools: ToolsConfig | None = None, **upstreams: Any) -> Config:
     return Config(
         environments={**Config().environments, "bare": EnvironmentConfig()},
-        cpython=GuestsConfig(environment="bare"),
+        cpython=GuestsConfig(environment="bare", min_waiting=1, max_waiting=1),
         tools=tools or ToolsConfig(),
         upstreams=upstreams,
     )
@@ -109,8 +109,7 @@ async def test_a_call_is_written_down_before_it_is_made(engine: str) -> None:
     assert order == ["intended act", "made", "concluded ok"]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-async def test_tools_of_one_name_are_told_apart(engine: str) -> None:
+async def test_tools_of_one_name_are_told_apart() -> None:
     async with Paddock(config(one=plain(), two=plain(includeTools=["echo"])), tools=[]) as paddock:
         every = {tool.full_name: tool for tool in await paddock.tools()}
         second = f"echo_{every['two.echo'].id}"
@@ -122,34 +121,36 @@ async def test_tools_of_one_name_are_told_apart(engine: str) -> None:
     await call_tool({second!r}, {{'text': 'd'}}),
 ]
 """
-        result = await paddock.run(code, engine=engine)
-    assert result.output == [{"result": letter} for letter in "abcd"]
-    assert [call.tool for call in result.calls] == ["one.echo", "two.echo", "two.echo", "two.echo"]
+        for engine in ENGINES:
+            result = await paddock.run(code, engine=engine)
+            assert result.output == [{"result": letter} for letter in "abcd"], engine
+            called = [call.tool for call in result.calls]
+            assert called == ["one.echo", "two.echo", "two.echo", "two.echo"], engine
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-async def test_progress_of_a_tool_and_of_the_script_reach_the_caller_in_order(engine: str) -> None:
+async def test_progress_of_a_tool_and_of_the_script_reach_the_caller_in_order() -> None:
     code = "await report_progress(1, 4, 'begun')\nawait count({'upto': 2})\nawait report_progress(4, 4, 'done')"
     async with Paddock(config(plain=plain())) as paddock:
-        heard = [event async for event in paddock.stream(code, engine=engine) if isinstance(event, Progress)]
-    assert [(event.done, event.message) for event in heard if event.message in ("begun", "done")] == [
-        (1, "begun"),
-        (4, "done"),
-    ]
-    assert [event.done for event in heard] == [1, 1, 2, 4]
+        for engine in ENGINES:
+            heard = [event async for event in paddock.stream(code, engine=engine) if isinstance(event, Progress)]
+            assert [(event.done, event.message) for event in heard if event.message in ("begun", "done")] == [
+                (1, "begun"),
+                (4, "done"),
+            ], engine
+            assert [event.done for event in heard] == [1, 1, 2, 4], engine
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-async def test_policy_goes_by_what_a_real_server_says_of_its_tools(engine: str) -> None:
+async def test_policy_goes_by_what_a_real_server_says_of_its_tools() -> None:
     rules = ({"match": "plain.*", "hint": "read_only", "action": "allow"}, {"match": "*", "action": "ask"})
     async with Paddock(config(ToolsConfig(policy=rules), plain=plain())) as paddock:
-        result = await paddock.run("await echo({'text': 'x'})", engine=engine)
-        assert result.output == {"result": "x"}
-        result = await paddock.run("await add({'a': 1, 'b': 2})", engine=engine)
-    assert result.error is not None
-    assert result.error.envelope is not None
-    assert result.error.envelope["error_code"] == "APPROVAL_REQUIRED"
-    assert result.error.envelope["hints"]
+        for engine in ENGINES:
+            result = await paddock.run("await echo({'text': 'x'})", engine=engine)
+            assert result.output == {"result": "x"}, engine
+            result = await paddock.run("await add({'a': 1, 'b': 2})", engine=engine)
+            assert result.error is not None, engine
+            assert result.error.envelope is not None, engine
+            assert result.error.envelope["error_code"] == "APPROVAL_REQUIRED", engine
+            assert result.error.envelope["hints"], engine
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -3,8 +3,8 @@
 Prints its address. How it misbehaves from the first request is the path (`/hang`, `/status/401`, …; at `/mcp` it does
 not), how a call goes wrong is the name of the tool. `/sse` is the older transport. What a client did besides asking is
 written to the file RECORD, a line each: `cancelled ID`, `left ID` (its request was closed unanswered), and the
-credentials that arrived where they had no business (`elsewhere …`). A path may begin with `/~NAME`, which is part of the
-name of that file: so several can use one server.
+credentials that arrived where they had no business (`elsewhere …`). A path may begin with `/~NAME`: what is seen there
+is written to a file of its own, so that several can use one server.
 """
 
 from __future__ import annotations
