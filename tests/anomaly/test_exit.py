@@ -40,7 +40,7 @@ else:
     sys.exit()
 """
 """Goes on as so many processes that have loaded what takes long, each of which ends as any interpreter does."""
-FORKS = 5
+FORKS = 3
 
 
 def assert_quiet(program: str, folder: Path) -> None:

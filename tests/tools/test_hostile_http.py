@@ -18,7 +18,7 @@ TIMEOUT = ("upstream_http", "UPSTREAM_TIMEOUT", True)
 BROKEN = ("internal_error", "INTERNAL_ERROR", False)
 
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+IN_ONE_LOOP = pytest.mark.asyncio(loop_scope="module")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -60,6 +60,7 @@ async def test_an_answer_that_does_not_come_in_time_is_waited_for_no_longer_and_
     await until(lambda: {f"cancelled {called}", f"left {called}"} <= set(hostile_http.saw()))
 
 
+@IN_ONE_LOOP
 @pytest.mark.parametrize(
     ("tool", "said"),
     [
@@ -79,6 +80,7 @@ async def test_an_answer_that_breaks_off_is_a_failure_of_the_network(standing: U
     assert await answers(standing)
 
 
+@IN_ONE_LOOP
 @pytest.mark.parametrize("tool", ["huge", "huge_unsaid", "huge_event", "bomb"])
 async def test_an_answer_of_a_hundred_megabytes_is_not_kept(standing: Upstream, tool: str) -> None:
     before = getrusage(RUSAGE_SELF).ru_maxrss
@@ -89,6 +91,7 @@ async def test_an_answer_of_a_hundred_megabytes_is_not_kept(standing: Upstream, 
     assert await answers(standing)
 
 
+@IN_ONE_LOOP
 @pytest.mark.parametrize(
     ("tool", "said"),
     [
@@ -108,6 +111,7 @@ async def test_an_answer_that_is_none_is_said_to_be_none(standing: Upstream, too
     assert await answers(standing)
 
 
+@IN_ONE_LOOP
 async def test_of_two_answers_the_first_counts(standing: Upstream) -> None:
     assert (await standing.call("twice", {})).content == ({"type": "text", "text": "first"},)
     assert await answers(standing)
@@ -144,6 +148,7 @@ async def test_a_redirect_of_the_handshake_is_not_followed_elsewhere_either(
     assert not [line for line in hostile_http.saw() if line.startswith("elsewhere")]
 
 
+@IN_ONE_LOOP
 @pytest.mark.parametrize(("status", "expected"), STATUSES)
 async def test_a_status_has_its_own_envelope_without_the_credentials_that_it_repeats(
     standing: Upstream, status: int, expected: tuple[str, str, bool]

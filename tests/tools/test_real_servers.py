@@ -24,7 +24,7 @@ from paddock.tools.upstream_errors import CallFailed
 from tests.tools.installed import Installed, environment
 from tests.tools.upstreams import Connect, one
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+IN_ONE_LOOP = pytest.mark.asyncio(loop_scope="module")
 
 
 @dataclass(frozen=True)
@@ -72,12 +72,14 @@ async def call(upstream: Upstream, name: str, **arguments: Any) -> Any:
         return failure.envelope(tool.full_name)
 
 
+@IN_ONE_LOOP
 async def test_all_of_them_come_at_once(servers: Servers) -> None:
     every = (servers.everything, servers.filesystem, servers.memory, servers.git, servers.time)
     assert all([await server.tools() for server in every])
     assert [server.health.state for server in every] == ["ready"] * 5
 
 
+@IN_ONE_LOOP
 async def test_everything(servers: Servers) -> None:
     upstream = servers.everything
     assert await call(upstream, "echo", message="hi") == {"result": "Echo: hi"}
@@ -92,10 +94,12 @@ async def test_everything(servers: Servers) -> None:
     assert (await call(upstream, "nope"))["error_code"] == "TOOL_NOT_FOUND"
 
 
+@IN_ONE_LOOP
 async def test_a_tool_that_shows_its_environment_does_not_show_a_credential(servers: Servers) -> None:
     assert (await call(servers.everything, "get-env"))["API_TOKEN"] == MARK
 
 
+@IN_ONE_LOOP
 async def test_progress_of_a_long_operation(servers: Servers) -> None:
     heard: list[tuple[float, float | None, str]] = []
     arguments = {"duration": 0.2, "steps": 2}
@@ -105,6 +109,7 @@ async def test_progress_of_a_long_operation(servers: Servers) -> None:
     assert heard == [(1.0, 2.0, ""), (2.0, 2.0, "")]
 
 
+@IN_ONE_LOOP
 async def test_files(servers: Servers) -> None:
     upstream, file = servers.filesystem, servers.folder / "a.txt"
     await call(upstream, "write_file", path=str(file), content="hello")
@@ -116,6 +121,7 @@ async def test_files(servers: Servers) -> None:
     assert (hints["read_text_file"].read_only, hints["write_file"].destructive) == (True, True)
 
 
+@IN_ONE_LOOP
 async def test_memory(servers: Servers) -> None:
     entity = {"name": "paddock", "entityType": "project", "observations": ["it has walls"]}
     await call(servers.memory, "create_entities", entities=[entity])
@@ -123,6 +129,7 @@ async def test_memory(servers: Servers) -> None:
     assert (graph["entities"], graph["relations"]) == ([entity], [])
 
 
+@IN_ONE_LOOP
 async def test_git(servers: Servers, tmp_path: Path) -> None:
     subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)  # noqa: S607
     (tmp_path / "a.txt").write_text("hello")
@@ -131,6 +138,7 @@ async def test_git(servers: Servers, tmp_path: Path) -> None:
     assert nowhere["error_kind"] in ("internal_error", "mcp_input_validation")
 
 
+@IN_ONE_LOOP
 async def test_time(servers: Servers) -> None:
     now = await call(servers.time, "get_current_time", timezone="Europe/Vienna")
     assert now["timezone"] == "Europe/Vienna"

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paddock.tools.redaction import REDACTED, named_secrets, redacted, redacted_json
-from tests.tools.examples import examples
+from tests.examples import examples
 
 SECRET = "s3cr3t/+ value&ü"  # noqa: S105
 FORMS = {

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from paddock.tools import repair
 from paddock.tools.repair import repaired
-from tests.tools.examples import examples
+from tests.examples import examples
 from tests.tools.test_schema import SCHEMAS, VALUES
 
 CLOSED = {"properties": {"order_id": {"type": "integer"}, "status": {}}, "additionalProperties": False}

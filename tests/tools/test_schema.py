@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from paddock.tools import complaints
 from paddock.tools.schema import compiled
-from tests.tools.examples import examples
+from tests.examples import examples
 
 
 def of(field: Any, **more: Any) -> dict[str, Any]:

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from paddock.model.tools import Tool
 from paddock.tools.learning import learned
 from paddock.tools.stubs import module, stubs
+from tests.examples import examples
 from tests.tools import python_types, typescript
-from tests.tools.examples import examples
 from tests.tools.samples import ANYTHING, CANCEL, ORDERS, PING, SHOP, real_tools
 
 EVERY = [*real_tools(), *SHOP]
