@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -24,55 +25,67 @@ ENDINGS = {
         "await p.aclose(); print(len(r.calls) - 3)"
     ),
 }
-
-
-LOADED = """
-import asyncio, os, sys
-import paddock.run, paddock.engines.monty_execution, paddock.tools.broker
-from paddock import Paddock
-for number in range(int(sys.argv[1])):
-    if os.fork() == 0:
-        for descriptor, name in ((1, "out"), (2, "err")):
-            os.dup2(os.open(f"{sys.argv[2]}/{number}.{name}", os.O_CREAT | os.O_WRONLY), descriptor)
-        break
-else:
-    print(*(os.waitstatus_to_exitcode(os.wait()[1]) for _ in range(int(sys.argv[1]))))
-    sys.exit()
-"""
-"""Goes on as so many processes that have loaded what takes long, each of which ends as any interpreter does."""
-FORKS = 3
-
-
-def assert_quiet(program: str, folder: Path) -> None:
-    """Run this in a process that was just started, and in several that were not: each says 2 and ends, no more."""
-    started, loaded = start(program), start(LOADED + program, str(FORKS), str(folder))
-    assert (*started.communicate(), started.returncode) == ("2\n", "", 0)
-    assert (*loaded.communicate(), loaded.returncode) == (" ".join("0" * FORKS) + "\n", "", 0)
-    said = [[(folder / f"{number}.{name}").read_text() for name in ("out", "err")] for number in range(FORKS)]
-    assert said == [["2\n", ""]] * FORKS
-
-
-@pytest.mark.parametrize("ending", ENDINGS.values(), ids=ENDINGS)
-def test_a_process_that_ran_something_ends_quietly_and_leaves_no_folder(
-    ending: str, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    program = "import asyncio\nfrom paddock import Paddock\ndef tool(): pass\n"
-    program += f"async def main():\n    {ending}\nasyncio.run(main())"
-    assert_quiet(program, tmp_path_factory.mktemp("said"))
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    "program",
-    [
-        "with Paddock() as p: print(p.run_sync('1 + 1', engine='monty').output)",
-        "p = Paddock()\nprint(p.run_sync('1 + 1', engine='monty').output)",
-    ],
-    ids=["closed", "left open"],
+WITH_A_LOOP = (
+    "import asyncio\nfrom paddock import Paddock\ndef tool(): pass\nasync def main():\n    {}\nasyncio.run(main())"
 )
-def test_a_process_that_ran_something_without_a_loop_ends_quietly(program: str, tmp_path: Path) -> None:
-    assert_quiet(f"from paddock import Paddock\n{program}", tmp_path)
+PROGRAMS = {
+    **{name: WITH_A_LOOP.format(ending) for name, ending in ENDINGS.items()},
+    "closed, without a loop": "from paddock import Paddock\n"
+    "with Paddock() as p: print(p.run_sync('1 + 1', engine='monty').output)",
+    "left open, without a loop": "from paddock import Paddock\n"
+    "p = Paddock()\nprint(p.run_sync('1 + 1', engine='monty').output)",
+}
+LOADED = """
+import asyncio, json, os, sys
+import paddock.run, paddock.engines.monty_execution, paddock.tools.broker
+folder, programs, times = sys.argv[1], json.loads(sys.argv[2]), int(sys.argv[3])
+def forked():
+    for name, program in programs.items():
+        places = {}
+        for number in range(times):
+            place = f"{folder}/{name}.{number}"
+            os.environ["TMPDIR"] = f"{place}.tmp"
+            os.mkdir(os.environ["TMPDIR"])
+            pid = os.fork()
+            if pid == 0:
+                for descriptor, stream in ((1, "out"), (2, "err")):
+                    os.dup2(os.open(f"{place}.{stream}", os.O_CREAT | os.O_WRONLY), descriptor)
+                return program
+            places[pid] = place
+        for _ in places:
+            pid, status = os.wait()
+            os.mkdir(f"{places[pid]}.ended-{os.waitstatus_to_exitcode(status)}")
+    sys.exit()
+exec(forked())
+"""
+"""Goes on as several processes for each program, which have loaded what takes long, and end as any interpreter does."""
+FORKS = 2
+
+
+@pytest.fixture(scope="module")
+def forked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with what the forks said, left and ended with: `PROGRAM.NUMBER.out` and so on."""
+    folder = tmp_path_factory.mktemp("forked")
+    loaded = start(LOADED, str(folder), json.dumps(PROGRAMS), str(FORKS))
+    assert (*loaded.communicate(), loaded.returncode) == ("", "", 0)
+    return folder
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_process_that_ran_something_ends_quietly_and_leaves_no_folder(
+    name: str, forked: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that was just started, and several that others were forked from."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    started = start(PROGRAMS[name])
+    assert (*started.communicate(), started.returncode) == ("2\n", "", 0)
+    assert list(tmp_path.iterdir()) == []
+    for number in range(FORKS):
+        place = forked / f"{name}.{number}"
+        said = [place.with_name(f"{place.name}.{stream}").read_text() for stream in ("out", "err")]
+        has_ended = place.with_name(f"{place.name}.ended-0").exists()
+        assert (said, has_ended) == (["2\n", ""], True), sorted(forked.glob(f"{place.name}.ended*"))
+        assert list(place.with_name(f"{place.name}.tmp").iterdir()) == []
 
 
 def test_importing_the_package_starts_nothing_and_loads_little() -> None:

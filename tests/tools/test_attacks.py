@@ -59,10 +59,10 @@ class Yard:
         self.language = "python" if engine in PYTHON else "javascript"
         self.reached: list[str] = []
         self.journal = MemoryJournal()
-        self.paddock = self.made()
+        self.paddock = self.made("", "paddock", "code")
 
     def made(self, *kinds: str, **env: str) -> Paddock:
-        """One with an upstream of each of these kinds, named after it; or of none, named `it`."""
+        """One with an upstream of each of these kinds, named after it; `it` where it has no name."""
 
         def add(a: int, b: int = 1) -> int:
             self.reached.append("add")
@@ -83,7 +83,7 @@ class Yard:
             environments={**Config().environments, "bare": EnvironmentConfig()},
             cpython=GuestsConfig(environment="bare", min_waiting=1, max_waiting=1),
             tools=ToolsConfig(policy=POLICY, call_seconds=5.0),
-            upstreams={kind: attacker(kind) for kind in kinds} or {"it": attacker("")},
+            upstreams={kind or "it": attacker(kind) for kind in kinds},
         )
         return Paddock(config, tools=[add, swallow, forbidden], journal=self.journal)
 
@@ -273,14 +273,14 @@ async def test_78_a_description_that_instructs_the_model_is_data(yard: Yard) -> 
     assert (said["error_code"], said["hints"]) == ("TOOL_NOT_FOUND", [])
 
 
-async def test_79_a_script_calls_a_code_tool_through_an_upstream_that_is_paddock(yard: Yard) -> None:
-    async with yard.made("paddock", "code") as other:
-        for server, tool in (("paddock", "execute"), ("code", "helper")):
-            for name in (tool, f"{server}.{tool}", f"{server}.ok"):
-                result = await yard.run(f"await attempt(call_tool({name!r}, {{'code': '1'}}))", on=other)
-                assert (name, result.verdict, result.output["error_code"]) == (name, Verdict.OK, "TOOL_NOT_FOUND")
-            assert (await yard.run("1 + 1", on=other)).output == 2
-            assert other.upstreams()[server].is_paddock, server
+@pytest.mark.parametrize(("server", "tool"), [("paddock", "execute"), ("code", "helper")])
+async def test_79_a_script_calls_a_code_tool_through_an_upstream_that_is_paddock(
+    yard: Yard, server: str, tool: str
+) -> None:
+    for name in (tool, f"{server}.{tool}", f"{server}.ok"):
+        result = await yard.run(f"await attempt(call_tool({name!r}, {{'code': '1'}}))")
+        assert (name, result.verdict, result.output["error_code"]) == (name, Verdict.OK, "TOOL_NOT_FOUND")
+    assert yard.paddock.upstreams()[server].is_paddock
 
 
 @pytest.mark.parametrize("opened", PYTHON, indirect=True)  # of which alone the types are checked

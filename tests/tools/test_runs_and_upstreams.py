@@ -19,7 +19,7 @@ from tests.tools.upstreams import PLAIN, Connect, HostileHttp, hostile, plain
 ENGINES = ["monty", "cpython"]
 LATE, BROKEN, LOST = "UPSTREAM_TIMEOUT", "INTERNAL_ERROR", "UPSTREAM_NETWORK"
 MISBEHAVING = (
-    (3.0, {"hang": LATE, "hang_mid": LATE, "endless_notices": LATE}),
+    (4.0, {"hang": LATE, "hang_mid": LATE, "endless_notices": LATE}),
     (60.0, {"close_mid": LOST} | dict.fromkeys(["huge", "bomb", "malformed", "html", "other_id"], BROKEN)),
 )
 """How long a call may take, and what calls come to that have so long."""
