@@ -35,10 +35,10 @@ def wait_until_gone(pids: list[int]) -> None:
             os.close(descriptor)
 
 
-def start(program: str) -> subprocess.Popen[str]:
+def start(program: str, *arguments: str) -> subprocess.Popen[str]:
     """A host of its own, which runs `program`."""
     return subprocess.Popen(
-        [sys.executable, "-W", "error", "-c", program],
+        [sys.executable, "-W", "error", "-c", program, *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

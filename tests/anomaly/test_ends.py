@@ -28,9 +28,9 @@ ROOT_ONLY = pytest.mark.skipif(
 )
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def data() -> Iterator[str]:
-    """A place that the profile `chroot` can show to guests, which have a /tmp of their own."""
+    """A place that the profile `chroot` can show to guests, which have a /tmp of their own; built once, for all."""
     with tempfile.TemporaryDirectory(dir="/var/tmp") as place:
         yield place
 

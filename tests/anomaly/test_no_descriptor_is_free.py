@@ -84,25 +84,25 @@ async def test_a_run_ends_as_it_would_where_no_descriptor_is_free(
         assert (await paddock.run("1 + 1", engine="cpython")).output == 2
 
 
-@pytest.mark.parametrize("room", range(8))
-async def test_a_guest_that_the_host_has_no_descriptors_for_leaves_nothing(room: int) -> None:
+async def test_a_guest_that_the_host_has_no_descriptors_for_leaves_nothing() -> None:
     async with Paddock(BARE) as paddock:
         assert (await paddock.run("1", engine="cpython")).output == 1
         pool = paddock._engines["cpython"]._jail._pool  # type: ignore[attr-defined]
-        await until(lambda: not pool._tasks)
         warden = pool._keeper._process.pid
-        below, before = wards(warden), opened()
-        with room_for(room):
-            try:
-                assert (await paddock.run("2", engine="cpython")).output == 2
-            except HostError:
-                assert room < 7
-        await until(lambda: not pool._tasks and wards(warden) == below)
-        if isinstance(pool._bounds._source, Slots):
-            await until(lambda: opened() <= before | {fd for fd in opened() if is_of_group(fd)})
-        else:
-            await until(lambda: opened() == before)
-        assert (await paddock.run("3", engine="cpython")).output == 3
+        for room in range(8):
+            await until(lambda: not pool._tasks)
+            below, before = wards(warden), opened()
+            with room_for(room):
+                try:
+                    assert (await paddock.run("2", engine="cpython")).output == 2, room
+                except HostError:
+                    assert room < 7
+            await until(lambda: not pool._tasks and wards(warden) == below)  # noqa: B023  awaited at once
+            if isinstance(pool._bounds._source, Slots):
+                await until(lambda: opened() <= before | {fd for fd in opened() if is_of_group(fd)})  # noqa: B023
+            else:
+                await until(lambda: opened() == before)  # noqa: B023
+            assert (await paddock.run("3", engine="cpython")).output == 3, room
     assert children() == []
 
 

@@ -8,8 +8,6 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
-import pytest
-
 from paddock.model.result import Verdict
 from paddock.run import Paddock
 
@@ -43,9 +41,18 @@ class UnprintableError(Exception):
         raise ValueError("no text")
 
 
-@pytest.mark.parametrize(
-    "problem",
-    [
+async def assert_that_each_fails_alone(tools: list[Callable[..., Any]]) -> None:
+    for number, tool in enumerate(tools):
+        tool.__name__ = f"tool{number}"
+    async with Paddock(tools=tools) as paddock:
+        for tool in tools:
+            result = await paddock.run(CATCH.replace("tool", tool.__name__), engine="monty")
+            assert (tool.__name__, result.verdict, result.output) == (tool.__name__, Verdict.OK, "internal_error")
+            assert (await paddock.run("1 + 1", engine="monty")).output == 2, tool.__name__
+
+
+async def test_a_tool_that_raises_anything_fails_its_call_and_no_more() -> None:
+    problems = [
         ValueError("no"),
         asyncio.CancelledError(),
         TimeoutError(),
@@ -54,20 +61,21 @@ class UnprintableError(Exception):
         RecursionError(),
         MemoryError(),
         ExceptionGroup("g", [ValueError()]),
-    ],
-    ids=lambda problem: type(problem).__name__,
-)
-async def test_a_tool_that_raises_anything_fails_its_call_and_no_more(problem: BaseException) -> None:
-    assert await run(raising(problem)) == (Verdict.OK, "internal_error")
+    ]
+    await assert_that_each_fails_alone([raising(problem) for problem in problems])
 
 
 CYCLE: list[Any] = []
 CYCLE.append(CYCLE)
 
 
-@pytest.mark.parametrize("value", [object(), b"\xff", float("nan"), CYCLE, {(1, 2): 3}, {"a": object()}])
-async def test_a_tool_that_gives_back_what_is_not_json_fails_its_call(value: object) -> None:
-    assert await run(lambda: value) == (Verdict.OK, "internal_error")
+def giving(value: object) -> Callable[..., Any]:
+    return lambda: value
+
+
+async def test_a_tool_that_gives_back_what_is_not_json_fails_its_call() -> None:
+    values = [object(), b"\xff", float("nan"), CYCLE, {(1, 2): 3}, {"a": object()}]
+    await assert_that_each_fails_alone([giving(value) for value in values])
 
 
 async def test_a_tool_that_hangs_is_ended_with_its_run() -> None:

@@ -1,6 +1,6 @@
 """A program of `fork.py` as a command: `start.py ADDRESS PROGRAM ARGUMENT...` has its streams, and ends with it.
 
-Where this process is ended, so is the program.
+Where this process is ended, so is the program; where a signal ended the program, it ends this process.
 """
 
 import json
@@ -15,4 +15,10 @@ with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as asking:
     for stream in (0, 1, 2):  # the program's alone: their other ends hear of its end, not of ours
         os.close(stream)
     status = int(asking.recv(16) or b"1")
-os._exit(status if status >= 0 else 128 - status)
+if status < 0:
+    import signal
+
+    if -status != signal.SIGKILL:
+        signal.signal(-status, signal.SIG_DFL)
+    os.kill(os.getpid(), -status)
+os._exit(status)

@@ -13,6 +13,7 @@ from paddock.store.artifacts import StoredArtifacts
 from paddock.store.database import Store
 from paddock.store.objects import Objects
 from paddock.store.own_artifacts import OwnArtifacts
+from tests.store import empty
 
 ANN = Owner("ann", "s1")
 ANN_ELSEWHERE = Owner("ann", "s2")
@@ -50,8 +51,9 @@ class Place:
 async def opened(
     folder: Path, *, url: str = "", room: Room | None = None, days: float = 30.0, base_url: str = ""
 ) -> AsyncIterator[Place]:
-    clock = Clock()
-    async with Store(folder / "store" / "paddock.db") as store:
+    clock, path = Clock(), folder / "store" / "paddock.db"
+    empty.put(path)
+    async with Store(path) as store:
         stored = StoredArtifacts(
             store,
             Objects(url, folder / "artifacts"),

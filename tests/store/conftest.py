@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from paddock.store.database import Store
+from tests.store import empty
 
 
 @pytest.fixture
@@ -17,5 +18,6 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 async def store(path: Path) -> AsyncIterator[Store]:
+    empty.put(path)
     async with Store(path) as store:
         yield store

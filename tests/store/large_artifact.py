@@ -16,14 +16,15 @@ from tests.store.artifact_places import MB, opened
 
 LINE = "a line of text with an é, a 漢 and a 🙂 in it\r\n".encode()
 BLOCK = LINE * (MB // len(LINE))
+PLAIN = (b"a line that is quickly read, " * 4 + b"\n") * (MB // 117)
 LONG_LINE_MB = 100
 NEEDLE = b"the needle in it\n"
 
 
 async def stream(megabytes: int) -> AsyncIterator[bytes]:
     """Text of many lines; one of 100 MB; a few lines; what is looked for; a line that does not end."""
-    for _ in range(megabytes - LONG_LINE_MB - 10):
-        yield BLOCK
+    for number in range(megabytes - LONG_LINE_MB - 10):
+        yield PLAIN if number % 10 else BLOCK
     for _ in range(LONG_LINE_MB):
         yield b"x" * MB
     yield b"\n"
@@ -51,8 +52,11 @@ async def main(folder: Path, megabytes: int) -> dict[str, Any]:
         kept = await own.find(made.id)
         assert kept is not None
         said["size"], said["created_mb"] = made.size, peak_mb()
-        found = await own.search(kept, Query("the NEEDLE", context_lines=1))
-        said["matches"] = [[match.before, match.text, match.after] for match in found.matches]
+        found = await own.search(kept, Query("the needle", is_regex=True))
+        near = Query("the NEEDLE", context_lines=1, offset=found.matches[0].offset - 50 * MB)
+        around = (await own.search(kept, near)).matches
+        said["found"] = [match.text for match in found.matches]
+        said["matches"] = [[match.before, match.text, match.after] for match in around]
         said["offset"], said["line"], said["searched_mb"] = found.matches[0].offset, found.matches[0].line, peak_mb()
         in_the_long_line = await own.search(kept, Query("x$", is_regex=True, offset=found.matches[0].offset - 101 * MB))
         said["long"] = [len(match.text) for match in in_the_long_line.matches]

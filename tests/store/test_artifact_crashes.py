@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -16,6 +14,7 @@ from paddock.model.errors import BadArtifact, ConfigError, StoreError
 from paddock.store.artifact_records import FAILED_SECONDS, UPLOAD_SECONDS
 from paddock.store.artifact_values import Content, Kept, Room
 from paddock.store.objects import Objects
+from tests.forks import fork
 from tests.store.artifact_places import MB, Place, chunks, content_of, opened
 
 ROOT = Path(__file__).parents[2]
@@ -28,10 +27,9 @@ async def place(tmp_path: Path) -> AsyncIterator[Place]:
 
 
 def crash(folder: Path, moment: str) -> None:
-    path = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
-    command = [sys.executable, "-m", "tests.store.crashing_artifact", str(folder), moment]
-    died = subprocess.run(command, check=False, cwd=ROOT, env={**os.environ, "PYTHONPATH": path}, capture_output=True)
-    assert (died.returncode, died.stderr) == (-signal.SIGKILL, b"")
+    program = ["-m", "tests.store.crashing_artifact", str(folder), moment]
+    status, _, stderr = fork.run(program, cwd=ROOT, env=dict(os.environ), seconds=60)
+    assert (status, stderr) == (-signal.SIGKILL, b"")
 
 
 @pytest.mark.parametrize("moment", ["within bytes", "create", "replace", "append"])

@@ -37,6 +37,7 @@ def test_an_artifact_of_1_gb_is_never_held_in_memory(tmp_path: Path) -> None:
     end = "the needle in it\nthe end"
     assert said["size"] > 0.99 * MEGABYTES * MB
     assert said["matches"] == [[[line], "the needle in it", ["the end"]]]
+    assert said["found"] == ["the needle in it"]
     assert said["long"] == [SHOWN + 1]  # the end of the line of 100 MB, with a mark that it is cut
     assert said["page"] == [end, True]
     assert said["lines"] == [end, True, said["line"] + 1]

@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paddock.model.errors import BadArtifact
@@ -15,6 +15,7 @@ from paddock.store.text import searching
 from paddock.store.text.pattern import compiled
 from paddock.store.text.places import BEGINNING
 from paddock.store.text.searching import Match, Search
+from tests.examples import examples
 
 PATTERNS = ["a", "b+c", "^a", "c$", "^$", "é", "a|漢", r"\bc", "x*", r"\Aa", r"c\z", "[^a]b", "^", "$", r"a\s*b"]
 
@@ -67,6 +68,7 @@ TEXTS = st.lists(st.text(st.sampled_from("abc é漢"), max_size=7), max_size=12)
 @pytest.mark.usefixtures("short_stretches")
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_what_is_found_is_what_a_search_of_each_line_finds(pattern: str) -> None:
+    @settings(max_examples=examples(40))
     @given(TEXTS, st.integers(1, 20))
     def check(text: str, size: int) -> None:
         found = search(text, pattern, size=size)
@@ -135,7 +137,9 @@ def test_every_place_in_a_very_long_line_is_found() -> None:
 
 
 def test_words_across_the_border_of_two_stretches_of_a_long_line_are_found() -> None:
-    for at in range(searching.STRETCH - searching.OVERLAP - 8, searching.STRETCH + 8):
+    borders = (searching.STRETCH - searching.OVERLAP, searching.STRETCH)
+    places = {*range(borders[0] - 8, borders[1] + 8, 61)}.union(*(range(at - 8, at + 8) for at in borders))
+    for at in sorted(places):
         text = "-" * at + "needle" + "-" * 100_000
         assert [match.offset for match in search(text, "needle", is_regex=False).matches] == [at]
 

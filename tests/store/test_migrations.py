@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 import sqlite3
+import subprocess
 from contextlib import closing
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from paddock.store import migrating
 from paddock.store.connecting import connect, make_file
 from paddock.store.database import Store
 from paddock.store.tables import metadata
-from tests.anomaly.processes import start
+from tests.forks import fork
 from tests.store.working import adding, stored
 
 
@@ -114,8 +115,13 @@ asyncio.run(main())
 """
 
 
-async def test_processes_that_make_the_database_at_once_all_write_to_it(path: Path) -> None:
-    processes = [start(OPENING.format(path=str(path), number=number)) for number in range(4)]
+async def test_processes_that_make_the_database_at_once_all_write_to_it(path: Path, tmp_path: Path) -> None:
+    processes = []
+    for number in range(4):
+        program = tmp_path / f"opening{number}.py"
+        program.write_text(OPENING.format(path=str(path), number=number))
+        command, pipe = fork.command(str(program)), subprocess.PIPE
+        processes.append(subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True))
     for process in processes:
         assert process.stdin is not None
         process.stdin.write("now\n")

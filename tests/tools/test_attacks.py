@@ -1,6 +1,6 @@
 """Attacks 72 to 79 and 94 on the tools of a run, each a script that really runs, on every engine.
 
-After each, the same Paddock still answers a plain run and a plain call.
+One Paddock for each engine has all of them; after each, it still answers a plain run and a plain call.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 from paddock import Config, Paddock, RunResult, Verdict
 from paddock.config import GuestsConfig, ToolsConfig
@@ -22,6 +23,7 @@ from paddock.model.environments import EnvironmentConfig
 from paddock.store.journal import MemoryJournal
 from tests import envelopes
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 ATTACKER = str(Path(__file__).parent / "servers" / "attacker.py")
 SECRET = "tok-4f9c1d77aa"  # noqa: S105
 MEGABYTE = 1024 * 1024
@@ -57,9 +59,11 @@ class Yard:
         self.language = "python" if engine in PYTHON else "javascript"
         self.reached: list[str] = []
         self.journal = MemoryJournal()
-        self.paddock = self.made()
+        self.paddock = self.made("", "paddock", "code")
 
-    def made(self, kind: str = "", **env: str) -> Paddock:
+    def made(self, *kinds: str, **env: str) -> Paddock:
+        """One with an upstream of each of these kinds, named after it; `it` where it has no name."""
+
         def add(a: int, b: int = 1) -> int:
             self.reached.append("add")
             return a + b
@@ -71,17 +75,15 @@ class Yard:
         def forbidden() -> None:
             self.reached.append("forbidden")
 
-        attacker = {
-            "command": sys.executable,
-            "args": [ATTACKER, kind],
-            "env": {"API_TOKEN": SECRET, **env},
-            "connect_seconds": 20,
-        }
+        def attacker(kind: str) -> dict[str, object]:
+            environment = {"API_TOKEN": SECRET, **env}
+            return {"command": sys.executable, "args": [ATTACKER, kind], "env": environment, "connect_seconds": 20}
+
         config = Config(
             environments={**Config().environments, "bare": EnvironmentConfig()},
-            cpython=GuestsConfig(environment="bare"),
+            cpython=GuestsConfig(environment="bare", min_waiting=1, max_waiting=1),
             tools=ToolsConfig(policy=POLICY, call_seconds=5.0),
-            upstreams={"it": attacker},
+            upstreams={kind or "it": attacker(kind) for kind in kinds},
         )
         return Paddock(config, tools=[add, swallow, forbidden], journal=self.journal)
 
@@ -105,12 +107,18 @@ class Yard:
         return bool(plain.output == [2, {"result": 2}, {"result": "ok"}])
 
 
-@pytest.fixture(params=[*PYTHON, "quickjs", "node"])
-async def yard(request: pytest.FixtureRequest) -> AsyncIterator[Yard]:
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=[*PYTHON, "quickjs", "node"])
+async def opened(request: pytest.FixtureRequest) -> AsyncIterator[Yard]:
     yard = Yard(request.param)
     async with yard.paddock:
         yield yard
-        assert await yard.is_well()
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def yard(opened: Yard) -> AsyncIterator[Yard]:
+    opened.reached.clear()
+    yield opened
+    assert await opened.is_well()
 
 
 async def journalled(yard: Yard, run_id: str) -> list[tuple[str, str, str]]:
@@ -218,26 +226,15 @@ said
     assert yard.reached == []
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "token",
-        "apiKey",
-        "Authorization",
-        "client-secret",
-        "connection_id",
-        "PCID",
-        "mcp-session-id",
-        "active_identity",
-        "_meta",
-    ],
-)
-async def test_76_a_script_passes_credentials_context_or_a_connection_by_hand(yard: Yard, name: str) -> None:
-    result = await yard.run(f"await attempt(ok({{'a': 1, {name!r}: 'mine-0123456789'}}))")
-    said = result.output
-    assert (said["error_kind"], said["error_code"]) == ("mcp_input_validation", "CONTEXT_NOT_ALLOWED")
-    assert [place["path"] for place in said["details"]] == [name]
-    assert await journalled(yard, result.run_id) == [("it.ok", "error", "CONTEXT_NOT_ALLOWED")]
+async def test_76_a_script_passes_credentials_context_or_a_connection_by_hand(yard: Yard) -> None:
+    names = ["token", "apiKey", "Authorization", "client-secret", "connection_id", "PCID", "mcp-session-id"]
+    names += ["active_identity", "_meta"]
+    tried = [f"await attempt(ok({{'a': 1, {name!r}: 'mine-0123456789'}}))" for name in names]
+    result = await yard.run(f"[{', '.join(tried)}]")
+    assert [
+        (said["error_kind"], said["error_code"], [place["path"] for place in said["details"]]) for said in result.output
+    ] == [("mcp_input_validation", "CONTEXT_NOT_ALLOWED", [name]) for name in names]
+    assert await journalled(yard, result.run_id) == [("it.ok", "error", "CONTEXT_NOT_ALLOWED")] * len(names)
 
 
 @pytest.mark.parametrize(
@@ -276,21 +273,18 @@ async def test_78_a_description_that_instructs_the_model_is_data(yard: Yard) -> 
     assert (said["error_code"], said["hints"]) == ("TOOL_NOT_FOUND", [])
 
 
-@pytest.mark.parametrize(("kind", "tool"), [("paddock", "execute"), ("code", "helper")])
+@pytest.mark.parametrize(("server", "tool"), [("paddock", "execute"), ("code", "helper")])
 async def test_79_a_script_calls_a_code_tool_through_an_upstream_that_is_paddock(
-    yard: Yard, kind: str, tool: str
+    yard: Yard, server: str, tool: str
 ) -> None:
-    async with yard.made(kind) as other:
-        for name in (tool, f"it.{tool}", "it.ok"):
-            result = await yard.run(f"await attempt(call_tool({name!r}, {{'code': '1'}}))", on=other)
-            assert (result.verdict, result.output["error_code"]) == (Verdict.OK, "TOOL_NOT_FOUND")
-        assert (await yard.run("1 + 1", on=other)).output == 2
-        assert other.upstreams()["it"].is_paddock
+    for name in (tool, f"{server}.{tool}", f"{server}.ok"):
+        result = await yard.run(f"await attempt(call_tool({name!r}, {{'code': '1'}}))")
+        assert (name, result.verdict, result.output["error_code"]) == (name, Verdict.OK, "TOOL_NOT_FOUND")
+    assert yard.paddock.upstreams()[server].is_paddock
 
 
-@pytest.mark.parametrize("yard", PYTHON, indirect=True)  # of which alone the types are checked
-@pytest.mark.parametrize("tool", ["file", "http", "nested"])
-async def test_94_a_schema_refers_to_a_file_or_an_address(yard: Yard, tool: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("opened", PYTHON, indirect=True)  # of which alone the types are checked
+async def test_94_a_schema_refers_to_a_file_or_an_address(yard: Yard, tmp_path: Path) -> None:
     visits: list[str] = []
 
     async def visited(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -302,13 +296,14 @@ async def test_94_a_schema_refers_to_a_file_or_an_address(yard: Yard, tool: str,
     server = await asyncio.start_server(visited, "127.0.0.1", 0)
     address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     async with server, yard.made("refs", FILE=str(pipe), ADDRESS=address) as other, asyncio.timeout(60):
-        code = f"[await attempt({tool}({{'a': 1, 'b': 2}})), await attempt({tool}({{'a': 1}}))]"
-        result = await yard.run(code, on=other)
-        assert result.verdict is Verdict.OK, result.error
-        typed = await other.run(f"await {tool}({{'a': 1}})", engine=yard.engine, type_check=True)
-        assert (typed.verdict is Verdict.REJECTED) is (tool != "nested"), typed.error
-    passed, checked = result.output
-    assert (passed, visits) == ({"result": "ok"}, [])
-    if tool != "nested":  # what is within the document still holds, and what was not checked is said
-        assert checked["error_code"] == "SCHEMA_REQUIRED"
-        assert "leads out of it" in checked["_meta"]["warnings"][0]
+        for tool in ("file", "http", "nested"):
+            code = f"[await attempt({tool}({{'a': 1, 'b': 2}})), await attempt({tool}({{'a': 1}}))]"
+            result = await yard.run(code, on=other)
+            assert result.verdict is Verdict.OK, (tool, result.error)
+            typed = await other.run(f"await {tool}({{'a': 1}})", engine=yard.engine, type_check=True)
+            assert (typed.verdict is Verdict.REJECTED) is (tool != "nested"), (tool, typed.error)
+            passed, checked = result.output
+            assert (tool, passed, visits) == (tool, {"result": "ok"}, [])
+            if tool != "nested":  # what is within the document still holds, and what was not checked is said
+                assert (tool, checked["error_code"]) == (tool, "SCHEMA_REQUIRED")
+                assert "leads out of it" in checked["_meta"]["warnings"][0], tool

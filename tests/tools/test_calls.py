@@ -10,13 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 from paddock import Config, Paddock, Progress, Verdict
 from paddock.config import GuestsConfig, ToolsConfig
 from paddock.model.environments import EnvironmentConfig
 from paddock.store.journal import MemoryJournal
+from tests.forks import fork
 from tests.tools.upstreams import plain
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 ENGINES = ["monty", "cpython"]
 SERVER = plain()
 
@@ -29,14 +32,15 @@ def double(n: int) -> int:
 def config(tools: ToolsConfig | None = None, **upstreams: Any) -> Config:
     return Config(
         environments={"bare": EnvironmentConfig()},
-        cpython=GuestsConfig(environment="bare"),
+        cpython=GuestsConfig(environment="bare", min_waiting=1, max_waiting=1),
         tools=tools or ToolsConfig(),
         upstreams=upstreams or {"plain": SERVER},
     )
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def paddock() -> AsyncIterator[Paddock]:
+    """For tests that do not care what was called before."""
     async with Paddock(config(), tools=[double]) as made:
         yield made
 
@@ -108,11 +112,12 @@ async def test_a_failing_call_is_an_envelope(
     assert (said["error_kind"], said["error_code"], said["tool"]) == (kind, code, tool)
 
 
-async def test_a_script_without_calls_connects_to_nothing(paddock: Paddock) -> None:
-    assert (await paddock.run("1 + 1")).output == 2
-    assert paddock._toolbox.health()["plain"].state == "idle"
-    await paddock.run("await add({'a': 1, 'b': 1})")
-    assert paddock._toolbox.health()["plain"].state == "ready"
+async def test_a_script_without_calls_connects_to_nothing() -> None:
+    async with Paddock(config()) as paddock:
+        assert (await paddock.run("1 + 1")).output == 2
+        assert paddock._toolbox.health()["plain"].state == "idle"
+        await paddock.run("await add({'a': 1, 'b': 1})")
+        assert paddock._toolbox.health()["plain"].state == "ready"
 
 
 async def test_a_dead_upstream_leaves_the_others_alone() -> None:
@@ -187,12 +192,13 @@ async def test_a_script_is_checked_against_its_tools_before_it_runs(paddock: Pad
     assert (result.error.type, result.error.line, result.calls) == ("TypingError", line, ())
 
 
-async def test_what_a_tool_gives_is_learnt_from_what_it_gave(paddock: Paddock) -> None:
-    await paddock.run("await echo({'text': '{\"price\": 5}'})")
-    scope = await paddock._toolbox.scope(["echo", "add"], "")
-    assert "price: int" in (await scope.stubs(paddock._journal))(())
-    right = "(await echo({'text': '{\"price\": 6}'}))['price'] + 1"
-    assert (await paddock.run(right, type_check=True)).output == 7
+async def test_what_a_tool_gives_is_learnt_from_what_it_gave() -> None:
+    async with Paddock(config()) as paddock:
+        await paddock.run("await echo({'text': '{\"price\": 5}'})")
+        scope = await paddock._toolbox.scope(["echo", "add"], "")
+        assert "price: int" in (await scope.stubs(paddock._journal))(())
+        right = "(await echo({'text': '{\"price\": 6}'}))['price'] + 1"
+        assert (await paddock.run(right, type_check=True)).output == 7
 
 
 async def test_a_server_that_runs_code_is_not_callable(tmp_path: Path) -> None:
@@ -205,7 +211,7 @@ async def test_a_server_that_runs_code_is_not_callable(tmp_path: Path) -> None:
         "    return code\n"
         "server.run('stdio')\n"
     )
-    own = {"command": sys.executable, "args": [str(program)]}
+    own = fork.settings(str(program))
     async with Paddock(config(plain=SERVER, own=own)) as paddock:
         for name in ("execute", "own.execute"):
             said = await failure(paddock, f"call_tool({name!r}, {{'code': '1'}})")

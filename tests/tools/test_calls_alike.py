@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +50,7 @@ def swallow(password: str, text: str) -> str:
 def config(tools: ToolsConfig | None = None, **upstreams: Any) -> Config:
     return Config(
         environments={**Config().environments, "bare": EnvironmentConfig()},
-        cpython=GuestsConfig(environment="bare"),
+        cpython=GuestsConfig(environment="bare", min_waiting=1, max_waiting=1),
         tools=tools or ToolsConfig(),
         upstreams=upstreams,
     )
@@ -109,8 +108,7 @@ async def test_a_call_is_written_down_before_it_is_made(engine: str) -> None:
     assert order == ["intended act", "made", "concluded ok"]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-async def test_tools_of_one_name_are_told_apart(engine: str) -> None:
+async def test_tools_of_one_name_are_told_apart() -> None:
     async with Paddock(config(one=plain(), two=plain(includeTools=["echo"])), tools=[]) as paddock:
         every = {tool.full_name: tool for tool in await paddock.tools()}
         second = f"echo_{every['two.echo'].id}"
@@ -122,75 +120,79 @@ async def test_tools_of_one_name_are_told_apart(engine: str) -> None:
     await call_tool({second!r}, {{'text': 'd'}}),
 ]
 """
-        result = await paddock.run(code, engine=engine)
-    assert result.output == [{"result": letter} for letter in "abcd"]
-    assert [call.tool for call in result.calls] == ["one.echo", "two.echo", "two.echo", "two.echo"]
+        for engine in ENGINES:
+            result = await paddock.run(code, engine=engine)
+            assert result.output == [{"result": letter} for letter in "abcd"], engine
+            called = [call.tool for call in result.calls]
+            assert called == ["one.echo", "two.echo", "two.echo", "two.echo"], engine
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-async def test_progress_of_a_tool_and_of_the_script_reach_the_caller_in_order(engine: str) -> None:
+async def test_progress_of_a_tool_and_of_the_script_reach_the_caller_in_order() -> None:
     code = "await report_progress(1, 4, 'begun')\nawait count({'upto': 2})\nawait report_progress(4, 4, 'done')"
     async with Paddock(config(plain=plain())) as paddock:
-        heard = [event async for event in paddock.stream(code, engine=engine) if isinstance(event, Progress)]
-    assert [(event.done, event.message) for event in heard if event.message in ("begun", "done")] == [
-        (1, "begun"),
-        (4, "done"),
-    ]
-    assert [event.done for event in heard] == [1, 1, 2, 4]
+        for engine in ENGINES:
+            heard = [event async for event in paddock.stream(code, engine=engine) if isinstance(event, Progress)]
+            assert [(event.done, event.message) for event in heard if event.message in ("begun", "done")] == [
+                (1, "begun"),
+                (4, "done"),
+            ], engine
+            assert [event.done for event in heard] == [1, 1, 2, 4], engine
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-async def test_policy_goes_by_what_a_real_server_says_of_its_tools(engine: str) -> None:
+async def test_policy_goes_by_what_a_real_server_says_of_its_tools() -> None:
     rules = ({"match": "plain.*", "hint": "read_only", "action": "allow"}, {"match": "*", "action": "ask"})
     async with Paddock(config(ToolsConfig(policy=rules), plain=plain())) as paddock:
-        result = await paddock.run("await echo({'text': 'x'})", engine=engine)
-        assert result.output == {"result": "x"}
-        result = await paddock.run("await add({'a': 1, 'b': 2})", engine=engine)
-    assert result.error is not None
-    assert result.error.envelope is not None
-    assert result.error.envelope["error_code"] == "APPROVAL_REQUIRED"
-    assert result.error.envelope["hints"]
+        for engine in ENGINES:
+            result = await paddock.run("await echo({'text': 'x'})", engine=engine)
+            assert result.output == {"result": "x"}, engine
+            result = await paddock.run("await add({'a': 1, 'b': 2})", engine=engine)
+            assert result.error is not None, engine
+            assert result.error.envelope is not None, engine
+            assert result.error.envelope["error_code"] == "APPROVAL_REQUIRED", engine
+            assert result.error.envelope["hints"], engine
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-async def test_what_was_repaired_is_said_wherever_the_call_fails_afterwards(engine: str) -> None:
+async def test_what_was_repaired_is_said_wherever_the_call_fails_afterwards() -> None:
     def total(amount: int, currency: str) -> int:
         raise ValueError("no")
 
     calls = ("total({'amout': 5, 'currency': 'EUR'})", "total({'amout': '5'})", "fail({'mesage': 'no'})")
-    said, sent = [], []
-    async with Paddock(config(ToolsConfig(repair=True), plain=plain()), tools=[total]) as paddock:
-        for call in calls:
-            code = f"import json\ntry:\n    await {call}\nexcept RuntimeError as e:\n    x = str(e)\nx"
-            result = await paddock.run(code, engine=engine)
-            said.append(json.loads(result.output))
-            sent += [one.arguments for one in result.calls]
     renamed = {"kind": "renamed", "from": "amout", "to": "amount"}
     coerced = {"kind": "coerced", "field": "amount", "from_type": "string", "to_type": "integer"}
     message = {"kind": "renamed", "from": "mesage", "to": "message"}
-    assert [one["_meta"]["normalized"] for one in said] == [[renamed], [renamed, coerced], [message]]
-    assert [one["error_code"] for one in said] == ["INTERNAL_ERROR", "SCHEMA_REQUIRED", "INTERNAL_ERROR"]
-    assert sent == [{"amount": 5, "currency": "EUR"}, {"amount": 5}, {"message": "no"}]
+    async with Paddock(config(ToolsConfig(repair=True), plain=plain()), tools=[total]) as paddock:
+        for engine in ENGINES:
+            said, sent = [], []
+            for call in calls:
+                code = f"import json\ntry:\n    await {call}\nexcept RuntimeError as e:\n    x = str(e)\nx"
+                result = await paddock.run(code, engine=engine)
+                said.append(json.loads(result.output))
+                sent += [one.arguments for one in result.calls]
+            assert [one["_meta"]["normalized"] for one in said] == [[renamed], [renamed, coerced], [message]], engine
+            codes = [one["error_code"] for one in said]
+            assert codes == ["INTERNAL_ERROR", "SCHEMA_REQUIRED", "INTERNAL_ERROR"], engine
+            assert sent == [{"amount": 5, "currency": "EUR"}, {"amount": 5}, {"message": "no"}], engine
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-async def test_an_envelope_of_the_server_is_unchanged_though_arguments_were_repaired(engine: str) -> None:
+async def test_an_envelope_of_the_server_is_unchanged_though_arguments_were_repaired() -> None:
     own = json.dumps(envelope("rate_limited", "inner", "slow", "RATE_LIMITED", retryable=True), indent=1)
     code = "try:\n    await fail({'mesage': own})\nexcept RuntimeError as e:\n    x = str(e)\nx"
     async with Paddock(config(ToolsConfig(repair=True), plain=plain())) as paddock:
-        result = await paddock.run(code, engine=engine, inputs={"own": own})
-    assert (result.output, result.calls[0].arguments) == (own, {"message": own})
+        for engine in ENGINES:
+            result = await paddock.run(code, engine=engine, inputs={"own": own})
+            assert (result.output, result.calls[0].arguments) == (own, {"message": own}), engine
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-async def test_a_function_that_takes_too_long_fails_its_call_alone(engine: str) -> None:
+async def test_a_function_that_takes_too_long_fails_its_call_alone() -> None:
     async def slow() -> None:
         await asyncio.Event().wait()
 
     code = "import json\ntry:\n    await slow()\nexcept RuntimeError as e:\n    x = json.loads(str(e))\nx"
     async with Paddock(config(ToolsConfig(call_seconds=0.3)), tools=[slow]) as paddock:
-        said = (await paddock.run(code, engine=engine)).output
-    assert (said["error_code"], said["retryable"], bool(said["hints"])) == ("UPSTREAM_TIMEOUT", True, True)
+        for engine in ENGINES:
+            said = (await paddock.run(code, engine=engine)).output
+            came = (engine, said["error_code"], said["retryable"], bool(said["hints"]))
+            assert came == (engine, "UPSTREAM_TIMEOUT", True, True)
 
 
 LOOK = {
@@ -281,9 +283,9 @@ async def test_a_credential_of_an_upstream_is_nowhere_in_the_guest(
 
 def test_servers_may_stand_in_the_settings_of_paddock(tmp_path: Path) -> None:
     file = tmp_path / "paddock.toml"
-    server = Path(__file__).parent / "servers" / "plain.py"
+    server = plain()
     file.write_text(
-        f"[upstreams.plain]\ncommand = {json.dumps(sys.executable)}\nargs = [{json.dumps(str(server))}, 'stdio']\n"
+        f"[upstreams.plain]\ncommand = {json.dumps(server['command'])}\nargs = {json.dumps(server['args'])}\n"
     )
     with Paddock(Config.load(file)) as paddock:
         assert paddock.run_sync("await add({'a': 20, 'b': 22})").output == {"sum": 42}

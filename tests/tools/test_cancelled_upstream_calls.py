@@ -15,7 +15,7 @@ from paddock.config import GuestsConfig
 from paddock.model.environments import EnvironmentConfig
 from tests.tools.upstreams import HostileHttp, Serve, hostile, plain
 
-ENGINES = ["monty", "cpython"]
+KINDS = ["stdio", "http", "sse", "old stdio", "old http", "old http events"]
 OLDER, NEWER = "2025-11-25", "2026-07-28"
 
 
@@ -55,9 +55,8 @@ def by_record(settings: dict[str, Any], tool: str, saw: Callable[[], list[str]],
     return Slow(settings, OLDER, lambda _: (tool, {}), lambda number: len(ids("called")) >= number, was_told)
 
 
-@pytest.fixture(params=["stdio", "http", "sse", "old stdio", "old http", "old http events"])
-def slow(request: pytest.FixtureRequest, serve: Serve, hostile_http: HostileHttp, tmp_path: Path) -> Slow:
-    match request.param:
+def slow(kind: str, serve: Serve, hostile_http: HostileHttp, tmp_path: Path) -> Slow:
+    match kind:
         case "stdio":
             return by_files(plain(), NEWER, tmp_path)
         case "http":
@@ -74,39 +73,46 @@ def slow(request: pytest.FixtureRequest, serve: Serve, hostile_http: HostileHttp
     return by_record(hostile_http.at(), "it.silent_events", hostile_http.saw, "cancelled", "left")
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-async def test_the_server_is_told_that_a_call_is_over_however_the_run_ended(slow: Slow, engine: str) -> None:
+@pytest.mark.parametrize(
+    ("engine", "kind"),
+    [*(("monty", kind) for kind in KINDS), ("cpython", "stdio"), ("cpython", "old http")],
+)
+async def test_the_server_is_told_that_a_call_is_over_however_the_run_ended(
+    engine: str, kind: str, serve: Serve, hostile_http: HostileHttp, tmp_path: Path
+) -> None:
+    at = slow(kind, serve, hostile_http, tmp_path)
+
     async def begun(number: int) -> None:
-        await until(lambda: slow.has_begun(number))
+        await until(lambda: at.has_begun(number))
         raise ValueError("enough")
 
     config = Config(
         environments={"bare": EnvironmentConfig()},
-        cpython=GuestsConfig(environment="bare"),
-        upstreams={"it": slow.settings},
+        cpython=GuestsConfig(environment="bare", min_waiting=1, max_waiting=1),
+        upstreams={"it": at.settings},
     )
     async with Paddock(config, tools=[begun]) as paddock:
         await paddock.tools()
-        assert paddock.upstreams()["it"].protocol_version == slow.era
+        assert paddock.upstreams()["it"].protocol_version == at.era
 
-        result = await paddock.run("await call_tool(*call)", inputs=asked(slow, 1), engine=engine, limits=SHORT)
+        result = await paddock.run("await call_tool(*call)", inputs=asked(at, 1), engine=engine, limits=SHORT)
         assert result.verdict is Verdict.TIMEOUT
-        await until(lambda: slow.was_told(1))
+        await until(lambda: at.was_told(1))
 
         code = "import asyncio\nawait asyncio.gather(call_tool(*call), call_tool('begun', {'number': 2}))"
-        result = await paddock.run(code, inputs=asked(slow, 2), engine=engine)
+        result = await paddock.run(code, inputs=asked(at, 2), engine=engine)
         assert result.verdict is Verdict.RAISED
-        await until(lambda: slow.was_told(2))
+        await until(lambda: at.was_told(2))
 
-        run = asyncio.create_task(paddock.run("await call_tool(*call)", inputs=asked(slow, 3), engine=engine))
-        await until(lambda: slow.has_begun(3))
+        run = asyncio.create_task(paddock.run("await call_tool(*call)", inputs=asked(at, 3), engine=engine))
+        await until(lambda: at.has_begun(3))
         run.cancel()
         await asyncio.wait([run])
-        await until(lambda: slow.was_told(3))
+        await until(lambda: at.was_told(3))
         assert paddock.upstreams()["it"].state == "ready"
 
 
-SHORT = {"wall_seconds": 2.0}
+SHORT = {"wall_seconds": 4.0}
 
 
 def asked(slow: Slow, number: int) -> dict[str, Any]:

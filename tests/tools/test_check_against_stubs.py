@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 from paddock.config import Config
 from paddock.engines.monty import MontyEngine
@@ -17,11 +18,12 @@ from paddock.tools.learning import learned
 from paddock.tools.stubs import module
 from tests.tools.samples import CANCEL, ORDERS, PING
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 STOCK = Tool("shop", "stock", output_schema=learned([{"lamp": 3, "when": None}]))
 TOOLS = [ORDERS, CANCEL, PING, STOCK]
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def engine() -> AsyncIterator[MontyEngine]:
     engine = MontyEngine(Config())
     yield engine

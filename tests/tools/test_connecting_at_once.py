@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,35 +9,19 @@ import pytest
 from paddock import Config, Paddock
 from paddock.config import GuestsConfig, ToolsConfig
 from paddock.model.environments import EnvironmentConfig
-from tests.tools.upstreams import PLAIN
+from tests.forks import fork
+from tests.tools.upstreams import SERVERS
 
 NAMES = ["one", "two", "three"]
-MEETING = """
-import os, pathlib, runpy, sys, time
-here, plain = pathlib.Path(sys.argv[1]), sys.argv[2]
-(here / str(os.getpid())).touch()
-
-def is_running(pid):
-    try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return False
-    return True
-
-while sum(is_running(file.name) for file in here.iterdir()) < int(sys.argv[3]):
-    time.sleep(0.005)
-sys.argv = [plain, 'stdio']
-runpy.run_path(plain, run_name='__main__')
-"""
+MEETING = str(SERVERS / "meeting.py")
 """One that was started alone is given up, and dead, before the next one would be."""
 
 
 def config(here: Path) -> Config:
-    arguments = ["-c", MEETING, str(here), PLAIN, str(len(NAMES))]
-    server = {"command": sys.executable, "args": arguments, "includeTools": ["process"]}
+    server = {**fork.settings(MEETING, str(here), str(len(NAMES))), "includeTools": ["process"]}
     return Config(
         environments={"bare": EnvironmentConfig()},
-        cpython=GuestsConfig(environment="bare"),
+        cpython=GuestsConfig(environment="bare", min_waiting=1, max_waiting=1),
         tools=ToolsConfig(connect_seconds=60.0),
         upstreams=dict.fromkeys(NAMES, server),
     )

@@ -31,7 +31,11 @@ x
 
 def config(server: dict[str, Any]) -> Config:
     environments = {**Config().environments, "bare": EnvironmentConfig()}
-    return Config(environments=environments, cpython=GuestsConfig(environment="bare"), upstreams={"it": server})
+    return Config(
+        environments=environments,
+        cpython=GuestsConfig(environment="bare", min_waiting=1, max_waiting=1),
+        upstreams={"it": server},
+    )
 
 
 async def names(paddock: Paddock) -> set[str]:

@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from resource import RUSAGE_SELF, getrusage
+from collections.abc import AsyncIterator, Callable
 
 import pytest
+import pytest_asyncio
 
 from paddock.tools.upstream import Upstream
 from paddock.tools.upstream_errors import CallFailed
-from tests.tools.upstreams import STATUSES, TOKEN, Connect, HostileHttp, state
+from tests.tools.memory import peak_forgotten_kb, peak_kb
+from tests.tools.upstreams import STATUSES, TOKEN, Connect, HostileHttp, one, state
 
 NETWORK = ("upstream_http", "UPSTREAM_NETWORK", True)
 TIMEOUT = ("upstream_http", "UPSTREAM_TIMEOUT", True)
 BROKEN = ("internal_error", "INTERNAL_ERROR", False)
+
+
+IN_ONE_LOOP = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def standing(hostile_http_server: HostileHttp) -> AsyncIterator[Upstream]:
+    """One whose connection outlives every bad answer, also those of the tests before."""
+    upstream = Upstream(one(**hostile_http_server.at()))
+    assert await answers(upstream)
+    yield upstream
+    await upstream.close()
 
 
 async def failure(upstream: Upstream, tool: str, timeout_seconds: float = 30) -> CallFailed:
@@ -47,6 +60,7 @@ async def test_an_answer_that_does_not_come_in_time_is_waited_for_no_longer_and_
     await until(lambda: {f"cancelled {called}", f"left {called}"} <= set(hostile_http.saw()))
 
 
+@IN_ONE_LOOP
 @pytest.mark.parametrize(
     ("tool", "said"),
     [
@@ -59,30 +73,25 @@ async def test_an_answer_that_does_not_come_in_time_is_waited_for_no_longer_and_
         ("many_headers", "Receive buffer too long"),
     ],
 )
-async def test_an_answer_that_breaks_off_is_a_failure_of_the_network(
-    connect: Connect, hostile_http: HostileHttp, tool: str, said: str
-) -> None:
-    upstream = connect(**hostile_http.at())
-    failed = await failure(upstream, tool)
+async def test_an_answer_that_breaks_off_is_a_failure_of_the_network(standing: Upstream, tool: str, said: str) -> None:
+    failed = await failure(standing, tool)
     assert code(failed) == NETWORK
     assert said in failed.summary
-    assert await answers(upstream)
+    assert await answers(standing)
 
 
+@IN_ONE_LOOP
 @pytest.mark.parametrize("tool", ["huge", "huge_unsaid", "huge_event", "bomb"])
-async def test_an_answer_of_a_hundred_megabytes_is_not_kept(
-    connect: Connect, hostile_http: HostileHttp, tool: str
-) -> None:
-    upstream = connect(**hostile_http.at())
-    assert await answers(upstream)
-    before = getrusage(RUSAGE_SELF).ru_maxrss
-    failed = await failure(upstream, tool)
+async def test_an_answer_of_a_hundred_megabytes_is_not_kept(standing: Upstream, tool: str) -> None:
+    before_kb = peak_forgotten_kb()
+    failed = await failure(standing, tool)
     assert code(failed) == BROKEN
     assert ("larger than 16 MB" if tool != "bomb" else "it is compressed") in failed.summary
-    assert getrusage(RUSAGE_SELF).ru_maxrss - before < 80 * 1024
-    assert await answers(upstream)
+    assert peak_kb() - before_kb < 80 * 1024
+    assert await answers(standing)
 
 
+@IN_ONE_LOOP
 @pytest.mark.parametrize(
     ("tool", "said"),
     [
@@ -95,20 +104,17 @@ async def test_an_answer_of_a_hundred_megabytes_is_not_kept(
         ("no_id", "refused the call: what?"),
     ],
 )
-async def test_an_answer_that_is_none_is_said_to_be_none(
-    connect: Connect, hostile_http: HostileHttp, tool: str, said: str
-) -> None:
-    upstream = connect(**hostile_http.at())
-    failed = await failure(upstream, tool)
+async def test_an_answer_that_is_none_is_said_to_be_none(standing: Upstream, tool: str, said: str) -> None:
+    failed = await failure(standing, tool)
     assert code(failed) == BROKEN
     assert said in failed.summary
-    assert await answers(upstream)
+    assert await answers(standing)
 
 
-async def test_of_two_answers_the_first_counts(connect: Connect, hostile_http: HostileHttp) -> None:
-    upstream = connect(**hostile_http.at())
-    assert (await upstream.call("twice", {})).content == ({"type": "text", "text": "first"},)
-    assert await answers(upstream)
+@IN_ONE_LOOP
+async def test_of_two_answers_the_first_counts(standing: Upstream) -> None:
+    assert (await standing.call("twice", {})).content == ({"type": "text", "text": "first"},)
+    assert await answers(standing)
 
 
 async def test_a_session_that_the_server_forgot_is_begun_anew(connect: Connect, hostile_http: HostileHttp) -> None:
@@ -142,16 +148,16 @@ async def test_a_redirect_of_the_handshake_is_not_followed_elsewhere_either(
     assert not [line for line in hostile_http.saw() if line.startswith("elsewhere")]
 
 
+@IN_ONE_LOOP
 @pytest.mark.parametrize(("status", "expected"), STATUSES)
 async def test_a_status_has_its_own_envelope_without_the_credentials_that_it_repeats(
-    connect: Connect, hostile_http: HostileHttp, status: int, expected: tuple[str, str, bool]
+    standing: Upstream, status: int, expected: tuple[str, str, bool]
 ) -> None:
-    upstream = connect(**hostile_http.at())
-    failed = await failure(upstream, f"status_{status}")
+    failed = await failure(standing, f"status_{status}")
     assert code(failed) == expected
     assert f"answered with HTTP {status}: no: [redacted]" in failed.summary
     assert failed.envelope("it.t").get("_meta") == ({"retry_after_seconds": 7.0} if status not in (401, 403) else None)
-    assert await answers(upstream)
+    assert await answers(standing)
 
 
 @pytest.mark.parametrize(

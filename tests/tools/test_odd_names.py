@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 from paddock import BadInput, Config, ConfigError, Paddock, Verdict
 from paddock.config import GuestsConfig
@@ -19,7 +21,7 @@ from tests.forks import fork
 from tests.tools.upstreams import SERVERS, plain
 
 ENGINES = ["monty", "cpython", "quickjs", "node"]
-LONG = "t" * 128
+LONG, SERVER = "t" * 128, "s" * 128
 WORDS = ["delete", "fetch", "list", "print", "process", "new"]
 
 
@@ -29,7 +31,15 @@ def odd(*names: str) -> dict[str, object]:
 
 def config(**upstreams: Any) -> Config:
     environments = {**Config().environments, "bare": EnvironmentConfig()}
-    return Config(environments=environments, cpython=GuestsConfig(environment="bare"), upstreams=upstreams)
+    bare = GuestsConfig(environment="bare", min_waiting=1, max_waiting=1)
+    return Config(environments=environments, cpython=bare, upstreams=upstreams)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def paddock() -> AsyncIterator[Paddock]:
+    """One that has a tool of each odd name, and a server and a tool of the longest."""
+    async with Paddock(config(odd=odd(*WORDS), **{SERVER: odd(LONG)})) as made:
+        yield made
 
 
 async def ran(paddock: Paddock, engine: str, code: str) -> Any:
@@ -42,14 +52,14 @@ def listed(calls: list[str]) -> str:
     return f"[{', '.join(f'await {call}({{}})' for call in calls)}]"
 
 
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("engine", ENGINES)
-async def test_tools_have_in_a_script_the_names_that_its_stubs_say(engine: str) -> None:
+async def test_tools_have_in_a_script_the_names_that_its_stubs_say(paddock: Paddock, engine: str) -> None:
     language = "python" if ENGINE_LANGUAGE[engine] == "python" else "typescript"
-    async with Paddock(config(odd=odd(*WORDS))) as paddock:
-        stubs = await paddock.tool_stubs(language=language)
-        functions = re.findall(r"^(?:async def|declare function) (\w+)\(", stubs, re.MULTILINE)
-        names = [name for name in functions if name.rstrip("_") in WORDS]
-        assert await ran(paddock, engine, listed(names)) == [{"result": name.rstrip("_")} for name in names]
+    stubs = await paddock.tool_stubs(language=language)
+    functions = re.findall(r"^(?:async def|declare function) (\w+)\(", stubs, re.MULTILINE)
+    names = [name for name in functions if name.rstrip("_") in WORDS]
+    assert await ran(paddock, engine, listed(names)) == [{"result": name.rstrip("_")} for name in names]
     taken = {"python": {"list_", "print_"}, "typescript": {"delete_", "fetch_", "process_", "new_"}}
     assert {name for name in names if name.endswith("_")} == taken[language]
     assert len(names) == len(WORDS)
@@ -99,21 +109,20 @@ async def test_an_input_named_like_a_tool_of_a_server_is_the_input(engine: str) 
             await paddock.run("prices", tools=["odd.prices"], inputs={"prices": 3})
 
 
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("engine", ENGINES)
-async def test_the_longest_names_are_called_and_longer_ones_are_not_found(engine: str) -> None:
-    server = "s" * 128
+async def test_the_longest_names_are_called_and_longer_ones_are_not_found(paddock: Paddock, engine: str) -> None:
     call = {"python": "call_tool", "javascript": "callTool"}[ENGINE_LANGUAGE[engine]]
     caught = {
         "python": "try:\n    x = await call_tool({}, {{}})\nexcept RuntimeError as error:\n    x = str(error)\nx",
         "javascript": "await callTool({}, {{}}).catch((error) => JSON.stringify(error.envelope))",
     }[ENGINE_LANGUAGE[engine]]
-    async with Paddock(config(**{server: odd(LONG)})) as paddock:
-        assert await ran(paddock, engine, f"await {call}('{server}.{LONG}', {{}})") == {"result": LONG}
-        texts = ["'a' * 1000000", "'ä' * 599 + '\N{GRINNING FACE}' * 2", f"'{server}.{LONG}x'", "''"]
-        for text in texts if engine == "monty" else [*texts, "'\\ud800'"]:
-            name = re.sub(r"('[^']*') \* (\d+)", r"\1.repeat(\2)", text) if "Tool" in call else text
-            said = json.loads(await ran(paddock, engine, caught.format(name)))
-            assert (said["error_code"], len(said["tool"]) < 1000) == ("TOOL_NOT_FOUND", True)
+    assert await ran(paddock, engine, f"await {call}('{SERVER}.{LONG}', {{}})") == {"result": LONG}
+    texts = ["'a' * 1000000", "'ä' * 599 + '\N{GRINNING FACE}' * 2", f"'{SERVER}.{LONG}x'", "''"]
+    for text in texts if engine == "monty" else [*texts, "'\\ud800'"]:
+        name = re.sub(r"('[^']*') \* (\d+)", r"\1.repeat(\2)", text) if "Tool" in call else text
+        said = json.loads(await ran(paddock, engine, caught.format(name)))
+        assert (said["error_code"], len(said["tool"]) < 1000) == ("TOOL_NOT_FOUND", True)
 
 
 async def test_no_server_is_called_in_the_place_of_another_that_is_not_there() -> None:

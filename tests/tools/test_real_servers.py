@@ -7,12 +7,14 @@ import json
 import os
 import socket
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 from paddock.model.tools import Tool
 from paddock.tools.answers import answer
@@ -20,7 +22,41 @@ from paddock.tools.credentials import MARK
 from paddock.tools.upstream import Upstream
 from paddock.tools.upstream_errors import CallFailed
 from tests.tools.installed import Installed, environment
-from tests.tools.upstreams import Connect
+from tests.tools.upstreams import Connect, one
+
+IN_ONE_LOOP = pytest.mark.asyncio(loop_scope="module")
+
+
+@dataclass(frozen=True)
+class Servers:
+    """All five, connected at once; one may work on the files of a folder."""
+
+    folder: Path
+    everything: Upstream
+    filesystem: Upstream
+    memory: Upstream
+    git: Upstream
+    time: Upstream
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def servers(installed: Installed, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Servers]:
+    folder, node = tmp_path_factory.mktemp("files"), environment()
+    kept = {"MEMORY_FILE_PATH": str(tmp_path_factory.mktemp("memory") / "memory.json")}
+    made = [
+        Upstream(one(**settings))
+        for settings in (
+            {"command": installed.everything, "env": node | {"API_TOKEN": "tok-93ab77c0d1"}},
+            {"command": installed.filesystem, "args": [str(folder)], "env": node},
+            {"command": installed.memory, "env": node | kept},
+            {"command": installed.git},
+            {"command": installed.time},
+        )
+    ]
+    await asyncio.gather(*(upstream.tools() for upstream in made))
+    yield Servers(folder, *made)
+    for upstream in made:
+        await upstream.close()
 
 
 async def keep(filename: str, content: bytes, mime_type: str) -> Mapping[str, Any]:
@@ -36,8 +72,16 @@ async def call(upstream: Upstream, name: str, **arguments: Any) -> Any:
         return failure.envelope(tool.full_name)
 
 
-async def test_everything(connect: Connect, installed: Installed) -> None:
-    upstream = connect(command=installed.everything, env=environment() | {"API_TOKEN": "tok-93ab77c0d1"})
+@IN_ONE_LOOP
+async def test_all_of_them_come_at_once(servers: Servers) -> None:
+    every = (servers.everything, servers.filesystem, servers.memory, servers.git, servers.time)
+    assert all([await server.tools() for server in every])
+    assert [server.health.state for server in every] == ["ready"] * 5
+
+
+@IN_ONE_LOOP
+async def test_everything(servers: Servers) -> None:
+    upstream = servers.everything
     assert await call(upstream, "echo", message="hi") == {"result": "Echo: hi"}
     structured = await call(upstream, "get-structured-content", location="New York")
     assert structured.keys() == {"temperature", "conditions", "humidity"}
@@ -50,53 +94,53 @@ async def test_everything(connect: Connect, installed: Installed) -> None:
     assert (await call(upstream, "nope"))["error_code"] == "TOOL_NOT_FOUND"
 
 
-async def test_a_tool_that_shows_its_environment_does_not_show_a_credential(
-    connect: Connect, installed: Installed
-) -> None:
-    upstream = connect(command=installed.everything, env=environment() | {"API_TOKEN": "tok-93ab77c0d1"})
-    assert (await call(upstream, "get-env"))["API_TOKEN"] == MARK
+@IN_ONE_LOOP
+async def test_a_tool_that_shows_its_environment_does_not_show_a_credential(servers: Servers) -> None:
+    assert (await call(servers.everything, "get-env"))["API_TOKEN"] == MARK
 
 
-async def test_progress_of_a_long_operation(connect: Connect, installed: Installed) -> None:
-    upstream = connect(command=installed.everything, env=environment())
+@IN_ONE_LOOP
+async def test_progress_of_a_long_operation(servers: Servers) -> None:
     heard: list[tuple[float, float | None, str]] = []
     arguments = {"duration": 0.2, "steps": 2}
-    await upstream.call("trigger-long-running-operation", arguments, progress=lambda *step: heard.append(step))
+    await servers.everything.call(
+        "trigger-long-running-operation", arguments, progress=lambda *step: heard.append(step)
+    )
     assert heard == [(1.0, 2.0, ""), (2.0, 2.0, "")]
 
 
-async def test_files(connect: Connect, installed: Installed, tmp_path: Path) -> None:
-    upstream = connect(command=installed.filesystem, args=[str(tmp_path)], env=environment())
-    await call(upstream, "write_file", path=str(tmp_path / "a.txt"), content="hello")
-    assert (tmp_path / "a.txt").read_text() == "hello"
-    assert (await call(upstream, "read_text_file", path=str(tmp_path / "a.txt")))["content"] == "hello"
+@IN_ONE_LOOP
+async def test_files(servers: Servers) -> None:
+    upstream, file = servers.filesystem, servers.folder / "a.txt"
+    await call(upstream, "write_file", path=str(file), content="hello")
+    assert file.read_text() == "hello"
+    assert (await call(upstream, "read_text_file", path=str(file)))["content"] == "hello"
     outside = await call(upstream, "read_text_file", path="/etc/passwd")
     assert (outside["error_code"], "Access denied" in outside["summary"]) == ("INTERNAL_ERROR", True)
     hints = {tool.name: tool.hints for tool in await upstream.tools()}
     assert (hints["read_text_file"].read_only, hints["write_file"].destructive) == (True, True)
 
 
-async def test_memory(connect: Connect, installed: Installed, tmp_path: Path) -> None:
-    env = environment() | {"MEMORY_FILE_PATH": str(tmp_path / "memory.json")}
-    upstream = connect(command=installed.memory, env=env)
+@IN_ONE_LOOP
+async def test_memory(servers: Servers) -> None:
     entity = {"name": "paddock", "entityType": "project", "observations": ["it has walls"]}
-    await call(upstream, "create_entities", entities=[entity])
-    graph = await call(upstream, "read_graph")
+    await call(servers.memory, "create_entities", entities=[entity])
+    graph = await call(servers.memory, "read_graph")
     assert (graph["entities"], graph["relations"]) == ([entity], [])
 
 
-async def test_git(connect: Connect, installed: Installed, tmp_path: Path) -> None:
+@IN_ONE_LOOP
+async def test_git(servers: Servers, tmp_path: Path) -> None:
     subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)  # noqa: S607
-    upstream = connect(command=installed.git)
     (tmp_path / "a.txt").write_text("hello")
-    assert "a.txt" in str(await call(upstream, "git_status", repo_path=str(tmp_path)))
-    nowhere = await call(upstream, "git_status", repo_path=str(tmp_path / "nowhere"))
+    assert "a.txt" in str(await call(servers.git, "git_status", repo_path=str(tmp_path)))
+    nowhere = await call(servers.git, "git_status", repo_path=str(tmp_path / "nowhere"))
     assert nowhere["error_kind"] in ("internal_error", "mcp_input_validation")
 
 
-async def test_time(connect: Connect, installed: Installed) -> None:
-    upstream = connect(command=installed.time)
-    now = await call(upstream, "get_current_time", timezone="Europe/Vienna")
+@IN_ONE_LOOP
+async def test_time(servers: Servers) -> None:
+    now = await call(servers.time, "get_current_time", timezone="Europe/Vienna")
     assert now["timezone"] == "Europe/Vienna"
 
 
@@ -146,12 +190,3 @@ async def failed(upstream: Upstream) -> CallFailed | None:
     except CallFailed as failure:
         return failure
     return None
-
-
-async def test_all_of_them_at_once(connect: Connect, installed: Installed, tmp_path: Path) -> None:
-    servers = [connect(command=command, env=environment()) for command in (installed.everything, installed.memory)]
-    servers += [connect(command=installed.filesystem, args=[str(tmp_path)], env=environment())]
-    servers += [connect(command=installed.git), connect(command=installed.time)]
-    tools = await asyncio.gather(*(server.tools() for server in servers))
-    assert all(tools)
-    assert [server.health.state for server in servers] == ["ready"] * 5

@@ -10,10 +10,11 @@ from typing import Any
 from urllib.parse import quote, quote_plus
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paddock.tools.redaction import REDACTED, named_secrets, redacted, redacted_json
+from tests.examples import examples
 
 SECRET = "s3cr3t/+ value&ü"  # noqa: S105
 FORMS = {
@@ -146,6 +147,7 @@ def test_a_secret_is_found_wherever_it_stands_in_a_long_text(before: int, secret
         st.none() | st.booleans() | st.floats() | st.text(), lambda v: st.lists(v) | st.dictionaries(st.text(), v)
     )
 )
+@settings(max_examples=examples(40), deadline=None)
 def test_it_is_total_and_leaves_no_known_secret(value: Any) -> None:
     assert "secret-1" not in json.dumps(redacted({"a": value, "b": ["=secret-1="]}, ["secret-1"]))
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from paddock.tools import repair
 from paddock.tools.repair import repaired
+from tests.examples import examples
 from tests.tools.test_schema import SCHEMAS, VALUES
 
 CLOSED = {"properties": {"order_id": {"type": "integer"}, "status": {}}, "additionalProperties": False}
@@ -148,7 +149,7 @@ def test_repair_goes_inside() -> None:
     )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(schema=SCHEMAS, arguments=st.dictionaries(st.sampled_from(["a", "b", "c", "A", "aa"]), VALUES, max_size=3))
 def test_arguments_that_fit_still_fit(schema: dict[str, Any], arguments: dict[str, Any]) -> None:
     made, notes = repaired(arguments, schema)
@@ -179,7 +180,7 @@ HOSTILE = st.recursive(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(schema=HOSTILE, arguments=st.dictionaries(st.sampled_from(["a", "A", "b"]), HOSTILE))
 def test_no_schema_and_no_arguments_raise(schema: Any, arguments: dict[str, Any]) -> None:
     repaired(arguments, schema)

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from paddock.tools import complaints
 from paddock.tools.schema import compiled
+from tests.examples import examples
 
 
 def of(field: Any, **more: Any) -> dict[str, Any]:
@@ -461,7 +462,7 @@ def composed(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 SCHEMAS = st.recursive(LEAVES, composed, max_leaves=8)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(schema=SCHEMAS, arguments=st.dictionaries(st.sampled_from("abc"), VALUES, max_size=3))
 def test_problems_are_found_exactly_where_the_reference_implementation_finds_them(
     schema: dict[str, Any], arguments: dict[str, Any]

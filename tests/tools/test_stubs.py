@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from paddock.model.tools import Tool
 from paddock.tools.learning import learned
 from paddock.tools.stubs import module, stubs
+from tests.examples import examples
 from tests.tools import python_types, typescript
 from tests.tools.samples import ANYTHING, CANCEL, ORDERS, PING, SHOP, real_tools
 
@@ -352,9 +353,8 @@ def test_ty_finds_nothing_in_what_is_right(tmp_path: Path) -> None:
     assert python_types.findings(tmp_path, module(EVERY), RIGHT) == []
 
 
-@pytest.mark.parametrize(
-    ("line", "number"),
-    [
+def test_tsc_finds_what_is_wrong_at_its_line(tmp_path: Path) -> None:
+    wrong = [
         ("(await orders({status: 'open'})).rowz;", 2339),
         ("(orders({status: 'open'})).rows;", 2339),
         ("await orders({status: 'opn'});", 2820),
@@ -364,14 +364,15 @@ def test_ty_finds_nothing_in_what_is_right(tmp_path: Path) -> None:
         ("await ping({x: 1});", 2322),
         ("(await callTool('shop', 'orders', {status: 'open'})).rowz;", 2339),
         ("await noSuchTool({});", 2304),
-    ],
-)
-def test_tsc_finds_what_is_wrong_at_its_line(tmp_path: Path, line: str, number: int) -> None:
+    ]
     (tmp_path / "api.d.ts").write_text(module(SHOP, "typescript"), encoding="utf-8")
-    (tmp_path / "script.ts").write_text(f"export {{}};\n{line}\n", encoding="utf-8")
-    found = [finding for finding in compiled(tmp_path) if not finding.startswith(" ")]
-    assert [finding.split(",")[0] for finding in found] == ["script.ts(2"]
-    assert f"TS{number}" in found[0]
+    scripts = [f"script{number}.ts" for number in range(len(wrong))]
+    for script, (line, _) in zip(scripts, wrong, strict=True):
+        (tmp_path / script).write_text(f"export {{}};\n{line}\n", encoding="utf-8")
+    found = [finding for finding in typescript.findings(tmp_path, "api.d.ts", *scripts) if finding[0] != " "]
+    places = [(finding.split(",")[0], finding.split("TS")[1].split(":")[0]) for finding in found]
+    expected = [(f"{script}(2", str(number)) for script, (_, number) in zip(scripts, wrong, strict=True)]
+    assert sorted(places) == expected, found
 
 
 def test_tsc_finds_nothing_in_what_is_right(tmp_path: Path) -> None:
@@ -387,11 +388,7 @@ def test_tsc_finds_nothing_in_what_is_right(tmp_path: Path) -> None:
     """
     (tmp_path / "api.d.ts").write_text(module(SHOP, "typescript"), encoding="utf-8")
     (tmp_path / "script.ts").write_text(script, encoding="utf-8")
-    assert compiled(tmp_path) == []
-
-
-def compiled(folder: Path) -> list[str]:
-    return typescript.findings(folder, "api.d.ts", "script.ts")
+    assert typescript.findings(tmp_path, "api.d.ts", "script.ts") == []
 
 
 NASTY = [
@@ -539,14 +536,14 @@ tools_of_any_kind = st.builds(Tool, texts, texts, texts, schemas, st.none() | sc
 
 
 @given(st.lists(tools_of_any_kind, max_size=4))
-@settings(max_examples=150, deadline=None, suppress_health_check=BIG)
+@settings(max_examples=examples(50), deadline=None, suppress_health_check=BIG)
 def test_any_schema_gives_stubs_that_only_declare(tools: list[Tool]) -> None:
     only_declares(module(tools))
     only_declares_in_typescript(module(tools, "typescript"))
 
 
 @given(st.lists(tools_of_any_kind, min_size=2, max_size=8))
-@settings(max_examples=12, deadline=None, suppress_health_check=BIG)
+@settings(max_examples=examples(4), deadline=None, suppress_health_check=BIG)
 def test_any_schema_gives_stubs_that_checkers_accept(
     tmp_path_factory: pytest.TempPathFactory, tools: list[Tool]
 ) -> None:

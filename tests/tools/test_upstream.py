@@ -7,15 +7,16 @@ import os
 import re
 import signal
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
 from paddock.model.tools import Hints
 from paddock.tools.call import Result
 from paddock.tools.upstream_errors import CallFailed
+from tests.forks import fork
 from tests.tools.upstreams import Connect, Serve, plain, state
 
 
@@ -23,19 +24,27 @@ def texts(result: Result) -> list[str]:
     return [str(block.get("text")) for block in result.content]
 
 
-@pytest.fixture(params=["stdio", "http", "json", "sse", "unsaid"])
-def settings(request: pytest.FixtureRequest, serve: Serve) -> dict[str, object]:
+TRANSPORTS = ("stdio", "http", "json", "sse", "unsaid")
+
+
+def over(transport: str, serve: Serve, *, is_shared: bool = True) -> dict[str, object]:
     """Our own server over each transport; `unsaid` is the older one at an address of which nothing is said."""
-    match request.param:
+    match transport:
         case "stdio":
             return plain()
         case "sse":
-            return {"type": "sse", "url": serve("sse")}
+            return {"type": "sse", "url": serve("sse", is_shared=is_shared)}
         case "unsaid":
-            return {"url": serve("sse")}
+            return {"url": serve("sse", is_shared=is_shared)}
         case "json":
-            return {"type": "http", "url": serve("http", "json"), "description": "answers with json bodies"}
-    return {"type": "http", "url": serve("http")}
+            url = serve("http", "json", is_shared=is_shared)
+            return {"type": "http", "url": url, "description": "answers with json bodies"}
+    return {"type": "http", "url": serve("http", is_shared=is_shared)}
+
+
+@pytest.fixture(params=TRANSPORTS)
+def settings(request: pytest.FixtureRequest, serve: Serve) -> dict[str, object]:
+    return over(request.param, serve)
 
 
 async def test_every_transport_lists_and_calls_tools(connect: Connect, settings: dict[str, object]) -> None:
@@ -88,10 +97,11 @@ async def test_a_call_that_takes_too_long_fails_alone(
     assert texts(await upstream.call("echo", {"text": "still here"})) == ["still here"]
 
 
+@pytest.mark.parametrize("transport", TRANSPORTS)
 async def test_a_call_whose_server_is_killed_fails_and_is_not_repeated(
-    connect: Connect, settings: dict[str, object], tmp_path: Path
+    connect: Connect, serve: Serve, transport: str, tmp_path: Path
 ) -> None:
-    upstream = connect(**settings)
+    upstream = connect(**over(transport, serve, is_shared=False))
     pid = int(texts(await upstream.call("process", {}))[0].split()[0])
     started = tmp_path / "started"
     call = asyncio.create_task(upstream.call("wait", {"started": str(started), "cancelled": str(tmp_path / "x")}))
@@ -107,11 +117,12 @@ async def test_a_changed_list_of_tools_is_followed(connect: Connect, settings: d
     upstream = connect(changed=changed.set, **settings)
     before = {tool.name for tool in await upstream.tools()}
     changed.clear()
-    await upstream.call("learn", {"name": "echo_too"})
-    while "echo_too" not in {tool.name for tool in await upstream.tools()}:
+    name = f"echo_{uuid4().hex}"  # others learn at the same server
+    await upstream.call("learn", {"name": name})
+    while name not in {tool.name for tool in await upstream.tools()}:
         await asyncio.wait_for(changed.wait(), 30)
         changed.clear()
-    assert {tool.name for tool in await upstream.tools()} == before | {"echo_too"}
+    assert {tool.name for tool in await upstream.tools()} == before | {name}
 
 
 async def test_an_answer_of_several_megabytes_arrives_and_one_over_the_limit_fails_alone(
@@ -197,9 +208,11 @@ asyncio.run(main())
 """
 
 
-async def test_a_child_ends_with_a_host_that_is_killed() -> None:
+async def test_a_child_ends_with_a_host_that_is_killed(tmp_path: Path) -> None:
+    (tmp_path / "host.py").write_text(HOST)
     arguments = [str(argument) for argument in plain()["args"]]  # type: ignore[attr-defined]
-    host = subprocess.Popen([sys.executable, "-c", HOST, *arguments], stdout=subprocess.PIPE, text=True)
+    command = fork.command(str(tmp_path / "host.py"), *arguments)
+    host = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert host.stdout is not None
     pid = int((await asyncio.to_thread(host.stdout.readline)).split()[0])
     assert is_running(pid)
@@ -208,7 +221,10 @@ async def test_a_child_ends_with_a_host_that_is_killed() -> None:
     await until(lambda: not is_running(pid))
 
 
-async def test_a_server_that_was_killed_is_started_again_for_the_next_call(connect: Connect) -> None:
+async def test_a_server_that_was_killed_is_started_again_for_the_next_call(
+    connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("paddock.tools.stdio.GRACE_SECONDS", 30)  # or a busy machine would not say how it ended
     upstream = connect(**plain())
     pid = int(texts(await upstream.call("process", {}))[0].split()[0])
     os.kill(pid, signal.SIGKILL)
@@ -240,9 +256,8 @@ async def test_whoever_waits_only_so_long_gets_what_is_known(connect: Connect) -
     ],
 )
 async def test_an_http_status_is_a_failure_of_its_own_kind(
-    connect: Connect, serve: Serve, tmp_path: Path, status: int, kind: str, code: str, *, retryable: bool
+    connect: Connect, serve: Serve, switch: Path, status: int, kind: str, code: str, *, retryable: bool
 ) -> None:
-    switch = tmp_path / "status"
     upstream = connect(type="http", url=serve("http", fail_file=switch))
     await upstream.tools()
     switch.write_text(str(status))
@@ -253,6 +268,18 @@ async def test_an_http_status_is_a_failure_of_its_own_kind(
     assert failure.meta == {"retry_after_seconds": 3.0} or status in (401, 403)
     switch.unlink()
     assert texts(await upstream.call("echo", {"text": "again"})) == ["again"]
+
+
+@pytest.fixture(scope="module")
+def kept_switch(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("switch") / "status"
+
+
+@pytest.fixture
+def switch(kept_switch: Path) -> Path:
+    """The file that tells one server for all of these tests which status to answer with."""
+    kept_switch.unlink(missing_ok=True)
+    return kept_switch
 
 
 async def test_a_token_that_the_server_repeats_is_not_shown(connect: Connect, serve: Serve) -> None:

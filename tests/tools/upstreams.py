@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -81,23 +82,30 @@ def state(upstream: Upstream) -> str:
 
 
 class HostileHttp:
-    """The one that misbehaves over HTTP: settings for each of its addresses, and what it saw."""
+    """The one that misbehaves over HTTP: settings for each of its addresses, and what it saw there."""
 
-    def __init__(self, address: str, record: Path) -> None:
+    def __init__(self, address: str, record: Path, mark: str = "~") -> None:
         self._address = address
         self._record = record
+        self._mark = mark
+
+    def marked(self, mark: str) -> HostileHttp:
+        """The same server at addresses that nobody else uses."""
+        return HostileHttp(self._address, self._record, f"~{mark}")
 
     def at(self, path: str = "/mcp", **settings: object) -> dict[str, object]:
         headers = {"Authorization": f"Bearer {TOKEN}"}
-        return {"type": "http", "url": self._address + path, "headers": headers, "connect_seconds": 20, **settings}
+        url = f"{self._address}/{self._mark}{path}"
+        return {"type": "http", "url": url, "headers": headers, "connect_seconds": 20, **settings}
 
     def saw(self) -> list[str]:
-        return self._record.read_text().splitlines() if self._record.exists() else []
+        record = self._record.with_name(self._record.name + self._mark)
+        return record.read_text().splitlines() if record.exists() else []
 
 
-@pytest.fixture
-def hostile_http(tmp_path: Path) -> Iterator[HostileHttp]:
-    record = tmp_path / "record"
+@pytest.fixture(scope="module")
+def hostile_http_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostileHttp]:
+    record = tmp_path_factory.mktemp("hostile") / "record"
     server = subprocess.Popen([sys.executable, HOSTILE_HTTP, str(record)], stdout=subprocess.PIPE, text=True)
     assert server.stdout is not None
     yield HostileHttp(server.stdout.readline().strip(), record)
@@ -106,18 +114,30 @@ def hostile_http(tmp_path: Path) -> Iterator[HostileHttp]:
 
 
 @pytest.fixture
-def serve() -> Iterator[Serve]:
-    """Starts our own server over HTTP and gives its address; all are ended afterwards."""
-    running: list[subprocess.Popen[str]] = []
+def hostile_http(hostile_http_server: HostileHttp) -> HostileHttp:
+    """One server for a file; each of its tests has a place of its own there."""
+    return hostile_http_server.marked(uuid4().hex)
 
-    def start(*kind: str, fail_file: Path | None = None, program: str = PLAIN) -> str:
-        log = subprocess.DEVNULL
+
+@pytest.fixture(scope="module")
+def serve() -> Iterator[Serve]:
+    """Gives the address of our own server over HTTP: the same one for a file, unless a test wants one of its own."""
+    running: list[subprocess.Popen[str]] = []
+    addresses: dict[tuple[str, ...], str] = {}
+
+    def start(*kind: str, fail_file: Path | None = None, program: str = PLAIN, is_shared: bool = True) -> str:
         env = {"FAIL_FILE": str(fail_file)} if fail_file else {}
+        asked = (program, *kind, *env.values())
+        if is_shared and asked in addresses:
+            return addresses[asked]
         command = fork.command(program, *kind)
-        server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, env=env)
+        server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=env)
         running.append(server)
         assert server.stdout is not None
-        return server.stdout.readline().strip()
+        address = server.stdout.readline().strip()
+        if is_shared:
+            addresses[asked] = address
+        return address
 
     yield start
     for server in running:

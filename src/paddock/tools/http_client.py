@@ -7,11 +7,13 @@ for whoever makes the call, and a failure is given on as a status, so that one c
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
+from functools import cache
 from http.cookiejar import DefaultCookiePolicy
 from time import time
 from typing import TYPE_CHECKING, Any
@@ -20,6 +22,8 @@ import anyio
 import httpx2
 
 if TYPE_CHECKING:
+    import ssl
+
     from paddock.tools.server import Server
 
 ERROR_BYTES = 64 * 1024
@@ -62,6 +66,7 @@ class Client(httpx2.AsyncClient):
         super().__init__(
             headers={"user-agent": "paddock", **server.headers, "accept-encoding": "identity"},
             timeout=httpx2.Timeout(CONNECT_SECONDS, read=None),  # a call has its own time; a stream has none
+            verify=_trusting(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")),
         )
         self._limit = server.answer_bytes
         self._opening_headers = server.opening_headers
@@ -101,6 +106,12 @@ class Client(httpx2.AsyncClient):
             await response.aclose()
             request, response = following, await self.send(following, stream=True, follow_redirects=False)
         return response
+
+
+@cache
+def _trusting(*_: str | None) -> ssl.SSLContext:
+    """Whom servers are vouched for by. Read once: that takes tens of milliseconds, in which the event loop waits."""
+    return httpx2.create_ssl_context()
 
 
 class _Body(httpx2.AsyncByteStream):

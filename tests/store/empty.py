@@ -1,0 +1,30 @@
+"""An empty store of the newest version, migrated once: for tests that are not about how one is made."""
+
+from __future__ import annotations
+
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from paddock.store.connecting import connect, make_file
+from paddock.store.migrating import migrate
+
+
+def put(path: Path) -> None:
+    """Put one there, unless there is a store."""
+    if not path.exists():
+        make_file(path)
+        path.write_bytes(_migrated())
+
+
+@cache
+def _migrated() -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "paddock.db"
+        make_file(path)
+        connection = connect(path)
+        try:
+            migrate(connection, path)
+        finally:
+            connection.close()
+        return path.read_bytes()
