@@ -42,10 +42,12 @@ def setup(tree: Path, fails_at: str = "nothing") -> tuple[int, list[str]]:
     return ran.returncode, log.read_text().splitlines()
 
 
-def test_the_first_setup_installs_the_lock_and_then_the_project(tree: Path) -> None:
+def test_the_first_setup_installs_the_lock_and_then_the_project_and_compiles_it(tree: Path) -> None:
     status, asked = setup(tree)
     assert (status, [line.split()[:2] for line in asked[:2]]) == (0, [["-c", "import"], ["-m", "venv"]])
-    assert [line.rpartition(" --")[2] for line in asked[2:]] == ["requirement requirements.lock", "editable ."]
+    *installed, compiled = asked[2:]
+    assert [line.rpartition(" --")[2] for line in installed] == ["requirement requirements.lock", "editable ."]
+    assert compiled == "-m compileall -q src"
 
 
 def test_a_second_setup_does_nothing(tree: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -23,7 +22,8 @@ from paddock.server.app import app
 from paddock.server.mcp import server
 from paddock.server.serving import Serving
 from tests.forks import fork
-from tests.server.kept import Kept, migrated, opened, stored_in
+from tests.server.kept import Kept, opened, stored_in
+from tests.store import empty
 
 __all__ = ["opened", "stored_in"]
 
@@ -67,9 +67,7 @@ def over_http(era: str) -> Connect:
 def over_stdio(era: str, *arguments: str, hear: Any = None) -> AbstractAsyncContextManager[Any]:
     # The SDK hands on a few variables alone, and neither where the store is nor where the code is would be among them.
     environment = dict(os.environ)
-    store = Path(environment["PADDOCK_STORE__PATH"])
-    if not store.exists():
-        shutil.copy(migrated(), store)
+    empty.put(Path(environment["PADDOCK_STORE__PATH"]))
     command, *given = fork.command("-m", "paddock", "mcp", *arguments)
     parameters = StdioServerParameters(command=command, args=given, env=environment)
     return Client(stdio_client(parameters), mode=era, message_handler=hear)

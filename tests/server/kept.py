@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from paddock import Config
 from paddock.server.caller import Sessions
 from paddock.server.serving import Serving
-from paddock.store.connecting import connect, make_file
-from paddock.store.migrating import migrate
-
-_folder = tempfile.TemporaryDirectory(prefix="paddock-test-server-")
+from tests.store import empty
 
 
 @asynccontextmanager
 async def opened(config: Config | None = None, **options: Any) -> AsyncIterator[Serving]:
     """What a server stands on, with a store of its own that is gone afterwards."""
     with tempfile.TemporaryDirectory() as folder:
-        shutil.copy(migrated(), Path(folder) / "paddock.db")
+        empty.put(Path(folder) / "paddock.db")
         async with Serving(stored_in(Path(folder), config), **options) as serving:
             yield serving
 
@@ -33,16 +28,6 @@ def stored_in(folder: Path, config: Config | None = None) -> Config:
     made = config or Config()
     artifacts = replace(made.artifacts, url=f"file://{folder}/objects")
     return replace(made, store=replace(made.store, path=str(folder / "paddock.db")), artifacts=artifacts)
-
-
-@cache
-def migrated() -> Path:
-    """A database without rows, to be copied: to make one takes longer than most tests do."""
-    path = Path(_folder.name) / "paddock.db"
-    make_file(path)
-    with connect(path) as connection:
-        migrate(connection, path)
-    return path
 
 
 class Kept:
