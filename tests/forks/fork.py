@@ -103,8 +103,7 @@ def _serve(listening: socket.socket) -> None:
     gc.freeze()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:
-        ready, _, _ = select.select([listening, sys.stdin], [], [])
-        if sys.stdin in ready:
+        if 0 in _ready(0, listening.fileno()):
             return
         asking, _ = listening.accept()
         if os.fork() == 0:
@@ -112,6 +111,14 @@ def _serve(listening: socket.socket) -> None:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             _keep(asking)
         asking.close()
+
+
+def _ready(*fds: int) -> set[int]:
+    """Those of which there is news, once there is. Numbers may be too large for `select`."""
+    waiting = select.poll()
+    for fd in fds:
+        waiting.register(fd, select.POLLIN)
+    return {fd for fd, _ in waiting.poll()}
 
 
 def _keep(asking: socket.socket) -> NoReturn:
@@ -124,7 +131,7 @@ def _keep(asking: socket.socket) -> NoReturn:
     for stream in streams:
         os.close(stream)
     ended = os.pidfd_open(pid)
-    ready, _, _ = select.select([ended, asking.fileno()], [], [])
+    ready = _ready(ended, asking.fileno())
     if ended not in ready:  # whoever asked has gone
         os.kill(pid, signal.SIGKILL)
     _, status = os.waitpid(pid, 0)
