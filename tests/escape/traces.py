@@ -68,7 +68,12 @@ async def settled(paddock: Paddock) -> Traces:
     """The traces when no guest is being made or ended any more."""
     pools = pools_of(paddock)
     async with asyncio.timeout(PATIENCE_SECONDS):
-        while tasks := [task for pool in pools for task in pool._tasks]:
+        while True:
+            for pool in pools:
+                if pool._filling is not None:  # it would begin in a moment
+                    pool._fill()
+            if not (tasks := [task for pool in pools for task in pool._tasks]):
+                break
             await asyncio.wait(tasks)
             await asyncio.sleep(0)
     return _traces(paddock, pools)
