@@ -27,7 +27,6 @@ demo: $(STAMP) ## Show what Paddock does, on real examples
 	@$(BIN)/python -m paddock demo
 
 test: $(STAMP) ## Run every test
-	@$(BIN)/python -m compileall -q src
 	@$(BIN)/python -m tests
 
 check: $(STAMP) ## Formatting, lint, strict types

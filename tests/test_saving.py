@@ -14,7 +14,7 @@ from paddock import BadDefinition, Config, Paddock
 from paddock.definitions.definition import SHIPPED, shipped
 from paddock.definitions.saving import RESERVED, checked, saved
 from paddock.server.mcp import server
-from tests.server.conftest import opened
+from tests.server.kept import opened
 from tests.tools.upstreams import shop
 
 SHOP = shop()

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.conformance.application import application
-from tests.server.conftest import at_a_port, opened
+from tests.server.conftest import at_a_port
+from tests.server.kept import opened
 from tests.tools.installed import InstalledClients, environment
 
 SCENARIO_MILLISECONDS = 300_000

@@ -11,7 +11,7 @@ from mcp import Client
 from paddock import Config
 from paddock.server.mcp import server
 from tests.docs.pages import ROOT
-from tests.server.conftest import opened
+from tests.server.kept import opened
 
 
 async def test_the_example_offers_the_tools_that_the_page_names(

@@ -1,8 +1,7 @@
 """Python programs in processes that have imported what most of them import, which is most of the time of a short one.
 
 A process of its own imports the packages once, and forks for each program: that has its own streams, folder, variables
-and end. Where imports, terminals, closed streams or a process's own place are what a test is about, it starts the
-program for itself.
+and end. Where imports, signals or a process's own place are what a test is about, it starts the program for itself.
 """
 
 from __future__ import annotations

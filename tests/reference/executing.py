@@ -19,7 +19,7 @@ from paddock.definitions.definition import Definition, shipped
 from paddock.server.mcp import server
 from paddock.server.serving import Serving
 from tests.envelopes import problems
-from tests.server.conftest import opened
+from tests.server.kept import opened
 from tests.tools.upstreams import shop
 
 EXECUTE = shipped("execute")

@@ -16,8 +16,8 @@ from mcp import Client
 from paddock import Config
 from paddock.definitions.definition import Definition, shipped
 from paddock.server.mcp import server
-from tests.server.conftest import ERAS, opened, over_stdio, served
-from tests.server.kept import Kept
+from tests.server.conftest import ERAS, over_stdio, served
+from tests.server.kept import Kept, opened
 from tests.tools.upstreams import shop
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

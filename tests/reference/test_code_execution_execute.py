@@ -19,8 +19,8 @@ from paddock.definitions.definition import shipped
 from paddock.model.limits import CAPS
 from paddock.server.mcp import server
 from tests.envelopes import problems
-from tests.server.conftest import ERAS, opened, over_stdio, served
-from tests.server.kept import Kept
+from tests.server.conftest import ERAS, over_stdio, served
+from tests.server.kept import Kept, opened
 from tests.tools.upstreams import seeing, shop
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -14,7 +14,7 @@ from paddock.definitions.definition import Definition, shipped
 from paddock.definitions.prompt import fenced
 from paddock.server.mcp import server
 from paddock.server.serving import Serving
-from tests.server.conftest import opened
+from tests.server.kept import opened
 from tests.server.test_saved_definitions import DOUBLE, TRIPLE, save
 from tests.tools.upstreams import shop
 

@@ -13,7 +13,8 @@ from paddock import Config
 from paddock.model.limits import MB
 from paddock.server.serving import Serving
 from tests.reference.executing import ENGINES, EXECUTE, connected, execute, failure, kind, limited, serving
-from tests.server.conftest import ERAS, _stored_apart, opened, over_stdio, served
+from tests.server.conftest import ERAS, _stored_apart, over_stdio, served
+from tests.server.kept import opened
 
 __all__ = ["_stored_apart", "serving"]
 pytestmark = pytest.mark.asyncio(loop_scope="module")

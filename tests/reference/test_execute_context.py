@@ -17,8 +17,8 @@ from paddock.server.mcp import server
 from paddock.server.serving import Serving
 from tests.envelopes import problems
 from tests.reference.test_session_state import CLEAN, NONE, SWAPPED, speaking
-from tests.server.conftest import ERAS, opened, over_stdio, served
-from tests.server.kept import Kept
+from tests.server.conftest import ERAS, over_stdio, served
+from tests.server.kept import Kept, opened
 from tests.tools.upstreams import seeing
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

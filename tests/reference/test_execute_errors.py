@@ -10,7 +10,7 @@ from paddock import Config
 from paddock.model.limits import MB
 from paddock.server.serving import Serving
 from tests.reference.executing import ENGINES, EXECUTE, SHOP, execute, failure, kind, limited, of_script, serving
-from tests.server.conftest import opened
+from tests.server.kept import opened
 from tests.tools.upstreams import STATUSES, HostileHttp, hostile_http, hostile_http_server
 
 __all__ = ["hostile_http", "hostile_http_server", "serving"]

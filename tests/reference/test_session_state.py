@@ -15,7 +15,8 @@ from mcp import Client
 from paddock.definitions.definition import shipped
 from paddock.server.mcp import server
 from paddock.server.serving import Serving
-from tests.server.conftest import ERAS, _stored_apart, opened, over_stdio, served
+from tests.server.conftest import ERAS, _stored_apart, over_stdio, served
+from tests.server.kept import opened
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -22,10 +22,8 @@ from paddock.server.app import app
 from paddock.server.mcp import server
 from paddock.server.serving import Serving
 from tests.forks import fork
-from tests.server.kept import Kept, opened, stored_in
+from tests.server.kept import Kept
 from tests.store import empty
-
-__all__ = ["opened", "stored_in"]
 
 Connect = Callable[[Serving], AbstractAsyncContextManager[Any]]
 ERAS = ("2026-07-28", "legacy")

@@ -17,7 +17,8 @@ from paddock.model.artifacts import Owner
 from paddock.server.artifacts import PAGE, RESOURCE_BYTES
 from paddock.server.mcp import server
 from paddock.server.serving import Serving
-from tests.server.conftest import Connect, in_memory, opened, stored_in
+from tests.server.conftest import Connect, in_memory
+from tests.server.kept import opened, stored_in
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

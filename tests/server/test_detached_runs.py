@@ -12,8 +12,8 @@ import pytest
 from paddock.model.principals import LOCAL
 from paddock.server.serving import Serving
 from paddock.store.database import Store
-from tests.server.conftest import Connect, opened
-from tests.server.kept import Kept
+from tests.server.conftest import Connect
+from tests.server.kept import Kept, opened
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -8,7 +8,8 @@ import sys
 
 import pytest
 
-from tests.server.conftest import ERAS, opened, served
+from tests.server.conftest import ERAS, served
+from tests.server.kept import opened
 
 CLIENT = """
 import asyncio, sys

@@ -18,7 +18,8 @@ from paddock.server.mcp import server
 from paddock.server.serving import Serving
 from tests.docs import pages
 from tests.envelopes import SCHEMA, problems
-from tests.server.conftest import Connect, opened
+from tests.server.conftest import Connect
+from tests.server.kept import opened
 from tests.tools.upstreams import plain, shop
 
 SHOP = shop()

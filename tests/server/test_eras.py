@@ -10,7 +10,8 @@ import httpx2 as httpx
 import pytest
 from mcp.server.streamable_http_manager import DEFAULT_SESSION_IDLE_TIMEOUT
 
-from tests.server.conftest import opened, served
+from tests.server.conftest import served
+from tests.server.kept import opened
 
 NEWEST = "2026-07-28"
 OLDER = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")

@@ -19,7 +19,7 @@ from paddock.server.mcp import server
 from paddock.server.serving import Serving
 from paddock.store.run_records import NewRun
 from paddock.store.spool import Spool
-from tests.server.conftest import opened
+from tests.server.kept import opened
 
 
 def failing_once(monkeypatch: pytest.MonkeyPatch, on: object, name: str) -> None:

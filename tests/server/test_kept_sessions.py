@@ -8,7 +8,7 @@ from paddock import Config
 from paddock.model.principals import LOCAL
 from paddock.server.caller import CONNECTION, Sessions
 from paddock.server.mcp import server
-from tests.server.conftest import opened
+from tests.server.kept import opened
 from tests.tools.upstreams import plain
 
 

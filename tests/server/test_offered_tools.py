@@ -13,7 +13,8 @@ from paddock.definitions.definition import SHIPPED, shipped
 from paddock.record import new_run_id
 from paddock.server.caller import Session
 from paddock.server.mcp import server
-from tests.server.conftest import Connect, opened
+from tests.server.conftest import Connect
+from tests.server.kept import opened
 from tests.tools.upstreams import plain
 
 READING = {

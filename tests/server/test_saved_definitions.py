@@ -20,7 +20,8 @@ from paddock.server.definitions import Names
 from paddock.server.mcp import server
 from paddock.server.serving import Serving
 from tests.cli.command import paddock
-from tests.server.conftest import ERAS, opened, over_stdio
+from tests.server.conftest import ERAS, over_stdio
+from tests.server.kept import opened
 
 DOUBLE = {"name": "double", "description": "Twice a number.", "code": "n * 2", "inputs": {"n": 2}}
 TRIPLE = {"name": "triple", "description": "Thrice a number.", "code": "n * 3", "inputs": {"n": 2}}

@@ -24,7 +24,8 @@ from tests.anomaly.processes import children, wait_until_gone
 from tests.bare import bare
 from tests.docs.pages import ROOT
 from tests.forks import fork
-from tests.server.conftest import opened, served
+from tests.server.conftest import served
+from tests.server.kept import opened
 
 __all__ = ["bare"]
 HELLO = {

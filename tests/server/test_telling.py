@@ -9,7 +9,8 @@ import pytest
 from paddock.model.events import Progress
 from paddock.server import telling
 from paddock.server.telling import Telling
-from tests.server.conftest import in_memory, opened
+from tests.server.conftest import in_memory
+from tests.server.kept import opened
 
 
 async def test_a_run_that_says_nothing_is_told_to_be_still_running(monkeypatch: pytest.MonkeyPatch) -> None:

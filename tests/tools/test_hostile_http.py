@@ -10,7 +10,7 @@ import pytest_asyncio
 
 from paddock.tools.upstream import Upstream
 from paddock.tools.upstream_errors import CallFailed
-from tests.tools.memory import peak_forgotten_kb, peak_kb
+from tests.escape.traces import forget_peak, peak_bytes
 from tests.tools.upstreams import STATUSES, TOKEN, Connect, HostileHttp, one, state
 
 NETWORK = ("upstream_http", "UPSTREAM_NETWORK", True)
@@ -83,11 +83,12 @@ async def test_an_answer_that_breaks_off_is_a_failure_of_the_network(standing: U
 @IN_ONE_LOOP
 @pytest.mark.parametrize("tool", ["huge", "huge_unsaid", "huge_event", "bomb"])
 async def test_an_answer_of_a_hundred_megabytes_is_not_kept(standing: Upstream, tool: str) -> None:
-    before_kb = peak_forgotten_kb()
+    forget_peak()  # what was larger before would hide it
+    before = peak_bytes()
     failed = await failure(standing, tool)
     assert code(failed) == BROKEN
     assert ("larger than 16 MB" if tool != "bomb" else "it is compressed") in failed.summary
-    assert peak_kb() - before_kb < 80 * 1024
+    assert peak_bytes() - before < 80 * 1024 * 1024
     assert await answers(standing)
 
 

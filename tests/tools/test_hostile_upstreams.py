@@ -8,7 +8,7 @@ import pytest
 
 from paddock.tools.upstream import Upstream
 from paddock.tools.upstream_errors import CallFailed
-from tests.tools.memory import peak_forgotten_kb, peak_kb
+from tests.escape.traces import forget_peak, peak_bytes
 from tests.tools.upstreams import Connect, hostile, plain, state
 
 SECRET = "tok-4f9c1d77aa"  # noqa: S105  what hostile.py is given
@@ -87,11 +87,12 @@ async def test_a_call_that_hangs_times_out_alone(connect: Connect) -> None:
 async def test_an_answer_of_a_hundred_megabytes_fails_its_call_and_is_not_kept(connect: Connect) -> None:
     upstream = connect(**hostile())
     assert await answers(upstream)
-    before_kb = peak_forgotten_kb()
+    forget_peak()  # what was larger before would hide it
+    before = peak_bytes()
     large = await failure(upstream, "huge", timeout_seconds=60)
     assert (large.kind, large.code, large.retryable) == ("internal_error", "INTERNAL_ERROR", False)
     assert "larger than 16 MB" in large.summary
-    assert peak_kb() - before_kb < 80 * 1024
+    assert peak_bytes() - before < 80 * 1024 * 1024
     assert await answers(upstream)
 
 

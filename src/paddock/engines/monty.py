@@ -30,13 +30,11 @@ from paddock.planning.python_source import Source, read
 if TYPE_CHECKING:
     from paddock.config import Config
 
-GRACE_SECONDS = 0.2  # past its time, a worker that does not stop by itself is killed
-
 
 class MontyEngine:
     """A pool of workers, started on first use."""
 
-    grace_seconds = 0.2
+    grace_seconds = 0.2  # then a worker that does not stop by itself is killed
 
     def __init__(self, config: Config) -> None:
         self._config = config.monty
@@ -97,7 +95,7 @@ class MontyEngine:
                     min_processes=self._config.min_workers,
                     max_processes=self._config.max_workers,
                     request_timeout=self._request_seconds,
-                    feed_duration_limit_grace=GRACE_SECONDS,
+                    feed_duration_limit_grace=self.grace_seconds,
                 )
                 drivers = Drivers(pool, self._config.max_workers)
                 try:
