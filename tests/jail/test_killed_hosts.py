@@ -137,6 +137,20 @@ def test_nothing_is_left_of_a_host_of_roots_that_was_killed(
         until(lambda: host.left() == {})
 
 
+@pytest.mark.parametrize("engine", ["quickjs", "node"])
+@pytest.mark.parametrize("profile", ["namespaces", "chroot"])
+@as_root
+def test_guests_for_javascript_that_compute_end_with_a_host_that_was_killed(
+    profile: str, engine: str, visible_data: Path, tmp_path: Path
+) -> None:
+    command = [sys.executable, str(HOST), str(visible_data), str(UID_BASE), profile, engine]
+    with running(command, {"PYTHONPATH": os.pathsep.join(sys.path)}, visible_data, tmp_path) as host:
+        assert len(of_ids(UID_BASE, UID_COUNT)) >= 2
+        host.process.kill()
+        host.process.wait()
+        until(lambda: host.left() == {})
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 @as_root
 def test_nothing_is_left_of_a_host_of_an_ordinary_user_without_namespaces_that_was_killed(
