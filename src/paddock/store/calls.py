@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import sqlalchemy
 
     from paddock.store.reader import Read
-    from paddock.store.writer import Writer
+    from paddock.store.writer import Item, Writer
 
 ANSWER_CHARACTERS = 1024 * 1024
 """A longer answer is not kept."""
@@ -21,6 +21,7 @@ RUN_CHARACTERS = 64 * 1024 * 1024
 LEARNED_CHARACTERS = 64 * 1024
 """A longer answer is not learned from."""
 _RUNS = 1000
+_INTENDED = 1000
 
 
 class StoredJournal:
@@ -29,17 +30,25 @@ class StoredJournal:
     def __init__(self, writer: Writer, read: Read) -> None:
         self._writer, self._read = writer, read
         self._characters: OrderedDict[str, int] = OrderedDict()  # of answers kept, of the runs that were last heard of
+        self._intended: OrderedDict[tuple[str, int], tuple[Intent, Item]] = OrderedDict()  # lately, and perhaps unwritten
 
     async def intend(self, intent: Intent) -> None:
         work, size = intending(intent), len(intent.arguments_json)
-        if intent.is_read_only:
-            await self._writer.soon(work, size_bytes=size)
-        else:
+        if not intent.is_read_only:
             await self._writer.write(work, synced=True)
+            return
+        self._intended[intent.run_id, intent.number] = intent, await self._writer.soon(work, size_bytes=size)
+        while len(self._intended) > _INTENDED:
+            self._intended.popitem(last=False)
 
     async def conclude(self, outcome: Outcome) -> None:
         answer = outcome.answer_json if self._has_room(outcome) else ""
-        await self._writer.soon(concluding(outcome, answer), size_bytes=len(answer))
+        intent, item = self._intended.pop((outcome.run_id, outcome.number), (None, None))
+        if intent is not None and item is not None and self._writer.withdraw(item):
+            size = len(intent.arguments_json) + len(answer)
+            await self._writer.soon(intending(intent, outcome, answer), size_bytes=size)
+        else:
+            await self._writer.soon(concluding(outcome, answer), size_bytes=len(answer))
 
     async def calls(self, run_id: str) -> list[tuple[Intent, Outcome | None]]:
         return await self._read(lambda connection: calls_of(connection, run_id))
@@ -89,44 +98,46 @@ def _answers(connection: sqlalchemy.Connection, tool: str, limit: int) -> list[s
     return list(connection.execute(found).scalars())
 
 
-def intending(intent: Intent) -> Callable[[sqlalchemy.Connection], None]:
-    """What writes that a call is to be made."""
-    values = {
-        "run_id": intent.run_id,
-        "number": intent.number,
-        "tool": stored_text(intent.tool),
-        "is_read_only": intent.is_read_only,
-        "at": intent.at,
-        "status": None,
-        "milliseconds": None,
-        "size_bytes": len(intent.arguments_json),
-        "arguments_json": stored_text(intent.arguments_json),
-        "answer_json": None,
-    }
+def intending(
+    intent: Intent, outcome: Outcome | None = None, answer: str = ""
+) -> Callable[[sqlalchemy.Connection], None]:
+    """What writes that a call is to be made; or, where it has been, what it came to, with so much of its answer."""
 
     def work(connection: sqlalchemy.Connection) -> None:
         from paddock.store.statements import intend
 
-        connection.execute(intend(), values)
+        values = {
+            "run_id": intent.run_id,
+            "number": intent.number,
+            "tool": stored_text(intent.tool),
+            "is_read_only": intent.is_read_only,
+            "at": intent.at,
+            "status": None if outcome is None else outcome.status,
+            "milliseconds": None if outcome is None else outcome.milliseconds,
+            "size_bytes": len(intent.arguments_json) + len(answer),
+            "arguments_json": stored_text(intent.arguments_json),
+            "answer_json": None if outcome is None else stored_text(answer),
+        }
+        intend().execute(connection, values)
 
     return work
 
 
 def concluding(outcome: Outcome, answer: str) -> Callable[[sqlalchemy.Connection], None]:
     """What writes what a call came to, with so much of its answer."""
-    values = {
-        "of_run": outcome.run_id,
-        "of_number": outcome.number,
-        "status": outcome.status,
-        "milliseconds": outcome.milliseconds,
-        "answer_json": stored_text(answer),
-        "more_bytes": len(answer),
-    }
 
     def work(connection: sqlalchemy.Connection) -> None:
         from paddock.store.statements import conclude
 
-        connection.execute(conclude(), values)
+        values = {
+            "of_run": outcome.run_id,
+            "of_number": outcome.number,
+            "status": outcome.status,
+            "milliseconds": outcome.milliseconds,
+            "answer_json": stored_text(answer),
+            "more_bytes": len(answer),
+        }
+        conclude().execute(connection, values)
 
     return work
 

@@ -56,4 +56,4 @@ def _end(connection: sqlalchemy.Connection, row: sqlalchemy.RowMapping) -> None:
     )
     text = result.to_json()
     values = {"engine": row["engine"], "ended_at": now, "verdict": str(Verdict.LOST), "result_json": text}
-    connection.execute(finish(), {"of_run": row["id"], "result_bytes": len(text), **values})
+    finish().execute(connection, {"of_run": row["id"], "result_bytes": len(text), **values})

@@ -52,21 +52,22 @@ class StoredRuns:
         """
         if run.idempotency_key is not None and not 0 < len(run.idempotency_key) <= KEY_CHARACTERS:
             raise RequestError(f"an idempotency_key has 1 to {KEY_CHARACTERS} characters")
-        values, now = _values(run), time.time()
+        now = time.time()
 
         def work(connection: sqlalchemy.Connection) -> str | None:
             from paddock.store.statements import begin
 
             earlier = _earlier(connection, run)
             if earlier is None:
-                connection.execute(begin(), {**values, "owner": self._owner.hold(), "started_at": now})
+                begin().execute(connection, self._begun(run, now))
             return earlier
 
         if run.idempotency_key is None:
-            await self._writer.soon(work, size_bytes=len(run.code))
-        elif (earlier := await self._writer.write(work)) is not None:
+            self._so_far.begin(run, now, await self._writer.soon(work, size_bytes=len(run.code)))
+        elif (earlier := await self._writer.write(work)) is None:
+            self._so_far.begin(run, now)
+        else:
             return await self.get(run.principal, earlier)
-        self._so_far.begin(run)
         return None
 
     def printed(self, run_id: str, stream: str, text: str) -> None:
@@ -75,22 +76,30 @@ class StoredRuns:
 
     async def finish(self, run_id: str, result: RunResult) -> None:
         """Write down how a run ended, without a wait."""
-        new, ended_at = self._so_far.end(run_id), time.time()
+        begun, ended_at = self._so_far.end(run_id), time.time()
+        new = None if begun is None else begun.new
+        is_unwritten = begun is not None and begun.item is not None and self._writer.withdraw(begun.item)
 
         def work(connection: sqlalchemy.Connection) -> None:
-            from paddock.store.statements import finish
+            from paddock.store.statements import finish, record
 
             text = result_json(result, new)
-            values = {
+            values: dict[str, Any] = {
+                "of_run": run_id,
                 "engine": result.engine,
                 "ended_at": ended_at,
                 "verdict": str(result.verdict),
                 "result_json": text,
+                "result_bytes": len(text),
             }
-            connection.execute(finish(), {"of_run": run_id, "result_bytes": len(text), **values})
+            if begun is None or not is_unwritten:
+                finish().execute(connection, values)
+                return
+            values |= self._begun(begun.new, begun.at)
+            record().execute(connection, {**values, "code_bytes": len(values["code"].encode())})
 
         size = len(result.stdout) + len(result.stderr) + len(result.output_json or "")
-        await self._writer.soon(work, size_bytes=size)
+        await self._writer.soon(work, size_bytes=size + (len(begun.new.code) if begun and is_unwritten else 0))
 
     async def get(self, principal: str | Everyone, run_id: str) -> StoredRun | None:
         """A run with its calls, and with all that it has printed until now; None where `principal` has none such."""
@@ -123,30 +132,32 @@ class StoredRuns:
 
         return await self._writer.write(lambda connection: mark_lost(connection, self._owner))
 
+    def _begun(self, run: NewRun, at: float) -> dict[str, Any]:
+        """In the writer's thread: what is stored of a run that begins."""
+        code = run.code if run.redact is None else str(run.redact(run.code))
+        return {
+            "id": run.id,
+            "principal": run.principal,
+            "session": run.session,
+            "definition": run.definition,
+            "idempotency_key": run.idempotency_key,
+            "request_digest": digest(run.id, run.fingerprint),
+            "language": run.language,
+            "owner": self._owner.hold(),
+            "started_at": at,
+            "size_bytes": len(code),
+            "code": stored_text(code),
+        }
+
     def _write_so_far(self, run_id: str, streams: dict[str, str]) -> None:
         values = {"of_run": run_id, **{name: stored_text(text) for name, text in streams.items()}}
 
         def work(connection: sqlalchemy.Connection) -> None:
             from paddock.store.statements import so_far
 
-            connection.execute(so_far(), values)
+            so_far().execute(connection, values)
 
         self._writer.later(work, size_bytes=sum(map(len, streams.values())))
-
-
-def _values(run: NewRun) -> dict[str, Any]:
-    code = run.code if run.redact is None else str(run.redact(run.code))
-    return {
-        "id": run.id,
-        "principal": run.principal,
-        "session": run.session,
-        "definition": run.definition,
-        "idempotency_key": run.idempotency_key,
-        "request_digest": digest(run.id, run.fingerprint),
-        "language": run.language,
-        "code": stored_text(code),
-        "size_bytes": len(code),
-    }
 
 
 def _earlier(connection: sqlalchemy.Connection, run: NewRun) -> str | None:

@@ -5,9 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from paddock.model.errors import StoreError
 from paddock.store.run_records import NewRun
+
+if TYPE_CHECKING:
+    from paddock.store.writer import Item
 
 SECONDS = 0.5
 """Between two writes of one run."""
@@ -16,8 +20,12 @@ CHARACTERS = 64 * 1024
 
 
 @dataclass(slots=True)
-class _Run:
+class Begun:
+    """A run that goes on."""
+
     new: NewRun
+    at: float
+    item: Item | None  # that it began, as the writer has it; None where that is written
     streams: dict[str, str] = field(default_factory=lambda: {"stdout": "", "stderr": ""})
     timer: asyncio.TimerHandle | None = None  # there is one while something is not written
 
@@ -27,10 +35,10 @@ class SoFar:
 
     def __init__(self, write: Callable[[str, dict[str, str]], None]) -> None:
         self._write = write
-        self._runs: dict[str, _Run] = {}
+        self._runs: dict[str, Begun] = {}
 
-    def begin(self, new: NewRun) -> None:
-        self._runs[new.id] = _Run(new)
+    def begin(self, new: NewRun, at: float, item: Item | None = None) -> None:
+        self._runs[new.id] = Begun(new, at, item)
 
     def add(self, run_id: str, stream: str, text: str) -> None:
         """Note what a run printed. It is written within half a second."""
@@ -55,9 +63,9 @@ class SoFar:
         except StoreError:
             return  # too much waits to be written, or the store is closed; the result will have it all
 
-    def end(self, run_id: str) -> NewRun | None:
+    def end(self, run_id: str) -> Begun | None:
         """Forget a run; what was known of it when it began."""
         run = self._runs.pop(run_id, None)
         if run is not None and run.timer is not None:
             run.timer.cancel()
-        return None if run is None else run.new
+        return run

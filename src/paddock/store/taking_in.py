@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import sqlalchemy
 
     from paddock.store.database import Store
+    from paddock.store.statements import Prepared
 
 log = logging.getLogger(__name__)
 OWNER = "spool"
@@ -103,17 +104,19 @@ def _work(run_id: str, principal: str, what: str, values: dict[str, Any]) -> Cal
         text = values["result_json"]
         ended = {"engine": values["engine"], "ended_at": values["at"], "verdict": values["verdict"]}
         row = {"of_run": run_id, "result_bytes": len(text), "result_json": stored_text(text), **ended}
-        return lambda connection: connection.execute(_statement("finish"), row)
+        return lambda connection: _prepared("finish").execute(connection, row)
     code = stored_text(values["code"])
     row = {"id": run_id, "principal": principal, "language": values["language"], "code": code}
     row |= {"owner": OWNER, "request_digest": "", "started_at": values["at"], "size_bytes": len(code)}
-    return lambda connection: connection.execute(_statement("begin").prefix_with("OR IGNORE"), row)
+    row |= {"session": None, "definition": None, "idempotency_key": None}
+    return lambda connection: _prepared("begin_once").execute(connection, row)
 
 
-def _statement(name: str) -> Any:
+def _prepared(name: str) -> Prepared:
     from paddock.store import statements
 
-    return getattr(statements, name)()
+    made: Prepared = getattr(statements, name)()
+    return made
 
 
 def _lines(fd: int) -> Iterator[tuple[str, dict[str, Any]]]:

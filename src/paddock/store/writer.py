@@ -52,12 +52,15 @@ CHECKPOINT_ITEMS = 500
 _log = logging.getLogger("paddock.store")
 
 
-@dataclass(slots=True)
-class _Item:
-    work: Work[Any]
+@dataclass(slots=True, eq=False)
+class Item:
+    """A piece of work in the queue."""
+
+    work: Work[Any] | None  # None: withdrawn
     done: Future[Any] | None  # None: nobody waits
     is_synced: bool = False
     size_bytes: int = 0
+    is_taken: bool = False  # by the thread
 
 
 class Writer:
@@ -75,7 +78,7 @@ class Writer:
         self._connect, self._name = connect, name
         self._most_items, self._most_bytes, self._wait_seconds = most_items, most_bytes, wait_seconds
         self._wake = threading.Condition()
-        self._queue: deque[_Item] = deque()
+        self._queue: deque[Item] = deque()
         self._waited = 0  # items in the queue that someone waits for
         self._unwaited, self._unwaited_bytes = 0, 0  # the others, those that are being written included
         self._is_due, self._is_busy, self._is_closing = False, False, False
@@ -105,7 +108,7 @@ class Writer:
         """`write` for code without an event loop."""
         done: Future[T] = Future()
         done.set_running_or_notify_cancel()  # whoever stops waiting does not stop the work
-        self._put(_Item(work, done, is_synced=synced))
+        self._put(Item(work, done, is_synced=synced))
         return done
 
     def later(self, work: Work[object], *, size_bytes: int = 0) -> None:
@@ -113,19 +116,31 @@ class Writer:
 
         Raises StoreError, and does nothing, where too much waits already.
         """
-        if not self._put(_Item(work, None, size_bytes=size_bytes), bounded=True):
+        if not self._put(Item(work, None, size_bytes=size_bytes), bounded=True):
             why = f": {self.problem}" if self.problem else ", which writes too slowly"
             raise StoreError(f"too much waits to be written to the store {self._name}{why}")
 
-    async def soon(self, work: Work[object], *, size_bytes: int = 0) -> None:
+    async def soon(self, work: Work[object], *, size_bytes: int = 0) -> Item:
         """`later`, after a moment; where too much waits already, this waits until it is written rather than refuse."""
-        if not self._put(_Item(work, None, size_bytes=size_bytes), bounded=True, is_due=False):
+        item = Item(work, None, size_bytes=size_bytes)
+        if not self._put(item, bounded=True, is_due=False):
             await self.write(work)
-            return
+            item.is_taken = True
+            return item
         loop = asyncio.get_running_loop()
         if self._nudging is not loop:  # of another loop nobody knows whether it still runs
             self._nudging = loop
             loop.call_later(LINGER_SECONDS, self._nudge, loop)
+        return item
+
+    def withdraw(self, item: Item) -> bool:
+        """Have `item` not written, because what comes next says it too; False where it is written, or just being so."""
+        with self._wake:
+            if item.is_taken:
+                return False
+            self._unwaited_bytes -= item.size_bytes
+            item.work, item.size_bytes = None, 0
+            return True
 
     async def flush(self) -> None:
         """Return when all that was asked for before is committed; StoreError where it cannot be."""
@@ -171,7 +186,7 @@ class Writer:
         elif not self._is_busy:
             self._wake.notify_all()
 
-    def _put(self, item: _Item, *, bounded: bool = False, is_due: bool = True) -> bool:
+    def _put(self, item: Item, *, bounded: bool = False, is_due: bool = True) -> bool:
         with self._wake:
             if self._is_closing:
                 raise StoreError(f"the store {self._name} is closed")
@@ -200,6 +215,8 @@ class Writer:
                 if self.problem is not None:  # whoever waits is told at once; the others can wait a little
                     self._wake.wait_for(lambda: self._waited or self._is_closing, RETRY_SECONDS)
                 batch = [self._queue.popleft() for _ in range(min(BATCH_ITEMS, len(self._queue)))]
+                for item in batch:
+                    item.is_taken = True
                 self._waited -= sum(item.done is not None for item in batch)
                 self._is_due = bool(self._queue)
                 self._is_busy, is_closing = True, self._is_closing
@@ -212,7 +229,7 @@ class Writer:
                 break
         self._disconnect()
 
-    def _do(self, batch: list[_Item]) -> None:
+    def _do(self, batch: list[Item]) -> None:
         try:
             outcomes = self._in_one_transaction(batch)
         except Exception as problem:  # noqa: BLE001  whoever waits must hear of it, and the thread must live
@@ -228,12 +245,12 @@ class Writer:
                 self._tell(item, store_error(fault, self._name) if is_of_a_database(fault) else fault)
         self._checkpoint(len(batch))
 
-    def _in_one_transaction(self, batch: list[_Item]) -> list[tuple[Any, BaseException | None]]:
+    def _in_one_transaction(self, batch: list[Item]) -> list[tuple[Any, BaseException | None]]:
         connection = self._connection = self._connection or self._connect()
         self._sync(connection, is_synced=any(item.is_synced for item in batch))
         with connection.begin():
             raw = driver(connection)
-            return [_attempt(connection, raw, item.work) for item in batch]
+            return [_attempt(connection, raw, item.work) if item.work else (None, None) for item in batch]
 
     def _sync(self, connection: sqlalchemy.Connection, *, is_synced: bool) -> None:
         """Choose whether the next commit waits for the disk. It takes all that was committed before along."""
@@ -251,7 +268,7 @@ class Writer:
             except Exception as problem:  # noqa: BLE001  the next commit tells whoever waits
                 _log.warning("%s", store_error(problem, self._name))
 
-    def _failed(self, batch: list[_Item], problem: StoreError) -> None:
+    def _failed(self, batch: list[Item], problem: StoreError) -> None:
         """Tell those who wait, keep the rest for another try, and begin it with a new connection."""
         self.problem = problem
         self._disconnect()
@@ -275,12 +292,12 @@ class Writer:
             self.lost += len(left)
             _log.error("%d entries were not written: %s", len(left), self.problem)
 
-    def _forget(self, written: list[_Item]) -> None:
+    def _forget(self, written: list[Item]) -> None:
         with self._wake:
             self._unwaited -= len(written)
             self._unwaited_bytes -= sum(item.size_bytes for item in written)
 
-    def _tell(self, item: _Item, fault: BaseException) -> None:
+    def _tell(self, item: Item, fault: BaseException) -> None:
         """Say what became of one piece of work that failed by itself."""
         if item.done is not None:
             item.done.set_exception(fault)
