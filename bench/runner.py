@@ -66,6 +66,8 @@ class Row:
     calls: int = 1
     """How often ours is called in one round, each call timed. Beside a process that takes much longer, one call alone
     would be measured with cold caches."""
+    baseline_calls: int = 1
+    """The same for the other side."""
     pause_seconds: float = 0.0
     """Before each call of either side, untimed: where a row says that something waits, it needs the time to come."""
 
@@ -108,7 +110,10 @@ async def measure(row: Row) -> Measured:
         for number in range(-max(1, row.rounds // 10), row.rounds):
             first, second = (pair.ours, pair.baseline) if number % 2 else (pair.baseline, pair.ours)
             times = {
-                side: [await _timed(side, row.pause_seconds) for _ in range(row.calls if side is pair.ours else 1)]
+                side: [
+                    await _timed(side, row.pause_seconds)
+                    for _ in range(row.calls if side is pair.ours else row.baseline_calls)
+                ]
                 for side in (first, second)
             }
             if number >= 0:

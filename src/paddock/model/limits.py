@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
+from functools import lru_cache
+from typing import Any
 
 from paddock.model.errors import BadLimit, LimitTooHigh
 from paddock.model.words import nearest
@@ -55,8 +57,16 @@ def resolve(asked: Limits | Mapping[str, object] | None, default: Limits, caps: 
         asked = asked.to_dict()
     elif not isinstance(asked, Mapping):
         raise BadLimit(f"limits must be a Limits or a mapping such as {{'wall_seconds': 5}}, not {_shown(asked)}")
-    checked = {name: _check(name, value, caps) for name, value in asked.items()}
-    return replace(default, **checked)  # type: ignore[arg-type]
+    given = tuple((name, value, type(value)) for name, value in asked.items())  # True is no 1 here
+    try:
+        return _laid_over(given, default, caps)  # most runs ask for the same
+    except TypeError:  # something that no cache can hold
+        return _laid_over.__wrapped__(given, default, caps)
+
+
+@lru_cache(maxsize=256)
+def _laid_over(asked: tuple[tuple[Any, Any, type], ...], default: Limits, caps: Limits) -> Limits:
+    return replace(default, **{name: _check(name, value, caps) for name, value, _ in asked})  # type: ignore[arg-type]
 
 
 def _check(name: object, value: object, caps: Limits) -> float | int:

@@ -6,12 +6,18 @@ import ast
 from collections.abc import Collection, Iterator
 
 from paddock.planning.misfit import Misfit
+from paddock.planning.python_source import Source
 
 
-def refused_import(tree: ast.AST, refused: Collection[str]) -> Misfit | None:
+def refused_import(source: Source, refused: tuple[str, ...]) -> Misfit | None:
     """Why full Python must run a script that imports such a module: there the import fails as CPython words it."""
-    found = next(refused_imports(tree, refused), None)
-    return None if found is None else Misfit(f"imports {found[1]}, which is refused", found[0].lineno)
+    key = ("refused", refused)
+    if key not in source.notes:
+        found = next(refused_imports(source.tree, refused), None)
+        misfit = None if found is None else Misfit(f"imports {found[1]}, which is refused", found[0].lineno)
+        source.notes[key] = misfit
+    known: Misfit | None = source.notes[key]
+    return known
 
 
 def refused_imports(tree: ast.AST, refused: Collection[str]) -> Iterator[tuple[ast.stmt, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from keyword import iskeyword
 from typing import TYPE_CHECKING, Any, Literal
 from unicodedata import normalize
@@ -131,8 +132,8 @@ def _fitting(plan: Plan, source: Source, engines: Collection[str]) -> Plan:
     if misfit is None and (plan.inputs_json or plan.files):
         contents = (file.file.content.decode(errors="replace") for file in plan.files)
         misfit = fits_python.unfit_for(source, names, tools, (*plan.inputs_json.values(), *contents))
-    if misfit is None:
-        misfit = refused_import(source.tree, plan.refused_modules)
+    if misfit is None and plan.refused_modules:
+        misfit = refused_import(source, plan.refused_modules)
     if misfit is None:
         return _with(plan, engine="monty", engine_reason=None)
     if "cpython" in engines:
@@ -283,12 +284,17 @@ def _refused_modules(request: Request) -> tuple[str, ...]:
     if isinstance(request.refused_modules, str) or not isinstance(request.refused_modules, Iterable):
         raise RequestError(f"refused_modules must be a list of names, not {request.refused_modules!r}")
     given = tuple(request.refused_modules)
-    for name in given:
-        if not isinstance(name, str) or not all(part.isidentifier() for part in name.split(".")):
-            raise RequestError(f"refused_modules holds {name!r}, which is no name of a module")
+    wrong = next((name for name in given if not isinstance(name, str) or not _is_a_module(name)), None)
+    if wrong is not None:
+        raise RequestError(f"refused_modules holds {wrong!r}, which is no name of a module")
     if given and request.language != "python":
         raise RequestError(f"refused_modules are for python; leave them out for {request.language}")
     return given
+
+
+@lru_cache(maxsize=1024)
+def _is_a_module(name: str) -> bool:
+    return all(part.isidentifier() for part in name.split("."))
 
 
 def _is_sendable(text: str) -> bool:

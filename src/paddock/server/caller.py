@@ -70,7 +70,7 @@ class Sessions:
         A run that is under way keeps the session that it began in.
         """
         self._forget()
-        digest = hashlib.sha256(token.encode(errors="replace")).digest()
+        digest = hashlib.sha256(token.encode(errors="replace")).digest() if token else b""
         known = self._sessions.get(name)
         if known is None or not hmac.compare_digest(known.token_digest, digest):
             reason = None if known is None else TOKEN_SWAPPED
