@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from bench.runner import Act
@@ -18,26 +19,29 @@ HERE = Path(__file__).parent
 REQUIREMENTS = HERE / "code_mode_requirements.txt"
 
 
-@contextmanager
-def code_mode(script: str, answer: str, *, way: str = "lines") -> Iterator[Act]:
+@asynccontextmanager
+async def code_mode(script: str, answer: str, *, way: str = "lines") -> AsyncIterator[Act]:
     """Runs `script` in a process that stays. One round trip over a pipe, a tenth of a millisecond, is measured with it.
 
     With `client` as its way, FastMCP's own client in memory is between. AssertionError where the script does not come
     to `answer`.
     """
-    with subprocess.Popen(command(way), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        stdin, stdout = process.stdin, process.stdout
+    process = await asyncio.create_subprocess_exec(*command(way), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    stdin, stdout = process.stdin, process.stdout
 
-        async def run() -> None:
-            stdin.write(json.dumps(script) + "\n")
-            stdin.flush()
-            said = stdout.readline()
-            assert json.loads(said) == [answer], said
+    async def run() -> None:
+        # Our own loop goes on meanwhile: what it has to do would wait for our turn otherwise.
+        stdin.write(json.dumps(script).encode() + b"\n")
+        said = await stdout.readline()
+        assert json.loads(said) == [answer], said
 
+    try:
         yield run
+    finally:
         stdin.close()
+        await process.wait()
 
 
 def command(way: str) -> list[str]:

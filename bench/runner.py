@@ -12,6 +12,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 Act = Callable[[], Awaitable[object]]
+SETTLE_SECONDS = 0.01
+"""Before each turn of either side: what the other one still does after its last answer is not measured with this one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,18 +109,12 @@ async def measure(row: Row) -> Measured:
     ours: list[float] = []
     baseline: list[float] = []
     async with row.open() as pair:
+        sides = [(pair.ours, ours, row.calls), (pair.baseline, baseline, row.baseline_calls)]
         for number in range(-max(1, row.rounds // 10), row.rounds):
-            first, second = (pair.ours, pair.baseline) if number % 2 else (pair.baseline, pair.ours)
-            times = {
-                side: [
-                    await _timed(side, row.pause_seconds)
-                    for _ in range(row.calls if side is pair.ours else row.baseline_calls)
-                ]
-                for side in (first, second)
-            }
-            if number >= 0:
-                ours += times[pair.ours]
-                baseline += times[pair.baseline]
+            for act, taken, calls in sides if number % 2 else reversed(sides):
+                await asyncio.sleep(SETTLE_SECONDS)
+                times = [await _timed(act, row.pause_seconds) for _ in range(calls)]
+                taken += times if number >= 0 else []
     middle, best = statistics.median(ours), min(ours)
     middle_baseline, best_baseline = statistics.median(baseline), min(baseline)
     met = row.target.met(middle, middle_baseline)

@@ -118,7 +118,7 @@ def _against_code_mode(tool: str, way: str, code: str, text: str) -> Open:
 
         async with _client("paddock", way) as ours:
             if way == "memory":
-                with code_mode(code, text, way="client") as theirs:
+                async with code_mode(code, text, way="client") as theirs:
                     yield Pair(_asked(ours, tool, code, text), theirs)
             else:
                 async with _client("code-mode", way) as client:

@@ -92,7 +92,7 @@ def _against_code_mode(code: str, output: object, answer: str) -> Open:
         from bench.code_mode import code_mode
 
         async with Paddock(tools=[add]) as paddock:
-            with code_mode(code, answer) as theirs:
+            async with code_mode(code, answer) as theirs:
                 yield Pair(_run(paddock, code, output), theirs)
 
     return opened
