@@ -16,14 +16,15 @@ MOST_TOKENS = 1500
 
 
 def listed_tokens() -> Amount:
-    """What a model reads of tools/list, a token being four characters, whatever number of tools is upstream.
+    """The whole answer of tools/list, a token being four characters, whatever number of tools is upstream.
 
-    That is names, descriptions and what is taken; titles, annotations and what is given are for its client.
+    A model reads less of it: names, descriptions and what is taken. Titles, annotations and what is given are for its
+    client.
     """
     tokens = {count: asyncio.run(_tokens(count)) for count in UPSTREAM_TOOLS}
-    each = ", ".join(f"{read:.0f} of {whole:.0f} with {count:,}" for count, (read, whole) in tokens.items())
-    words = f"tokens of tools/list that a model reads ({each} tools upstream)"
-    return Amount("tools-list", words, max(read for read, _ in tokens.values()), MOST_TOKENS)
+    each = ", ".join(f"{whole:.0f} with {count:,}, of which {read:.0f} read" for count, (read, whole) in tokens.items())
+    words = f"tokens of tools/list ({each} by a model)"
+    return Amount("tools-list", words, max(whole for _, whole in tokens.values()), MOST_TOKENS)
 
 
 async def _tokens(count: int) -> tuple[float, float]:

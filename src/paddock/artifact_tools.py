@@ -238,24 +238,24 @@ def _number(description: str, least: int, most: int | None = None, default: int 
 
 _TEXT = {"type": "string"}
 _READ = {
-    "ref": {**_TEXT, "description": "Id, URL or file name (the newest of that name)."},
-    "offset": _number("Where to begin, in `unit`.", 0),
+    "ref": {**_TEXT, "description": "Id, URL or file name (its newest)."},
+    "offset": _number("In `unit`.", 0),
     "limit": _number("Most of `unit`, or matches.", 1),
     "unit": {"enum": ["characters", "lines"], "default": "characters"},
-    "search": {**_TEXT, "description": "Only lines with these words, in any case."},
-    "smartGrepQuery": {**_TEXT, "description": "The same."},
+    "search": {**_TEXT, "description": "Lines with these words, in any case."},
+    "smartGrepQuery": {**_TEXT, "deprecated": True},  # the name that some agents know `search` by
     "is_regex": {"type": "boolean", "description": "search is RE2."},
     "context_lines": _number("", 0, MOST_CONTEXT, 2),
 }
 _WRITE = {
-    "filename": {**_TEXT, "description": "To replace or append, also id or URL."},
-    "content": {**_TEXT, "description": "Text."},
-    "base64": {**_TEXT, "description": "In its place."},
+    "filename": _TEXT,
+    "content": _TEXT,
+    "base64": {**_TEXT, "description": "Instead of content."},
     "file_type": {**_TEXT, "description": "csv, json, … or a mime type; else by name."},
     "mode": {
         "enum": ["create", "replace", "append"],
         "default": "create",
-        "description": "The last two: this session's newest of that name.",
+        "description": "The last two: this session's newest so named, or by id or URL.",
     },
 }
 _LIST = {
@@ -265,15 +265,14 @@ _LIST = {
     "limit": _number("", 1, MOST_LISTED, 50),
     "cursor": {**_TEXT, "description": "Of the list before."},
 }
-_ANSWER = {"type": "object", "properties": {"success": {"type": "boolean"}}, "required": ["success"]}
-"""What every answer has; docs/artifacts.md says the rest, which would cost every client more than it helps."""
+_ANSWER = {"type": "object"}
+"""docs/artifacts.md says what is in it, which would cost every client more than it helps."""
 
 TOOLS = (
     ArtifactTool(
         "read_artifact",
         "Read an artifact",
-        "Read a kept file: a page of its text, or the lines that match. Search a large one first, or go on with what "
-        "`next` says.",
+        "Read a kept file: a page of its text, or matching lines. Search a large one first; `next` says where to go on.",
         _schema(_READ, ["ref"]),
         _ANSWER,
         is_read_only=True,
@@ -281,7 +280,7 @@ TOOLS = (
     ArtifactTool(
         "write_artifact",
         "Write an artifact",
-        "Keep a file for later; scripts can read it.",
+        "Keep a file; scripts can read it.",
         _schema(_WRITE, ["filename"]),
         _ANSWER,
         is_read_only=False,
@@ -289,7 +288,7 @@ TOOLS = (
     ArtifactTool(
         "list_artifacts",
         "List artifacts",
-        "List kept files, the newest first.",
+        "List kept files, newest first.",
         _schema(_LIST, []),
         _ANSWER,
         is_read_only=True,

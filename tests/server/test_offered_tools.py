@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 
 import jsonschema_rs
 from mcp import Client
+from mcp_types import TextContent
 
 from paddock import Config
 from paddock.definitions.definition import SHIPPED, shipped
@@ -54,15 +56,31 @@ async def test_progress_of_a_tool_that_a_script_calls_reaches_the_client(connect
     assert heard == [(1.0, 3.0), (2.0, 3.0), (3.0, 3.0)]
 
 
-async def test_what_a_model_reads_of_the_list_is_short_and_does_not_grow_with_the_tools_that_scripts_can_call() -> None:
+async def test_the_list_is_short_and_does_not_grow_with_the_tools_that_scripts_can_call() -> None:
     sizes = []
     for count in (1, 500):
         tools = [named(f"tool_{number}") for number in range(count)]
         async with opened(tools=tools) as serving, Client(server(serving)) as client:
-            listed = (await client.list_tools()).tools
-        read = [{"name": each.name, "description": each.description, "in": each.input_schema} for each in listed]
-        sizes.append(len(json.dumps(read, ensure_ascii=False)) / 4)
+            listed = await client.list_tools()
+        sizes.append(len(listed.model_dump_json(by_alias=True, exclude_none=True)) / 4)
     assert sizes[0] == sizes[1] <= 1500
+
+
+async def test_what_the_list_leaves_out_is_checked_all_the_same() -> None:
+    async with opened() as serving, Client(server(serving)) as client:
+        tools = {tool.name: tool.input_schema for tool in (await client.list_tools()).tools}
+        said = [
+            (await client.call_tool("read_artifact", {"ref": "x", **wrong})).content[0]
+            for wrong in ({"offset": -1}, {"limit": 0}, {"unknown": 1})
+        ]
+        too_long = await client.call_tool("run_code", {"code": "1", "idempotency_key": "k" * 256})
+    assert not {"minimum", "additionalProperties"} & set(re.findall(r"\w+", json.dumps(tools)))
+    assert "smartGrepQuery" not in json.dumps(tools)
+    for each, name in zip(said, ("offset", "limit", "unknown"), strict=True):
+        assert isinstance(each, TextContent)
+        assert "mcp_input_validation" in each.text
+        assert name in each.text
+    assert too_long.is_error
 
 
 def named(name: str) -> Callable[[int], int]:

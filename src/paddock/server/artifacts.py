@@ -46,8 +46,8 @@ def _offer(serving: Serving, each: artifact_tools.ArtifactTool) -> Offer:
         description=each.description,
         input_schema=dict(each.input_schema),
         output_schema=dict(each.output_schema),
-        # Of a tool that only reads, the protocol asks no more; what is not said may destroy.
-        annotations=ToolAnnotations(read_only_hint=each.is_read_only, open_world_hint=False),
+        # What is not said may write, and destroy.
+        annotations=ToolAnnotations(read_only_hint=each.is_read_only or None, open_world_hint=False),
     )
     return Offer(tool, partial(_call, serving, each.name))
 

@@ -31,6 +31,7 @@ from paddock.tools.health import CODE_TOOL
 if TYPE_CHECKING:
     from paddock.server.serving import Serving
 
+NATIVE = "native"
 log = logging.getLogger(__name__)
 
 
@@ -46,11 +47,12 @@ def offer(serving: Serving, definition: Definition) -> Offer:
         output_schema=look.output_schema,
         # Code that calls other tools may change and reach whatever they do.
         annotations=ToolAnnotations(
-            read_only_hint=look.is_read_only, destructive_hint=not look.is_read_only, open_world_hint=True
+            read_only_hint=look.is_read_only or None, destructive_hint=not look.is_read_only, open_world_hint=True
         ),
         _meta={CODE_TOOL: True},
     )
-    return Offer(tool, code.call, code.refused)
+    # What the reference tools take is said as their own documents say it.
+    return Offer(tool, code.call, code.refused, is_listed_whole=definition.face != NATIVE)
 
 
 @dataclass(frozen=True, slots=True)

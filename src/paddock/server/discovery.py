@@ -32,21 +32,21 @@ def offers(serving: Serving) -> list[Offer]:
     discovery = _Discovery(serving)
     described: dict[str, tuple[str, dict[str, Any], list[str]]] = {
         "search": (
-            "Find tools for scripts by what they do, best match first. An empty query lists them.",
+            "Find tools for scripts by what they do, best first; an empty query lists them.",
             {
                 "query": {"type": "string"},
                 "tags": _TAGS,
                 "detail": {
                     "enum": list(_DETAILS),
                     "default": "brief",
-                    "description": "A line for each, typed stubs, or stubs and JSON Schemas.",
+                    "description": "A line each, typed stubs, or those and JSON Schemas.",
                 },
                 "limit": {"type": "integer", "minimum": 1, "maximum": MOST_FOUND, "default": FOUND},
             },
             ["query"],
         ),
         "get_schema": (
-            "Tools' typed stubs, by name; with `full` JSON Schemas too.",
+            "Typed stubs by name; with `full` also JSON Schemas.",
             {"tools": _NAMES, "detail": {"enum": list(_DETAILS), "default": "detailed"}},
             ["tools"],
         ),
@@ -56,7 +56,7 @@ def offers(serving: Serving) -> list[Offer]:
             [],
         ),
     }
-    titles = ("Search tools", "Get tools' schemas", "List tags")
+    titles = ("Search tools", "Get schemas", "List tags")
     calls = (discovery.search, discovery.get_schema, discovery.tags)
     return [
         Offer(_tool(name, title, *described[name]), call)

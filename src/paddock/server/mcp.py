@@ -163,7 +163,7 @@ class _Offered:
         _, offers = await self._current()
         self.changes.remember(context, _session_name(context))
         self._serving.tidy()
-        return ListToolsResult(tools=[each.tool for each in offers.values()])
+        return ListToolsResult(tools=[each.listed for each in offers.values()])
 
     async def call(self, context: ServerRequestContext[Any], asked: CallToolRequestParams) -> CallToolResult:
         arguments = dict(asked.arguments or {})

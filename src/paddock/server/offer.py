@@ -52,7 +52,34 @@ class Offer:
     call: Call
     refused: Callable[[Mapping[str, Any]], CallToolResult] = failed
     """How arguments that do not fit are told."""
+    is_listed_whole: bool = False
 
     @cached_property
     def check(self) -> Validator:
         return compiled(self.tool.input_schema)
+
+    @cached_property
+    def listed(self) -> Tool:
+        """The tool as clients read it: every model pays for each word. What is left out is checked all the same."""
+        if self.is_listed_whole:
+            return self.tool
+        return self.tool.model_copy(update={"input_schema": _short(self.tool.input_schema)})
+
+
+_EXPECTED = ("minimum", "exclusiveMinimum", "minItems", "maxLength")
+"""Bounds that nobody crosses who means what a field is for."""
+
+
+def _short(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """A schema of our own without what goes without saying, and without what is deprecated."""
+    short = {name: value for name, value in schema.items() if name not in _EXPECTED}
+    if "properties" in short:
+        properties = short["properties"].items()
+        short["properties"] = {name: _short(each) for name, each in properties if not each.get("deprecated")}
+    if isinstance(short.get("items"), Mapping):
+        short["items"] = _short(short["items"])
+    if short.get("additionalProperties") is False:
+        del short["additionalProperties"]
+    if not short.get("required", True):
+        del short["required"]
+    return short

@@ -39,8 +39,7 @@ def offers(serving: Serving) -> list[Offer]:
         name="get_run",
         title="Get a run",
         description=(
-            "How a detached run goes: verdict `running` and what it printed so far, or its result. Wait some seconds "
-            "between calls."
+            "How a detached run goes: verdict `running` and what it printed so far, or its result. Ask every few seconds."
         ),
         input_schema=_SCHEMA,
         annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False),
@@ -50,7 +49,7 @@ def offers(serving: Serving) -> list[Offer]:
         title="Cancel a run",
         description="End a detached run; what it printed is kept.",
         input_schema=_SCHEMA,
-        annotations=ToolAnnotations(destructive_hint=True, idempotent_hint=True, open_world_hint=False),
+        annotations=ToolAnnotations(idempotent_hint=True, open_world_hint=False),  # it may destroy: not said is yes
     )
     return [Offer(get, runs.get), Offer(cancel, runs.cancel)]
 

@@ -18,10 +18,9 @@ from paddock.model.request import LANGUAGES, Options
 from paddock.model.result import Verdict
 from paddock.planning.plan import ENGINE_LANGUAGE
 
-_TITLES = {"python": "Python", "javascript": "JavaScript", "typescript": "TypeScript"}
 _JAVASCRIPT = (
     ' JavaScript: `await callTool("server", "tool", {...})`, `reportProgress`; a failed call throws an Error with '
-    "`.envelope`; `console.log` prints."
+    "`.envelope`."
 )
 SPILL_BYTES = 64 * 1024
 """Of JSON: a value that is larger is kept as an artifact. A model would read some 16,000 tokens of it."""
@@ -75,7 +74,6 @@ def spill_bytes(definition: Definition) -> int | None:
 
 def _described(text: str, config: Config, engines: Collection[str]) -> str:
     return text.strip().format(
-        languages=_listed([_TITLES[name] for name in _languages(engines)]),
         packages=", numpy and pandas" if "cpython" in engines else ", in part",
         javascript=_JAVASCRIPT if "javascript" in _languages(engines) else "",
         wall_seconds=config.limits.wall_seconds,
@@ -104,15 +102,15 @@ def _input_schema(config: Config, engines: Collection[str]) -> dict[str, Any]:
             "timeout": {
                 "type": "number",
                 "exclusiveMinimum": 0,
-                "maximum": config.caps.wall_seconds,
-                "default": config.limits.wall_seconds,
-                "description": "Seconds, waiting for tools included.",
+                "maximum": _plain(config.caps.wall_seconds),
+                "default": _plain(config.limits.wall_seconds),
+                "description": "Seconds.",
             },
-            "detach": {"type": "boolean", "description": "Answer with a run_id at once, for get_run."},
+            "detach": {"type": "boolean", "description": "Answer a run_id at once, for get_run."},
             "idempotency_key": {
                 **text,
                 "maxLength": 255,
-                "description": "A retry with the same does not run again.",
+                "description": "A retry with it does not run again.",
             },
         },
         ["code"],
@@ -124,13 +122,11 @@ def _output_schema() -> dict[str, Any]:
     text = {"type": "string"}
     shown: dict[str, Any] = {
         "run_id": text,
-        "verdict": {"enum": [*map(str, Verdict), "running"]},
+        "verdict": text,
         "output": {},
         "stdout": text,
-        "stderr": text,
         "error": {"type": "object"},
         "artifacts": {"type": "array"},
-        "engine": text,
     }
     return {"type": "object", "properties": shown, "required": ["run_id", "verdict"]}
 
@@ -152,8 +148,9 @@ def _languages(engines: Collection[str]) -> list[str]:
     return [name for name in LANGUAGES if name in runs or (name == "typescript" and "javascript" in runs)]
 
 
-def _listed(words: list[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
+def _plain(seconds: float) -> float:
+    """As a person writes it: 30, not 30.0."""
+    return int(seconds) if seconds == int(seconds) else seconds
 
 
 def _file(asked: Mapping[str, str]) -> File:
