@@ -13,7 +13,7 @@ from typing import Any
 
 Act = Callable[[], Awaitable[object]]
 SETTLE_SECONDS = 0.01
-"""Before each turn of either side: what the other one still does after its last answer is not measured with this one."""
+"""Before each turn of either side: what the other one still does after its answer is not measured with this one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ async def measure(row: Row) -> Measured:
             for act, taken, calls in sides if number % 2 else reversed(sides):
                 await asyncio.sleep(SETTLE_SECONDS)
                 times = [await _timed(act, row.pause_seconds) for _ in range(calls)]
-                taken += times if number >= 0 else []
+                taken.extend(times if number >= 0 else [])
     middle, best = statistics.median(ours), min(ours)
     middle_baseline, best_baseline = statistics.median(baseline), min(baseline)
     met = row.target.met(middle, middle_baseline)

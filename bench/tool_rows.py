@@ -91,9 +91,8 @@ def _against_code_mode(code: str, output: object, answer: str) -> Open:
     async def opened() -> AsyncIterator[Pair]:
         from bench.code_mode import code_mode
 
-        async with Paddock(tools=[add]) as paddock:
-            async with code_mode(code, answer) as theirs:
-                yield Pair(_run(paddock, code, output), theirs)
+        async with Paddock(tools=[add]) as paddock, code_mode(code, answer) as theirs:
+            yield Pair(_run(paddock, code, output), theirs)
 
     return opened
 

@@ -11,7 +11,18 @@ import pytest
 
 from paddock.engines.monty_errors import NOT_CPYTHONS_OWN
 from paddock.engines.scripted import ScriptedEngine, ScriptedExecution
-from paddock.model.events import ArtifactCall, Done, EngineEvent, Event, Finished, Log, Output, Progress, ToolCall
+from paddock.model.events import (
+    ArtifactCall,
+    Done,
+    EngineEvent,
+    Event,
+    Finished,
+    Log,
+    OnCall,
+    Output,
+    Progress,
+    ToolCall,
+)
 from paddock.model.result import RunResult, Verdict
 from paddock.planning.plan import Plan
 from paddock.run import Paddock
@@ -174,7 +185,7 @@ class Waiting(ScriptedEngine):
         execution.feed = self._feed  # type: ignore[method-assign]
         yield execution
 
-    async def _feed(self) -> AsyncGenerator[EngineEvent, None]:
+    async def _feed(self, asked: OnCall) -> AsyncGenerator[EngineEvent, None]:
         yield Output("stdout", "half")
         await self._shown.wait()
         yield REFUSED

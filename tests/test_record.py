@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from paddock.model.envelope import envelope
-from paddock.model.events import Finished, Output, Progress, ToolCall
+from paddock.model.events import Finished, Output, Progress
 from paddock.model.limits import Limits
 from paddock.model.result import Call, RunError, RunResult, Usage, Verdict
 from paddock.planning.plan import Plan
@@ -54,9 +54,8 @@ def test_every_run_has_an_id_of_its_own() -> None:
     assert len({record().result().run_id for _ in range(100)}) == 100
 
 
-@pytest.mark.parametrize("event", [ToolCall(1, "orders", "{}"), Progress(1, 2, "half")])
-def test_calls_and_progress_pass_through(event: ToolCall | Progress) -> None:
-    assert record().add(event) == event
+def test_progress_passes_through() -> None:
+    assert record().add(Progress(1, 2, "half")) == Progress(1, 2, "half")
 
 
 @pytest.mark.parametrize(

@@ -11,14 +11,16 @@ import pytest
 
 from paddock.engines.scripted import ScriptedEngine
 from paddock.model.errors import EngineCrashed, RequestError, UnknownEngine
-from paddock.model.events import Answer, Done, EngineEvent, Event, Finished, Output, Progress, ToolCall
+from paddock.model.events import Answer, Done, EngineEvent, Event, Finished, GuestCall, Output, Progress, ToolCall
 from paddock.model.result import RunError, Verdict
 from paddock.run import Paddock
 
 OK = Finished(Verdict.OK, "1")
 
 
-def scripted(*events: EngineEvent, tools: tuple[Callable[..., Any], ...] = ()) -> tuple[Paddock, ScriptedEngine]:
+def scripted(
+    *events: EngineEvent | GuestCall, tools: tuple[Callable[..., Any], ...] = ()
+) -> tuple[Paddock, ScriptedEngine]:
     engine = ScriptedEngine(events)
     return Paddock(tools=tools, engines={"monty": lambda config: engine}), engine
 

@@ -272,7 +272,7 @@ TOOLS = (
     ArtifactTool(
         "read_artifact",
         "Read an artifact",
-        "Read a kept file: a page of its text, or matching lines. Search a large one first; `next` says where to go on.",
+        "Read a kept file: a page of its text, or matching lines. Search a large one first; `next` is where to go on.",
         _schema(_READ, ["ref"]),
         _ANSWER,
         is_read_only=True,

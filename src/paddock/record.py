@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from paddock.model import envelope
 from paddock.model.artifacts import Artifact
-from paddock.model.events import ArtifactCall, EngineEvent, Event, Finished, Log, Output
+from paddock.model.events import EngineEvent, Event, Finished, Log, Output
 from paddock.model.request import Belonging
 from paddock.model.result import Call, RunError, RunResult, Usage, Verdict
 from paddock.planning.plan import Plan
@@ -62,7 +62,7 @@ class Record:
         if isinstance(event, Finished):
             self._finish(self._within_limits(event))
             return None
-        return None if isinstance(event, ArtifactCall) else event
+        return event
 
     def end(self, verdict: Verdict) -> None:
         """The host ended the run itself."""

@@ -16,7 +16,7 @@ from paddock.engines import registry
 from paddock.holding import Held, Watch
 from paddock.keeping import Keeping
 from paddock.model.errors import ConfigError, EngineUnavailable, RequestError
-from paddock.model.events import Answer, ArtifactCall, Done, Event, Finished, Progress, ToolCall
+from paddock.model.events import Answer, Done, Event, Finished, GuestCall, Progress, ToolCall
 from paddock.model.request import Belonging, Options, Request, asked, asked_call
 from paddock.model.result import RunError, RunResult, Verdict
 from paddock.planning.plan import Plan, elsewhere, make_plan, may_move
@@ -240,16 +240,20 @@ class Paddock:
     ) -> None:
         """Follow the guest to its end. What it asks for is answered meanwhile, each in a task of its own."""
         answering: set[asyncio.Task[None]] = set()
+
+        def asked(call: GuestCall) -> None:
+            if isinstance(call, ToolCall):
+                held(call)
+            task = asyncio.create_task(_answer(execution, broker, keeping, held, call))
+            answering.add(task)
+            task.add_done_callback(answering.discard)
+
         try:
-            async with aclosing(execution.feed()) as events:
+            async with aclosing(execution.feed(asked)) as events:
                 async for event in events:
                     shown = record.add(event)
                     if shown is not None:
                         held(shown)
-                    if isinstance(event, ToolCall | ArtifactCall):
-                        task = asyncio.create_task(_answer(execution, broker, keeping, held, event))
-                        answering.add(task)
-                        task.add_done_callback(answering.discard)
                     if record.verdict is not None:
                         return
         finally:
@@ -345,9 +349,7 @@ _END: Any = object()
 _ATTEMPTS = 4  # of a run that the host lost before anything of it was seen
 
 
-async def _answer(
-    execution: Execution, broker: Broker, keeping: Keeping, held: Held, call: ToolCall | ArtifactCall
-) -> None:
+async def _answer(execution: Execution, broker: Broker, keeping: Keeping, held: Held, call: GuestCall) -> None:
     if isinstance(call, ToolCall):
         execution.answer(call.id, await broker.answer(call))
         await broker.conclude(call.id)

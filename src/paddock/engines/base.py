@@ -9,15 +9,19 @@ from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
-from paddock.model.events import Answer, ArtifactAnswer, EngineEvent
+from paddock.model.events import Answer, ArtifactAnswer, EngineEvent, OnCall
 from paddock.planning.plan import Plan
 
 
 class Execution(Protocol):
     """An engine opened for one plan. Leaving its context ends the guest, whatever it was doing."""
 
-    def feed(self) -> AsyncGenerator[EngineEvent, None]:
-        """Run the plan's code and yield what happens; the last event is `Finished`."""
+    def feed(self, asked: OnCall) -> AsyncGenerator[EngineEvent, None]:
+        """Run the plan's code and yield what happens; the last event is `Finished`.
+
+        What the guest asks for is told to `asked` instead, in the same order and as soon as it comes, until the
+        generator is closed.
+        """
         ...
 
     def answer(self, call_id: int, answer: Answer) -> None:

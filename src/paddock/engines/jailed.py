@@ -28,7 +28,9 @@ from paddock.model.events import (
     ArtifactCall,
     EngineEvent,
     Finished,
+    GuestCall,
     Log,
+    OnCall,
     Output,
     Progress,
     Stream,
@@ -101,7 +103,7 @@ class JailedExecution:
         self._progressed = 0
         self._report: Report | None = None  # of an end that the zygote saw
 
-    async def feed(self) -> AsyncGenerator[EngineEvent, None]:
+    async def feed(self, asked: OnCall) -> AsyncGenerator[EngineEvent, None]:
         self._limit(self._plan.limits)
         self._send_script()
         look = LOOK_SECONDS + time.monotonic()
@@ -121,7 +123,7 @@ class JailedExecution:
                 yield output
             try:
                 for count, message in enumerate(self._messages(), 1):
-                    for event in self._events(message):
+                    for event in self._events(message, asked):
                         yield event
                         if isinstance(event, Finished):
                             return
@@ -216,14 +218,16 @@ class JailedExecution:
             if text := decoder.decode(b"", final=True):
                 yield Output(stream, text)
 
-    def _events(self, message: Message) -> Iterator[EngineEvent]:
+    def _events(self, message: Message, asked: OnCall) -> Iterator[EngineEvent]:
         event = self._event(message)
         if isinstance(event, Finished):
             yield from self._cut_short()
-        if event is not None:
+        if isinstance(event, ToolCall | ArtifactCall):
+            asked(event)
+        elif event is not None:
             yield event
 
-    def _event(self, message: Message) -> EngineEvent | None:
+    def _event(self, message: Message) -> EngineEvent | GuestCall | None:
         if isinstance(message, Called):
             self._called += 1
             self._calls[self._called] = message.id

@@ -12,7 +12,7 @@ from paddock.engines.typescript import Stripped, TypeScript
 from paddock.jail.guest import Guest
 from paddock.jail.inbox import Ended
 from paddock.jail.jail import Jail
-from paddock.model.events import Answer, ArtifactAnswer, EngineEvent, Finished
+from paddock.model.events import Answer, ArtifactAnswer, EngineEvent, Finished, OnCall
 from paddock.planning.plan import Plan
 
 _PLACE = re.compile(r"\bmain\.m?js:(\d+):(\d+)")
@@ -71,7 +71,7 @@ class Rejection:
     def __init__(self, finished: Finished) -> None:
         self._finished = finished
 
-    async def feed(self) -> AsyncGenerator[EngineEvent, None]:
+    async def feed(self, asked: OnCall) -> AsyncGenerator[EngineEvent, None]:
         yield self._finished
 
     def answer(self, call_id: int, answer: Answer) -> None: ...

@@ -32,6 +32,8 @@ from paddock.model.events import (
     ArtifactCall,
     EngineEvent,
     Finished,
+    GuestCall,
+    OnCall,
     Output,
     Progress,
     Stream,
@@ -51,6 +53,9 @@ TOOL_NAME_CHARACTERS = 600  # a longer name is cut: no tool has it, and the brok
 PROGRESS_CHARACTERS = 1000
 PROGRESS_EVENTS = 10_000  # of one run; more are not passed on
 CALL, PROGRESS, ARTIFACT = (f"__paddock_{name}_{SECRET}" for name in ("call", "progress", "artifact"))
+
+
+_Told = EngineEvent | GuestCall | EngineCrashed
 
 
 class MontyExecution:
@@ -77,24 +82,32 @@ class MontyExecution:
         self._sleeping: dict[int, float] = {}  # when sleeps of the guest are over
         self._loop = asyncio.get_running_loop()
         self._answers: SimpleQueue[tuple[str, int, Any]] = SimpleQueue()
-        self._mail: deque[EngineEvent | EngineCrashed] = deque()
+        self._mail: deque[_Told] = deque()
         self._is_awaking = False
+        self._on_call: OnCall | None = None  # as long as somebody answers
         self._readers: list[asyncio.Future[None]] = []
         self._is_begun = self._is_stopped = self._has_left = False
 
-    async def feed(self) -> AsyncGenerator[EngineEvent, None]:
-        if not self._is_stopped:
-            self._driver.do(self._drive)
-            self._is_begun = True
-        while True:
-            while self._mail:
-                event = self._mail.popleft()
-                if isinstance(event, EngineCrashed):
-                    raise event
-                yield event
-                if isinstance(event, Finished):
-                    return
-            await self._news()
+    async def feed(self, asked: OnCall) -> AsyncGenerator[EngineEvent, None]:
+        self._on_call = asked
+        try:
+            if not self._is_stopped:
+                self._driver.do(self._drive)
+                self._is_begun = True
+            while True:
+                while self._mail:
+                    event = self._mail.popleft()
+                    if isinstance(event, EngineCrashed):
+                        raise event
+                    if isinstance(event, ToolCall | ArtifactCall):
+                        asked(event)
+                        continue
+                    yield event
+                    if isinstance(event, Finished):
+                        return
+                await self._news()
+        finally:
+            self._on_call = None
 
     def answer(self, call_id: int, answer: Answer) -> None:
         self._answers.put(("call", call_id, answer))
@@ -126,12 +139,18 @@ class MontyExecution:
 
     def _awake(self) -> None:
         self._is_awaking = False
+        # Without waking the reader: most of what a guest does is to ask for something and wait for the answer.
+        while self._mail and self._on_call is not None and isinstance(call := self._mail[0], ToolCall | ArtifactCall):
+            self._mail.popleft()
+            self._on_call(call)
+        if not self._mail and not self._has_left:
+            return
         readers, self._readers = self._readers, []
         for reader in readers:
             if not reader.done():
                 reader.set_result(None)
 
-    def _tell(self, event: EngineEvent | EngineCrashed) -> None:
+    def _tell(self, event: _Told) -> None:
         """In the thread: hand `event` to the loop, which is woken once for all that it has not seen."""
         self._mail.append(event)
         if not self._is_awaking:

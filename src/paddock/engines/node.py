@@ -18,7 +18,7 @@ from paddock.jail.bounds import UnderWatch
 from paddock.jail.jail import Jail
 from paddock.jail.wire import Kind, pack
 from paddock.model.errors import JailUnavailable
-from paddock.model.events import EngineEvent, Finished, Output
+from paddock.model.events import EngineEvent, Finished, OnCall, Output
 from paddock.model.limits import Limits
 from paddock.model.result import Verdict
 
@@ -112,8 +112,8 @@ class NodeExecution(JavaScriptExecution):
             else:
                 yield output
 
-    async def feed(self) -> AsyncGenerator[EngineEvent, None]:
-        async with aclosing(super().feed()) as events:
+    async def feed(self, asked: OnCall) -> AsyncGenerator[EngineEvent, None]:
+        async with aclosing(super().feed(asked)) as events:
             async for event in events:
                 is_unsaid = isinstance(event, Finished) and event.verdict is not Verdict.OUT_OF_MEMORY
                 if is_unsaid and self._report_text:

@@ -6,7 +6,16 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 
-from paddock.model.events import Answer, ArtifactAnswer, ArtifactCall, EngineEvent, Finished, ToolCall
+from paddock.model.events import (
+    Answer,
+    ArtifactAnswer,
+    ArtifactCall,
+    EngineEvent,
+    Finished,
+    GuestCall,
+    OnCall,
+    ToolCall,
+)
 from paddock.planning.plan import Plan
 
 
@@ -15,7 +24,7 @@ class ScriptedEngine:
 
     grace_seconds = 0.0
 
-    def __init__(self, events: Iterable[EngineEvent]) -> None:
+    def __init__(self, events: Iterable[EngineEvent | GuestCall]) -> None:
         self._events = tuple(events)
         self.opened: list[Plan] = []
         self.answers: dict[int, Answer] = {}  # in the order of their arrival
@@ -41,7 +50,7 @@ class ScriptedExecution:
 
     def __init__(
         self,
-        events: tuple[EngineEvent, ...],
+        events: tuple[EngineEvent | GuestCall, ...],
         answers: dict[int, Answer],
         artifact_answers: dict[int, ArtifactAnswer],
     ) -> None:
@@ -51,13 +60,14 @@ class ScriptedExecution:
         self._settled = asyncio.Event()
         self._settled.set()
 
-    async def feed(self) -> AsyncGenerator[EngineEvent, None]:
+    async def feed(self, asked: OnCall) -> AsyncGenerator[EngineEvent, None]:
         for event in self._events:
             if isinstance(event, ToolCall | ArtifactCall):
                 self._open.add((type(event).__name__, event.id))
                 self._settled.clear()
-            else:
-                await self._settled.wait()
+                asked(event)
+                continue
+            await self._settled.wait()
             yield event
             if isinstance(event, Finished):
                 return

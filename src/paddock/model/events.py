@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -89,7 +89,10 @@ class Done:
     result: RunResult
 
 
-EngineEvent = Output | Log | ToolCall | Progress | ArtifactCall | Finished
+EngineEvent = Output | Log | Progress | Finished
+GuestCall = ToolCall | ArtifactCall
+OnCall = Callable[[GuestCall], None]
+"""Begins to answer what a guest asks for, at once and without blocking."""
 Event = Output | ToolCall | Progress | Artifact | Done
 
 

@@ -30,7 +30,9 @@ class StoredJournal:
     def __init__(self, writer: Writer, read: Read) -> None:
         self._writer, self._read = writer, read
         self._characters: OrderedDict[str, int] = OrderedDict()  # of answers kept, of the runs that were last heard of
-        self._intended: OrderedDict[tuple[str, int], tuple[Intent, Item]] = OrderedDict()  # lately, and perhaps unwritten
+        self._intended: OrderedDict[tuple[str, int], tuple[Intent, Item]] = (
+            OrderedDict()
+        )  # lately, and perhaps unwritten
 
     async def intend(self, intent: Intent) -> None:
         work, size = intending(intent), len(intent.arguments_json)

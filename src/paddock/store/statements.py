@@ -115,7 +115,9 @@ def record() -> Prepared:
     """Of a run that has ended before it was written that it began."""
     from sqlalchemy import bindparam, insert
 
-    size = bindparam("code_bytes") + bindparam("result_bytes") + _of_calls(bindparam("of_run"))
+    size: sqlalchemy.ColumnElement[int] = (
+        bindparam("code_bytes") + bindparam("result_bytes") + _of_calls(bindparam("of_run"))
+    )
     known = [*_BEGUN, "engine", "ended_at", "verdict", "result_json"]
     return _prepared(insert(runs).values(size_bytes=size), [name for name in known if name != "size_bytes"])
 
