@@ -6,6 +6,7 @@ request -> plan -> execution (engine) <-> broker, keeping -> result
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping
 from contextlib import aclosing
@@ -222,12 +223,13 @@ class Paddock:
             record.add(problem)
         elif plan.engine is not None:
             keeping = Keeping((within and within.artifacts) or self._artifacts, held)
-            broker = self._broker(scope, plan.limits.calls, record.run_id, keeping, held)
             engine = self._engine(plan.engine)
+            seconds = plan.limits.wall_seconds + engine.grace_seconds
+            broker = self._broker(scope, plan.limits.calls, record.run_id, keeping, held, seconds)
             async with engine.open(plan) as execution:
                 record.start()
                 try:
-                    async with asyncio.timeout(plan.limits.wall_seconds + engine.grace_seconds):
+                    async with asyncio.timeout(seconds):
                         await self._execute(execution, broker, keeping, record, held)
                 except TimeoutError:
                     record.end(Verdict.TIMEOUT)
@@ -263,7 +265,13 @@ class Paddock:
                 await asyncio.gather(*answering, return_exceptions=True)
 
     def _broker(
-        self, scope: Scope, call_limit: int, run_id: str, keeping: Keeping, progress: Callable[[Progress], None]
+        self,
+        scope: Scope,
+        call_limit: int,
+        run_id: str,
+        keeping: Keeping,
+        progress: Callable[[Progress], None],
+        run_seconds: float = math.inf,
     ) -> Broker:
         return Broker(
             self._toolbox,
@@ -273,6 +281,7 @@ class Paddock:
             journal=self._journal,
             rules=self._rules,
             create_artifact=keeping.create,
+            run_seconds=run_seconds,
             progress=progress,
         )
 

@@ -264,7 +264,7 @@ class MontyExecution:
                 self._artifact(at.call_id, *at.args)
         except TypeError as problem:
             return {"exception": problem}
-        return {"future": ...} if self._may_overlap else self._next_answers([at.call_id])[at.call_id]
+        return {"future": ...} if self._may_overlap else self._answer_to(at.call_id)
 
     def _call(self, monty_id: int, tool: object, arguments_json: object) -> None:
         self._calls += 1
@@ -296,6 +296,12 @@ class MontyExecution:
         self._pending["artifact", self._artifact_calls] = monty_id
         do: Literal["create", "read"] = "create" if action == "create" else "read"
         self._tell(ArtifactCall(self._artifact_calls, do, name, file_type, content))
+
+    def _answer_to(self, number: int) -> Any:
+        """Wait until that call is answered, where the guest has no other under way."""
+        while number not in self._settled:
+            self._take(*self._answers.get())
+        return self._settled.pop(number)
 
     def _next_answers(self, pending: list[int]) -> dict[int, Any]:
         """Wait until one of the calls that the guest waits for is answered, or a sleep of its over: all that are."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddock.model import envelope
 from paddock.model.events import Answer, Progress, ToolCall
+from paddock.model.journal import Intent, Outcome
 from paddock.model.nesting import is_deeper
 from paddock.model.result import Call
 from paddock.model.tools import Tool
@@ -70,6 +72,7 @@ class Broker:
         run_id: str,
         journal: Journal,
         create_artifact: CreateArtifact,
+        run_seconds: float = math.inf,
         rules: Rules | None = None,
         progress: Callable[[Progress], None] = lambda progress: None,
     ) -> None:
@@ -78,12 +81,13 @@ class Broker:
         self._run_id, self._journal = run_id, journal
         self._create_artifact, self._progress = create_artifact, progress
         self._rules = rules or Rules()
+        self._run_seconds = run_seconds  # after which whatever is under way is ended
         self._bytes_left = ARGUMENT_BYTES
         self._calls: dict[int, Call] = {}
         self._repaired: dict[int, Mapping[str, Any]] = {}  # arguments, by the numbers of calls under way
         self._denials: set[int] = set()
         self._unwritten: dict[int, _Unwritten] = {}
-        self.concluding: set[asyncio.Task[Any]] = set()
+        self.concluding: set[asyncio.Task[Any] | None] = set()
         """Who is writing down what a call came to."""
 
     async def answer(self, call: ToolCall) -> Answer:
@@ -107,20 +111,20 @@ class Broker:
         unwritten = self._unwritten.pop(number, None)
         if unwritten is None:
             return
-        from paddock.model.journal import Outcome
         from paddock.tools import large
         from paddock.tools.redaction import may_hold_secrets, redacted_json
 
         task = asyncio.current_task()
-        if task is not None:
-            self.concluding.add(task)
-            task.add_done_callback(self.concluding.discard)
-        status, milliseconds, said, secrets = unwritten
-        if secrets or may_hold_secrets(said):
-            text = said
-            said = await large.worked(lambda: redacted_json(text, secrets), is_large=len(text) > large.LARGE)
-        # Where this fails the journal has a call whose outcome is not known, as after a crash.
-        await _kept(self._journal.conclude(Outcome(self._run_id, number, status, milliseconds, said)))
+        self.concluding.add(task)
+        try:
+            status, milliseconds, said, secrets = unwritten
+            if secrets or may_hold_secrets(said):
+                text = said
+                said = await large.worked(lambda: redacted_json(text, secrets), is_large=len(text) > large.LARGE)
+            # Where this fails the journal has a call whose outcome is not known, as after a crash.
+            await _kept(self._journal.conclude(Outcome(self._run_id, number, status, milliseconds, said)))
+        finally:
+            self.concluding.discard(task)
 
     def calls(self) -> tuple[Call, ...]:
         """The finished calls, in the order of the program. One over the limit was never made, and is not among them."""
@@ -218,8 +222,6 @@ class Broker:
 
     async def _intended(self, asked: _Asked, name: str, *, is_read_only: bool) -> str | None:
         """Write down that a call is to be made; why that could not be."""
-        from paddock.model.journal import Intent
-
         intent = Intent(self._run_id, asked.number, name, asked.text, is_read_only, time.time())
         return await _kept(self._journal.intend(intent))
 
@@ -246,6 +248,7 @@ class Broker:
                 tool,
                 arguments,
                 timeout_seconds=self._rules.call_seconds,
+                run_seconds=self._run_seconds,
                 progress=self._progress,
                 create_artifact=self._create_artifact,
                 context=self._scope.context,

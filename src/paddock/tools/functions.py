@@ -48,10 +48,14 @@ class FunctionTool:
     def _taken(self) -> _Taken:
         return _Taken(self.name, self.function)
 
+    @cached_property
+    def _is_coroutine(self) -> bool:
+        return inspect.iscoroutinefunction(self.function)
+
     async def call(self, arguments: Mapping[str, Any]) -> Any:
         """What the function returns for arguments that its schema allows. Raises what the function raises."""
         values = self._taken.values(arguments)
-        if inspect.iscoroutinefunction(self.function):
+        if self._is_coroutine:
             return await self.function(**values)
         # It may block; the event loop may not.
         value, problem = await in_thread(lambda: _kept(self.function, values))

@@ -251,13 +251,17 @@ class Toolbox:
         arguments: Mapping[str, Any],
         *,
         timeout_seconds: float,
+        run_seconds: float,
         progress: Callable[[Progress], None],
         create_artifact: CreateArtifact,
         context: Context,
     ) -> Answer:
         """What the tool gives. Raises what a function raises, and `CallFailed` for an upstream."""
         if not tool.server:
-            return answered(await self._within(timeout_seconds, self._functions[tool.name].call(arguments)))
+            calling = self._functions[tool.name].call(arguments)
+            # A run that ends earlier ends its calls: another timer would never be heard of.
+            is_bounded = run_seconds <= timeout_seconds
+            return answered(await calling if is_bounded else await self._within(timeout_seconds, calling))
         from paddock.tools import answers
 
         def heard(done: float, total: float | None, message: str) -> None:
@@ -408,7 +412,7 @@ async def learnt(tool: Tool, journal: Journal) -> Tool:
 def answered(value: object) -> Answer:
     """A value as the script gets it: an object as itself, anything else under `result`."""
     given = value if isinstance(value, dict) else _plain(value)
-    return Answer(json.dumps(given if isinstance(given, dict) else {"result": given}, allow_nan=False, default=_plain))
+    return Answer(_ENCODER.encode(given if isinstance(given, dict) else {"result": given}))
 
 
 def _plain(value: object) -> Any:
@@ -418,3 +422,6 @@ def _plain(value: object) -> Any:
     from pydantic_core import to_jsonable_python
 
     return to_jsonable_python(value)
+
+
+_ENCODER = json.JSONEncoder(allow_nan=False, default=_plain)
