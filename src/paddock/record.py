@@ -14,9 +14,22 @@ from paddock.model.request import Belonging
 from paddock.model.result import Call, RunError, RunResult, Usage, Verdict
 from paddock.planning.plan import Plan
 
+_ID_BYTES = 12
+_DRAWN = 256
+_drawn: list[bytes] = []
+"""Random bytes for the next ids. Each draw lets go of the interpreter, which another thread may take for a while."""
+os.register_at_fork(after_in_child=_drawn.clear)
+
 
 def new_run_id() -> str:
-    return f"r_{urlsafe_b64encode(os.urandom(12)).decode()}"
+    """An id that cannot be guessed."""
+    try:
+        mine = _drawn.pop()
+    except IndexError:
+        data = os.urandom(_ID_BYTES * _DRAWN)
+        mine, *rest = (data[at : at + _ID_BYTES] for at in range(0, len(data), _ID_BYTES))
+        _drawn.extend(rest)
+    return f"r_{urlsafe_b64encode(mine).decode()}"
 
 
 class Record:

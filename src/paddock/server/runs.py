@@ -39,7 +39,7 @@ def offers(serving: Serving) -> list[Offer]:
         name="get_run",
         title="Get a run",
         description=(
-            "How a detached run goes: verdict `running` and what it printed so far, or its result. Ask again in seconds."
+            "How a detached run goes: verdict `running` and what it printed so far, or its result. Ask now and then."
         ),
         input_schema=_SCHEMA,
         annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False),

@@ -63,7 +63,7 @@ class _Unwritten(NamedTuple):
 class Broker:
     """Answers the calls of one run, in whatever order they finish, and remembers each."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  what one run is to its calls
         self,
         toolbox: Toolbox,
         scope: Scope,
