@@ -201,3 +201,17 @@ def _parsed(text: str, template: str) -> str:
         return datetime.strptime(text, template).isoformat()  # noqa: DTZ007  as the script does
     except ValueError:
         return "no"
+
+
+async def test_nothing_is_called_for_a_script_whose_run_is_over() -> None:
+    called = []
+
+    async def tick(number: int) -> None:
+        called.append(number)
+
+    code = "await tick({'number': 1})\nprint('x' * 5000)\nawait tick({'number': 2})\nprint('more')"
+    async with Paddock(tools=[tick]) as paddock:
+        for _ in range(20):
+            result = await paddock.run(code, engine="monty", limits={"output_bytes": 1000})
+            assert (result.verdict, [call.id for call in result.calls]) == (Verdict.OUTPUT_LIMIT, [1])
+    assert called == [1] * 20

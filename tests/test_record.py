@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from paddock.model.events import Finished, Output, Progress
 from paddock.model.limits import Limits
 from paddock.model.result import Call, RunError, RunResult, Usage, Verdict
 from paddock.planning.plan import Plan
-from paddock.record import Record
+from paddock.record import Record, new_run_id
 
 
 def plan(**changes: Any) -> Plan:
@@ -51,7 +52,22 @@ def test_a_run_that_ended_well_is_written_down_whole() -> None:
 
 
 def test_every_run_has_an_id_of_its_own() -> None:
-    assert len({record().result().run_id for _ in range(100)}) == 100
+    assert len({record().result().run_id for _ in range(1000)}) == 1000
+
+
+def test_a_process_that_is_forked_gives_no_id_that_its_parent_gives() -> None:
+    new_run_id()  # so that there are some left
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        os.write(writing, "\n".join(new_run_id() for _ in range(300)).encode())
+        os._exit(0)
+    os.close(writing)
+    os.waitpid(child, 0)
+    with os.fdopen(reading) as given:
+        theirs = given.read().split("\n")
+    assert len(theirs) == 300
+    assert not {new_run_id() for _ in range(300)} & set(theirs)
 
 
 def test_progress_passes_through() -> None:

@@ -88,3 +88,29 @@ async def test_a_process_that_ends_first_writes_it(path: Path) -> None:
     assert (*await asyncio.to_thread(host.communicate), host.returncode) == ("", "", 0)
     async with Store(path) as store:
         assert await stored(store) == ["soon"]
+
+
+async def test_what_lies_there_can_be_withdrawn_until_it_is_written(store: Store) -> None:
+    first = await store.writer.soon(adding("first"), size_bytes=10)
+    second = await store.writer.soon(adding("second"), size_bytes=10)
+    assert store.writer.withdraw(first)
+    assert await stored(store) == ["second"]
+    assert not store.writer.withdraw(second)
+    assert store.writer._unwaited_bytes == 0  # or what is withdrawn would fill the queue
+
+
+async def test_what_is_just_being_written_cannot_be_withdrawn(store: Store) -> None:
+    writing, leave = threading.Event(), threading.Event()
+
+    def work(connection: sqlalchemy.Connection) -> None:
+        adding("slow")(connection)
+        writing.set()
+        assert leave.wait(PATIENCE_SECONDS)
+
+    slow = await store.writer.soon(work)
+    flushing = asyncio.ensure_future(store.writer.flush())
+    assert await asyncio.to_thread(writing.wait, PATIENCE_SECONDS)
+    assert not store.writer.withdraw(slow)
+    leave.set()
+    await flushing
+    assert await stored(store) == ["slow"]

@@ -331,3 +331,34 @@ async def test_beginning_and_ending_a_run_waits_for_nothing(store: Store) -> Non
             await store.runs.begin(RUN)
             await store.runs.finish("r_1", result("r_1"))
     assert await ids(store, verdict="ok") == ["r_1"]
+
+
+async def test_a_run_that_ends_before_it_is_written_is_written_once_and_as_any_other(store: Store) -> None:
+    new = replace(RUN, code="x\0ä = 1")  # of which a text counts one character, and the store seven bytes
+    ended = result("r_1", stdout="1\n", output_json="1", session="s_1", definition="execute")
+    rows = []
+    for run_id, is_written in (("r_1", False), ("r_2", True)):
+        await store.runs.begin(replace(new, id=run_id))
+        if is_written:
+            await store.writer.flush()
+        await store.journal.intend(Intent(run_id, 1, "shop.look", "{}", is_read_only=True, at=6.0))
+        if is_written:
+            await store.writer.flush()
+        await store.journal.conclude(Outcome(run_id, 1, "ok", 2.5, "[1]"))
+        await store.runs.finish(run_id, replace(ended, run_id=run_id))
+        rows.append(await store.read(lambda connection, run_id=run_id: row_of(connection, run_id)))  # type: ignore[misc]
+    assert rows[0] == rows[1]
+    assert rows[0]["calls"] == [("shop.look", "ok", 2.5, "[1]", 5)]
+
+
+def row_of(connection: sqlalchemy.Connection, run_id: str) -> dict[str, Any]:
+    """All that is stored of a run, but for its id and when it was."""
+    raw = driver(connection)
+    columns = [name for _, name, *_ in raw.execute("PRAGMA table_info(runs)")]
+    (row,) = raw.execute("SELECT * FROM runs WHERE id = ?", [run_id])
+    calls = raw.execute(
+        "SELECT tool, status, milliseconds, answer_json, size_bytes FROM calls WHERE run_id = ?", [run_id]
+    )
+    found = dict(zip(columns, row, strict=True)) | {"calls": calls.fetchall()}
+    found["result_json"] = found["result_json"].replace(run_id, "")
+    return {name: value for name, value in found.items() if name not in ("id", "started_at", "ended_at")}
