@@ -12,8 +12,6 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 Act = Callable[[], Awaitable[object]]
-SETTLE_SECONDS = 0.01
-"""Before each turn of either side: what the other one still does after its answer is not measured with this one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +68,8 @@ class Row:
     would be measured with cold caches."""
     baseline_calls: int = 1
     """The same for the other side."""
+    settle_seconds: float = 0.0
+    """Before each turn of either side: what the other one still does after its answer is not measured with this one."""
     pause_seconds: float = 0.0
     """Before each call of either side, untimed: where a row says that something waits, it needs the time to come."""
 
@@ -112,7 +112,7 @@ async def measure(row: Row) -> Measured:
         sides = [(pair.ours, ours, row.calls), (pair.baseline, baseline, row.baseline_calls)]
         for number in range(-max(1, row.rounds // 10), row.rounds):
             for act, taken, calls in sides if number % 2 else reversed(sides):
-                await asyncio.sleep(SETTLE_SECONDS)
+                await asyncio.sleep(row.settle_seconds)
                 times = [await _timed(act, row.pause_seconds) for _ in range(calls)]
                 taken.extend(times if number >= 0 else [])
     middle, best = statistics.median(ours), min(ours)

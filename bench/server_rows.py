@@ -17,7 +17,7 @@ from typing import Any
 
 from bench.runner import Act, Open, Pair, Row, Target
 from bench.servers import add, definitions, no_op
-from bench.tool_rows import ADD, CALLS, CODE_MODE, SUM_TEXT, one_by_one
+from bench.tool_rows import ADD, CALLS, CODE_MODE, IN_A_ROW, SUM_TEXT, one_by_one
 
 RETURN = "return 1"
 ROOT = Path(__file__).parents[1]
@@ -161,9 +161,9 @@ def _rows(tool: str, way: str, words: str) -> Iterator[Row]:
     idle = _against_no_op(tool, way)
     yield Row(name, returning, "a tool that does nothing", no_op_target, idle, 200 if is_bare else 100)
     one = _against_code_mode(tool, way, RETURN, "1")
-    yield Row(f"{name}-code-mode", returning, CODE_MODE, code_mode_target, one, 100)
+    yield Row(f"{name}-code-mode", returning, CODE_MODE, code_mode_target, one, 20, *IN_A_ROW)
     many = _against_code_mode(tool, way, calls, SUM_TEXT)
-    yield Row(f"{name}-calls", calling, CODE_MODE, calls_target, many, 20)
+    yield Row(f"{name}-calls", calling, CODE_MODE, calls_target, many, 20, 1, 1, IN_A_ROW[2])
 
 
 WAYS = {"memory": "in memory", "stdio": "over stdio", "http": "over HTTP"}
