@@ -243,12 +243,16 @@ class Paddock:
         """Follow the guest to its end. What it asks for is answered meanwhile, each in a task of its own."""
         answering: set[asyncio.Task[None]] = set()
 
+        async def answer(call: GuestCall) -> None:
+            try:
+                await _answer(execution, broker, keeping, held, call)
+            finally:
+                answering.discard(asyncio.current_task())  # type: ignore[arg-type]  a callback takes a turn of the loop
+
         def asked(call: GuestCall) -> None:
             if isinstance(call, ToolCall):
                 held(call)
-            task = asyncio.create_task(_answer(execution, broker, keeping, held, call))
-            answering.add(task)
-            task.add_done_callback(answering.discard)
+            answering.add(asyncio.create_task(answer(call)))
 
         try:
             async with aclosing(execution.feed(asked)) as events:
