@@ -22,7 +22,7 @@ LAYERS = (
     {"config"},
     {"planning", "jail", "store"},
     {"tools", "engines"},
-    {"run", "record", "holding", "keeping", "artifact_tools", "sync", "linting"},
+    {"run", "answering", "record", "holding", "keeping", "artifact_tools", "sync", "linting"},
     {"definitions"},
     {"server"},
     {"cli"},

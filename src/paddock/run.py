@@ -1,6 +1,6 @@
 """The path of a run, and `Paddock`, the library's front door.
 
-request -> plan -> execution (engine) <-> broker, keeping -> result
+request -> plan -> execution (engine) <-> answering (broker, keeping) -> result
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mappi
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Unpack
 
+from paddock.answering import Answering
 from paddock.config import Config
 from paddock.engines import registry
 from paddock.holding import Held, Watch
 from paddock.keeping import Keeping
 from paddock.model.errors import ConfigError, EngineUnavailable, RequestError
-from paddock.model.events import Answer, Done, Event, Finished, GuestCall, Progress, ToolCall
+from paddock.model.events import Answer, Done, Event, Finished, Progress
 from paddock.model.request import Belonging, Options, Request, asked, asked_call
 from paddock.model.result import RunError, RunResult, Verdict
 from paddock.planning.plan import Plan, elsewhere, make_plan, may_move
@@ -240,22 +241,10 @@ class Paddock:
     async def _execute(
         self, execution: Execution, broker: Broker, keeping: Keeping, record: Record, held: Held
     ) -> None:
-        """Follow the guest to its end. What it asks for is answered meanwhile, each in a task of its own."""
-        answering: set[asyncio.Task[None]] = set()
-
-        async def answer(call: GuestCall) -> None:
-            try:
-                await _answer(execution, broker, keeping, held, call)
-            finally:
-                answering.discard(asyncio.current_task())  # type: ignore[arg-type]  a callback takes a turn of the loop
-
-        def asked(call: GuestCall) -> None:
-            if isinstance(call, ToolCall):
-                held(call)
-            answering.add(asyncio.create_task(answer(call)))
-
+        """Follow the guest to its end. What it asks for is answered meanwhile."""
+        answering = Answering(execution, broker, keeping, held)
         try:
-            async with aclosing(execution.feed(asked)) as events:
+            async with aclosing(execution.feed(answering.begin)) as events:
                 async for event in events:
                     shown = record.add(event)
                     if shown is not None:
@@ -263,10 +252,7 @@ class Paddock:
                     if record.verdict is not None:
                         return
         finally:
-            for task in answering.difference(broker.concluding):
-                task.cancel()
-            if answering:
-                await asyncio.gather(*answering, return_exceptions=True)
+            await answering.end()
 
     def _broker(
         self,
@@ -360,15 +346,3 @@ def _memory_journal() -> Journal:
 
 _END: Any = object()
 _ATTEMPTS = 4  # of a run that the host lost before anything of it was seen
-
-
-async def _answer(execution: Execution, broker: Broker, keeping: Keeping, held: Held, call: GuestCall) -> None:
-    if isinstance(call, ToolCall):
-        execution.answer(call.id, await broker.answer(call))
-        await broker.conclude(call.id)
-        return
-    held.has_left = held.has_left or call.action == "create"  # whatever becomes of it
-    answer, made = await keeping.answer(call)
-    if made is not None:
-        held(made)
-    execution.answer_artifact(call.id, answer)
