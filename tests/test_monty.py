@@ -7,6 +7,7 @@ import math
 import os
 import signal
 import sys
+from contextvars import ContextVar
 from datetime import datetime
 from typing import Any
 
@@ -18,6 +19,7 @@ from paddock.engines import monty
 from paddock.engines.monty import MontyEngine
 from paddock.engines.monty_drivers import SUSPENSIONS
 from paddock.model.errors import EngineCrashed, EngineUnavailable
+from paddock.model.events import Event, ToolCall
 from paddock.model.limits import Limits
 from paddock.model.result import Verdict
 from paddock.run import Paddock
@@ -215,3 +217,34 @@ async def test_nothing_is_called_for_a_script_whose_run_is_over() -> None:
             result = await paddock.run(code, engine="monty", limits={"output_bytes": 1000})
             assert (result.verdict, [call.id for call in result.calls]) == (Verdict.OUTPUT_LIMIT, [1])
     assert called == [1] * 20
+
+
+USER: ContextVar[str] = ContextVar("USER", default="nobody")
+
+
+@pytest.mark.parametrize("before", ["", "print('x')\n", "import asyncio\nawait asyncio.gather()\n"])
+async def test_a_tool_finds_the_context_variables_of_whoever_asked_for_the_run(before: str) -> None:
+    async def who() -> str:
+        return USER.get()
+
+    def who_in_a_thread() -> str:
+        return USER.get()
+
+    async with Paddock(tools=[who, who_in_a_thread]) as paddock:
+        USER.set("ada")
+        result = await paddock.run(f"{before}[await who({{}}), await who_in_a_thread({{}})]", engine="monty")
+    assert result.output == [{"result": "ada"}, {"result": "ada"}]
+
+
+@pytest.mark.parametrize("engine", ["monty", "cpython"])
+async def test_whoever_watches_and_fails_at_a_call_ends_the_run(engine: str) -> None:
+    async def tick() -> int:
+        return 1
+
+    def watch(event: Event) -> None:
+        if isinstance(event, ToolCall):
+            raise ZeroDivisionError("the watcher's own")
+
+    async with Paddock(tools=[tick]) as paddock:
+        with pytest.raises(ZeroDivisionError, match="the watcher's own"):
+            await paddock.follow("await tick({})", watch, engine=engine)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextvars import copy_context
 from typing import TYPE_CHECKING, Any
 
 from paddock.model.events import GuestCall, ToolCall
@@ -20,9 +21,16 @@ class Answering:
     def __init__(self, execution: Execution, broker: Broker, keeping: Keeping, held: Held) -> None:
         self._execution, self._broker, self._keeping, self._held = execution, broker, keeping, held
         self._tasks: set[asyncio.Task[Any] | None] = set()
+        self._context = copy_context()
 
     def begin(self, call: GuestCall) -> None:
-        """Begin to answer `call`; whoever watches the run is told of it first."""
+        """Begin to answer `call`; whoever watches the run is told of it first.
+
+        A tool finds the context variables of whoever asked for the run, whoever it is that tells of the call.
+        """
+        self._context.run(self._begin, call)
+
+    def _begin(self, call: GuestCall) -> None:
         if isinstance(call, ToolCall):
             self._held(call)
         self._tasks.add(asyncio.create_task(self._answer(call)))

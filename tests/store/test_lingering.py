@@ -7,12 +7,17 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 import sqlalchemy
 
+from paddock.model.errors import StoreError
+from paddock.store.connecting import connect
 from paddock.store.database import Store
-from paddock.store.writer import LINGERING_ITEMS
+from paddock.store.run_records import NewRun
+from paddock.store.writer import LINGERING_ITEMS, Writer
 from tests.anomaly.processes import start
-from tests.store.working import PATIENCE_SECONDS, adding, stored
+from tests.store import empty
+from tests.store.working import PATIENCE_SECONDS, adding, names, result, stored
 
 
 def seeing(seen: threading.Event) -> Callable[[sqlalchemy.Connection], None]:
@@ -90,16 +95,16 @@ async def test_a_process_that_ends_first_writes_it(path: Path) -> None:
         assert await stored(store) == ["soon"]
 
 
-async def test_what_lies_there_can_be_withdrawn_until_it_is_written(store: Store) -> None:
+async def test_what_lies_there_can_be_said_by_something_that_comes_later(store: Store) -> None:
     first = await store.writer.soon(adding("first"), size_bytes=10)
-    second = await store.writer.soon(adding("second"), size_bytes=10)
-    assert store.writer.withdraw(first)
-    assert await stored(store) == ["second"]
-    assert not store.writer.withdraw(second)
-    assert store.writer._unwaited_bytes == 0  # or what is withdrawn would fill the queue
+    await store.writer.soon(adding("second"))
+    assert store.writer.instead_of(first, adding("third"), size_bytes=20)
+    assert store.writer._unwaited_bytes == 20  # or what is not written any more would fill the queue
+    assert await stored(store) == ["second", "third"]
+    assert store.writer._unwaited_bytes == store.writer._unwaited == 0
 
 
-async def test_what_is_just_being_written_cannot_be_withdrawn(store: Store) -> None:
+async def test_what_is_written_or_just_being_so_stays(store: Store) -> None:
     writing, leave = threading.Event(), threading.Event()
 
     def work(connection: sqlalchemy.Connection) -> None:
@@ -110,7 +115,49 @@ async def test_what_is_just_being_written_cannot_be_withdrawn(store: Store) -> N
     slow = await store.writer.soon(work)
     flushing = asyncio.ensure_future(store.writer.flush())
     assert await asyncio.to_thread(writing.wait, PATIENCE_SECONDS)
-    assert not store.writer.withdraw(slow)
+    assert not store.writer.instead_of(slow, adding("late"))
     leave.set()
     await flushing
+    assert not store.writer.instead_of(slow, adding("late"))
     assert await stored(store) == ["slow"]
+
+
+async def test_where_there_is_no_room_for_what_comes_later_what_was_first_stays(path: Path) -> None:
+    empty.put(path)
+    writer = Writer(lambda: connect(path), most_items=2, most_bytes=100)
+    first = await writer.soon(adding("first"), size_bytes=10)
+    assert not writer.instead_of(first, adding("large"), size_bytes=101)
+    await writer.soon(adding("second"))
+    assert not writer.instead_of(first, adding("one too many"))
+    await writer.flush()
+    assert await writer.write(names) == ["first", "second"]
+    await asyncio.to_thread(writer.close)
+
+
+async def test_a_run_that_ends_while_the_store_is_closed_is_not_forgotten_whole(path: Path) -> None:
+    empty.put(path)
+    store = Store(path)
+    await store.runs.begin(NewRun("r_1", "ada", "1", "python"))
+    with store.writer._wake:
+        store.writer._is_closing = True  # as between `close` and the last batch
+    with pytest.raises(StoreError):
+        await store.runs.finish("r_1", result("r_1"))
+    await store.close()
+    async with Store(path) as again:
+        found = await again.runs.get("ada", "r_1")
+    assert found is not None
+    assert found.verdict is None
+
+
+async def test_what_is_not_written_any_more_is_not_counted_as_lost(
+    path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken() -> sqlalchemy.Connection:
+        raise OSError("no disk")
+
+    writer = Writer(broken, name="x")
+    first = await writer.soon(adding("first"))
+    assert writer.instead_of(first, adding("second"))
+    await asyncio.to_thread(writer.close)
+    assert writer.lost == 1
+    assert "1 entries were not written" in caplog.text

@@ -55,7 +55,7 @@ PROGRESS_EVENTS = 10_000  # of one run; more are not passed on
 CALL, PROGRESS, ARTIFACT = (f"__paddock_{name}_{SECRET}" for name in ("call", "progress", "artifact"))
 
 
-_Told = EngineEvent | GuestCall | EngineCrashed
+_Told = EngineEvent | GuestCall | Exception  # of which the last is for whoever reads
 
 
 class MontyExecution:
@@ -97,7 +97,7 @@ class MontyExecution:
             while True:
                 while self._mail:
                     event = self._mail.popleft()
-                    if isinstance(event, EngineCrashed):
+                    if isinstance(event, Exception):
                         raise event
                     if isinstance(event, ToolCall | ArtifactCall):
                         asked(event)
@@ -142,7 +142,10 @@ class MontyExecution:
         # Without waking the reader: most of what a guest does is to ask for something and wait for the answer.
         while self._mail and self._on_call is not None and isinstance(call := self._mail[0], ToolCall | ArtifactCall):
             self._mail.popleft()
-            self._on_call(call)
+            try:
+                self._on_call(call)
+            except Exception as problem:  # noqa: BLE001  the run fails with it, and must not wait for an answer
+                self._mail.appendleft(problem)
         if not self._mail and not self._has_left:
             return
         readers, self._readers = self._readers, []

@@ -284,9 +284,9 @@ def _refused_modules(request: Request) -> tuple[str, ...]:
     if isinstance(request.refused_modules, str) or not isinstance(request.refused_modules, Iterable):
         raise RequestError(f"refused_modules must be a list of names, not {request.refused_modules!r}")
     given = tuple(request.refused_modules)
-    wrong = next((name for name in given if not isinstance(name, str) or not _is_a_module(name)), None)
-    if wrong is not None:
-        raise RequestError(f"refused_modules holds {wrong!r}, which is no name of a module")
+    for name in given:
+        if not isinstance(name, str) or not _is_a_module(name):
+            raise RequestError(f"refused_modules holds {name!r}, which is no name of a module")
     if given and request.language != "python":
         raise RequestError(f"refused_modules are for python; leave them out for {request.language}")
     return given

@@ -21,7 +21,7 @@ RUN_CHARACTERS = 64 * 1024 * 1024
 LEARNED_CHARACTERS = 64 * 1024
 """A longer answer is not learned from."""
 _RUNS = 1000
-_INTENDED = 1000
+_INTENDED, _INTENDED_CHARACTERS = 500, 16 * 1024
 
 
 class StoredJournal:
@@ -39,18 +39,20 @@ class StoredJournal:
         if not intent.is_read_only:
             await self._writer.write(work, synced=True)
             return
-        self._intended[intent.run_id, intent.number] = intent, await self._writer.soon(work, size_bytes=size)
-        while len(self._intended) > _INTENDED:
-            self._intended.popitem(last=False)
+        item = await self._writer.soon(work, size_bytes=size)
+        if not item.is_taken and size <= _INTENDED_CHARACTERS:
+            self._intended[intent.run_id, intent.number] = intent, item
+            while len(self._intended) > _INTENDED:
+                self._intended.popitem(last=False)
 
     async def conclude(self, outcome: Outcome) -> None:
         answer = outcome.answer_json if self._has_room(outcome) else ""
         intent, item = self._intended.pop((outcome.run_id, outcome.number), (None, None))
-        if intent is not None and item is not None and self._writer.withdraw(item):
+        if intent is not None and item is not None:
             size = len(intent.arguments_json) + len(answer)
-            await self._writer.soon(intending(intent, outcome, answer), size_bytes=size)
-        else:
-            await self._writer.soon(concluding(outcome, answer), size_bytes=len(answer))
+            if self._writer.instead_of(item, intending(intent, outcome, answer), size_bytes=size):
+                return
+        await self._writer.soon(concluding(outcome, answer), size_bytes=len(answer))
 
     async def calls(self, run_id: str) -> list[tuple[Intent, Outcome | None]]:
         return await self._read(lambda connection: calls_of(connection, run_id))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from paddock.model.errors import RequestError
@@ -78,13 +80,11 @@ class StoredRuns:
         """Write down how a run ended, without a wait."""
         begun, ended_at = self._so_far.end(run_id), time.time()
         new = None if begun is None else begun.new
-        is_unwritten = begun is not None and begun.item is not None and self._writer.withdraw(begun.item)
+        size = len(result.stdout) + len(result.stderr) + len(result.output_json or "")
 
-        def work(connection: sqlalchemy.Connection) -> None:
-            from paddock.store.statements import finish, record
-
+        def ended() -> dict[str, Any]:
             text = result_json(result, new)
-            values: dict[str, Any] = {
+            return {
                 "of_run": run_id,
                 "engine": result.engine,
                 "ended_at": ended_at,
@@ -92,14 +92,18 @@ class StoredRuns:
                 "result_json": text,
                 "result_bytes": len(text),
             }
-            if begun is None or not is_unwritten:
-                finish().execute(connection, values)
-                return
-            values |= self._begun(begun.new, begun.at)
-            record().execute(connection, {**values, "code_bytes": len(values["code"].encode())})
 
-        size = len(result.stdout) + len(result.stderr) + len(result.output_json or "")
-        await self._writer.soon(work, size_bytes=size + (len(begun.new.code) if begun and is_unwritten else 0))
+        def work(connection: sqlalchemy.Connection) -> None:
+            from paddock.store.statements import finish
+
+            finish().execute(connection, ended())
+
+        if begun is None or begun.item is None:
+            await self._writer.soon(work, size_bytes=size)
+            return
+        whole = partial(self._record, begun.new, begun.at, ended)
+        if not self._writer.instead_of(begun.item, whole, size_bytes=size + len(begun.new.code)):
+            await self._writer.soon(work, size_bytes=size)
 
     async def get(self, principal: str | Everyone, run_id: str) -> StoredRun | None:
         """A run with its calls, and with all that it has printed until now; None where `principal` has none such."""
@@ -131,6 +135,15 @@ class StoredRuns:
         from paddock.store.lost import mark_lost
 
         return await self._writer.write(lambda connection: mark_lost(connection, self._owner))
+
+    def _record(
+        self, run: NewRun, at: float, ended: Callable[[], dict[str, Any]], connection: sqlalchemy.Connection
+    ) -> None:
+        """Write down a run that has ended before it was written that it began."""
+        from paddock.store.statements import record
+
+        values = {**ended(), **self._begun(run, at)}
+        record().execute(connection, {**values, "code_bytes": len(values["code"].encode())})
 
     def _begun(self, run: NewRun, at: float) -> dict[str, Any]:
         """In the writer's thread: what is stored of a run that begins."""

@@ -56,7 +56,7 @@ _log = logging.getLogger("paddock.store")
 class Item:
     """A piece of work in the queue."""
 
-    work: Work[Any] | None  # None: withdrawn
+    work: Work[Any] | None  # None: what came later says it too
     done: Future[Any] | None  # None: nobody waits
     is_synced: bool = False
     size_bytes: int = 0
@@ -127,20 +127,30 @@ class Writer:
             await self.write(work)
             item.is_taken = True
             return item
+        self._linger()
+        return item
+
+    def instead_of(self, item: Item, work: Work[object], *, size_bytes: int = 0) -> bool:
+        """Have `work` done in its turn, and what was asked for as `item` not at all, because `work` says it too.
+
+        False, and nothing changes, where that is written, or just being so, or where there is no room.
+        """
+        with self._wake:
+            grown = self._unwaited_bytes - item.size_bytes + size_bytes
+            if item.is_taken or self._is_closing or self._unwaited >= self._most_items or grown > self._most_bytes:
+                return False
+            self._unwaited_bytes -= item.size_bytes
+            item.work, item.size_bytes = None, 0
+            self._append(Item(work, None, size_bytes=size_bytes), is_due=False)
+        self._linger()
+        return True
+
+    def _linger(self) -> None:
+        """Have what lies in memory written after a moment."""
         loop = asyncio.get_running_loop()
         if self._nudging is not loop:  # of another loop nobody knows whether it still runs
             self._nudging = loop
             loop.call_later(LINGER_SECONDS, self._nudge, loop)
-        return item
-
-    def withdraw(self, item: Item) -> bool:
-        """Have `item` not written, because what comes next says it too; False where it is written, or just being so."""
-        with self._wake:
-            if item.is_taken:
-                return False
-            self._unwaited_bytes -= item.size_bytes
-            item.work, item.size_bytes = None, 0
-            return True
 
     async def flush(self) -> None:
         """Return when all that was asked for before is committed; StoreError where it cannot be."""
@@ -194,18 +204,22 @@ class Writer:
                 is_full = self._unwaited >= self._most_items
                 if is_full or (self._unwaited and self._unwaited_bytes + item.size_bytes > self._most_bytes):
                     return False
-            if item.done is None:
-                self._unwaited += 1
-                self._unwaited_bytes += item.size_bytes
-            else:
-                self._waited += 1
-            self._queue.append(item)
-            if not self._is_registered:
-                self._is_registered = True
-                atexit.register(self.close)
-            if is_due or self._unwaited >= LINGERING_ITEMS or self._unwaited_bytes >= LINGERING_BYTES:
-                self._wake_up()
+            self._append(item, is_due=is_due)
         return True
+
+    def _append(self, item: Item, *, is_due: bool) -> None:
+        """Queue `item`. `_wake` is held."""
+        if item.done is None:
+            self._unwaited += 1
+            self._unwaited_bytes += item.size_bytes
+        else:
+            self._waited += 1
+        self._queue.append(item)
+        if not self._is_registered:
+            self._is_registered = True
+            atexit.register(self.close)
+        if is_due or self._unwaited >= LINGERING_ITEMS or self._unwaited_bytes >= LINGERING_BYTES:
+            self._wake_up()
 
     def _run(self) -> None:
         while True:
@@ -274,7 +288,8 @@ class Writer:
         self._disconnect()
         with self._wake:
             left = [*batch, *self._queue]  # also those who came meanwhile: what is kept would be before them each time
-            self._queue = deque(item for item in left if item.done is None)
+            self._queue = deque(item for item in left if item.done is None and item.work is not None)
+            self._unwaited = len(self._queue)
             self._waited, self._is_due = 0, bool(self._queue)
         if self._queue and not self._is_logged:  # once until it works again; who waits is told anyway
             self._is_logged = True
@@ -286,7 +301,7 @@ class Writer:
     def _give_up(self) -> None:
         """Closed while nothing can be written. Nobody waits any more: a failure tells everyone."""
         with self._wake:
-            left = list(self._queue)
+            left = [item for item in self._queue if item.work is not None]
             self._queue.clear()
         if left:
             self.lost += len(left)
