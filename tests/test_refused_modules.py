@@ -58,7 +58,7 @@ async def test_libraries_import_what_the_script_may_not(paddock: Paddock) -> Non
     assert (await paddock.run(code, refused_modules=REFUSED)).output == '{"a":{"0":1}}'
 
 
-@pytest.mark.parametrize("names", ["json", ["not a name"], [1], 5])
+@pytest.mark.parametrize("names", ["json", ["not a name"], [1], [None], [None, "json"], 5])
 async def test_names_that_are_none_are_refused(paddock: Paddock, names: object) -> None:
     with pytest.raises(RequestError, match="refused_modules"):
         await paddock.run("1", refused_modules=names)  # type: ignore[arg-type]
