@@ -49,7 +49,7 @@ def _offer(serving: Serving, each: artifact_tools.ArtifactTool) -> Offer:
         # What is not said may write, and destroy.
         annotations=ToolAnnotations(read_only_hint=each.is_read_only or None, open_world_hint=False),
     )
-    return Offer(tool, partial(_call, serving, each.name))
+    return Offer(tool, partial(_call, serving, each.name), is_short=True)
 
 
 async def _call(serving: Serving, name: str, caller: Caller, arguments: dict[str, Any]) -> CallToolResult:

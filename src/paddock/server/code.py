@@ -52,7 +52,7 @@ def offer(serving: Serving, definition: Definition) -> Offer:
         _meta={CODE_TOOL: True},
     )
     # What the reference tools take is said as their own documents say it.
-    return Offer(tool, code.call, code.refused, is_listed_whole=definition.face != NATIVE)
+    return Offer(tool, code.call, code.refused, is_short=definition.face == NATIVE)
 
 
 @dataclass(frozen=True, slots=True)

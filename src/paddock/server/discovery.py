@@ -59,7 +59,7 @@ def offers(serving: Serving) -> list[Offer]:
     titles = ("Search tools", "Get schemas", "List tags")
     calls = (discovery.search, discovery.get_schema, discovery.tags)
     return [
-        Offer(_tool(name, title, *described[name]), call)
+        Offer(_tool(name, title, *described[name]), call, is_short=True)
         for name, title, call in zip(described, titles, calls, strict=True)
     ]
 

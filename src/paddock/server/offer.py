@@ -52,7 +52,8 @@ class Offer:
     call: Call
     refused: Callable[[Mapping[str, Any]], CallToolResult] = failed
     """How arguments that do not fit are told."""
-    is_listed_whole: bool = False
+    is_short: bool = False
+    """Whether clients are told less of what it takes than is checked. For tools of our own, whose schemas are plain."""
 
     @cached_property
     def check(self) -> Validator:
@@ -61,7 +62,7 @@ class Offer:
     @cached_property
     def listed(self) -> Tool:
         """The tool as clients read it: every model pays for each word. What is left out is checked all the same."""
-        if self.is_listed_whole:
+        if not self.is_short:
             return self.tool
         return self.tool.model_copy(update={"input_schema": _short(self.tool.input_schema)})
 

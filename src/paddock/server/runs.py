@@ -51,7 +51,7 @@ def offers(serving: Serving) -> list[Offer]:
         input_schema=_SCHEMA,
         annotations=ToolAnnotations(idempotent_hint=True, open_world_hint=False),  # it may destroy: not said is yes
     )
-    return [Offer(get, runs.get), Offer(cancel, runs.cancel)]
+    return [Offer(get, runs.get, is_short=True), Offer(cancel, runs.cancel, is_short=True)]
 
 
 class _Runs:
