@@ -201,30 +201,30 @@ async def test_there_is_no_network_for_what_may_be_imported_either() -> None:
         writer.close()
 
     listening = await asyncio.start_server(reach, "127.0.0.1", 0)  # a host without a network has this one
-    async with listening, connected() as client:
+    async with listening, connected(replace(SHIPPED, engine="cpython")) as client:
         places = [*(each.getsockname() for each in listening.sockets), ("1.1.1.1", 53)]
         code = """
-import asyncio, textwrap
-errors = []
+import asyncio
+seen = []
 for host, port in places:
     try:
         await asyncio.open_connection(host, port)
-    except OSError as error:
-        errors.append(type(error).__name__)
-errors
+    except OSError:
+        seen.append("none")
+seen
 """
         values = await called(client, code=code, inputs={"places": places})
-    assert values == worked(["ConnectionRefusedError", "OSError"])
+    assert values == worked(["none", "none"])
     assert reached == []
 
 
 async def test_a_script_runs_on_the_light_engine_unless_it_needs_full_python() -> None:
-    serving = await kept.of()
+    serving, full = await kept.of(), "import pandas\n1"
     async with Client(server(serving, [SHIPPED]), mode="legacy") as client:
-        for code in ("1", "import pandas\n1"):
+        for code in ("1", full):
             assert await called(client, code=code) == worked(1)
     newest, earlier = await serving.store.runs.list("local", limit=2)
-    assert [(run.beginning, run.engine) for run in (earlier, newest)] == [("1", "monty"), ("import pandas", "cpython")]
+    assert [(run.beginning, run.engine) for run in (earlier, newest)] == [("1", "monty"), (full, "cpython")]
 
 
 async def test_linked_tools_are_functions_that_take_one_dict() -> None:

@@ -70,20 +70,20 @@ async def test_an_artifact_is_attached_by_its_name_and_a_run_may_name_others(ser
         assert await output(client, NAMES) == ["b.txt"]
 
 
-@pytest.mark.parametrize("head", ["", "import textwrap\n"], ids=["light", "full"])
+@pytest.mark.parametrize("engine", ["monty", "cpython"])
 async def test_what_a_script_writes_is_gone_and_what_is_not_there_is_not_found(
-    serving: Serving, tmp_path: Path, head: str
+    serving: Serving, tmp_path: Path, engine: str
 ) -> None:
     of_the_host = tmp_path / "of_the_host.txt"
     of_the_host.write_text("secret")
-    async with in_memory(serving) as client:
+    async with Client(server(serving, [replace(shipped("code_execution"), engine=engine)]), mode="legacy") as client:
         await called(client, "attach_file", file_name="a.txt", content="a")
-        write = f"{head}from pathlib import Path\nPath('/tmp/x').write_text('1')\nPath('/tmp/x').read_text()"
+        write = "from pathlib import Path\nPath('/tmp/x').write_text('1')\nPath('/tmp/x').read_text()"
         assert await output(client, write) == "1"
         for path in ("/tmp/x", "/files/b.txt", "/etc/hostname", of_the_host):  # noqa: S108
-            error = await output(client, f"{head}from pathlib import Path\nPath('{path}').read_text()")
+            error = await output(client, f"from pathlib import Path\nPath('{path}').read_text()")
             assert error["type"] == "FileNotFoundError"
-        assert await output(client, f"{head}open(files[0]['path']).read()") == "a"
+        assert await output(client, "open(files[0]['path']).read()") == "a"
 
 
 async def test_a_name_is_data_and_never_a_path(serving: Serving) -> None:

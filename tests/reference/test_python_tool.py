@@ -162,7 +162,7 @@ async def test_the_packages_that_it_promises_are_there(serving: Serving) -> None
     assert await told(serving, code, timeout=60) == "6\n"
 
 
-@pytest.mark.parametrize("module", ["mcp", "paddock", "pytest"])
+@pytest.mark.parametrize("module", ["mcp", "pytest", "sqlalchemy"])
 async def test_packages_of_the_host_are_not_there(serving: Serving, module: str) -> None:
     lines = (await told(serving, f"import {module}")).splitlines()
     assert lines[-2:] == [f"ModuleNotFoundError: No module named '{module}'", "Exit code: 1"]
