@@ -426,12 +426,12 @@ async def test_a_filename_is_of_the_session_else_of_the_principal() -> None:
 async def test_the_agent_pages_searches_writes_and_lists_artifacts_beside_it() -> None:
     async with connected() as client:
 
-        async def gives(tool: str, *keys: str, **arguments: Any) -> list[Any]:
+        async def says(tool: str, *keys: str, **arguments: Any) -> list[Any]:
             values = (await client.call_tool(tool, arguments)).structured_content
             return [values[key] for key in ("success", *keys)]
 
         async def finds(**search: Any) -> list[Any]:
-            (_, matches) = await gives("read_artifact", "matches", ref="log.txt", **search)
+            _, matches = await says("read_artifact", "matches", ref="log.txt", **search)
             return [[*each.get("before", []), each["line"], *each.get("after", [])] for each in matches]
 
         names = {tool.name for tool in (await client.list_tools()).tools}
@@ -439,21 +439,18 @@ async def test_the_agent_pages_searches_writes_and_lists_artifacts_beside_it() -
         lines = "".join(f"line {number}\n" for number in range(1, 13))
         await execute(client, f"await codeExec.createArtifact('log.txt', {json.dumps(lines)}, 'txt')")
         page = ("read_artifact", "content", "more")
-        assert await gives(*page, ref="log.txt", offset=5, limit=4) == [True, "1\nli", True]
-        assert await gives(*page, ref="log.txt", unit="lines", offset=10, limit=9) == [
-            True,
-            "line 11\nline 12\n",
-            False,
-        ]
+        assert await says(*page, ref="log.txt", offset=5, limit=4) == [True, "1\nli", True]
+        last = "line 11\nline 12\n"
+        assert await says(*page, ref="log.txt", unit="lines", offset=10, limit=9) == [True, last, False]
         around = [["line 6", 7, "line 8"]]
         assert await finds(search="LINE 7", context_lines=1) == around
         assert await finds(smartGrepQuery="line 7", context_lines=1) == around
         assert await finds(search=r"^line \d2$", is_regex=True, context_lines=0) == [[12]]
-        assert await gives("write_artifact", "created", filename="new.md", content="new") == [True, True]
-        assert await gives("write_artifact", "size", filename="log.txt", content="a", mode="replace") == [True, 1]
-        assert await gives("write_artifact", "size", filename="log.txt", content="bc", mode="append") == [True, 3]
+        assert await says("write_artifact", "created", filename="new.md", content="new") == [True, True]
+        assert await says("write_artifact", "size", filename="log.txt", content="a", mode="replace") == [True, 1]
+        assert await says("write_artifact", "size", filename="log.txt", content="bc", mode="append") == [True, 3]
         assert told(await execute(client, "return (await codeExec.readArtifact('log.txt')).content"))["result"] == "abc"
-        _, listed = await gives("list_artifacts", "artifacts", limit=2)
+        _, listed = await says("list_artifacts", "artifacts", limit=2)
         assert {each["filename"]: each["size"] for each in listed} == {"log.txt": 3, "new.md": 3}
 
 
