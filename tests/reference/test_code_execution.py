@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -18,12 +19,14 @@ from paddock.definitions.definition import Definition, shipped
 from paddock.server.mcp import server
 from tests.server.conftest import ERAS, over_stdio, served
 from tests.server.kept import Kept, opened
-from tests.tools.upstreams import shop
+from tests.tools.upstreams import plain, shop
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 SHIPPED = shipped("code_execution")
 SHOP = shop()
 CONFIG = Config(upstreams={"shop": SHOP})
+MARKED = Config(upstreams={name: plain(env={f"MARK_{name}": "1"}) for name in "ba"})
+"""Two servers with the same tools, that answer differently."""
 FUNCTIONS = ["orders", "customer", "inventory", "refund", "shipping_quote"]
 NEVER = "while True:\n    pass"
 kept = Kept()
@@ -185,6 +188,45 @@ async def test_a_module_that_is_refused_or_absent_is_not_found(module: str) -> N
         assert await called(client, code=caught) == worked("caught")
 
 
+async def test_the_refused_modules_are_those_that_reach_out_of_the_sandbox() -> None:
+    network = {"socket", "urllib.request", "http", "requests", "httpx", "aiohttp"}
+    assert set(SHIPPED.refused_modules) == network | {"subprocess", "ctypes", "multiprocessing"}
+
+
+async def test_there_is_no_network_for_what_may_be_imported_either() -> None:
+    reached = []
+
+    async def reach(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        reached.append(writer)
+        writer.close()
+
+    listening = await asyncio.start_server(reach, "127.0.0.1", 0)  # a host without a network has this one
+    async with listening, connected(replace(SHIPPED, engine="cpython")) as client:
+        places = [*(each.getsockname() for each in listening.sockets), ("1.1.1.1", 53)]
+        code = """
+import asyncio
+seen = []
+for host, port in places:
+    try:
+        await asyncio.open_connection(host, port)
+    except OSError:
+        seen.append("none")
+seen
+"""
+        values = await called(client, code=code, inputs={"places": places})
+    assert values == worked(["none", "none"])
+    assert reached == []
+
+
+async def test_a_script_runs_on_the_light_engine_unless_it_needs_full_python() -> None:
+    serving, full = await kept.of(), "import pandas\n1"
+    async with Client(server(serving, [SHIPPED]), mode="legacy") as client:
+        for code in ("1", full):
+            assert await called(client, code=code) == worked(1)
+    newest, earlier = await serving.store.runs.list("local", limit=2)
+    assert [(run.beginning, run.engine) for run in (earlier, newest)] == [("1", "monty"), (full, "cpython")]
+
+
 async def test_linked_tools_are_functions_that_take_one_dict() -> None:
     code = """
 import asyncio
@@ -216,6 +258,16 @@ async def test_tools_that_share_a_name_have_names_with_ids_too() -> None:
         code = f"[(await {names[1]}({{}}))['matching'], (await {names[2]}({{}}))['matching']]"
         first, second = (await called(client, code=code))["output"]
         assert first == second > 0
+
+
+@pytest.mark.parametrize("order", [("a", "b"), ("b", "a")], ids="-".join)
+async def test_of_tools_that_share_a_name_the_bare_one_is_the_first_that_is_linked(order: tuple[str, ...]) -> None:
+    tools = tuple(f"{name}.environment" for name in order)
+    async with connected(replace(SHIPPED, tools=tools), MARKED) as client:
+        names = (await called(client, code="1"))["available_functions"]
+        said = [(await called(client, code=f"str(await {name}({{}}))"))["output"] for name in names]
+    assert names[0] == "environment"
+    assert [[mark for mark in "ab" if f"MARK_{mark}" in text] for text in said] == [[order[0]], [order[0]], [order[1]]]
 
 
 @pytest.mark.parametrize(
@@ -284,6 +336,8 @@ async def test_the_description_is_short_and_results_fit_the_schema() -> None:
         ]
     assert len(tool.description) / 4 < 400
     assert "5 s, 128 MB, 100 tool calls, recursion 50" in tool.description
+    assert "Return dicts and lists; print only for diagnostics." in tool.description
+    assert tool.description.endswith("Not for long jobs, scraping, polling, or loops of calls without an end.")
     for result in results:
         jsonschema_rs.validate(tool.output_schema, result)
 

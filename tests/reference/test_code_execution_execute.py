@@ -16,7 +16,8 @@ from mcp import Client
 from paddock import Config
 from paddock.config import ArtifactsConfig
 from paddock.definitions.definition import shipped
-from paddock.model.limits import CAPS
+from paddock.definitions.faces.face import Setting, face_of
+from paddock.model.limits import CAPS, Limits
 from paddock.server.mcp import server
 from tests.envelopes import problems
 from tests.server.conftest import ERAS, over_stdio, served
@@ -229,6 +230,15 @@ async def test_a_timeout_within_its_range_is_taken(timeout: float) -> None:
     assert await gives("return 1", timeout=timeout) == {"result": 1}
 
 
+@pytest.mark.parametrize(("arguments", "seconds"), [({}, 600), ({"timeout": 1500}, 1.5)])
+async def test_a_script_gets_600_seconds_unless_it_asks_for_others(arguments: dict[str, int], seconds: float) -> None:
+    definition = shipped(NAME)
+    asked = face_of(definition).asked(definition, {"code": "1", **arguments}, Setting(Config(), ("quickjs",)))
+    limits = asked.options["limits"]
+    assert isinstance(limits, Limits)
+    assert limits.wall_seconds == seconds
+
+
 async def test_code_may_have_100_kb_and_no_more() -> None:
     async with connected() as client:
         most = await execute(client, "return 1;".ljust(100 * 1024))
@@ -253,6 +263,18 @@ async def test_code_may_have_100_kb_and_no_more() -> None:
 async def test_a_tool_is_called_by_path_and_name_and_gives_its_object(call: str) -> None:
     values = await gives(f"const page = await {call}; return [page.matching, page.orders.length]", SHOP)
     assert values == {"result": [7, 2]}
+
+
+async def test_an_answer_that_is_no_object_is_the_result_of_one() -> None:
+    def ping() -> int:
+        return 1
+
+    def names() -> list[str]:
+        return ["a"]
+
+    async with opened(tools=[ping, names]) as serving, Client(server(serving, [shipped(NAME)])) as client:
+        answer = await execute(client, "return [await callTool('ping', {}), await callTool('names', {})]")
+    assert told(answer) == {"result": [{"result": 1}, {"result": ["a"]}]}
 
 
 async def test_calls_overlap_and_arguments_may_be_left_out() -> None:
@@ -386,6 +408,52 @@ return (await codeExec.readArtifact('a.txt')).content"""
     assert (await gives(code))["result"] == "new"
 
 
+async def test_a_filename_is_of_the_session_else_of_the_principal() -> None:
+    async def read(client: Any) -> Any:
+        return told(await execute(client, "return (await codeExec.readArtifact('r')).content"))["result"]
+
+    write = "return (await codeExec.createArtifact('r', '{}', 'txt')).success"
+    async with opened() as serving, served(serving, shipped(NAME)) as address:
+        async with Client(address, mode="legacy") as one, Client(address, mode="legacy") as other:
+            await execute(one, write.format("of one"))
+            assert [await read(one), await read(other)] == ["of one", "of one"]
+            await execute(other, write.format("of other"))
+            assert [await read(one), await read(other)] == ["of one", "of other"]
+        async with Client(address, mode="legacy") as third:
+            assert await read(third) == "of other"  # the newest
+
+
+async def test_the_agent_pages_searches_writes_and_lists_artifacts_beside_it() -> None:
+    async with connected() as client:
+
+        async def says(tool: str, *keys: str, **arguments: Any) -> list[Any]:
+            values = (await client.call_tool(tool, arguments)).structured_content
+            return [values[key] for key in ("success", *keys)]
+
+        async def finds(**search: Any) -> list[Any]:
+            _, matches = await says("read_artifact", "matches", ref="log.txt", **search)
+            return [[*each.get("before", []), each["line"], *each.get("after", [])] for each in matches]
+
+        names = {tool.name for tool in (await client.list_tools()).tools}
+        assert names >= {"read_artifact", "write_artifact", "list_artifacts"}
+        lines = "".join(f"line {number}\n" for number in range(1, 13))
+        await execute(client, f"await codeExec.createArtifact('log.txt', {json.dumps(lines)}, 'txt')")
+        page = ("read_artifact", "content", "more")
+        assert await says(*page, ref="log.txt", offset=5, limit=4) == [True, "1\nli", True]
+        last = "line 11\nline 12\n"
+        assert await says(*page, ref="log.txt", unit="lines", offset=10, limit=9) == [True, last, False]
+        around = [["line 6", 7, "line 8"]]
+        assert await finds(search="LINE 7", context_lines=1) == around
+        assert await finds(smartGrepQuery="line 7", context_lines=1) == around
+        assert await finds(search=r"^line \d2$", is_regex=True, context_lines=0) == [[12]]
+        assert await says("write_artifact", "created", filename="new.md", content="new") == [True, True]
+        assert await says("write_artifact", "size", filename="log.txt", content="a", mode="replace") == [True, 1]
+        assert await says("write_artifact", "size", filename="log.txt", content="bc", mode="append") == [True, 3]
+        assert told(await execute(client, "return (await codeExec.readArtifact('log.txt')).content"))["result"] == "abc"
+        _, listed = await says("list_artifacts", "artifacts", limit=2)
+        assert {each["filename"]: each["size"] for each in listed} == {"log.txt": 3, "new.md": 3}
+
+
 async def test_an_artifact_that_cannot_be_kept_or_read_is_no_exception() -> None:
     code = "const tried = [await codeExec.readArtifact('gone'), await codeExec.createArtifact('', 'x', 'txt')]\n"
     assert await gives(f"{code}return tried.map(one => one.success)") == {"result": [False, False]}
@@ -436,6 +504,8 @@ async def test_what_it_says_of_itself_is_short_whole_and_true() -> None:
     assert (tool.name, tool.title) == (NAME, "Execute JavaScript")
     assert len(tool.description) / 4 < 450
     assert "600000 ms (`timeout`: 1000 to 900000), 512 MB, 1000 calls, 1 MB" in tool.description
+    assert "Not for loops of calls without an end (`while (hasMore)`)" in tool.description
+    assert "A result of exactly 30, 50 or 100 is likely one page, not the total." in tool.description
     assert tool.input_schema["required"] == ["code"]
     timeout = tool.input_schema["properties"]["timeout"]
     assert (timeout["default"], timeout["minimum"], timeout["maximum"]) == (600_000, 1000, 900_000)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from mcp import Client
 
+from paddock import File, Paddock
 from paddock.definitions.definition import shipped
 from paddock.server import files
 from paddock.server.mcp import server
 from paddock.server.serving import Serving
+from tests.cli.command import paddock
 from tests.server.conftest import ERAS, over_stdio, served
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -66,12 +70,17 @@ async def test_an_artifact_is_attached_by_its_name_and_a_run_may_name_others(ser
         assert await output(client, NAMES) == ["b.txt"]
 
 
-async def test_what_a_script_writes_is_gone_and_what_is_not_there_is_not_found(serving: Serving) -> None:
-    async with in_memory(serving) as client:
+@pytest.mark.parametrize("engine", ["monty", "cpython"])
+async def test_what_a_script_writes_is_gone_and_what_is_not_there_is_not_found(
+    serving: Serving, tmp_path: Path, engine: str
+) -> None:
+    of_the_host = tmp_path / "of_the_host.txt"
+    of_the_host.write_text("secret")
+    async with Client(server(serving, [replace(shipped("code_execution"), engine=engine)]), mode="legacy") as client:
         await called(client, "attach_file", file_name="a.txt", content="a")
         write = "from pathlib import Path\nPath('/tmp/x').write_text('1')\nPath('/tmp/x').read_text()"
         assert await output(client, write) == "1"
-        for path in ("/tmp/x", "/files/b.txt", "/etc/hostname"):  # noqa: S108
+        for path in ("/tmp/x", "/files/b.txt", "/etc/hostname", of_the_host):  # noqa: S108
             error = await output(client, f"from pathlib import Path\nPath('{path}').read_text()")
             assert error["type"] == "FileNotFoundError"
         assert await output(client, "open(files[0]['path']).read()") == "a"
@@ -152,3 +161,20 @@ async def test_a_definition_without_files_gives_none_and_has_no_tools_for_them(s
         assert {"attach_file", "detach_file"} & tools.keys() == set()
         assert tools["code_execution"].input_schema["properties"].keys() == {"code", "inputs"}
         assert await output(client, "files") == []
+
+
+async def test_the_command_takes_files(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("größe\n1\n")
+    (tmp_path / "b.txt").write_text("b")
+    given = [word for name in ("a.csv", "b.txt") for word in ("--file", str(tmp_path / name))]
+    ended = await asyncio.to_thread(paddock, "run", "-c", READ, *given)
+    assert (ended.status, ended.err) == (0, "")
+    seen = [[path, name, kind, size] for path, name, kind, _, size in json.loads(ended.out)]
+    assert seen == [["/files/a.csv", "a.csv", "text/csv", 10], ["/files/b.txt", "b.txt", "text/plain", 1]]
+
+
+async def test_the_library_takes_files() -> None:
+    given = [File("a.csv", b"1", "text/csv", "a_1"), File("a.csv", b"22")]
+    async with Paddock() as library:
+        result = await library.run(READ, files=given)
+    assert result.output == [["/files/a.csv", "a.csv", "text/csv", "a_1", 1], ["/files/a-2.csv", "a.csv", "", "", 2]]

@@ -86,6 +86,9 @@ async def test_the_library_renders_it_for_functions_and_files_alike() -> None:
         none = await code_execution_prompt(paddock, {"alone": []})
     assert "You can run Python with the tool `code_execution`:" in text
     assert "async def units(arguments: UnitsArguments)" in text
+    assert "The sandbox has Python's standard library and no network." in none
+    assert 'await it: `result = await tool({"field": "value"})`, never `tool(**payload)`.' in none
+    assert "Time, memory, recursion and the number of calls are limited" in none
     assert '- "a\\"\\n# Ignore" (text/csv)\n- "a_2"\n' in text
     assert ("````python" in text, "Linked tools" in none, "attached" in none) == (True, False, False)
 

@@ -177,6 +177,11 @@ async def test_a_fence_in_the_output_does_not_end_the_block(serving: Serving, pr
     assert text == (f"{heading('python', 0)}\n### stdout\n{fence}\n{printed}\n{fence}\n\n### stderr\n```\nplain\n```")
 
 
+async def test_a_fence_on_stderr_does_not_end_its_block_either(serving: Serving) -> None:
+    text = await told(serving, "python", "import sys\nprint('plain')\nprint('```\\nx\\n```', file=sys.stderr)")
+    assert text == (f"{heading('python', 0)}\n### stdout\n```\nplain\n```\n\n### stderr\n````\n```\nx\n```\n````")
+
+
 @pytest.mark.parametrize(
     ("language", "code"),
     [
@@ -329,6 +334,9 @@ async def test_the_tool_looks_as_its_clients_know_it(serving: Serving) -> None:
     assert properties["language"]["enum"] == ["python", "node"]
     assert tool.output_schema is None
     assert "15 s, 512 MB, 65,536 characters" in description
+    assert description.endswith(
+        "Not for API calls, for waiting on something, or for work that needs what an earlier call made."
+    )
     assert len(description) / 4 < DESCRIPTION_TOKENS
     assert "{" not in description
 

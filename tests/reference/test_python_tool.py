@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from dataclasses import replace
 from typing import Any
@@ -9,8 +10,11 @@ from typing import Any
 import pytest
 from mcp import Client
 
+from paddock import Config, Finding, linting
 from paddock.definitions.definition import shipped
-from paddock.model.limits import MB
+from paddock.definitions.faces.face import Setting, face_of
+from paddock.linting import alint
+from paddock.model.limits import MB, Limits
 from paddock.server.mcp import server
 from paddock.server.serving import Serving
 from tests.bare import BARE
@@ -158,6 +162,12 @@ async def test_the_packages_that_it_promises_are_there(serving: Serving) -> None
     assert await told(serving, code, timeout=60) == "6\n"
 
 
+@pytest.mark.parametrize("module", ["mcp", "pytest", "sqlalchemy"])
+async def test_packages_of_the_host_are_not_there(serving: Serving, module: str) -> None:
+    lines = (await told(serving, f"import {module}")).splitlines()
+    assert lines[-2:] == [f"ModuleNotFoundError: No module named '{module}'", "Exit code: 1"]
+
+
 async def test_html_is_parsed_and_ruff_is_a_program_too(serving: Serving) -> None:
     code = (
         "import bs4, subprocess, sys\nprint(bs4.BeautifulSoup('<p>hi</p>', 'html.parser').p.text, flush=True)\n"
@@ -193,9 +203,10 @@ async def test_there_are_at_most_64_processes_600_seconds_of_processor_time_and_
         "        if (child := os.fork()) == 0:\n"
         "            signal.pause()\n        made.append(child)\nexcept OSError as problem:\n    pass\n"
         "for child in made: os.kill(child, 9)\n"
-        "print(len(made) < 64, [resource.getrlimit(kind)[0] for kind in (resource.RLIMIT_CPU, resource.RLIMIT_CORE)])"
+        "print(len(made), [resource.getrlimit(kind)[0] for kind in (resource.RLIMIT_CPU, resource.RLIMIT_CORE)])"
     )
-    assert await told(serving, code, timeout=60) == "True [600, 0]\n"
+    count, limits = (await told(serving, code, timeout=60)).split(" ", 1)
+    assert (60 <= int(count) < 64, limits) == (True, "[600, 0]\n"), count  # the first ones are the jail's
 
 
 async def test_there_is_no_network_yet(serving: Serving) -> None:
@@ -238,9 +249,19 @@ async def test_lint_never_runs_the_code_and_starts_no_guest() -> None:
         assert serving.paddock._engines == {}
 
 
-async def test_lint_is_not_bound_by_the_timeout(serving: Serving) -> None:
-    code = "\n".join(f"def name_{number}():\n    print({number}, {'x' * 60!r})\n\n" for number in range(8000))
-    assert await told(serving, code, lint=True, timeout=1) == "No issues found!"
+async def test_lint_is_not_bound_by_the_timeout(serving: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Ruff is done within the second that is the shortest timeout, whatever it is given: what waits is put before it.
+    async def late(code: str, *, mode: str) -> list[Finding]:
+        await asyncio.sleep(1.2)
+        return await alint(code, mode=mode)
+
+    monkeypatch.setattr(linting, "alint", late)
+    assert json.loads(await told(serving, "y", lint=True, timeout=1))[0]["code"] == "B018"
+
+
+async def test_lint_takes_more_code_than_a_run(serving: Serving) -> None:
+    code = "\n".join(f"def name_{number}():\n    print({number}, {'x' * 60!r})\n\n" for number in range(2000))
+    assert await told(serving, code, lint=True) == "No issues found!"
 
 
 @pytest.mark.parametrize(
@@ -271,6 +292,15 @@ async def test_a_timeout_may_be_from_1_to_600_seconds(serving: Serving, timeout:
     assert await told(serving, "print('hi')", timeout=timeout) == "hi\n"
 
 
+@pytest.mark.parametrize(("arguments", "seconds"), [({}, 10), ({"timeout": 30}, 30)])
+async def test_a_run_gets_10_seconds_unless_it_asks_for_others(arguments: dict[str, int], seconds: int) -> None:
+    definition = shipped("python")
+    asked = face_of(definition).asked(definition, {"code": "1", **arguments}, Setting(Config(), ("cpython",)))
+    limits = asked.options["limits"]
+    assert isinstance(limits, Limits)
+    assert limits.wall_seconds == seconds
+
+
 async def test_code_that_has_no_encoding_is_refused_in_words(serving: Serving) -> None:
     assert (await told(serving, "'\ud800'")).startswith("SyntaxError: ")
 
@@ -293,6 +323,9 @@ async def test_the_tool_looks_as_its_clients_know_it(serving: Serving) -> None:
         "(10 s, at most 600), 600 s of processor time, 2048 MB, 64 processes, 50 MB a file, 1 MB of output",
     ):
         assert words in description
+    assert description.endswith(
+        "Not for waiting on something slow. Tell the user in short what you ran and what came back."
+    )
     assert len(description) / 4 < DESCRIPTION_TOKENS
 
 
