@@ -17,11 +17,11 @@ from tests.tools.upstreams import declared, shop
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 SCHEMAS = {f"tool_{number}": schema for number, (_, schema, _, _) in enumerate(CODES)}
-KINDS = (
-    "TYPE_MISMATCH REQUIRED MAX_ITEMS MIN_ITEMS MAX_LENGTH MIN_LENGTH MAXIMUM MINIMUM ENUM_MISMATCH PATTERN_MISMATCH "
-    "FORMAT_INVALID ADDITIONAL_PROPERTIES ONE_OF_FAILED ANY_OF_FAILED ALL_OF_FAILED UNIQUE_ITEMS CONST_MISMATCH "
-    "MULTIPLE_OF VALIDATION_FAILED"
-).split()
+KINDS = {
+    *("TYPE_MISMATCH", "REQUIRED", "MAX_ITEMS", "MIN_ITEMS", "MAX_LENGTH", "MIN_LENGTH", "MAXIMUM", "MINIMUM"),
+    *("ENUM_MISMATCH", "PATTERN_MISMATCH", "FORMAT_INVALID", "ADDITIONAL_PROPERTIES", "ONE_OF_FAILED"),
+    *("ANY_OF_FAILED", "ALL_OF_FAILED", "UNIQUE_ITEMS", "CONST_MISMATCH", "MULTIPLE_OF", "VALIDATION_FAILED"),
+}
 
 
 async def closed(order_id: int, status: str = "paid") -> None:

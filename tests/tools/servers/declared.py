@@ -1,4 +1,4 @@
-"""An MCP server whose tools have the input schemas that its argument says, a JSON object: `python declared.py {...}`."""
+"""An MCP server whose tools have the input schemas that its argument says: `python declared.py '{"name": {…}}'`."""
 
 from __future__ import annotations
 
