@@ -176,6 +176,15 @@ async def test_a_definition_may_raise_its_limits_up_to_the_caps(limit: str, defa
         read({**asdict(EXECUTE), "limits": {limit: cap + 1}})
 
 
+async def test_an_installation_allows_as_much_as_the_caps(serving: Serving) -> None:
+    definition = replace(EXECUTE, limits=EXECUTE.caps)
+    async with connected(serving, definition) as client:
+        (tool, *_) = (await client.list_tools()).tools
+    assert ("At most 1000 calls" in tool.description, "1024 MB" in tool.description) == (True, True)
+    code = "for n in range(51):\n    last = await call_tool('echo', {'value': n})\nlast"
+    assert (await execute(serving, code, definition)).structured_content == {"echo": 50}
+
+
 async def test_a_script_reaches_nothing_of_the_network(serving: Serving) -> None:
     """Neither the host nor what lies beyond it, by a module that is not refused."""
     code = """

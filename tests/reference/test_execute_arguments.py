@@ -11,7 +11,7 @@ from paddock import Config
 from paddock.config import ToolsConfig
 from paddock.server.serving import Serving
 from tests.reference.executing import echo, execute, failure, kind
-from tests.server.conftest import Kept
+from tests.server.kept import Kept
 from tests.tools.test_schema import CODES
 from tests.tools.upstreams import declared, shop
 

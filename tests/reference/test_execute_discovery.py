@@ -10,7 +10,7 @@ import pytest_asyncio
 from paddock import Config
 from paddock.server.serving import Serving
 from tests.reference.executing import SHOP, connected, failure, kind
-from tests.server.conftest import Kept
+from tests.server.kept import Kept
 from tests.tools.upstreams import plain
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

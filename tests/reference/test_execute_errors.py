@@ -79,15 +79,19 @@ async def test_an_http_error_of_an_upstream_has_its_envelope(
     assert said.get("_meta") == ({"retry_after_seconds": 7.0} if status not in (401, 403) else None)
 
 
-async def test_an_upstream_that_dies_during_a_call_can_be_called_again() -> None:
-    die = "await call_tool('it.die', {})"
-    caught = f"try:\n    {die}\nexcept RuntimeError:\n    pass\nawait call_tool('it.ok', {{}})"
+async def test_an_upstream_that_dies_during_a_call_has_its_envelope_and_is_called_again() -> None:
+    code = """
+import json
+try:
+    await call_tool("it.die", {})
+except RuntimeError as error:
+    return {"said": json.loads(str(error)), "after": await call_tool("it.ok", {})}
+"""
     async with opened(Config(upstreams={"it": hostile()})) as serving:
-        said = failure(await execute(serving, die))
-        after = await execute(serving, caught)
-    assert (said["tool"], kind(said)) == ("it.die", ("upstream_http", "UPSTREAM_NETWORK", True))
-    assert "ended with exit code 7" in said["summary"]
-    assert after.structured_content == {"result": "ok"}
+        given = (await execute(serving, code)).structured_content
+    assert (given["said"]["tool"], kind(given["said"])) == ("it.die", ("upstream_http", "UPSTREAM_NETWORK", True))
+    assert "ended with exit code 7" in given["said"]["summary"]
+    assert given["after"] == {"result": "ok"}
 
 
 async def test_our_own_rate_limit_has_its_envelope_with_the_seconds_to_wait() -> None:
