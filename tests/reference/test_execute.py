@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+import socket
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
 from mcp import Client
 
 from paddock import Config
+from paddock.definitions.definition import read
+from paddock.model.errors import BadDefinition
 from paddock.model.limits import MB
 from paddock.server.serving import Serving
 from tests.reference.executing import ENGINES, EXECUTE, connected, execute, failure, kind, limited, serving
@@ -76,6 +79,19 @@ async def test_a_value_of_more_than_a_megabyte_is_an_artifact_with_a_preview(ser
     assert page.structured_content["content"].startswith('{"text": "yyy')
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+async def test_a_text_whose_json_is_a_megabyte_comes_back_whole_and_with_a_byte_more_it_does_not(
+    serving: Serving, engine: str
+) -> None:
+    quotes = len('""')
+    most = await execute(serving, f"'y' * {MB - quotes}", limited(engine))
+    more = await execute(serving, f"'y' * {MB - quotes + 1}", limited(engine))
+    assert (most.is_error, more.is_error, most.structured_content) == (False, False, None)
+    assert [block.text for block in most.content] == ["y" * (MB - quotes)]
+    assert more.structured_content.keys() == {"artifact", "preview"}
+    assert more.structured_content["artifact"]["size"] == MB + 1
+
+
 async def test_a_value_that_is_nested_deeply_is_text(serving: Serving) -> None:
     result = await execute(serving, "x = {}\nfor _ in range(300):\n    x = {'in': x}\nx")
     assert (result.is_error, result.structured_content) == (False, None)
@@ -129,6 +145,66 @@ async def test_the_description_is_short_and_names_the_limits_that_hold(serving: 
     for said in ("At most 50 calls", "30 s of the script's own time, 300 s in all, 256 MB", "No loop of calls"):
         assert said in text
     assert {"search", "get_schema", "tags", "get_envelope_contract", "get_session_state"} <= tools.keys()
+
+
+@pytest.mark.parametrize(
+    "advice",
+    [
+        "Return structured data",
+        "what you `print` is for diagnostics, and in `_meta` only",
+        "Not for waiting: look at a slow report once, return, look again later.",
+        "No loop of calls without an end.",
+        "Suspect a result of exactly one page's size.",
+        'Where `get_session_state` says state_scope "request" or a state_reason, set context again first',
+        "Catch it around each call that may fail",
+        "repeat unchanged only what is retryable",
+        "more than 1 MB as an artifact with a preview",
+        "never pass them",
+    ],
+)
+async def test_the_description_gives_the_advice_that_a_script_needs(serving: Serving, advice: str) -> None:
+    async with connected(serving) as client:
+        (text,) = [tool.description for tool in (await client.list_tools()).tools if tool.name == "execute"]
+    assert advice in text
+
+
+@pytest.mark.parametrize(("limit", "default", "cap"), [("memory_bytes", 256 * MB, 1024 * MB), ("calls", 50, 1000)])
+async def test_a_definition_may_raise_its_limits_up_to_the_caps(limit: str, default: int, cap: int) -> None:
+    assert (EXECUTE.limits[limit], EXECUTE.caps[limit]) == (default, cap)
+    assert read({**asdict(EXECUTE), "limits": {limit: cap}}).limits[limit] == cap
+    with pytest.raises(BadDefinition, match=f"above its cap of {cap}"):
+        read({**asdict(EXECUTE), "limits": {limit: cap + 1}})
+
+
+async def test_an_installation_allows_as_much_as_the_caps(serving: Serving) -> None:
+    definition = replace(EXECUTE, limits=EXECUTE.caps)
+    async with connected(serving, definition) as client:
+        (tool, *_) = (await client.list_tools()).tools
+    assert ("At most 1000 calls" in tool.description, "1024 MB" in tool.description) == (True, True)
+    code = "for n in range(51):\n    last = await call_tool('echo', {'value': n})\nlast"
+    assert (await execute(serving, code, definition)).structured_content == {"echo": 50}
+
+
+async def test_a_script_reaches_nothing_of_the_network(serving: Serving) -> None:
+    """Neither the host nor what lies beyond it, by a module that is not refused."""
+    code = """
+import asyncio
+said = []
+for host, port in [("127.0.0.1", PORT), ("192.0.2.1", 80)]:
+    try:
+        await asyncio.wait_for(asyncio.open_connection(host, port), 5)
+        said.append("connected")
+    except OSError as error:
+        said.append(type(error).__name__)
+return said
+"""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.setblocking(False)
+        port = listening.getsockname()[1]
+        result = await execute(serving, code.replace("PORT", str(port)), limited("cpython"))
+        with pytest.raises(BlockingIOError):
+            listening.accept()
+    assert json.loads(result.content[0].text) == ["PermissionError"] * 2
 
 
 async def test_what_an_installation_allows_at_most_is_not_exceeded() -> None:

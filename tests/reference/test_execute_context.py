@@ -172,6 +172,18 @@ async def test_another_token_clears_what_was_set_at_once_until_it_is_set_anew(ho
         assert await call("second", "execute", code=ORDERS) == "id_of_the_second"
 
 
+async def test_a_field_that_only_some_tools_need_is_asked_for_by_those_and_rides_every_call(holding: Serving) -> None:
+    plain, items = (f"return (await call_tool('it.{name}', {{}}))['meta']" for name in ("plain", "items"))
+    async with Client(server(holding, [EXECUTE]), mode="legacy") as client:
+        missing = await fails(client, "execute", code=plain)
+        without = await gives(client, "execute", code=items)
+        await gives(client, "set_active_profile", profile_id="p_1")
+        after = [await gives(client, "execute", code=code) for code in (plain, items)]
+    kind = (missing["error_kind"], missing["error_code"], missing["retryable"])
+    assert (missing["tool"], kind) == ("it.plain", ("precondition_failed", "ACTIVE_PROFILE_REQUIRED", False))
+    assert (without, after) == ("{}", [{"example/profile": "p_1"}] * 2)
+
+
 async def test_nobody_passes_context_by_hand(holding: Serving) -> None:
     code = "await call_tool('it.orders', {'limit': 1, 'identity_id': 'mine'})"
     async with Client(server(holding, [EXECUTE])) as client:

@@ -11,7 +11,7 @@ from paddock.model.limits import MB
 from paddock.server.serving import Serving
 from tests.reference.executing import ENGINES, EXECUTE, SHOP, execute, failure, kind, limited, of_script, serving
 from tests.server.kept import opened
-from tests.tools.upstreams import STATUSES, HostileHttp, hostile_http, hostile_http_server
+from tests.tools.upstreams import STATUSES, HostileHttp, hostile, hostile_http, hostile_http_server
 
 __all__ = ["hostile_http", "hostile_http_server", "serving"]
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -79,6 +79,21 @@ async def test_an_http_error_of_an_upstream_has_its_envelope(
     assert said.get("_meta") == ({"retry_after_seconds": 7.0} if status not in (401, 403) else None)
 
 
+async def test_an_upstream_that_dies_during_a_call_has_its_envelope_and_is_called_again() -> None:
+    code = """
+import json
+try:
+    await call_tool("it.die", {})
+except RuntimeError as error:
+    return {"said": json.loads(str(error)), "after": await call_tool("it.ok", {})}
+"""
+    async with opened(Config(upstreams={"it": hostile()})) as serving:
+        given = (await execute(serving, code)).structured_content
+    assert (given["said"]["tool"], kind(given["said"])) == ("it.die", ("upstream_http", "UPSTREAM_NETWORK", True))
+    assert "ended with exit code 7" in given["said"]["summary"]
+    assert given["after"] == {"result": "ok"}
+
+
 async def test_our_own_rate_limit_has_its_envelope_with_the_seconds_to_wait() -> None:
     code = "await call_tool('shop.orders', {})\nawait call_tool('shop.orders', {})"
     async with opened(Config(upstreams={"shop": {**SHOP, "calls_per_minute": 1}})) as serving:
@@ -100,6 +115,11 @@ async def test_a_script_cannot_call_a_code_tool(serving: Serving, tool: str) -> 
     assert (said["tool"], kind(said)) == (tool, ("tool_not_found", "TOOL_NOT_FOUND", False))
 
 
+async def test_the_refused_modules_are_those_that_reach_out_of_the_script() -> None:
+    web = {"socket", "urllib.request", "http", "requests", "httpx", "aiohttp"}
+    assert set(EXECUTE.refused_modules) == {*web, "subprocess", "ctypes", "multiprocessing"}
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("name", EXECUTE.refused_modules)
 async def test_a_refused_module_is_an_ordinary_import_error(serving: Serving, engine: str, name: str) -> None:
@@ -115,6 +135,14 @@ async def test_a_module_that_there_is_not_is_an_import_error_too(serving: Servin
     caught = "try:\n    import sqlite9\nexcept ImportError as e:\n    said = str(e)\nsaid"
     assert (await execute(serving, caught)).content[0].text == "No module named 'sqlite9'"
     assert failure(await execute(serving, "import sqlite9"))["error_code"] == "SANDBOX_MODULE_BLOCKED"
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+async def test_a_name_that_a_module_does_not_have_is_an_import_error_too(serving: Serving, engine: str) -> None:
+    said = failure(await execute(serving, "import os\nfrom json import nope", limited(engine)))
+    code, summary, received_type, path = of_script(said)
+    assert (code, received_type, path) == ("SANDBOX_MODULE_BLOCKED", "ImportError", "line 2")
+    assert "cannot import name 'nope' from 'json'" in summary
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -165,9 +193,11 @@ async def test_too_much_memory_is_told_as_such(serving: Serving, engine: str) ->
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-async def test_one_call_more_than_allowed_names_the_cap(serving: Serving, engine: str) -> None:
-    code = "for n in range(51):\n    await call_tool('echo', {'value': n})"
-    said = failure(await execute(serving, code, limited(engine)))
+async def test_fifty_calls_may_be_made_and_one_more_names_the_cap(serving: Serving, engine: str) -> None:
+    code = "for n in range({}):\n    last = await call_tool('echo', {{'value': n}})\nlast"
+    result = await execute(serving, code.format(50), limited(engine))
+    assert (result.is_error, result.structured_content) == (False, {"echo": 49})
+    said = failure(await execute(serving, code.format(51), limited(engine)))
     assert kind(said) == ("sandbox_runtime", "CALL_LIMIT_EXCEEDED", False)
     assert "50" in said["summary"]
 

@@ -108,6 +108,9 @@ async def test_it_takes_no_arguments_and_its_answer_fits_its_schema(serving: Ser
     schema = tools["get_session_state"].output_schema
     assert schema is not None
     jsonschema_rs.validate(schema, result.structured_content)
+    reasons = [None, "no_mcp_session", "token_swapped", "bridge_unavailable"]  # the last is reserved: none gives it yet
+    assert schema["properties"]["state_reason"] == {"enum": reasons}
+    assert set(schema["required"]) == set(CLEAN) == set(schema["properties"])
     assert json.loads(wrong.content[0].text)["error_code"] == "SCHEMA_ADDITIONAL_PROPERTIES"  # type: ignore[union-attr]
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -20,12 +22,16 @@ SERVERS = Path(__file__).parent / "servers"
 PLAIN, HOSTILE = str(SERVERS / "plain.py"), str(SERVERS / "hostile.py")
 HOSTILE_HTTP = str(SERVERS / "hostile_http.py")
 SEEING = str(SERVERS / "seeing.py")
+DECLARED = str(SERVERS / "declared.py")
 TOKEN = "tok-4f9c1d77aa"  # noqa: S105  what the hostile ones are given
 
 STATUSES = (
     (401, ("auth_error", "AUTH_AUTHENTICATION", False)),
     (403, ("auth_error", "AUTH_PERMISSION", False)),
+    (400, ("upstream_http", "UPSTREAM_HTTP_400", False)),
     (408, ("upstream_http", "UPSTREAM_HTTP_408", True)),
+    (409, ("upstream_http", "UPSTREAM_HTTP_409", False)),
+    (422, ("upstream_http", "UPSTREAM_HTTP_422", False)),
     (429, ("rate_limited", "UPSTREAM_HTTP_429", True)),
     (500, ("upstream_http", "UPSTREAM_HTTP_500", True)),
     (503, ("upstream_http", "UPSTREAM_HTTP_503", True)),
@@ -63,6 +69,11 @@ def plain(**settings: object) -> dict[str, object]:
 def seeing() -> dict[str, object]:
     """Those of the one that tells what it was given, over stdio."""
     return fork.settings(SEEING, "stdio")
+
+
+def declared(schemas: dict[str, dict[str, Any]]) -> dict[str, object]:
+    """Those of the one that has a tool for each of these schemas of arguments, over stdio."""
+    return fork.settings(DECLARED, json.dumps(schemas))
 
 
 def shop() -> dict[str, object]:

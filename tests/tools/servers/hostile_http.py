@@ -21,6 +21,7 @@ from typing import Any
 
 MEGABYTE = b"x" * 2**20
 JSON, EVENTS = "application/json", "text/event-stream"
+STATUSES = (400, 401, 403, 408, 409, 422, 429, 500, 503)
 RECORD = Path(sys.argv[1]) if len(sys.argv) > 1 else None
 elsewhere = ""
 
@@ -217,7 +218,7 @@ async def listing(asked: Asked) -> None:
     elif "hangs_at_list" in asked.path:
         await hang(asked)
     else:
-        names = [*CALLS, *(f"status_{status}" for status in (401, 403, 408, 429, 500, 503))]
+        names = [*CALLS, *(f"status_{status}" for status in STATUSES)]
         await asked.say(result={"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in names]})
 
 
