@@ -30,9 +30,8 @@ class StoredJournal:
     def __init__(self, writer: Writer, read: Read) -> None:
         self._writer, self._read = writer, read
         self._characters: OrderedDict[str, int] = OrderedDict()  # of answers kept, of the runs that were last heard of
-        self._intended: OrderedDict[tuple[str, int], tuple[Intent, Item]] = (
-            OrderedDict()
-        )  # lately, and perhaps unwritten
+        # Of read-only calls that go on, the latest: what they come to may be written with them.
+        self._intended: OrderedDict[tuple[str, int], tuple[Intent, Item]] = OrderedDict()
 
     async def intend(self, intent: Intent) -> None:
         work, size = intending(intent), len(intent.arguments_json)
