@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -20,8 +21,9 @@ RUN_CHARACTERS = 64 * 1024 * 1024
 """Of all answers of one run; those over it are not kept."""
 LEARNED_CHARACTERS = 64 * 1024
 """A longer answer is not learned from."""
+TOGETHER_CHARACTERS = 256 * 1024
+"""Of read-only calls that are written together."""
 _RUNS = 1000
-_INTENDED, _INTENDED_CHARACTERS = 500, 16 * 1024
 
 
 class StoredJournal:
@@ -30,26 +32,25 @@ class StoredJournal:
     def __init__(self, writer: Writer, read: Read) -> None:
         self._writer, self._read = writer, read
         self._characters: OrderedDict[str, int] = OrderedDict()  # of answers kept, of the runs that were last heard of
-        # Of read-only calls that go on, the latest: what they come to may be written with them.
-        self._intended: OrderedDict[tuple[str, int], tuple[Intent, Item]] = OrderedDict()
+        self._together: tuple[_Together, Item] | None = None
 
     async def intend(self, intent: Intent) -> None:
-        work, size = intending(intent), len(intent.arguments_json)
         if not intent.is_read_only:
-            await self._writer.write(work, synced=True)
+            await self._writer.write(intending(intent), synced=True)
             return
-        item = await self._writer.soon(work, size_bytes=size)
-        if not item.is_taken and size <= _INTENDED_CHARACTERS:
-            self._intended[intent.run_id, intent.number] = intent, item
-            while len(self._intended) > _INTENDED:
-                self._intended.popitem(last=False)
+        if self._together is not None:
+            together, item = self._together
+            if not item.is_taken and together.intend(intent):
+                return
+        together = _Together(max(TOGETHER_CHARACTERS, len(intent.arguments_json)))
+        together.intend(intent)
+        self._together = together, await self._writer.soon(together.write, size_bytes=together.room)
 
     async def conclude(self, outcome: Outcome) -> None:
         answer = outcome.answer_json if self._has_room(outcome) else ""
-        intent, item = self._intended.pop((outcome.run_id, outcome.number), (None, None))
-        if intent is not None and item is not None:
-            size = len(intent.arguments_json) + len(answer)
-            if self._writer.instead_of(item, intending(intent, outcome, answer), size_bytes=size):
+        if self._together is not None:
+            together, item = self._together
+            if not item.is_taken and together.conclude(outcome, answer):
                 return
         await self._writer.soon(concluding(outcome, answer), size_bytes=len(answer))
 
@@ -66,6 +67,43 @@ class StoredJournal:
         while len(self._characters) > _RUNS:
             self._characters.popitem(last=False)
         return fits
+
+
+class _Together:
+    """Read-only calls while they lie in memory: they are written at once, each with what it has come to by then."""
+
+    def __init__(self, room: int) -> None:
+        self.room = room
+        self._left = room
+        self._calls: dict[tuple[str, int], tuple[Intent, Outcome | None, str]] = {}
+        self._is_open = True
+        self._lock = threading.Lock()
+
+    def intend(self, intent: Intent) -> bool:
+        """Take `intent`; False where these are being written, or are too many."""
+        with self._lock:
+            if not self._is_open or len(intent.arguments_json) > self._left:
+                return False
+            self._left -= len(intent.arguments_json)
+            self._calls[intent.run_id, intent.number] = intent, None, ""
+            return True
+
+    def conclude(self, outcome: Outcome, answer: str) -> bool:
+        """Add what one of them came to; False where it is none of them, or as above."""
+        with self._lock:
+            known = self._calls.get((outcome.run_id, outcome.number))
+            if not self._is_open or known is None or len(answer) > self._left:
+                return False
+            self._left -= len(answer)
+            self._calls[outcome.run_id, outcome.number] = known[0], outcome, answer
+            return True
+
+    def write(self, connection: sqlalchemy.Connection) -> None:
+        """In the writer's thread."""
+        with self._lock:
+            self._is_open = False
+        for intent, outcome, answer in self._calls.values():
+            intending(intent, outcome, answer)(connection)
 
 
 def calls_of(connection: sqlalchemy.Connection, run_id: str) -> list[tuple[Intent, Outcome | None]]:
