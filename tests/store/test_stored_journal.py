@@ -9,12 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from paddock.model.errors import StoreError
 from paddock.model.journal import Intent, Journal, Outcome
 from paddock.store import calls as store_calls
 from paddock.store.database import Store
 from paddock.store.journal import MemoryJournal
 from paddock.store.run_records import GOING_ON
 from tests.anomaly.processes import start, wait_until_gone
+from tests.store import empty
 from tests.store.working import held_up
 
 BUY = Intent("r_1", 1, "shop.buy", '{"item": 1}', is_read_only=False, at=5.0)
@@ -172,3 +174,43 @@ async def test_own_runs_are_not_lost_and_neither_are_those_of_another_store_of_t
         assert (await one.runs.mark_lost(), await two.runs.mark_lost()) == ([], [])
     async with Store(path) as again:
         assert await again.runs.mark_lost() == ["r_1"]
+
+
+async def test_read_only_calls_that_lie_in_memory_are_one_piece_of_work(store: Store) -> None:
+    looks = [replace(LOOK, number=number) for number in range(50)]
+    outcomes = [Outcome("r_1", number, "ok", 1.0, f"[{number}]") for number in range(49)]
+    with held_up(store.writer):
+        for look in looks:
+            await store.journal.intend(look)
+        for outcome in outcomes:
+            await store.journal.conclude(outcome)
+        assert store.writer._unwaited == 1
+    assert await store.journal.calls("r_1") == [*zip(looks, outcomes, strict=False), (looks[49], None)]
+
+
+async def test_what_has_no_room_beside_the_others_is_written_all_the_same(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_calls, "TOGETHER_CHARACTERS", 100)
+    looks = [
+        replace(LOOK, number=number, arguments_json=f'"{"x" * size}"') for number, size in enumerate((60, 60, 500))
+    ]
+    outcomes = [Outcome("r_1", number, "ok", 1.0, f'"{"y" * 90}"') for number in range(3)]
+    for look in looks:
+        await store.journal.intend(look)
+    for outcome in outcomes:
+        await store.journal.conclude(outcome)
+    assert await store.journal.calls("r_1") == list(zip(looks, outcomes, strict=True))
+
+
+async def test_a_call_is_not_taken_for_written_where_the_store_is_closed(path: Path) -> None:
+    empty.put(path)
+    store = Store(path)
+    await store.journal.intend(LOOK)
+    await store.close()
+    with pytest.raises(StoreError):
+        await store.journal.intend(replace(LOOK, number=3))
+    with pytest.raises(StoreError):
+        await store.journal.conclude(Outcome("r_1", 2, "ok", 1.0, "[]"))
+    async with Store(path) as again:
+        assert await again.journal.calls("r_1") == [(LOOK, None)]
