@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import re
 import signal
@@ -15,6 +16,7 @@ import pytest
 
 from paddock.model.tools import Hints
 from paddock.tools.call import Result
+from paddock.tools.stdio import Trace, stdio
 from paddock.tools.upstream_errors import CallFailed
 from tests.forks import fork
 from tests.tools.upstreams import Connect, Serve, plain, state
@@ -311,3 +313,27 @@ def is_running(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):
         return False
+
+
+@pytest.mark.parametrize("turns", [1, 4, 9])
+@pytest.mark.parametrize("is_started", [False, True])
+async def test_a_child_that_is_given_up_twice_while_it_starts_or_ends_leaves_nothing(
+    connect: Connect, turns: int, is_started: bool
+) -> None:
+    started = asyncio.Event()
+
+    async def talk() -> None:
+        async with stdio(connect(**plain()).server, Trace()):
+            started.set()
+            await asyncio.Event().wait()
+
+    talking = asyncio.ensure_future(talk())
+    if is_started:
+        await started.wait()
+    for _ in range(2):
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        talking.cancel()
+    await asyncio.wait([talking])
+    assert talking.cancelled()
+    gc.collect()  # what was not closed is told when it is collected, and fails the test

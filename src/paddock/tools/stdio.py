@@ -14,11 +14,11 @@ import signal
 import sys
 from asyncio import StreamReader, StreamWriter
 from asyncio.subprocess import PIPE, Process
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
@@ -27,7 +27,7 @@ from mcp.shared.message import SessionMessage
 
 from paddock.tools.guard import heard
 from paddock.tools.lines import Endless, Lines, message
-from paddock.tools.upstream_errors import network
+from paddock.tools.upstream_errors import CallFailed, network
 
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
@@ -63,7 +63,7 @@ class Trace:
 @asynccontextmanager
 async def stdio(server: Server, trace: Trace) -> AsyncIterator[TransportStreams]:
     """The child's messages in both directions, as the SDK takes a transport."""
-    process = await _started(server)
+    process = await _begun(server, trace)
     incoming, read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     write, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
     async with anyio.create_task_group() as group:
@@ -73,11 +73,41 @@ async def stdio(server: Server, trace: Trace) -> AsyncIterator[TransportStreams]
         try:
             yield read, write
         finally:
-            with anyio.CancelScope(shield=True):  # a child left behind would be nobody's; every wait is bounded
-                await _end(process, trace)
-            for stream in (incoming, read, write, outgoing):
-                stream.close()
-            group.cancel_scope.cancel()
+            try:
+                with anyio.CancelScope(shield=True):  # a child left behind would be nobody's; every wait is bounded
+                    await _undisturbed(_end(process, trace))
+            finally:
+                for stream in (incoming, read, write, outgoing):
+                    stream.close()
+                group.cancel_scope.cancel()
+
+
+async def _begun(server: Server, trace: Trace) -> Process:
+    """The child. Where that is cancelled it is ended first: asyncio would leave pipes of one half started open."""
+    starting = asyncio.ensure_future(_started(server))
+    try:
+        return await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        with anyio.CancelScope(shield=True), suppress(CallFailed):
+            await _undisturbed(_end_started(starting, trace))
+        raise
+
+
+async def _end_started(starting: asyncio.Future[Process], trace: Trace) -> None:
+    await _end(await starting, trace)
+
+
+async def _undisturbed(work: Coroutine[Any, Any, None]) -> None:
+    """Do `work` to its end. Whoever is cancelled meanwhile, once or more often, is so afterwards."""
+    task, was_cancelled = asyncio.ensure_future(work), False
+    while not task.done():
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError:
+            was_cancelled = True
+    if was_cancelled:
+        raise asyncio.CancelledError
+    task.result()
 
 
 async def _started(server: Server) -> Process:
