@@ -37,11 +37,11 @@ class Answering:
 
     async def end(self) -> None:
         """The run is over: end what is under way, but for what is being written down."""
-        for task in self._tasks.difference(self._broker.concluding):
-            if task is not None:
-                task.cancel()
-        if self._tasks:
-            await asyncio.gather(*filter(None, self._tasks), return_exceptions=True)
+        under_way = {task for task in self._tasks if task is not None}
+        for task in under_way.difference(self._broker.concluding):
+            task.cancel()
+        if under_way:
+            await asyncio.gather(*under_way, return_exceptions=True)
 
     async def _answer(self, call: GuestCall) -> None:
         try:

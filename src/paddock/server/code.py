@@ -31,7 +31,6 @@ from paddock.tools.health import CODE_TOOL
 if TYPE_CHECKING:
     from paddock.server.serving import Serving
 
-NATIVE = "native"
 log = logging.getLogger(__name__)
 
 
@@ -51,8 +50,7 @@ def offer(serving: Serving, definition: Definition) -> Offer:
         ),
         _meta={CODE_TOOL: True},
     )
-    # What the reference tools take is said as their own documents say it.
-    return Offer(tool, code.call, code.refused, is_short=definition.face == NATIVE)
+    return Offer(tool, code.call, code.refused, is_short=look.is_short)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,14 +2,15 @@
 
 A raw commit costs little and a commit that reaches the disk costs a lot, so many share one. Each piece of work has a
 savepoint: one that fails undoes itself alone. Work may be called again where its transaction failed as a whole, so it
-does nothing but talk to its connection, and neither commits nor rolls back.
+does nothing but talk to its connection that may not be done twice, and neither commits nor rolls back.
 
 What nobody waits for (`later`) is kept in memory until it is written, through a database that is locked or full for a
 while, up to a bound; beyond that `later` is refused and `soon` waits. Nothing is dropped unless the store is still
 broken when it is closed, and then the log says how much.
 
 What is asked for `soon` lies for a moment first: the thread would take the interpreter from the run that asked, and
-many entries are written together. Whatever somebody waits for takes along all that was asked for before it.
+many entries are written together. Something that comes later may say it too, and be written in its place
+(`instead_of`). Whatever somebody waits for takes along all that was asked for before it.
 """
 
 from __future__ import annotations

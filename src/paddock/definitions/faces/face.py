@@ -46,6 +46,7 @@ class Look:
     input_schema: dict[str, Any]
     output_schema: dict[str, Any] | None = None
     is_read_only: bool = False
+    is_short: bool = False  # lists leave out what goes without saying; a face of another tool says what that one says
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ SPILL_BYTES = 64 * 1024
 def look(definition: Definition, setting: Setting) -> Look:
     """What a caller's model reads, with the limits of this installation."""
     text = _described(definition.description, setting.config, setting.engines)
-    return Look(text, _input_schema(setting.config, setting.engines), _output_schema())
+    return Look(text, _input_schema(setting.config, setting.engines), _output_schema(), is_short=True)
 
 
 def asked(definition: Definition, arguments: Mapping[str, Any], setting: Setting) -> Asked:
