@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from paddock.config import Config, MontyConfig
+from paddock.errors import ConfigError
 from paddock.model.environments import BUILT_IN, EnvironmentConfig, problem
-from paddock.model.errors import ConfigError
 from paddock.model.limits import CAPS, Limits
 
 

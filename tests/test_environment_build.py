@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from paddock.errors import EnvironmentFailed
 from paddock.jail import environment_store as store
 from paddock.jail.environment import Built, Environment, builds
 from paddock.jail.environment_build import build, uv_environment
-from paddock.model.errors import EnvironmentFailed
 from tests.environments import own, sdist
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from paddock.model.errors import BadFile
+from paddock.errors import BadFile
 from paddock.model.files import MAX_NAME_BYTES, File, place
 
 

@@ -7,7 +7,7 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 
-from paddock.model.errors import BadLimit, LimitTooHigh
+from paddock.errors import BadLimit, LimitTooHigh
 from paddock.model.limits import CAPS, NAMES, Limits, resolve
 
 DEFAULT = Limits()

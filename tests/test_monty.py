@@ -18,7 +18,7 @@ from paddock.config import Config, MontyConfig
 from paddock.engines import monty
 from paddock.engines.monty import MontyEngine
 from paddock.engines.monty_drivers import SUSPENSIONS
-from paddock.model.errors import EngineCrashed, EngineUnavailable
+from paddock.errors import EngineCrashed, EngineUnavailable
 from paddock.model.events import Event, ToolCall
 from paddock.model.limits import Limits
 from paddock.model.result import Verdict

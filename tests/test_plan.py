@@ -9,7 +9,7 @@ from typing import Any, Unpack
 import pytest
 
 from paddock.config import Config
-from paddock.model.errors import (
+from paddock.errors import (
     BadInput,
     BadLimit,
     CodeTooLarge,
@@ -20,7 +20,7 @@ from paddock.model.errors import (
 )
 from paddock.model.files import File, PlacedFile
 from paddock.model.limits import Limits
-from paddock.model.request import Options, Request
+from paddock.model.request import Request, RunOptions
 from paddock.model.result import RunError
 from paddock.planning.plan import Plan, make_plan
 
@@ -29,7 +29,7 @@ CYCLE.append(CYCLE)
 
 
 def plan(
-    code: str = "1", engines: tuple[str, ...] = ("monty",), config: Config | None = None, **options: Unpack[Options]
+    code: str = "1", engines: tuple[str, ...] = ("monty",), config: Config | None = None, **options: Unpack[RunOptions]
 ) -> Plan:
     return make_plan(Request(code, **options), config or Config(), engines=engines, tools=("orders", "users"))
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from paddock.model.errors import RequestError
+from paddock.errors import RequestError
 from paddock.model.files import File
 from paddock.model.result import Verdict
 from paddock.run import Paddock

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from paddock.engines.scripted import ScriptedEngine
-from paddock.model.errors import EngineCrashed, RequestError, UnknownEngine
+from paddock.errors import EngineCrashed, RequestError, UnknownEngine
 from paddock.model.events import Answer, Done, EngineEvent, Event, Finished, GuestCall, Output, Progress, ToolCall
 from paddock.model.result import RunError, Verdict
 from paddock.run import Paddock

@@ -10,9 +10,7 @@ TYPE_CHECKING = False  # what `typing` calls so; importing that takes 9 ms, in w
 if TYPE_CHECKING:
     from paddock.config import Config
     from paddock.definitions.prompt import code_execution_prompt
-    from paddock.linting import Finding, lint
-    from paddock.model.artifacts import Artifact, Artifacts
-    from paddock.model.errors import (
+    from paddock.errors import (
         BadArtifact,
         BadDefinition,
         BadFile,
@@ -35,6 +33,8 @@ if TYPE_CHECKING:
         UnknownLanguage,
         UnknownTool,
     )
+    from paddock.linting import Finding, lint
+    from paddock.model.artifacts import Artifact, Artifacts
     from paddock.model.events import Answer, Done, Event, Output, Progress, ToolCall
     from paddock.model.files import File
     from paddock.model.limits import Limits
@@ -50,27 +50,27 @@ _HOMES = {
     "lint": "linting",
     "Artifact": "model.artifacts",
     "Artifacts": "model.artifacts",
-    "BadArtifact": "model.errors",
-    "BadDefinition": "model.errors",
-    "BadFile": "model.errors",
-    "BadInput": "model.errors",
-    "BadLimit": "model.errors",
-    "CodeTooLarge": "model.errors",
-    "ConfigError": "model.errors",
-    "EngineCrashed": "model.errors",
-    "EngineUnavailable": "model.errors",
-    "EnvironmentFailed": "model.errors",
-    "HostError": "model.errors",
-    "JailUnavailable": "model.errors",
-    "LimitTooHigh": "model.errors",
-    "LintUnavailable": "model.errors",
-    "PaddockError": "model.errors",
-    "RequestError": "model.errors",
-    "StoreError": "model.errors",
-    "UnknownEngine": "model.errors",
-    "UnknownEnvironment": "model.errors",
-    "UnknownLanguage": "model.errors",
-    "UnknownTool": "model.errors",
+    "BadArtifact": "errors",
+    "BadDefinition": "errors",
+    "BadFile": "errors",
+    "BadInput": "errors",
+    "BadLimit": "errors",
+    "CodeTooLarge": "errors",
+    "ConfigError": "errors",
+    "EngineCrashed": "errors",
+    "EngineUnavailable": "errors",
+    "EnvironmentFailed": "errors",
+    "HostError": "errors",
+    "JailUnavailable": "errors",
+    "LimitTooHigh": "errors",
+    "LintUnavailable": "errors",
+    "PaddockError": "errors",
+    "RequestError": "errors",
+    "StoreError": "errors",
+    "UnknownEngine": "errors",
+    "UnknownEnvironment": "errors",
+    "UnknownLanguage": "errors",
+    "UnknownTool": "errors",
     "Answer": "model.events",
     "Done": "model.events",
     "Event": "model.events",

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
+from paddock.errors import BadArtifact
 from paddock.model.artifacts import NAME_CHARACTERS, Artifact, mime_type, name_problem
-from paddock.model.errors import BadArtifact
 from paddock.model.words import nearest
 from paddock.store.artifact_texts import PAGE_CHARACTERS, Query
 from paddock.store.artifact_values import Filters, Kept

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from paddock.errors import ConfigError
 from paddock.model.environments import (
     BUILT_IN,
     DEFAULT_ENVIRONMENT,
@@ -19,7 +20,6 @@ from paddock.model.environments import (
     name_problem,
     problem,
 )
-from paddock.model.errors import ConfigError
 from paddock.model.limits import CAPS, Limits
 from paddock.model.words import nearest
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paddock.model.errors import ConfigError, RequestError
+from paddock.errors import ConfigError, RequestError
 from paddock.model.limits import NAMES, Limits, resolve
 from paddock.model.request import ENGINES
 

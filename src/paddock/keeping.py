@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from paddock.errors import PaddockError, RequestError
 from paddock.model.artifacts import (
     ARTIFACT_BYTES,
     READ_BYTES,
@@ -17,7 +18,6 @@ from paddock.model.artifacts import (
     mime_type,
     name_problem,
 )
-from paddock.model.errors import PaddockError, RequestError
 from paddock.model.events import ArtifactAnswer, ArtifactCall
 
 MB = 1024 * 1024

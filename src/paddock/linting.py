@@ -18,7 +18,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import IO, Any
 
-from paddock.model.errors import CodeTooLarge, LintUnavailable, RequestError
+from paddock.errors import CodeTooLarge, LintUnavailable, RequestError
 from paddock.model.request import MODES
 from paddock.planning.plan import BRIDGE_NAMES
 from paddock.planning.python_source import Source, SourceProblem, program_problem, read

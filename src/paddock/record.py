@@ -10,7 +10,7 @@ from collections.abc import Callable
 from paddock.model import envelope
 from paddock.model.artifacts import Artifact
 from paddock.model.events import EngineEvent, Event, Finished, Log, Output
-from paddock.model.request import Belonging
+from paddock.model.request import RunContext
 from paddock.model.result import Call, RunError, RunResult, Usage, Verdict
 from paddock.planning.plan import Plan
 
@@ -35,7 +35,7 @@ def new_run_id() -> str:
 class Record:
     """Gathers events until the run has a verdict."""
 
-    def __init__(self, plan: Plan, within: Belonging | None = None, functions: tuple[str, ...] | None = None) -> None:
+    def __init__(self, plan: Plan, within: RunContext | None = None, functions: tuple[str, ...] | None = None) -> None:
         self._plan = plan
         self._functions = plan.tools if functions is None else functions
         self._within = within
@@ -194,7 +194,7 @@ _LIMITS = {
 }
 
 
-def unfinished(within: Belonging, language: str, verdict: Verdict) -> RunResult:
+def unfinished(within: RunContext, language: str, verdict: Verdict) -> RunResult:
     """What is written down of a run that has no result. What it printed is kept as it came."""
     was_cancelled = verdict is Verdict.CANCELLED
     return RunResult(

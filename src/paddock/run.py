@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, Unpack
 from paddock.answering import Answering
 from paddock.config import Config
 from paddock.engines import registry
+from paddock.errors import ConfigError, EngineUnavailable, RequestError
 from paddock.holding import Held, Watch
 from paddock.keeping import Keeping
-from paddock.model.errors import ConfigError, EngineUnavailable, RequestError
 from paddock.model.events import Answer, Done, Event, Finished, Progress
-from paddock.model.request import Belonging, Options, Request, asked, asked_call
+from paddock.model.request import Request, RunContext, RunOptions, make_request, make_tool_call
 from paddock.model.result import RunError, RunResult, Verdict
 from paddock.planning.plan import Plan, elsewhere, make_plan, may_move
 from paddock.planning.python_source import LONG_PARSE_BYTES
@@ -73,20 +73,20 @@ class Paddock:
         self.moves = 0
         """Runs that were begun on the light engine and had to move: each is a fault of what is thought to fit it."""
 
-    async def run(self, code: str, **options: Unpack[Options]) -> RunResult:
+    async def run(self, code: str, **options: Unpack[RunOptions]) -> RunResult:
         """Run `code` and say how it ended. Raises only for a request that makes no sense, or a fault of the host."""
-        return await self._run(asked(code, options), None)
+        return await self._run(make_request(code, options), None)
 
     async def follow(
-        self, code: str, watch: Watch, *, within: Belonging | None = None, **options: Unpack[Options]
+        self, code: str, watch: Watch, *, within: RunContext | None = None, **options: Unpack[RunOptions]
     ) -> RunResult:
         """`run`, with `watch` told of everything as it happens; it must not block. Without the task of a stream."""
-        return await self._run(asked(code, options), watch, within)
+        return await self._run(make_request(code, options), watch, within)
 
-    async def check(self, code: str, **options: Unpack[Options]) -> RunError | None:
+    async def check(self, code: str, **options: Unpack[RunOptions]) -> RunError | None:
         """What `run` would refuse before the first line: syntax, and with `type_check` types. Nothing runs."""
         self._stay_in_one_loop()
-        request = asked(code, options)
+        request = make_request(code, options)
         scope = await self._toolbox.scope(request.tools, request.code, request.language, request.inputs)
         plan = await self._plan(request, scope)
         record = Record(plan)
@@ -96,11 +96,11 @@ class Paddock:
         return None if problem is None and plan.refusal is None else record.result().error
 
     async def stream(
-        self, code: str, *, within: Belonging | None = None, **options: Unpack[Options]
+        self, code: str, *, within: RunContext | None = None, **options: Unpack[RunOptions]
     ) -> AsyncIterator[Event]:
         """The same run as it happens; the last event is `Done`. Leaving the stream ends the run."""
         events: asyncio.Queue[Event] = asyncio.Queue()
-        running = asyncio.create_task(self._run(asked(code, options), events.put_nowait, within))
+        running = asyncio.create_task(self._run(make_request(code, options), events.put_nowait, within))
         running.add_done_callback(lambda task: events.put_nowait(_END))
         try:
             while (event := await events.get()) is not _END:
@@ -110,7 +110,7 @@ class Paddock:
             running.cancel()
             await asyncio.wait([running])
 
-    def run_sync(self, code: str, **options: Unpack[Options]) -> RunResult:
+    def run_sync(self, code: str, **options: Unpack[RunOptions]) -> RunResult:
         """`run` for code without an event loop. The engines stay warm between calls, until `close`."""
         with self._lock:
             if self._background is None:
@@ -158,7 +158,7 @@ class Paddock:
     ) -> Answer:
         """One call, made as a script would make it. A failed one is an answer too: its value is an error envelope."""
         self._stay_in_one_loop()
-        call = asked_call(name, arguments)
+        call = make_tool_call(name, arguments)
         scope = await self._toolbox.scope_of(name)
         broker = self._broker(scope, 1, new_run_id(), Keeping(self._artifacts), progress)
         answer = await broker.answer(call)
@@ -197,7 +197,7 @@ class Paddock:
         """How each MCP server is, by its name. Nothing is connected for that."""
         return self._toolbox.health()
 
-    async def _run(self, request: Request, watch: Watch | None, within: Belonging | None = None) -> RunResult:
+    async def _run(self, request: Request, watch: Watch | None, within: RunContext | None = None) -> RunResult:
         self._stay_in_one_loop()
         scope = await self._toolbox.scope(request.tools, request.code, request.language, request.inputs)
         if within is not None:
@@ -218,7 +218,7 @@ class Paddock:
         held.release()
         return result
 
-    async def _attempt(self, plan: Plan, scope: Scope, held: Held, within: Belonging | None) -> Record:
+    async def _attempt(self, plan: Plan, scope: Scope, held: Held, within: RunContext | None) -> Record:
         record = Record(plan, within, scope.functions)
         if _is_checked(plan) and (problem := await self._type_problem(plan, scope)) is not None:
             record.add(problem)

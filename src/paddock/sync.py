@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from paddock.model.request import Options
+from paddock.model.request import RunOptions
 from paddock.model.result import RunResult
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ class Background:
         self._thread = threading.Thread(target=self._loop.run_forever, name="paddock", daemon=True)
         self._thread.start()
 
-    def run(self, code: str, options: Options) -> RunResult:
+    def run(self, code: str, options: RunOptions) -> RunResult:
         future = asyncio.run_coroutine_threadsafe(self._paddock.run(code, **options), self._loop)
         try:
             return future.result()

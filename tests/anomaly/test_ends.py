@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from paddock.config import Config, GuestsConfig, JailConfig
+from paddock.errors import EngineCrashed
 from paddock.jail.edges import Edges, Told
 from paddock.jail.guest import Guest
 from paddock.model.environments import EnvironmentConfig
-from paddock.model.errors import EngineCrashed
 from paddock.model.events import Done, Output
 from paddock.model.result import Verdict
 from paddock.run import Paddock

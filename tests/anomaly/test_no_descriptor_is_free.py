@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from paddock.config import Config, GuestsConfig
+from paddock.errors import HostError
 from paddock.jail.walls import cgroup
 from paddock.jail.walls.cgroup import Slots
 from paddock.model.environments import EnvironmentConfig
-from paddock.model.errors import HostError
 from paddock.model.result import Verdict
 from paddock.run import Paddock
 from tests.anomaly.processes import children

@@ -9,7 +9,7 @@ import random
 import pytest
 
 from paddock.config import Config, MontyConfig
-from paddock.model.errors import EngineCrashed
+from paddock.errors import EngineCrashed
 from paddock.model.result import RunResult, Verdict
 from paddock.run import Paddock
 from tests.anomaly.processes import children, wait_until_gone

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from paddock.config import Config, GuestsConfig
+from paddock.errors import HostError
 from paddock.model.environments import EnvironmentConfig
-from paddock.model.errors import HostError
 from paddock.model.result import Verdict
 from paddock.run import Paddock
 from tests.anomaly.test_jail import children

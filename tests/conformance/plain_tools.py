@@ -19,7 +19,7 @@ from mcp_types import (
     Tool,
 )
 
-from paddock.model.errors import RequestError
+from paddock.errors import RequestError
 from paddock.server.caller import Caller
 from paddock.server.offer import Offer
 

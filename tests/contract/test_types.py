@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from paddock.model.errors import RequestError
+from paddock.errors import RequestError
 from paddock.model.result import Verdict
 from tests.contract.conftest import Rig
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from paddock.model.errors import BadInput
+from paddock.errors import BadInput
 from paddock.model.files import File
 from paddock.model.result import Verdict
 from tests.contract.conftest import Rig, Script

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from paddock.engines import registry
-from paddock.model.errors import RequestError
+from paddock.errors import RequestError
 from paddock.model.result import Verdict
 from paddock.run import Paddock
 from tests.differential.comparing import Bench

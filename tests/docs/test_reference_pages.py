@@ -11,11 +11,11 @@ from typing import get_args
 
 import paddock
 from paddock.config import RAW, Config
+from paddock.errors import SURFACES, PaddockError
 from paddock.model.envelope import KINDS
 from paddock.model.environments import BUILT_IN, EnvironmentConfig
-from paddock.model.errors import SURFACES, PaddockError
 from paddock.model.limits import CAPS, Limits
-from paddock.model.request import Options
+from paddock.model.request import RunOptions
 from paddock.model.result import Verdict
 from tests.docs import pages
 
@@ -133,7 +133,7 @@ def test_every_command_and_flag_is_documented_and_no_other() -> None:
 
 def test_every_option_of_a_run_and_every_field_of_its_result_is_documented() -> None:
     library = DOCS / "library.md"
-    assert [code(row[0]) for row in pages.rows(library, "Options of a run")] == list(Options.__annotations__)
+    assert [code(row[0]) for row in pages.rows(library, "RunOptions of a run")] == list(RunOptions.__annotations__)
     shown = paddock.RunResult("r", Verdict.OK, "python", None, None, paddock.Usage(0)).to_dict()
     parts = [
         name for part in (paddock.RunError, paddock.Call, paddock.Usage) for name in (part.__name__, *_names(part))

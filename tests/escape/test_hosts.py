@@ -19,7 +19,7 @@ import pytest
 import pytest_asyncio
 
 from paddock.engines.monty import MontyEngine
-from paddock.model.errors import RequestError
+from paddock.errors import RequestError
 from paddock.model.events import Output
 from paddock.model.result import RunResult, Verdict
 from tests.anomaly.processes import children

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from paddock.engines.javascript import JavaScriptEngine
-from paddock.model.errors import RequestError
+from paddock.errors import RequestError
 from paddock.model.result import Verdict
 from tests.escape.conftest import Rig
 

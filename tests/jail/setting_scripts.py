@@ -14,10 +14,10 @@ from typing import Any
 
 from paddock import Paddock
 from paddock.config import Config, GuestsConfig, JailConfig
+from paddock.errors import JailUnavailable
 from paddock.jail.guest import Guest
 from paddock.jail.jail import Jail
 from paddock.model.environments import EnvironmentConfig
-from paddock.model.errors import JailUnavailable
 from paddock.model.files import File
 
 SCRIPTS = {

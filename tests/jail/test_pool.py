@@ -9,9 +9,9 @@ from contextlib import suppress
 import pytest
 
 from paddock.config import Config, GuestsConfig
+from paddock.errors import JailUnavailable
 from paddock.jail.bounds import Bounds
 from paddock.model.environments import EnvironmentConfig
-from paddock.model.errors import JailUnavailable
 from paddock.model.limits import Limits
 from paddock.run import Paddock
 

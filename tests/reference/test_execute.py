@@ -12,7 +12,7 @@ from mcp import Client
 
 from paddock import Config
 from paddock.definitions.definition import read
-from paddock.model.errors import BadDefinition
+from paddock.errors import BadDefinition
 from paddock.model.limits import MB
 from paddock.server.serving import Serving
 from tests.reference.executing import ENGINES, EXECUTE, connected, execute, failure, kind, limited, serving

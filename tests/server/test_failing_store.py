@@ -11,7 +11,7 @@ from mcp import Client
 
 from paddock import Config
 from paddock.config import StoreConfig
-from paddock.model.errors import StoreError
+from paddock.errors import StoreError
 from paddock.model.principals import LOCAL
 from paddock.server import definitions
 from paddock.server.definitions import Saved

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from paddock.model.errors import BadArtifact, ConfigError, StoreError
+from paddock.errors import BadArtifact, ConfigError, StoreError
 from paddock.store.artifact_records import FAILED_SECONDS, UPLOAD_SECONDS
 from paddock.store.artifact_values import Content, Kept, Room
 from paddock.store.objects import Objects

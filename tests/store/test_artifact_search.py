@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paddock.model.errors import BadArtifact
+from paddock.errors import BadArtifact
 from paddock.store.text import searching
 from paddock.store.text.pattern import compiled
 from paddock.store.text.places import BEGINNING

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from paddock.errors import BadArtifact, StoreError
 from paddock.keeping import Keeping
 from paddock.model.artifacts import ARTIFACT_BYTES, URL, Artifact, Owner
-from paddock.model.errors import BadArtifact, StoreError
 from paddock.model.events import ArtifactAnswer, ArtifactCall
 from paddock.store.artifact_records import READERS_SECONDS
 from paddock.store.artifact_texts import Query

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy
 
-from paddock.model.errors import StoreError
+from paddock.errors import StoreError
 from paddock.store.connecting import connect
 from paddock.store.database import Store
 from paddock.store.run_records import NewRun

@@ -15,7 +15,7 @@ import pytest
 from paddock.cli.keeping import Kept
 from paddock.cli.show import Screen
 from paddock.config import Config, StoreConfig
-from paddock.model.errors import StoreError
+from paddock.errors import StoreError
 from paddock.model.journal import Intent, Outcome
 from paddock.model.result import RunResult, Usage, Verdict
 from paddock.store import spool as module

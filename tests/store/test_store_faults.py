@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from paddock.model.errors import StoreError
+from paddock.errors import StoreError
 from paddock.model.journal import Intent
 from paddock.store.database import Store
 from tests.anomaly.processes import PATIENCE_SECONDS
@@ -122,7 +122,7 @@ STRANGER = 65534
 OTHERS_FILE = """
 import asyncio, os, sys
 from paddock.store.database import Store
-from paddock.model.errors import StoreError
+from paddock.errors import StoreError
 import sqlalchemy, alembic.command, tests.store.working
 if os.getuid() == 0:
     os.setgid({stranger}); os.setuid({stranger})
@@ -143,7 +143,7 @@ async def test_a_file_that_this_user_may_not_write_is_an_error(path: Path) -> No
 
 FILLING = """
 import asyncio, resource, sys
-from paddock.model.errors import StoreError
+from paddock.errors import StoreError
 from paddock.model.journal import Intent
 from paddock.store.database import Store
 

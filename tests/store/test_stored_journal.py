@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from paddock.model.errors import StoreError
+from paddock.errors import StoreError
 from paddock.model.journal import Intent, Journal, Outcome
 from paddock.store import calls as store_calls
 from paddock.store.database import Store

@@ -15,7 +15,7 @@ import pytest
 import sqlalchemy
 from sqlalchemy import event
 
-from paddock.model.errors import BadInput, RequestError
+from paddock.errors import BadInput, RequestError
 from paddock.model.files import File
 from paddock.model.journal import Intent, Outcome
 from paddock.model.limits import Limits

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from paddock.model.errors import RequestError
+from paddock.errors import RequestError
 from paddock.store.database import Store
 from paddock.store.sessions import STATE_BYTES
 

@@ -12,7 +12,7 @@ import pytest
 import sqlalchemy
 from sqlalchemy import event
 
-from paddock.model.errors import StoreError
+from paddock.errors import StoreError
 from paddock.store.connecting import connect
 from paddock.store.database import Store
 from paddock.store.writer import Writer

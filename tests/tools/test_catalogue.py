@@ -6,7 +6,7 @@ from difflib import get_close_matches
 
 import pytest
 
-from paddock.model.errors import UnknownTool
+from paddock.errors import UnknownTool
 from paddock.model.tools import Tool
 from paddock.tools import catalogue
 from paddock.tools.catalogue import Catalogue

@@ -9,10 +9,10 @@ import pytest
 
 from paddock import Config, Paddock
 from paddock.config import GuestsConfig
+from paddock.errors import ConfigError
 from paddock.model.context import Context
 from paddock.model.environments import EnvironmentConfig
-from paddock.model.errors import ConfigError
-from paddock.model.request import Belonging
+from paddock.model.request import RunContext
 from paddock.model.tools import Tool
 from paddock.tools.call import Call
 from paddock.tools.injection import Field, Injected, Injection
@@ -40,14 +40,14 @@ def config(settings: Mapping[str, Any], **more: Any) -> Config:
 
 
 async def gives(paddock: Paddock, code: str, context: Context | None = None, **options: Any) -> Any:
-    within = Belonging("r_test", context=context)
+    within = RunContext("r_test", context=context)
     result = await paddock.follow(code, lambda event: None, within=within, **options)
     assert result.error is None, result.error
     return result.output
 
 
 async def refused(paddock: Paddock, call: str, context: Context | None = None) -> dict[str, Any]:
-    result = await paddock.follow(f"await {call}", lambda event: None, within=Belonging("r_test", context=context))
+    result = await paddock.follow(f"await {call}", lambda event: None, within=RunContext("r_test", context=context))
     assert result.error is not None
     assert result.error.envelope is not None, result.error
     return dict(result.error.envelope)

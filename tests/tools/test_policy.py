@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from paddock.model.errors import ConfigError
+from paddock.errors import ConfigError
 from paddock.model.tools import Hints, Tool
 from paddock.tools.policy import Decision, Policy, Rule, parse, refusal
 

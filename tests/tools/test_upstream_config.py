@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from paddock import Config, Paddock
-from paddock.model.errors import ConfigError
+from paddock.errors import ConfigError
 from paddock.tools.server import Server
 from paddock.tools.upstream_config import parse, parse_tables, read
 

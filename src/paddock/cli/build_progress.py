@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 
 from paddock.cli.show import Screen, safe
-from paddock.model.errors import HostError
+from paddock.errors import HostError
 
 LOG = logging.getLogger("paddock.jail")
 

@@ -31,7 +31,7 @@ def list_(config: ConfigOption = None, as_json: JsonOption = False) -> int:
     from paddock.cli.definitions_text import show_line, show_problem, values_of
     from paddock.cli.show import Screen, to_json
     from paddock.definitions.definition import SHIPPED, shipped
-    from paddock.model.errors import BadDefinition
+    from paddock.errors import BadDefinition
 
     out, own = Screen(sys.stdout), [shipped(name) for name in SHIPPED]
     saved = _asked(_loaded(config), _saved) or []
@@ -113,7 +113,7 @@ def remove(name: NameArgument, config: ConfigOption = None) -> int:
     """Take a definition out of use. Its versions are kept: saved again, it goes on counting."""
     from paddock.cli.show import Screen
     from paddock.definitions.definition import SHIPPED
-    from paddock.model.errors import RequestError
+    from paddock.errors import RequestError
 
     async def removed(store: Store) -> bool:
         from paddock.model.principals import LOCAL
@@ -147,7 +147,7 @@ def _toml(file: str) -> dict[str, Any]:
     import tomllib
     from pathlib import Path
 
-    from paddock.model.errors import BadDefinition
+    from paddock.errors import BadDefinition
 
     shown = "standard input" if file == "-" else file
     try:
@@ -189,7 +189,7 @@ def _unknown(
     name: str, config: Config, versions: list[StoredDefinition] | None = None, version: int | None = None
 ) -> Exception:
     from paddock.definitions.definition import SHIPPED
-    from paddock.model.errors import RequestError
+    from paddock.errors import RequestError
     from paddock.model.words import nearest
 
     if version is not None and versions:

@@ -85,7 +85,7 @@ async def _demo(interrupts: Interrupts) -> int:
 async def _start(console: Console, paddock: Paddock, engine: str) -> bool:
     """Start an engine, and show what must be built for that; whether it can be started on this machine."""
     from paddock.cli.build_progress import first_use
-    from paddock.model.errors import HostError
+    from paddock.errors import HostError
     from paddock.planning.plan import ENGINE_LANGUAGE
 
     begun = time.perf_counter()

@@ -118,7 +118,7 @@ class TriedJail:
 async def _engine(name: str, config: Config, jail: TriedJail) -> EngineReport:
     """Start the engine, run `1 + 1` on it, and measure both."""
     from paddock.engines import registry
-    from paddock.model.errors import PaddockError
+    from paddock.errors import PaddockError
     from paddock.planning.plan import ENGINE_LANGUAGE
 
     report = EngineReport(name, available=False, detail="")
@@ -187,7 +187,7 @@ async def _measure(name: str, language: str, config: Config) -> tuple[float, flo
     from statistics import median
 
     from paddock.engines import registry
-    from paddock.model.errors import EngineCrashed
+    from paddock.errors import EngineCrashed
     from paddock.run import Paddock
 
     registry.load(registry.available()[name])  # what is measured is the worker, not an import
@@ -204,8 +204,8 @@ async def _measure(name: str, language: str, config: Config) -> tuple[float, flo
 
 
 def _lint() -> LintReport:
+    from paddock.errors import LintUnavailable
     from paddock.linting import lint, ruff_binary
-    from paddock.model.errors import LintUnavailable
 
     try:
         lint("1 + 1")

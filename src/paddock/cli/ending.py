@@ -12,7 +12,7 @@ import typer
 
 from paddock.cli.show import Screen, unwritable
 from paddock.cli.signals import Interrupted, die_quietly
-from paddock.model.errors import EngineUnavailable, HostError, PaddockError, surface
+from paddock.errors import EngineUnavailable, HostError, PaddockError, surface
 
 FAULT = 3
 TOO_FEW_FILES = "this process may not open enough files; allow more, for example with `ulimit -n 256`"

@@ -58,9 +58,9 @@ def build(
     """Build an environment now, rather than at its first use. One that is built already is left as it is."""
     from paddock.cli.interrupt import Interrupts
     from paddock.config import Config
+    from paddock.errors import RequestError
     from paddock.jail.environment import configured
     from paddock.model.environments import DEFAULT_ENVIRONMENT
-    from paddock.model.errors import RequestError
 
     if every and name is not None:
         raise RequestError(f"both {name!r} and --all were given; give one of them")
@@ -79,9 +79,9 @@ def remove(
     """Remove every build of an environment that no running Paddock uses. Its next use builds it again."""
     from paddock.cli.show import Screen
     from paddock.config import Config
+    from paddock.errors import RequestError
     from paddock.jail import environment_store as store
     from paddock.jail.environment import configured, unknown
-    from paddock.model.errors import RequestError
 
     settings = Config.load(config)
     known = {*settings.environments, *store.recorded(settings.data_directory)}
@@ -114,7 +114,7 @@ async def _build(environments: list[Environment], config: Config) -> None:
 
 
 def _removed(name: str, removal: Removal, out: Screen) -> int:
-    from paddock.model.errors import EnvironmentFailed
+    from paddock.errors import EnvironmentFailed
 
     if removal.in_use:
         raise EnvironmentFailed(f"environment {name!r} is in use by a running Paddock; end it, then remove again")

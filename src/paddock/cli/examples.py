@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from paddock.cli.source import language_of
-from paddock.model.errors import HostError
+from paddock.errors import HostError
 from paddock.model.files import File
 from paddock.model.limits import MB
 from paddock.model.result import RunResult, Verdict

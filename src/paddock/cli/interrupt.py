@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from paddock.cli.ending import TOO_FEW_FILES
 from paddock.cli.signals import Interrupted, watch
-from paddock.model.errors import HostError
+from paddock.errors import HostError
 
 T = TypeVar("T")
 SPARE_FILES = 20  # what an event loop, a pool of workers and the pipes to two of them open

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from paddock.model.errors import RequestError, StoreError
+from paddock.errors import RequestError, StoreError
 
 if TYPE_CHECKING:
     from paddock.cli.show import Screen
     from paddock.config import Config
-    from paddock.model.request import Belonging
+    from paddock.model.request import RunContext
     from paddock.model.result import RunResult
     from paddock.run import Paddock
     from paddock.store.run_records import NewRun
@@ -38,7 +38,7 @@ class Kept:
         return self._spool
 
     @contextmanager
-    def run(self, paddock: Paddock, code: str, language: str) -> Iterator[Belonging]:
+    def run(self, paddock: Paddock, code: str, language: str) -> Iterator[RunContext]:
         """What the run is part of. One that is left without a result was cancelled, or lost."""
         from asyncio import CancelledError
 
@@ -59,12 +59,12 @@ class Kept:
 
                 self.finish(unfinished(within, language, Verdict(verdict)))
 
-    def _begin(self, paddock: Paddock, code: str, language: str) -> Belonging:
+    def _begin(self, paddock: Paddock, code: str, language: str) -> RunContext:
         from paddock.model.principals import LOCAL
-        from paddock.model.request import Belonging
+        from paddock.model.request import RunContext
         from paddock.record import new_run_id
 
-        within = Belonging(new_run_id())
+        within = RunContext(new_run_id())
         if self._spool is not None:
             from paddock.store.run_records import NewRun
 

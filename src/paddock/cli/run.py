@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from paddock.config import Config
     from paddock.model.events import Progress
     from paddock.model.journal import Journal
-    from paddock.model.request import Options
+    from paddock.model.request import RunOptions
     from paddock.model.result import RunResult
     from paddock.run import Paddock
 
@@ -106,7 +106,7 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
     argv = arguments or []
     if script and code is not None and file is not None:
         argv, file = [file, *argv], None  # as `python -c CODE ARG` has it
-    options: Options = {
+    options: RunOptions = {
         "language": language or language_of(file),
         "engine": engine,
         "inputs": read_inputs(input_ or [], inputs),
@@ -149,7 +149,7 @@ def _traced(config: Config) -> Config:
 
 
 def _full(engine: str | None) -> str:
-    from paddock.model.errors import RequestError
+    from paddock.errors import RequestError
 
     if engine not in {None, "auto", "cpython"}:
         raise RequestError(f"--trace-denied is about the jail of full Python; leave out --engine {engine}")
@@ -157,7 +157,7 @@ def _full(engine: str | None) -> str:
 
 
 def _checked_argv(argv: list[str], *, is_script: bool) -> list[str]:
-    from paddock.model.errors import RequestError
+    from paddock.errors import RequestError
 
     if argv and not is_script:
         raise RequestError(
@@ -166,7 +166,7 @@ def _checked_argv(argv: list[str], *, is_script: bool) -> list[str]:
     return argv
 
 
-def _run(code: str, options: Options, config: Config, opened: Opened, *, as_json: bool) -> int:
+def _run(code: str, options: RunOptions, config: Config, opened: Opened, *, as_json: bool) -> int:
     from paddock.cli.interrupt import Interrupts
     from paddock.cli.keeping import Kept
     from paddock.cli.show import Screen, show_result
@@ -184,7 +184,7 @@ def _run(code: str, options: Options, config: Config, opened: Opened, *, as_json
     return _status(result)
 
 
-async def _quietly(code: str, options: Options, opened: Opened, kept: Kept) -> RunResult:
+async def _quietly(code: str, options: RunOptions, opened: Opened, kept: Kept) -> RunResult:
     from paddock.cli.build_progress import first_use
 
     with first_use():
@@ -196,7 +196,7 @@ async def _quietly(code: str, options: Options, opened: Opened, kept: Kept) -> R
 
 
 async def _live(
-    code: str, options: Options, opened: Opened, kept: Kept, out: Screen, err: Screen, interrupts: Interrupts
+    code: str, options: RunOptions, opened: Opened, kept: Kept, out: Screen, err: Screen, interrupts: Interrupts
 ) -> RunResult:
     """Show the script's output while it runs. Leaving early, for a signal or a reader that has gone, ends the run."""
     from contextlib import AsyncExitStack, aclosing
@@ -261,7 +261,7 @@ def _limits(timeout: float | None, memory: float | None, config: Config) -> dict
 
 def _checked(flag: str, value: float, name: str, unit: int, cap: str, config: Config) -> float:
     """`value` in the limit's own unit; one that is refused is named as the user wrote it."""
-    from paddock.model.errors import RequestError
+    from paddock.errors import RequestError
     from paddock.model.limits import resolve
 
     amount = value * unit

@@ -81,7 +81,7 @@ def show(
 
     found, out = _asked(Config.load(config), found_one), Screen(sys.stdout)
     if found is None:
-        from paddock.model.errors import RequestError
+        from paddock.errors import RequestError
 
         raise RequestError(f"there is no run {run_id!r}: none is stored yet")
     if as_json:
@@ -92,7 +92,7 @@ def show(
 
 
 async def _unknown(store: Store, run_id: str) -> StoredRun:
-    from paddock.model.errors import RequestError
+    from paddock.errors import RequestError
     from paddock.model.words import nearest
     from paddock.store.run_records import EVERYONE
 
@@ -122,7 +122,7 @@ def _asked(config: Config, question: Callable[[Store], Awaitable[T]]) -> T | Non
 
 
 def _check_verdict(verdict: str | None) -> None:
-    from paddock.model.errors import RequestError
+    from paddock.errors import RequestError
     from paddock.model.result import Verdict
     from paddock.model.words import nearest
     from paddock.store.run_records import GOING_ON

@@ -90,7 +90,7 @@ def _named(names: str | None) -> Chosen:
 async def _check_saved(serving: Serving, names: Names) -> None:
     """Whether there is a definition of each name: a slip of the pen is told before anybody connects."""
     from paddock.definitions.definition import SHIPPED
-    from paddock.model.errors import RequestError
+    from paddock.errors import RequestError
     from paddock.model.words import nearest
     from paddock.server.definitions import saved_versions
 
@@ -169,7 +169,7 @@ async def _over_http(serving: Serving, chosen: Chosen, host: str, port: int) -> 
 def _listening(host: str, port: int) -> socket.socket:
     import socket
 
-    from paddock.model.errors import HostError
+    from paddock.errors import HostError
 
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # Only on one that is said to be TCP does asyncio send at once; else an answer waits 40 ms for the client's kernel.

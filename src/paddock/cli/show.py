@@ -8,7 +8,7 @@ import re
 import select
 from typing import Any, TextIO
 
-from paddock.model.errors import HostError
+from paddock.errors import HostError
 from paddock.model.result import RunResult, Verdict
 
 WIDTH = 100

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import IO, Any
 
-from paddock.model.errors import BadFile, BadInput, CodeTooLarge, RequestError
+from paddock.errors import BadFile, BadInput, CodeTooLarge, RequestError
 from paddock.model.files import File
 
 FILE_BYTES = 256 * 1024 * 1024

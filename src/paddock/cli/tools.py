@@ -210,7 +210,7 @@ class _Asked:
         return Interrupts().run(self._do(work))
 
     async def _do(self, work: Callable[[Paddock], Coroutine[Any, Any, T]]) -> T:
-        from paddock.model.errors import ConfigError
+        from paddock.errors import ConfigError
         from paddock.run import Paddock
 
         async with Paddock(self.config, mcp_config=self._mcp_config) as paddock:
@@ -253,7 +253,7 @@ async def _watched(paddock: Paddock, work: Callable[[Callable[[str], None]], Cor
 
 def _named(names: Iterable[str], every: Iterable[Tool], upstreams: Mapping[str, Health]) -> list[Tool]:
     """The tools of these names. `UnknownTool` says what was perhaps meant; or which server could not be asked."""
-    from paddock.model.errors import UnknownTool
+    from paddock.errors import UnknownTool
     from paddock.tools.catalogue import Catalogue, servers_of
     from paddock.tools.prose import one_line
 
@@ -294,7 +294,7 @@ async def _answer(paddock: Paddock, tool: str, arguments: dict[str, Any]) -> Ans
 def _write(path: str, text: str) -> None:
     from pathlib import Path
 
-    from paddock.model.errors import RequestError
+    from paddock.errors import RequestError
 
     try:
         Path(path).write_text(text, encoding="utf-8")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from importlib import resources
 from typing import Any
 
-from paddock.model.errors import BadDefinition
+from paddock.errors import BadDefinition
 from paddock.model.limits import NAMES
 from paddock.model.request import ENGINES, LANGUAGES, MODES
 from paddock.model.words import nearest

@@ -14,7 +14,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from paddock.definitions.definition import Definition
-from paddock.model.errors import RequestError, UnknownTool
+from paddock.errors import RequestError, UnknownTool
 from paddock.model.files import File
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from paddock.definitions.definition import SHIPPED, Definition, read, shipped
+from paddock.errors import BadDefinition, BadInput, BadLimit, CodeTooLarge, LimitTooHigh, UnknownTool
 from paddock.model import limits as limits_of
-from paddock.model.errors import BadDefinition, BadInput, BadLimit, CodeTooLarge, LimitTooHigh, UnknownTool
 from paddock.tools.toolbox import is_pattern
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from paddock.engines.monty_drivers import Driver, Drivers
 from paddock.engines.monty_execution import MontyExecution
 from paddock.engines.monty_prelude import Prelude, prelude
 from paddock.engines.monty_types import Stubs, check_types
-from paddock.model.errors import EngineCrashed, EngineUnavailable
+from paddock.errors import EngineCrashed, EngineUnavailable
 from paddock.model.events import Finished
 from paddock.planning.plan import Plan
 from paddock.planning.python_source import Source, read

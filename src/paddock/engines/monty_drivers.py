@@ -24,7 +24,7 @@ from weakref import WeakSet
 from pydantic_monty import Monty, MontyError, MontySession
 
 from paddock.engines.monty_prelude import Prelude
-from paddock.model.errors import EngineCrashed
+from paddock.errors import EngineCrashed
 from paddock.model.limits import Limits
 
 T = TypeVar("T")

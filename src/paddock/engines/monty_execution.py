@@ -25,7 +25,7 @@ from paddock.engines.monty_drivers import DIED, Driver
 from paddock.engines.monty_files import LazyFiles
 from paddock.engines.monty_floats import Floats
 from paddock.engines.monty_prelude import SECRET, Prelude, guest, may_overlap
-from paddock.model.errors import EngineCrashed
+from paddock.errors import EngineCrashed
 from paddock.model.events import (
     Answer,
     ArtifactAnswer,

@@ -12,11 +12,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Protocol
 
+from paddock.errors import JailUnavailable
 from paddock.jail.walls.cgroup import Slot, Slots, available
 from paddock.jail.walls.cgroup import probe as cgroup_probe
 from paddock.jail.walls.watcher import Watched, Watcher
 from paddock.jail.walls.watcher import probe as watcher_probe
-from paddock.model.errors import JailUnavailable
 from paddock.model.limits import Limits
 
 

@@ -11,9 +11,9 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
+from paddock.errors import EnvironmentFailed
 from paddock.jail.environment import Environment
 from paddock.model.environments import requirement_name
-from paddock.model.errors import EnvironmentFailed
 
 LINES = 200
 SHOWN = 20

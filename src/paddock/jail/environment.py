@@ -17,7 +17,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from paddock.model.errors import UnknownEnvironment
+from paddock.errors import UnknownEnvironment
 from paddock.model.words import nearest
 
 if TYPE_CHECKING:

@@ -14,11 +14,11 @@ from collections.abc import Callable
 from importlib import resources
 from pathlib import Path
 
+from paddock.errors import EnvironmentFailed
 from paddock.jail import environment_store as store
 from paddock.jail.build_command import Stop, failure_text, run_logged
 from paddock.jail.environment import Built, Environment, builds
 from paddock.jail.pip_settings import uv_options, uv_variables
-from paddock.model.errors import EnvironmentFailed
 
 Tell = Callable[[str], None]
 INSTALL_SECONDS = 3600.0

@@ -14,12 +14,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import TypeVar
 
+from paddock.errors import EnvironmentFailed
 from paddock.jail import environment_store as store
 from paddock.jail.build_command import Stop
 from paddock.jail.environment import Built, Environment
 from paddock.jail.environment_build import Tell, build, silent
 from paddock.jail.file_lock import FileLock
-from paddock.model.errors import EnvironmentFailed
 
 T = TypeVar("T")
 ATTEMPTS = 3

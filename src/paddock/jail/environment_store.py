@@ -17,11 +17,11 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
+from paddock.errors import EnvironmentFailed
 from paddock.jail.environment import Built, Environment, builds
 from paddock.jail.file_lock import FileLock
 from paddock.jail.walls import roots
 from paddock.model.environments import name_problem
-from paddock.model.errors import EnvironmentFailed
 
 MANIFEST = "paddock.json"
 

@@ -14,13 +14,13 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import NamedTuple
 
+from paddock.errors import EngineCrashed, JailUnavailable
 from paddock.jail.bounds import Bound
 from paddock.jail.edges import Edges
 from paddock.jail.reaper import BEGIN, END
 from paddock.jail.walls import tracing
 from paddock.jail.wire import PREFIX, Kind
 from paddock.jail.zygote import REPORT
-from paddock.model.errors import EngineCrashed, JailUnavailable
 from paddock.model.limits import Limits
 
 READ_BYTES = 64 * 1024

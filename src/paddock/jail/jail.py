@@ -7,6 +7,7 @@ import logging
 import os
 from typing import TYPE_CHECKING
 
+from paddock.errors import EngineCrashed
 from paddock.jail.bounds import Bounds
 from paddock.jail.environment import configured
 from paddock.jail.environment_lease import Lease, alease
@@ -15,7 +16,6 @@ from paddock.jail.keeper import Keeper
 from paddock.jail.pool import Pool
 from paddock.jail.profiles import Inside
 from paddock.jail.trial import first_that_works, start
-from paddock.model.errors import EngineCrashed
 
 if TYPE_CHECKING:
     from paddock.config import Config, GuestsConfig

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
+from paddock.errors import EngineCrashed, JailUnavailable
 from paddock.jail.bounds import Bound
 from paddock.jail.edges import Edges
 from paddock.jail.guest import Guest
 from paddock.jail.spec import Order, Spec, dismissal
 from paddock.jail.walls.namespaces import Identities, give_identities
-from paddock.model.errors import EngineCrashed, JailUnavailable
 
 START = Path(__file__).with_name("start.py")
 MESSAGE_BYTES = 64 * 1024

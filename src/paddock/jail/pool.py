@@ -11,10 +11,10 @@ import logging
 from collections import deque
 from collections.abc import Awaitable, Callable
 
+from paddock.errors import EngineCrashed, JailUnavailable, PaddockError
 from paddock.jail.bounds import Bounds
 from paddock.jail.guest import Guest
 from paddock.jail.keeper import Keeper
-from paddock.model.errors import EngineCrashed, JailUnavailable, PaddockError
 
 FIRST_UID = 1000
 AT_ONCE = 4

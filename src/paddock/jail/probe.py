@@ -19,12 +19,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from paddock.errors import EngineCrashed, JailUnavailable
 from paddock.jail import profiles, trial
 from paddock.jail.keeper import START
 from paddock.jail.profiles import Inside
 from paddock.jail.walls import advice, cgroup, landlock, seccomp, watcher
 from paddock.jail.walls.tidier import Tidier
-from paddock.model.errors import EngineCrashed, JailUnavailable
 
 if TYPE_CHECKING:
     from paddock.config import Config

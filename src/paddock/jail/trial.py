@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from paddock.errors import JailUnavailable
 from paddock.jail import profiles
 from paddock.jail.bounds import Unbounded
 from paddock.jail.keeper import Keeper
 from paddock.jail.profiles import Inside
 from paddock.jail.walls import advice
 from paddock.jail.walls.uids import FIRST
-from paddock.model.errors import JailUnavailable
 
 if TYPE_CHECKING:
     from paddock.config import Config

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from paddock.model.errors import BadFile
+from paddock.errors import BadFile
 
 ROOT = "/files"
 MAX_NAME_BYTES = 255

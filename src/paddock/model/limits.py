@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from functools import lru_cache
 from typing import Any
 
-from paddock.model.errors import BadLimit, LimitTooHigh
+from paddock.errors import BadLimit, LimitTooHigh
 from paddock.model.words import nearest
 
 MB = 1024 * 1024

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypedDict
 
+from paddock.errors import BadInput, RequestError, UnknownTool
 from paddock.model.artifacts import Artifacts
 from paddock.model.context import Context
-from paddock.model.errors import BadInput, RequestError, UnknownTool
 from paddock.model.events import ToolCall
 from paddock.model.files import File
 from paddock.model.limits import Limits
@@ -20,7 +20,7 @@ ENGINES = ("auto", "monty", "cpython", "quickjs", "node")
 MODES = ("expression", "script")
 
 
-class Options(TypedDict, total=False):
+class RunOptions(TypedDict, total=False):
     """What can be said about a run besides its code; the meaning of each is `Request`'s."""
 
     language: str
@@ -35,9 +35,9 @@ class Options(TypedDict, total=False):
     refused_modules: Iterable[str]
 
 
-def asked(code: str, options: Options) -> Request:
+def make_request(code: str, options: RunOptions) -> Request:
     """The request that `run(code, **options)` makes; an option that there is not is refused, with the nearest one."""
-    known = Options.__annotations__
+    known = RunOptions.__annotations__
     for name in options:
         if name not in known:
             near = nearest(name, known)
@@ -46,7 +46,7 @@ def asked(code: str, options: Options) -> Request:
     return Request(code, **options)
 
 
-def asked_call(tool: object, arguments: object) -> ToolCall:
+def make_tool_call(tool: object, arguments: object) -> ToolCall:
     """The call that `call_tool(tool, arguments)` makes; what cannot be sent is refused."""
     import json
 
@@ -79,7 +79,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Belonging:
+class RunContext:
     """What a run is part of, where a server runs it: under which id, for which session, and whose artifacts it sees."""
 
     run_id: str

@@ -10,8 +10,8 @@ from keyword import iskeyword
 from typing import TYPE_CHECKING, Any, Literal
 from unicodedata import normalize
 
+from paddock.errors import BadInput, CodeTooLarge, RequestError, UnknownEngine, UnknownLanguage
 from paddock.model import limits as limits_of
-from paddock.model.errors import BadInput, CodeTooLarge, RequestError, UnknownEngine, UnknownLanguage
 from paddock.model.events import Finished
 from paddock.model.files import PlacedFile, place
 from paddock.model.limits import Limits

@@ -15,7 +15,7 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from paddock.model.errors import ConfigError
+from paddock.errors import ConfigError
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server

@@ -21,8 +21,8 @@ from mcp_types import (
 )
 
 from paddock import artifact_tools
+from paddock.errors import BadArtifact
 from paddock.model.artifacts import is_text
-from paddock.model.errors import BadArtifact
 from paddock.server.caller import Caller
 from paddock.server.offer import Offer, told
 

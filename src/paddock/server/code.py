@@ -15,8 +15,8 @@ from mcp_types import CallToolResult, Tool, ToolAnnotations
 from paddock.definitions.definition import Definition
 from paddock.definitions.faces.face import Asked, Face, Given, Outcome, Setting, Spilled, face_of
 from paddock.engines import registry
-from paddock.model.errors import HostError, PaddockError, StoreError
-from paddock.model.request import Belonging, Request
+from paddock.errors import HostError, PaddockError, StoreError
+from paddock.model.request import Request, RunContext
 from paddock.model.result import RunResult, Verdict
 from paddock.record import new_run_id, unfinished
 from paddock.server import context, runs
@@ -133,7 +133,7 @@ class _Code:
         stored, artifacts = self._serving.store.runs, self._serving.artifacts.of(run.caller.owner, run.id)
         held = context.of_run(run.caller, run.asked.connections)
         own = context.tools_of(self._serving, run.caller, held) if self._has_session_tools else {}
-        within = Belonging(run.id, artifacts, self._definition.name, run.caller.owner.session, own, held)
+        within = RunContext(run.id, artifacts, self._definition.name, run.caller.owner.session, own, held)
         telling = Telling(run.caller.report, partial(stored.printed, run.id))
         result, verdict, language = None, Verdict.LOST, run.asked.options.get("language", "python")
         try:

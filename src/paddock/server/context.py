@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from mcp_types import CallToolResult, ToolAnnotations
 from mcp_types import Tool as Described
 
+from paddock.errors import RequestError
 from paddock.model import envelope
 from paddock.model.context import Context
-from paddock.model.errors import RequestError
 from paddock.model.tools import Hints, Tool
 from paddock.model.words import nearest
 from paddock.server.caller import Caller, Session

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Literal
 
 from paddock.definitions.saving import saved
-from paddock.model.errors import BadDefinition, StoreError
+from paddock.errors import BadDefinition, StoreError
 from paddock.model.principals import LOCAL
 from paddock.server import code
 from paddock.store.definitions import peek

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from mcp_types import CallToolResult, TextContent, Tool
 
+from paddock.errors import PaddockError
 from paddock.model.artifacts import Artifact
-from paddock.model.errors import PaddockError
 from paddock.server.caller import Caller
 from paddock.server.offer import answer
 

@@ -36,8 +36,8 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from paddock import __version__
 from paddock.definitions.definition import SHIPPED, Definition, shipped
+from paddock.errors import PaddockError, RequestError, surface
 from paddock.model import envelope
-from paddock.model.errors import PaddockError, RequestError, surface
 from paddock.model.principals import LOCAL
 from paddock.model.words import nearest
 from paddock.server import artifacts, code, context, discovery, files, prompts, runs

@@ -18,7 +18,7 @@ from mcp_types import (
 
 from paddock.definitions.faces.inputs import STUBS
 from paddock.definitions.prompt import render, stubs_of
-from paddock.model.errors import RequestError
+from paddock.errors import RequestError
 from paddock.model.words import nearest
 from paddock.server.files import entries
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from mcp_types import CallToolResult, Tool, ToolAnnotations
 
 from paddock.definitions.faces.native import SPILL_BYTES
+from paddock.errors import PaddockError
 from paddock.model import envelope
-from paddock.model.errors import PaddockError
 from paddock.model.result import Verdict
 from paddock.server.caller import Caller
 from paddock.server.fitting import PREVIEW_CHARACTERS

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from paddock.config import Config
-from paddock.model.errors import StoreError
+from paddock.errors import StoreError
 from paddock.model.principals import LOCAL
 from paddock.run import Paddock
 from paddock.server.caller import Caller, Sessions

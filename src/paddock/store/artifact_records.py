@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, and_, delete, func, insert, or_, select, update
 
-from paddock.model.errors import BadArtifact, StoreError
+from paddock.errors import BadArtifact, StoreError
 from paddock.store.artifact_values import Part
 from paddock.store.tables import artifact_objects as objects
 from paddock.store.tables import artifacts

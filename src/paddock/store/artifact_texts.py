@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from paddock.errors import BadArtifact
 from paddock.model.artifacts import looks_like_text
-from paddock.model.errors import BadArtifact
 from paddock.store.text.paging import Page, Pager
 from paddock.store.text.pattern import compiled
 from paddock.store.text.places import MOST_TEXTS, Landmarks, Place, Unit

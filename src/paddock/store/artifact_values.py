@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from paddock.errors import BadArtifact
 from paddock.model.artifacts import Artifact
-from paddock.model.errors import BadArtifact
 
 Content: TypeAlias = bytes | AsyncIterator[bytes]
 

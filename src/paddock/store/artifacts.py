@@ -15,8 +15,8 @@ from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from paddock.errors import BadArtifact, StoreError
 from paddock.model.artifacts import URL, Artifact, Owner
-from paddock.model.errors import BadArtifact, StoreError
 from paddock.store.artifact_texts import Texts
 from paddock.store.artifact_values import Content, Kept, Part, Room
 from paddock.store.objects import Objects

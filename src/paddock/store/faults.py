@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from paddock.model.errors import StoreError
+from paddock.errors import StoreError
 
 _SAID = {
     "SQLITE_BUSY": "is locked by another process; end the one that holds it, and try again",

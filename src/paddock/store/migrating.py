@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from paddock.model.errors import StoreError
+from paddock.errors import StoreError
 
 if TYPE_CHECKING:
     import sqlalchemy

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from paddock.model.errors import ConfigError, StoreError
+from paddock.errors import ConfigError, StoreError
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore

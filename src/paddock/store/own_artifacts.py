@@ -10,8 +10,8 @@ from contextlib import suppress
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from paddock.errors import BadArtifact
 from paddock.model.artifacts import ARTIFACT_BYTES, NAME_CHARACTERS, Artifact, Owner, name_problem
-from paddock.model.errors import BadArtifact
 from paddock.store.artifact_texts import Query
 from paddock.store.artifact_values import Content, Filters, Kept, Listing, Part
 

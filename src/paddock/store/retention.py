@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from paddock.model.errors import StoreError
+from paddock.errors import StoreError
 
 if TYPE_CHECKING:
     import sqlalchemy

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from paddock.model.errors import BadInput
+from paddock.errors import BadInput
 
 if TYPE_CHECKING:
     from paddock.model.journal import Intent, Outcome

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from paddock.model.errors import RequestError
+from paddock.errors import RequestError
 from paddock.store.calls import calls_of, stored_text
 from paddock.store.run_records import (
     EVERYONE,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from paddock.model.errors import RequestError
+from paddock.errors import RequestError
 from paddock.store.calls import stored_text
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from paddock.model.errors import StoreError
+from paddock.errors import StoreError
 from paddock.store.run_records import NewRun
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from paddock.model.errors import StoreError
+from paddock.errors import StoreError
 from paddock.store.calls import ANSWER_CHARACTERS
 from paddock.store.journal import MemoryJournal
 

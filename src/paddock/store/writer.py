@@ -26,7 +26,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from paddock.model.errors import StoreError
+from paddock.errors import StoreError
 from paddock.store.connecting import driver
 from paddock.store.faults import is_of_a_database, spoils_all, store_error
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from heapq import nsmallest
 from typing import TYPE_CHECKING
 
-from paddock.model.errors import UnknownTool
+from paddock.errors import UnknownTool
 from paddock.model.tools import Tool
 from paddock.tools import identifiers
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from keyword import iskeyword
 from typing import Any, get_type_hints
 
-from paddock.model.errors import UnknownTool
+from paddock.errors import UnknownTool
 from paddock.model.tools import Hints, Tool
 from paddock.planning.plan import BRIDGE_NAMES
 from paddock.tools.threads import in_thread

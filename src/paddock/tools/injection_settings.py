@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from typing import Any
 
-from paddock.model.errors import ConfigError
+from paddock.errors import ConfigError
 from paddock.model.words import nearest
 from paddock.tools.credentials import forms, header_secrets, is_secret
 from paddock.tools.injection import EVERY_SERVER, Connection, Field, Injection

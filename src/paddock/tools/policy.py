@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from fnmatch import translate
 from typing import Any
 
+from paddock.errors import ConfigError
 from paddock.model.envelope import denied
-from paddock.model.errors import ConfigError
 from paddock.model.tools import Hints, Tool
 from paddock.model.words import nearest
 

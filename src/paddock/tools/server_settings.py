@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from paddock.model.errors import ConfigError
+from paddock.errors import ConfigError
 from paddock.model.words import nearest
 from paddock.tools.credentials import forms, header_secrets, is_secret, url_secrets
 from paddock.tools.server import Server, Transport

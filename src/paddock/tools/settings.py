@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from paddock.model.errors import ConfigError
+from paddock.errors import ConfigError
 from paddock.tools.broker import Rules
 from paddock.tools.functions import FunctionTool
 from paddock.tools.toolbox import Toolbox

@@ -11,8 +11,8 @@ from fnmatch import fnmatchcase
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from paddock.errors import RequestError, UnknownLanguage, UnknownTool
 from paddock.model.context import Context
-from paddock.model.errors import RequestError, UnknownLanguage, UnknownTool
 from paddock.model.events import Answer, Progress
 from paddock.model.tools import OwnTool, Tool
 from paddock.model.words import nearest

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from paddock.model.errors import ConfigError
+from paddock.errors import ConfigError
 from paddock.model.words import nearest
 from paddock.tools import json_comments
 from paddock.tools.server import Server

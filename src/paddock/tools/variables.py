@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from paddock.model.errors import ConfigError
+from paddock.errors import ConfigError
 from paddock.model.words import nearest
 from paddock.tools.credentials import is_secret
 

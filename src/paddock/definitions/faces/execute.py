@@ -10,8 +10,8 @@ from typing import Any
 from paddock.definitions.definition import Definition
 from paddock.definitions.faces.face import Asked, Given, Look, Outcome, Setting
 from paddock.definitions.limits import all_limits_of, limits_of
+from paddock.errors import PaddockError
 from paddock.model import envelope
-from paddock.model.errors import PaddockError
 from paddock.model.limits import MB
 from paddock.model.nesting import is_deeper
 from paddock.model.result import RunError, RunResult, Verdict

@@ -13,9 +13,9 @@ from typing import Any, Literal, Protocol, cast
 
 from paddock.config import Config
 from paddock.definitions.definition import Definition
+from paddock.errors import PaddockError
 from paddock.model.artifacts import Artifact
-from paddock.model.errors import PaddockError
-from paddock.model.request import Options
+from paddock.model.request import RunOptions
 from paddock.model.result import RunResult
 
 FACES = {
@@ -54,7 +54,7 @@ class Asked:
     """What is to be done."""
 
     code: str
-    options: Options
+    options: RunOptions
     act: Literal["run", "lint"] = "run"
     is_detached: bool = False  # the caller asks for the result later
     idempotency_key: str | None = None

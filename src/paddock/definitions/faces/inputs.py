@@ -8,9 +8,9 @@ from typing import Any
 from paddock.definitions.definition import Definition
 from paddock.definitions.faces.face import Asked, Given, Look, Outcome, Setting
 from paddock.definitions.limits import limits_of
-from paddock.model.errors import PaddockError, RequestError
+from paddock.errors import PaddockError, RequestError
 from paddock.model.limits import MB
-from paddock.model.request import Options
+from paddock.model.request import RunOptions
 from paddock.model.result import RunError, RunResult, Verdict
 
 STUBS = "paddock://stubs/"
@@ -33,7 +33,7 @@ def look(definition: Definition, setting: Setting) -> Look:
 
 def asked(definition: Definition, arguments: Mapping[str, Any], setting: Setting) -> Asked:
     """The caller's code or the definition's own, with the caller's inputs over the definition's, key by key."""
-    options: Options = {
+    options: RunOptions = {
         "language": "python",
         "engine": definition.engine,
         "inputs": {**definition.inputs, **arguments.get("inputs", {})},

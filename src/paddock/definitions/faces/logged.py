@@ -9,10 +9,10 @@ from typing import Any, cast
 from paddock.definitions.definition import Definition
 from paddock.definitions.faces.face import Asked, Given, Look, Outcome, Setting
 from paddock.definitions.limits import all_limits_of
+from paddock.errors import CodeTooLarge, PaddockError
 from paddock.model.artifacts import Artifact
-from paddock.model.errors import CodeTooLarge, PaddockError
 from paddock.model.limits import MB, Limits
-from paddock.model.request import Options
+from paddock.model.request import RunOptions
 from paddock.model.result import RunError, Verdict
 
 LEAST_SECONDS = 1.0
@@ -52,7 +52,7 @@ def asked(definition: Definition, arguments: Mapping[str, Any], setting: Setting
     limits = all_limits_of(definition, setting.config)
     if "timeout" in arguments:
         limits = replace(limits, wall_seconds=arguments["timeout"] / 1000)
-    options: Options = {"language": "javascript", "engine": definition.engine, "limits": limits}
+    options: RunOptions = {"language": "javascript", "engine": definition.engine, "limits": limits}
     return Asked(code, options, connections=arguments.get("connectionSelections", {}))
 
 

@@ -10,9 +10,9 @@ from paddock.definitions.definition import Definition
 from paddock.definitions.faces.face import Asked, Given, Look, Outcome, Setting
 from paddock.definitions.faces.packages import listed
 from paddock.definitions.limits import all_limits_of
-from paddock.model.errors import CodeTooLarge, EngineCrashed, EngineUnavailable, EnvironmentFailed, PaddockError
+from paddock.errors import CodeTooLarge, EngineCrashed, EngineUnavailable, EnvironmentFailed, PaddockError
 from paddock.model.limits import MB, Limits
-from paddock.model.request import Options
+from paddock.model.request import RunOptions
 from paddock.model.result import RunResult, Verdict
 
 LANGUAGES: Mapping[str, tuple[str, str]] = {"python": ("python", "cpython"), "node": ("javascript", "node")}
@@ -49,7 +49,7 @@ def asked(definition: Definition, arguments: Mapping[str, Any], setting: Setting
     """A program of its own, without tools or files."""
     language, engine = LANGUAGES[arguments["language"]]
     limits = all_limits_of(definition, setting.config)
-    options: Options = {
+    options: RunOptions = {
         "language": language,
         "engine": engine,
         "mode": definition.mode,

@@ -11,10 +11,10 @@ from typing import Any
 from paddock.config import Config
 from paddock.definitions.definition import Definition
 from paddock.definitions.faces.face import Asked, Given, Look, Outcome, Setting
-from paddock.model.errors import BadFile, PaddockError
+from paddock.errors import BadFile, PaddockError
 from paddock.model.files import File
 from paddock.model.limits import MB
-from paddock.model.request import LANGUAGES, Options
+from paddock.model.request import LANGUAGES, RunOptions
 from paddock.model.result import Verdict
 from paddock.planning.plan import ENGINE_LANGUAGE
 
@@ -131,9 +131,9 @@ def _output_schema() -> dict[str, Any]:
     return {"type": "object", "properties": shown, "required": ["run_id", "verdict"]}
 
 
-def _options(arguments: Mapping[str, Any]) -> Options:
+def _options(arguments: Mapping[str, Any]) -> RunOptions:
     """What is asked for besides the code, by arguments that fit the schema."""
-    asked: Options = {"files": [_file(each) for each in arguments.get("files", ())]}
+    asked: RunOptions = {"files": [_file(each) for each in arguments.get("files", ())]}
     if "language" in arguments:
         asked["language"] = arguments["language"]
     if "inputs" in arguments:

@@ -12,10 +12,10 @@ from paddock.definitions.definition import Definition
 from paddock.definitions.faces.face import Asked, Given, Look, Outcome, Setting
 from paddock.definitions.faces.packages import listed
 from paddock.definitions.limits import all_limits_of
+from paddock.errors import PaddockError
 from paddock.linting import Finding
-from paddock.model.errors import PaddockError
 from paddock.model.limits import MB, Limits
-from paddock.model.request import Options
+from paddock.model.request import RunOptions
 from paddock.model.result import RunResult, Verdict
 
 CLEAN = "No issues found!"
@@ -52,7 +52,7 @@ def look(definition: Definition, setting: Setting) -> Look:
 def asked(definition: Definition, arguments: Mapping[str, Any], setting: Setting) -> Asked:
     """A program of its own, without tools or files; or its mistakes."""
     limits = all_limits_of(definition, setting.config)
-    options: Options = {
+    options: RunOptions = {
         "language": definition.language or "python",
         "engine": definition.engine,
         "mode": definition.mode,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from paddock.model.errors import BadArtifact
+from paddock.errors import BadArtifact
 
 MOST_CHARACTERS = 1000
 MEMORY_BYTES = 8 * 1024 * 1024
