@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from paddock.model.result import Call, RunError, RunResult, Usage, Verdict
     from paddock.model.tools import Hints, Tool
     from paddock.run import Paddock
-    from paddock.tools.health import Health
+    from paddock.tools.upstream import Health
 
 _HOMES = {
     "Config": "config",

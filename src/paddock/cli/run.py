@@ -233,7 +233,7 @@ async def _live(
 
 def progress_text(progress: Progress) -> str:
     """How far a script, or a tool, says that it is."""
-    from paddock.tools.prose import one_line
+    from paddock.tools.sanitize import one_line
 
     total = "" if progress.total is None else f"/{progress.total:g}"
     return f"{progress.done:g}{total} {one_line(progress.message)}".rstrip()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from paddock.model.events import Answer
     from paddock.model.tools import Tool
     from paddock.run import Paddock
-    from paddock.tools.health import Health
+    from paddock.tools.upstream import Health
 
 T = TypeVar("T")
 Detail = Literal["brief", "detailed", "full"]
@@ -255,7 +255,7 @@ def _named(names: Iterable[str], every: Iterable[Tool], upstreams: Mapping[str, 
     """The tools of these names. `UnknownTool` says what was perhaps meant; or which server could not be asked."""
     from paddock.errors import UnknownTool
     from paddock.tools.catalogue import Catalogue, servers_of
-    from paddock.tools.prose import one_line
+    from paddock.tools.sanitize import one_line
 
     catalogue, found = Catalogue(every, servers=upstreams), []
     for name in names:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from paddock.cli.show import WIDTH, Screen, to_json
 from paddock.model.tools import Tool
-from paddock.tools import describing
-from paddock.tools.prose import first_sentence, lines, one_line
+from paddock.tools import describe
+from paddock.tools.sanitize import first_sentence, lines, one_line
 from paddock.tools.stubs import stubs
 
 if TYPE_CHECKING:
-    from paddock.tools.health import Health
     from paddock.tools.policy import Decision
+    from paddock.tools.upstream import Health
 
 NAME_WIDTH = 40
 _HINTS = {
@@ -67,8 +67,8 @@ def warn(err: Screen, upstreams: Mapping[str, Health], patience_seconds: float) 
 def found_text(tools: Sequence[Tool], every: Sequence[Tool], detail: str) -> str:
     """What a model that searches is given to read."""
     if detail == "brief":
-        return describing.brief(tools)
-    return (describing.detailed if detail == "detailed" else describing.full)(tools, among=every)
+        return describe.brief(tools)
+    return (describe.detailed if detail == "detailed" else describe.full)(tools, among=every)
 
 
 def tool_values(tool: Tool, every: Sequence[Tool], detail: str) -> dict[str, Any]:
@@ -162,4 +162,4 @@ def _stub(tool: Tool, every: Sequence[Tool]) -> str:
 
 
 def _name(tool: Tool) -> str:
-    return one_line(tool.full_name, describing.NAME_CHARACTERS)
+    return one_line(tool.full_name, describe.NAME_CHARACTERS)

@@ -26,7 +26,7 @@ from paddock.server.fitting import PREVIEW_CHARACTERS
 from paddock.server.offer import Offer, answer, failed, told
 from paddock.server.telling import Telling
 from paddock.store.run_records import GOING_ON, NewRun, fingerprint
-from paddock.tools.health import CODE_TOOL
+from paddock.tools.upstream import CODE_TOOL
 
 if TYPE_CHECKING:
     from paddock.server.serving import Serving

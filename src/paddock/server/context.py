@@ -20,8 +20,7 @@ from paddock.model.tools import Hints, Tool
 from paddock.model.words import nearest
 from paddock.server.caller import Caller, Session
 from paddock.server.offer import Offer, failed, told
-from paddock.tools.injection import EVERY_SERVER, Connection, Field, Injection
-from paddock.tools.injection_settings import HEADER_VALUE, TEXT_CHARACTERS
+from paddock.tools.context import EVERY_SERVER, HEADER_VALUE, TEXT_CHARACTERS, Connection, Field, Injection
 
 if TYPE_CHECKING:
     from paddock.server.serving import Serving

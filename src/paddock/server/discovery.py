@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from mcp_types import CallToolResult, Tool, ToolAnnotations
 
 from paddock.model import envelope
-from paddock.model.envelope_contract import contract
+from paddock.model.envelope import contract
 from paddock.server.caller import Caller
 from paddock.server.offer import Offer, answer, failed, told
-from paddock.tools import describing
+from paddock.tools import describe
 from paddock.tools.catalogue import Catalogue
-from paddock.tools.prose import inline, one_line
+from paddock.tools.sanitize import inline, one_line
 
 if TYPE_CHECKING:
     from paddock.model import tools
@@ -89,7 +89,7 @@ class _Discovery:
         if len(missing) == len(found):
             hints = [hint for name in missing for hint in catalogue.hints(name)]
             summary = f"There is no tool {_listed(missing)}."
-            return failed(envelope.envelope("tool_not_found", missing[0], summary, "TOOL_NOT_FOUND", hints=hints))
+            return failed(envelope.tool_not_found(missing[0], summary, hints=hints))
         there = [tool for tool in found.values() if tool is not None]
         text = await _described(there, every, arguments.get("detail", "detailed"))
         for name in missing:
@@ -99,7 +99,7 @@ class _Discovery:
     async def tags(self, caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
         every = await self._serving.paddock.tools()
         is_full = arguments.get("detail") == "full"
-        return answer(self._with_absent(await asyncio.to_thread(describing.overview, every, with_names=is_full)))
+        return answer(self._with_absent(await asyncio.to_thread(describe.overview, every, with_names=is_full)))
 
     def _with_absent(self, text: str) -> str:
         """What is told, and which servers are missing from it."""
@@ -115,13 +115,13 @@ async def _contract(caller: Caller, arguments: dict[str, Any]) -> CallToolResult
 async def _described(found: Sequence[tools.Tool], every: Sequence[tools.Tool], detail: str) -> str:
     """In a thread: the schemas of many servers take a while to read."""
     if detail == "brief":
-        return describing.brief(found)
-    describe = describing.detailed if detail == "detailed" else describing.full
-    return await asyncio.to_thread(describe, found, among=every) if found else ""
+        return describe.brief(found)
+    write = describe.detailed if detail == "detailed" else describe.full
+    return await asyncio.to_thread(write, found, among=every) if found else ""
 
 
 def _listed(names: Sequence[str]) -> str:
-    return ", ".join(f"'{inline(one_line(name, describing.NAME_CHARACTERS))}'" for name in names)
+    return ", ".join(f"'{inline(one_line(name, describe.NAME_CHARACTERS))}'" for name in names)
 
 
 def _tool(name: str, title: str, description: str, properties: dict[str, Any], required: list[str]) -> Tool:

@@ -182,9 +182,7 @@ class _Offered:
             await self._serving.note(caller)
             return await fitted(self._serving, caller, offer.tool, given)
         except RequestError as refused:
-            return offer.refused(
-                envelope.envelope("mcp_input_validation", asked.name, str(refused), "INPUT_VALIDATION_FAILED")
-            )
+            return offer.refused(envelope.invalid_arguments(asked.name, str(refused)))
         except PaddockError as fault:
             log.warning("%s: %s", type(fault).__name__, fault)
             return failed(envelope.internal_error(asked.name, f"{type(fault).__name__}: {fault}"))
@@ -255,7 +253,7 @@ def _unknown(name: str, offers: Mapping[str, Offer]) -> dict[str, Any]:
     near = nearest(name, offers)
     hints = [f"Did you mean '{near}'?"] if near else []
     summary = f"There is no tool '{name[:100]}'; there are: {', '.join(offers)}."
-    return envelope.envelope("tool_not_found", name[:100], summary, "TOOL_NOT_FOUND", hints=hints)
+    return envelope.tool_not_found(name[:100], summary, hints=hints)
 
 
 def _companions(serving: Serving, wanted: Collection[str]) -> list[Offer]:

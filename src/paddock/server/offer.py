@@ -12,7 +12,7 @@ from mcp_types import CallToolResult, ContentBlock, ResourceLink, TextContent, T
 
 from paddock.model.artifacts import Artifact
 from paddock.server.caller import Caller
-from paddock.tools.schema import Validator, compiled
+from paddock.tools.schema import Validator, compile_schema
 
 Call = Callable[[Caller, dict[str, Any]], Awaitable[CallToolResult]]
 
@@ -57,7 +57,7 @@ class Offer:
 
     @cached_property
     def check(self) -> Validator:
-        return compiled(self.tool.input_schema)
+        return compile_schema(self.tool.input_schema)
 
     @cached_property
     def listed(self) -> Tool:

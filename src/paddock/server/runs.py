@@ -115,4 +115,4 @@ async def _spilled(serving: Serving, caller: Caller, run_id: str, value: Any) ->
 def _unknown(tool: str, run_id: str) -> CallToolResult:
     summary = f"There is no run '{run_id[:100]}'."
     hints = ["Give the run_id that a call with detach answered; results are kept for a limited time."]
-    return failed(envelope.envelope("mcp_input_validation", tool, summary, "INPUT_VALIDATION_FAILED", hints=hints))
+    return failed(envelope.invalid_arguments(tool, summary, hints=hints))
