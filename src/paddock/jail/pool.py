@@ -63,6 +63,10 @@ class Pool:
         self._filling: asyncio.TimerHandle | None = None
         self._closed = False
 
+    async def start(self) -> None:
+        """Start the zygote if none runs."""
+        await self._running()
+
     async def take(self) -> Guest:
         """A guest that waits for a script. It must be given back, whatever became of it."""
         await self._room.acquire()
