@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from paddock.engines.scripted import ScriptedEngine
 from paddock.errors import EngineCrashed, RequestError, UnknownEngine
 from paddock.model.events import Answer, Done, EngineEvent, Event, Finished, GuestCall, Output, Progress, ToolCall
 from paddock.model.journal import Outcome
 from paddock.model.result import RunError, Verdict
 from paddock.run import Paddock
 from paddock.store.journal import MemoryJournal
+from tests.scripted_engine import ScriptedEngine
 
 OK = Finished(Verdict.OK, "1")
 

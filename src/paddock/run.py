@@ -152,7 +152,7 @@ class Paddock:
         return found[1]
 
     async def tools(self, *, servers: Iterable[str] = ()) -> tuple[Tool, ...]:
-        """The tools that scripts may call now: all, or those of the named servers. Servers that do not answer are left out."""
+        """The tools that scripts may call now: all, or those of the named servers that answer."""
         self._stay_in_one_loop()
         return tuple(await self._toolbox.catalogue(servers))
 
@@ -244,14 +244,15 @@ class Paddock:
         """One attempt at a run, from its engine to its end."""
         events = events or _Events(None)
         record = RunRecord(plan, context, scope.functions)
-        if plan.engine is None:
+        engine_name = plan.engine
+        if engine_name is None:
             return record
         if not plan.outline and (scope.is_pending or _is_checked(plan)):
             if (problem := await self._prepare(plan, scope, None)) is not None:
                 record.add(problem)
                 return record
             plan = replace(plan, tools=tuple(scope.links))
-        engine = self._engines.get(plan.engine)
+        engine = self._engines.get(engine_name)
         seconds = plan.limits.wall_seconds + engine.grace_seconds
         artifacts = RunArtifacts((context and context.artifacts) or self._artifacts, events.publish)
         broker = self._broker(scope, plan.limits.calls, record.run_id, artifacts, events.publish, seconds)

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from paddock.engines.scripted import ScriptedEngine
 from paddock.jail.environment import Built
 from paddock.model.events import Finished, Output
 from paddock.model.result import Verdict
 from paddock.run import Paddock
 from tests.bare import BARE
 from tests.differential.folder import USAGE, compare, main
+from tests.scripted_engine import ScriptedEngine
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = {

@@ -22,7 +22,7 @@ def config(**settings: float | int) -> Config:
 
 
 def waiting(paddock: Paddock) -> list[int]:
-    return [guest.pid for guest in paddock._engines["cpython"]._jail._pool._waiting]  # type: ignore[attr-defined]
+    return [guest.pid for guest in paddock._engines.get("cpython")._jail._pool._waiting]  # type: ignore[attr-defined]
 
 
 async def until(condition: Callable[[], object]) -> None:

@@ -192,15 +192,6 @@ async def test_a_script_is_checked_against_its_tools_before_it_runs(paddock: Pad
     assert (result.error.type, result.error.line, result.calls) == ("TypingError", line, ())
 
 
-async def test_what_a_tool_gives_is_learnt_from_what_it_gave() -> None:
-    async with Paddock(config()) as paddock:
-        await paddock.run("await echo({'text': '{\"price\": 5}'})")
-        scope = await paddock._toolbox.scope(["echo", "add"], "")
-        assert "price: int" in (await scope.stubs(paddock._journal))(())
-        right = "(await echo({'text': '{\"price\": 6}'}))['price'] + 1"
-        assert (await paddock.run(right, type_check=True)).output == 7
-
-
 async def test_a_server_that_runs_code_is_not_callable(tmp_path: Path) -> None:
     program = tmp_path / "code.py"
     program.write_text(

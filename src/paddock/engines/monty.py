@@ -64,6 +64,8 @@ class MontyEngine:
                     self._open.discard(execution)
                 drivers.give_back(driver, plan.limits, wanted)
 
+    async def start(self) -> None: ...
+
     async def check_types(self, plan: Plan, stubs: Stubs | None = None) -> Finished | None:
         """What is wrong with the script by its types, whatever Python engine it is for; None where nothing is.
 

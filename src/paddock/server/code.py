@@ -137,7 +137,7 @@ class _Code:
         telling = Telling(run.caller.report, partial(stored.printed, run.id))
         result, verdict, language = None, Verdict.LOST, run.asked.options.get("language", "python")
         try:
-            result = await self._serving.paddock.follow(run.asked.code, telling, within=within, **run.asked.options)
+            result = await self._serving.paddock.follow(run.asked.code, telling, context=within, **run.asked.options)
             await telling.told()
         except asyncio.CancelledError:
             verdict = Verdict.CANCELLED

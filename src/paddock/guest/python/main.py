@@ -86,7 +86,7 @@ def _serve(control: socket.socket, hurry: bool) -> NoReturn:
 
 
 def _run(received: job.Job, names: dict[str, Any], data_bytes: int | None, control: socket.socket) -> Outcome:
-    """Apply the limits, compile, say STARTED, run. Hostile source is parsed here, on the run's clock, and nowhere else."""
+    """Apply the limits, compile, send STARTED, run. Hostile source is parsed here, on the run's clock."""
     start = received.start
     if start.get("seed") is not None:
         space.seed(start["seed"])
