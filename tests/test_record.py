@@ -242,12 +242,6 @@ def test_a_run_without_an_end_was_lost() -> None:
     assert record().result().verdict is Verdict.LOST
 
 
-def test_an_engine_may_say_why_its_words_are_not_cpythons() -> None:
-    one = RunRecord(plan(engine_reason="asked for"))
-    one.add(Finished(Verdict.RAISED, error_type="X", note="not CPython's words"))
-    assert one.result().engine_reason == "not CPython's words"
-
-
 @pytest.mark.parametrize(
     ("kind", "error_type", "was_denied", "verdict"),
     [

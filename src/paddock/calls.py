@@ -131,7 +131,7 @@ class RunArtifacts:
 
     def _problem(self, call: ArtifactCall) -> str | None:
         if len(call.content) > ARTIFACT_BYTES:
-            return f"an artifact may have {ARTIFACT_BYTES // MB} MB; this one has {len(call.content)} bytes"
+            return f"an artifact has at most {ARTIFACT_BYTES // MB} MB, and this one has {len(call.content)} bytes"
         if len(call.content) > self._bytes_left or len(self._made) >= RUN_COUNT:
             return f"one run may create {RUN_COUNT} artifacts of {RUN_BYTES // MB} MB in total; create fewer"
         return name_problem(call.name)

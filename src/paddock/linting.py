@@ -1,4 +1,4 @@
-"""Find mistakes in a script without running it, with Ruff in a walled-in process.
+"""Find mistakes in a script without running it: Ruff, and Python's own compiler, each in a walled-in process.
 
 Only rules that point at a likely bug are on; none is about style. Top-level `return` and `await`, and a last
 expression that is the script's value, are part of a script's contract and not reported.
@@ -6,7 +6,6 @@ expression that is the script's value, are part of a script's contract and not r
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import subprocess
@@ -34,8 +33,10 @@ _RUFF = "RUF006 RUF008 RUF009 RUF016 RUF018 RUF024 RUF026 RUF030 RUF032 RUF034"
 SELECTED = ("E9", "F", *_BUGBEAR.split(), *_PYLINT.split(), "ASYNC100", "ASYNC210", "ASYNC251", *_RUFF.split())
 SELECTED_OF_PROGRAMS = (*SELECTED, "E4", "E7")
 """For programs, also what Ruff checks by default."""
-IGNORED = ("F403", "F405", "F704", "F706", "PLE1142")
-"""Matters of taste, and what a script may do at its top level: return, yield, await."""
+IGNORED_OF_PROGRAMS = ("F704", "F706", "PLE1142")
+"""`return` and `await` outside a function. A script may do that at its top level; elsewhere the compiler reports it."""
+IGNORED = ("F403", "F405", *IGNORED_OF_PROGRAMS)
+INVALID = "invalid-syntax"
 _VALUE_RULES = ("B015", "B018")  # an expression without effect: as the last statement it is the script's result
 
 
@@ -57,15 +58,21 @@ def lint(code: str, *, names: Collection[str] = (), mode: str = "expression") ->
     """The likely mistakes in `code`, in order, at most a thousand. `names` are its inputs and tools.
 
     In mode `script` the code is a program: it returns no value, and Ruff's default rules apply as well.
-    Takes about 30 ms and at most 30 s; raises `LintUnavailable` where Ruff cannot be used.
+    Takes about 0.1 s and at most a minute; raises `LintUnavailable` where Ruff cannot be used.
     """
     _check(code, names)
     if mode not in MODES:
         raise RequestError(f"mode must be one of {', '.join(MODES)}, not {mode!r}")
+    try:
+        code.encode()
+    except UnicodeEncodeError:
+        return [Finding(INVALID, "the code contains a lone surrogate, which has no UTF-8 encoding", 1, 1)]
     is_program = mode == "script"
     lines = code.splitlines()
     reports = [json.loads(report) for report in _ruff(code, _rules(names, is_program=is_program))]
     found = [_finding(report) for report in reports if is_program or not _is_value(report, lines)]
+    if not any(finding.code == INVALID for finding in found):
+        found += _syntax_error(code, mode)
     return sorted(found, key=lambda finding: (finding.line, finding.column, finding.code))[:FINDINGS]
 
 
@@ -103,7 +110,7 @@ def ruff_binary() -> str:
 
 def _finding(report: dict[str, Any]) -> Finding:
     place = report["location"]
-    return Finding(report["code"] or "invalid-syntax", report["message"], place["row"], place["column"])
+    return Finding(report["code"] or INVALID, report["message"], place["row"], place["column"])
 
 
 def _is_value(report: dict[str, Any], lines: list[str]) -> bool:
@@ -119,26 +126,22 @@ def _rules(names: Collection[str], *, is_program: bool) -> list[str]:
     """Ruff's options for what to look for."""
     given = () if is_program else ("files", *BRIDGE_NAMES)
     defined = sorted({*given, *(name for name in names if name.isidentifier())})
-    selected, ignored = (SELECTED_OF_PROGRAMS, ()) if is_program else (SELECTED, IGNORED)
+    selected, ignored = (SELECTED_OF_PROGRAMS, IGNORED_OF_PROGRAMS) if is_program else (SELECTED, IGNORED)
     return [
-        *("--select", ",".join(selected), *(["--ignore", ",".join(ignored)] if ignored else [])),
+        *("--select", ",".join(selected), "--ignore", ",".join(ignored)),
         *("--config", f"builtins = {json.dumps(defined, ensure_ascii=False)}"),
     ]
 
 
 def _ruff(code: str, rules: list[str]) -> list[bytes]:
     """Ruff's report, one JSON object a line, cut off at `REPORT_BYTES`."""
-    process = _start(rules)
-    timer = threading.Timer(LINT_SECONDS, process.kill)
-    timer.daemon = True  # a signal in the middle of this must not leave the process waiting for it
-    try:
-        timer.start()
-        report = _exchange(process, code.encode(errors="replace"))
-        status = process.wait()
-    finally:
-        timer.cancel()
-        process.kill()
-        process.wait()
+    command = [
+        *("cell", ruff_binary(), "check", "--isolated", "--no-cache", "--quiet", "--output-format", "json-lines"),
+        *("--target-version", f"py3{sys.version_info.minor}"),
+        *rules,
+        *("--stdin-filename", "main.py", "-"),
+    ]
+    status, report = _run_walled(command, code)
     if len(report) > REPORT_BYTES:
         return report.splitlines()[:-1]
     if status not in (0, 1):
@@ -146,32 +149,50 @@ def _ruff(code: str, rules: list[str]) -> list[bytes]:
     return report.splitlines()
 
 
-def _start(rules: list[str]) -> subprocess.Popen[bytes]:
-    """Ruff behind the walls that the light engine's workers have: it parses hostile source."""
-    walls = [sys.executable, "-I", "-S", "-B", str(Path(__file__).parent / "jail" / "start.py"), "cell"]
-    command = [
-        *(walls if sys.platform == "linux" else []),
-        *(ruff_binary(), "check", "--isolated", "--no-cache", "--quiet", "--output-format", "json-lines"),
-        *("--target-version", f"py3{sys.version_info.minor}"),
-        *rules,
-        *("--stdin-filename", "main.py", "-"),
-    ]
+def _syntax_error(code: str, mode: str) -> list[Finding]:
+    """What Python's compiler rejects and Ruff does not report: no script that a run rejects counts as clean."""
+    status, report = _run_walled(["compile", mode], code)
+    if status != 0:
+        return [Finding(INVALID, "the source could not be compiled: it is too large or nested too deeply", 1, 1)]
+    error = json.loads(report)
+    if not error:
+        return []
+    return [Finding(INVALID, error["message"], max(1, error["line"] or 1), max(1, error["column"] or 1))]
+
+
+def _run_walled(arguments: list[str], code: str) -> tuple[int, bytes]:
+    """Exit status and output of a process that reads hostile source behind walls, within `LINT_SECONDS`."""
+    process = _start(arguments)
+    timer = threading.Timer(LINT_SECONDS, process.kill)
+    timer.daemon = True  # a signal in the middle of this must not leave the process waiting for it
+    try:
+        timer.start()
+        output = _exchange(process, code.encode())
+        return process.wait(), output
+    finally:
+        timer.cancel()
+        process.kill()
+        process.wait()
+
+
+def _start(arguments: list[str]) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-I", "-S", "-B", str(Path(__file__).parent / "jail" / "start.py"), *arguments]
+    if sys.platform != "linux" and arguments[0] == "cell":
+        command = arguments[1:]
     env = {name: value for name, value in os.environ.items() if not name.startswith("RUFF_")}
     try:
-        # One pipe for both streams: what Ruff says on stderr is only read where it failed.
+        # One pipe for both streams: what is said on stderr is only read after a failure.
         return subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=env, cwd="/"
         )
     except OSError as problem:
-        broken = problem.errno in {errno.ENOENT, errno.EACCES, errno.ENOEXEC}
-        hint = "pip install --force-reinstall ruff" if broken else "this machine, or this process, is at a limit"
-        raise LintUnavailable(f"Ruff could not be started ({problem}): {hint}") from None
+        raise LintUnavailable(f"a process for lint could not be started: {problem}") from None
 
 
 def _exchange(process: subprocess.Popen[bytes], source: bytes) -> bytes:
-    # Ruff reads all of its input before it writes, so that neither side waits for the other.
+    # Both programs read all of their input before they write, so that neither side waits for the other.
     if process.stdin is None or process.stdout is None:
-        raise LintUnavailable("Ruff was started without pipes")
+        raise LintUnavailable("a process for lint was started without pipes")
     with process.stdout as report:
         try:
             with process.stdin as target:

@@ -13,6 +13,7 @@ import pytest
 from paddock import Config, Paddock, UnknownTool, Verdict
 from paddock.config import GuestsConfig, ToolsConfig
 from paddock.model.environments import EnvironmentConfig
+from paddock.model.request import Request
 from tests.forks import fork
 from tests.tools.upstreams import PLAIN, Connect, HostileHttp, hostile, plain
 
