@@ -98,7 +98,7 @@ class Jail:
                 self._lease = await alease(environment, self._config.data_directory, log.info)
                 if self._lease.problem is not None:
                     log.warning("%s", self._lease.problem)
-                bounds = await asyncio.to_thread(Bounds, self._config.limits)
+                bounds = await asyncio.to_thread(Bounds, self._config.limits, self._config.data_directory)
                 self._counted = bounds.counts_unmapped
                 templates: tuple[Template, ...] = ("bare", "warm") if self._has_two(self._lease.built) else ("bare",)
                 self._pool = Pool(self._keeper, settings, bounds, templates, processes=self._processes)

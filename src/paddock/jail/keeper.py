@@ -9,17 +9,16 @@ import socket
 import subprocess
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import cast
 
 from paddock.errors import EngineCrashed, JailUnavailable, PaddockError
 from paddock.jail.bounds import Bound
 from paddock.jail.edges import Edges
 from paddock.jail.guest import Guest, Template
+from paddock.jail.launch import warden_command
 from paddock.jail.spec import Order, Spec, command
 from paddock.jail.walls.namespaces import Identities, give_identities
 
-START = Path(__file__).with_name("start.py")
 MESSAGE_BYTES = 64 * 1024
 GUEST_FDS = 5
 ENVIRONMENT = {
@@ -28,7 +27,6 @@ ENVIRONMENT = {
     "LANG": "C.UTF-8",
     "TZ": "UTC",
     "PYTHONHASHSEED": "0",
-    "PYTHONDONTWRITEBYTECODE": "1",
     # Thread pools do not survive fork().
     "OPENBLAS_NUM_THREADS": "1",
     "OMP_NUM_THREADS": "1",
@@ -84,10 +82,9 @@ class Keeper:
     async def start(cls, python: str, spec: Spec, identities: Identities | None) -> Keeper:
         """A zygote that serves, with everything preloaded. JailUnavailable says why it could not come to be."""
         ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        command = [python, "-s", "-P", "-B", "-X", "utf8", str(START), "warden", str(its.fileno())]
         # From this thread: the kernel ends the warden when the thread that made it ends.
         process = subprocess.Popen(  # noqa: ASYNC220
-            command,
+            warden_command(python, its.fileno()),
             pass_fds=[its.fileno()],
             env=ENVIRONMENT,
             stdin=subprocess.DEVNULL,

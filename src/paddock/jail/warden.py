@@ -16,6 +16,7 @@ import os
 import select
 import signal
 import socket
+import sys
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
@@ -78,6 +79,8 @@ def main(control_fd: int) -> None:
         if spec.program:
             loaded.become(spec.program)
         enclosure = _enclosure(spec)
+        sys.dont_write_bytecode = True  # from here on what is imported is not ours
+        os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
         proc = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)  # a new root may have none
         _enter(enclosure, host)
         proc = _own_proc(proc)
