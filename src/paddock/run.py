@@ -188,7 +188,7 @@ class Paddock:
         With `whole=False` only the tools are declared, without what every script has.
         """
         self._stay_in_one_loop()
-        return await self._toolbox.stubs(names, language, self._journal, whole=whole)
+        return await self._toolbox.stubs(names, language, whole=whole)
 
     def redact(self, value: Any) -> Any:
         """JSON values with the servers' secrets, and whatever looks like a secret, taken out."""
@@ -314,7 +314,7 @@ class Paddock:
             from paddock.engines.type_checker import TypeChecker
 
             self._type_checker = TypeChecker(self._config)
-        return await self._type_checker.check(plan, outline, await scope.stubs(self._journal) if plan.tools else None)
+        return await self._type_checker.check(plan, outline, await scope.stubs() if plan.tools else None)
 
     def _broker(
         self,

@@ -17,7 +17,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from paddock.jail.guest import Guest, Report
+from paddock.jail.guest import Guest, Report, Template
 from paddock.jail.inbox import (
     Asked,
     Called,
@@ -80,8 +80,9 @@ class JailedEngine:
         program: tuple[str, ...] = (),
         *,
         processes: bool = True,
+        two_templates: bool = False,
     ) -> None:
-        self._jail = Jail(config, settings, runtime, program, processes=processes)
+        self._jail = Jail(config, settings, runtime, program, processes=processes, two_templates=two_templates)
 
     async def start(self) -> None:
         await self._jail.start()
@@ -92,8 +93,8 @@ class JailedEngine:
             yield JailedExecution(guest, plan)
 
     @asynccontextmanager
-    async def _guest(self, jail: Jail) -> AsyncIterator[Guest]:
-        guest = await jail.take()
+    async def _guest(self, jail: Jail, template: Template = "bare") -> AsyncIterator[Guest]:
+        guest = await jail.take(template)
         try:
             yield guest
         finally:
