@@ -17,8 +17,8 @@ from paddock.server import code_tools
 from paddock.server.code_tools import SavedTools
 from paddock.server.mcp import make_server
 from paddock.server.services import Services
+from paddock.store.database import Store
 from paddock.store.run_records import NewRun
-from paddock.store.spool import Spool
 from tests.server.kept import opened
 
 
@@ -35,10 +35,10 @@ def failing_once(monkeypatch: pytest.MonkeyPatch, on: object, name: str) -> None
     monkeypatch.setattr(on, name, once)
 
 
-def left(services: Services, run_id: str) -> None:
-    spool = Spool(services.store.spool)
-    spool.begin(NewRun(run_id, LOCAL, "1", "python"))
-    spool.close()
+async def leave_run(services: Services, run_id: str) -> None:
+    """Store a run that has no verdict and whose process is gone."""
+    async with Store(services.store.path) as store:
+        await store.runs.begin(NewRun(run_id, LOCAL, "1", "python"))
 
 
 async def until_lost(services: Services, run_id: str) -> None:
@@ -57,18 +57,10 @@ async def test_what_is_stored_is_looked_after_again_after_a_failure(
     with caplog.at_level(logging.WARNING):
         async with opened(config) as services:
             failing_once(monkeypatch, services.store.runs, "mark_lost")
-            left(services, "r_1")
+            await leave_run(services, "r_1")
             services.start_maintenance()
             await until_lost(services, "r_1")
     assert "the store's clean-up failed and will be tried again: the store is locked" in caplog.text
-
-
-async def test_an_odd_file_in_the_spool_does_not_keep_runs_from_being_marked_as_lost() -> None:
-    async with opened() as services:
-        left(services, "r_1")
-        (services.store.spool / "odd.jsonl").mkdir()
-        services.start_maintenance()
-        await until_lost(services, "r_1")
 
 
 async def test_saved_definitions_are_watched_again_after_a_failure(

@@ -132,7 +132,7 @@ async def _engine(name: str, config: Config, jail: TriedJail) -> EngineReport:
     except PaddockError as problem:
         return replace(report, detail=str(problem))
     except (ImportError, OSError, RuntimeError) as problem:
-        return replace(report, detail=f"{problem}. Try: pip install --force-reinstall paddock")
+        return replace(report, detail=f"{problem}. Try: pip install --force-reinstall paddock-mcp")
     detail = f"ready in {start:.0f} ms, then {run:.2f} ms a run"
     return replace(
         report, available=True, detail=detail, start_milliseconds=round(start, 3), run_milliseconds=round(run, 3)

@@ -43,7 +43,7 @@ def mcp(definitions: DefinitionsOption = None, mcp_config: McpConfigOption = Non
     For the configuration of a client:
 
     \b
-    {"mcpServers": {"paddock": {"command": "paddock", "args": ["mcp"]}}}
+    {"mcpServers": {"paddock": {"command": "uvx", "args": ["paddock-mcp"]}}}
     """
     import asyncio
 

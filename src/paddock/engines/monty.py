@@ -143,4 +143,4 @@ def worker_binary() -> str:
     try:
         return find_monty_binary()
     except FileNotFoundError as problem:
-        raise EngineUnavailable(f"{problem}. Reinstall paddock: pip install --force-reinstall paddock") from None
+        raise EngineUnavailable(f"{problem}. Reinstall Paddock: pip install --force-reinstall paddock-mcp") from None

@@ -19,7 +19,6 @@ from paddock.server.sessions import Caller, Sessions
 from paddock.store.artifacts import StoredArtifacts
 from paddock.store.database import Store
 from paddock.store.definitions import peek
-from paddock.store.taking_in import take_in
 
 PREVIEW_CHARACTERS = 200
 log = logging.getLogger(__name__)
@@ -62,7 +61,6 @@ class Services:
     async def _maintain(self) -> None:
         while True:
             try:
-                await take_in(self.store, LOCAL)
                 await self.store.runs.mark_lost()
                 await self.store.retention.sweep()
                 await self.artifacts.sweep()
