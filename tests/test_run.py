@@ -143,9 +143,10 @@ async def test_an_outcome_that_is_being_journalled_is_kept_when_the_run_is_cance
                 await self.may_go_on.wait()
             self.written.append((outcome.number, outcome.status))
 
-    journal = SlowJournal()
+    journal, hangs = SlowJournal(), asyncio.Event()
 
     async def hang() -> None:
+        hangs.set()
         try:
             await asyncio.Event().wait()
         finally:
@@ -157,7 +158,7 @@ async def test_an_outcome_that_is_being_journalled_is_kept_when_the_run_is_cance
     engine = ScriptedEngine([ToolCall(1, "pay", "{}"), ToolCall(2, "hang", "{}"), OK])
     paddock = Paddock(tools=(pay, hang), journal=journal, engines={"monty": lambda config: engine})
     task = asyncio.create_task(paddock.run("1", engine="monty"))
-    await journal.writing.wait()
+    await asyncio.gather(journal.writing.wait(), hangs.wait())
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
