@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 class Paddock:
-    """Room to run code. Engines start on first use; leaving the block leaves nothing running."""
+    """Quota to run code. Engines start on first use; leaving the block leaves nothing running."""
 
     def __init__(
         self,
@@ -339,7 +339,7 @@ def _is_checked(plan: Plan) -> bool:
 
 
 def _memory_journal() -> Journal:
-    from paddock.store.journal import MemoryJournal
+    from paddock.store.memory import MemoryJournal
 
     return MemoryJournal()
 

@@ -18,7 +18,7 @@ from paddock.server.definitions import Saved
 from paddock.server.mcp import server
 from paddock.server.serving import Serving
 from paddock.store.database import Store
-from paddock.store.run_records import NewRun
+from paddock.store.runs import NewRun
 from tests.server.kept import opened
 
 

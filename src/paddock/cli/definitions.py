@@ -137,7 +137,7 @@ async def _applied(
     from paddock.run import Paddock
     from paddock.store.database import Store
 
-    async with Paddock(config, mcp_config=mcp_config) as paddock, await Store.open(config) as store:
+    async with Paddock(config, mcp_config=mcp_config) as paddock, Store.of(config) as store:
         others = [each.name for each in await store.definitions.list(LOCAL)]
         made = await checked(values, paddock, config, others)
         return await store.definitions.save(LOCAL, made.definition.name, values), made.warnings
@@ -206,8 +206,7 @@ def _unknown(
 def _asked(config: Config, question: Callable[[Store], Awaitable[T]]) -> T | None:
     """What the store answers; None where there is no store yet, and none is made for the asking."""
     from paddock.cli.interrupt import Interrupts
-    from paddock.store.database import Store
-    from paddock.store.places import store_path
+    from paddock.store.database import Store, store_path
 
     async def ask() -> T:
         async with Store(store_path(config), config.store) as store:

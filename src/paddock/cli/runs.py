@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from paddock.config import Config
     from paddock.store.database import Store
-    from paddock.store.run_records import RunLine, StoredRun
+    from paddock.store.runs import RunLine, StoredRun
 
 T = TypeVar("T")
 app = typer.Typer(
@@ -49,7 +49,7 @@ def list_(
     _check_verdict(verdict)
 
     async def listed(store: Store) -> list[RunLine]:
-        from paddock.store.run_records import EVERYONE
+        from paddock.store.runs import EVERYONE
 
         return await store.runs.list(
             EVERYONE, limit=limit, before=before, verdict=verdict, definition=definition, session=session
@@ -79,7 +79,7 @@ def show(
     from paddock.config import Config
 
     async def found_one(store: Store) -> StoredRun:
-        from paddock.store.run_records import EVERYONE
+        from paddock.store.runs import EVERYONE
 
         return await store.runs.get(EVERYONE, run_id) or await _unknown(store, run_id)
 
@@ -98,7 +98,7 @@ def show(
 async def _unknown(store: Store, run_id: str) -> StoredRun:
     from paddock.errors import RequestError
     from paddock.model.words import nearest
-    from paddock.store.run_records import EVERYONE
+    from paddock.store.runs import EVERYONE
 
     known = [line.id for line in await store.runs.list(EVERYONE, limit=1000)]
     near = next((name for name in known if name.startswith(run_id)), None) or nearest(run_id, known)
@@ -109,8 +109,7 @@ async def _unknown(store: Store, run_id: str) -> StoredRun:
 def _asked(config: Config, question: Callable[[Store], Awaitable[T]]) -> T | None:
     """Ask the store. Returns None where there is no store yet: listing does not create one."""
     from paddock.cli.interrupt import Interrupts
-    from paddock.store.database import Store
-    from paddock.store.places import store_path
+    from paddock.store.database import Store, store_path
 
     async def ask() -> T:
         async with Store(store_path(config), config.store) as store:
@@ -124,9 +123,9 @@ def _check_verdict(verdict: str | None) -> None:
     from paddock.errors import RequestError
     from paddock.model.result import Verdict
     from paddock.model.words import nearest
-    from paddock.store.run_records import GOING_ON
+    from paddock.store.runs import RUNNING
 
-    known = [*map(str, Verdict), GOING_ON]
+    known = [*map(str, Verdict), RUNNING]
     if verdict is not None and verdict not in known:
         near = nearest(verdict, known)
         hint = f"did you mean {near!r}?" if near else f"there are {', '.join(known)}"

@@ -8,18 +8,18 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from paddock.cli.show import WIDTH, Screen
-from paddock.store.run_records import GOING_ON
+from paddock.store.runs import RUNNING
 
 if TYPE_CHECKING:
-    from paddock.store.run_records import RunLine, StoredRun
+    from paddock.store.runs import RunLine, StoredRun
 
-_COLOURS = {"ok": "green", GOING_ON: "yellow"}
+_COLOURS = {"ok": "green", RUNNING: "yellow"}
 _VERDICT_WIDTH = 13
 
 
 def show_line(out: Screen, run: RunLine) -> None:
     """A run on one line."""
-    verdict = run.verdict or GOING_ON
+    verdict = run.verdict or RUNNING
     about = f"{_when(run.started_at)}  {_took(run):>9}  {run.engine or '-':<7}  "
     out.spans(
         (run.id, "bold"),
@@ -32,7 +32,7 @@ def show_line(out: Screen, run: RunLine) -> None:
 def show_run(out: Screen, run: StoredRun) -> None:
     """All that is kept of a run."""
     result: Mapping[str, Any] = run.to_dict()["result"] or {}
-    verdict = run.verdict or GOING_ON
+    verdict = run.verdict or RUNNING
     out.spans((run.id, "bold"), (": ", ""), (verdict, _COLOURS.get(verdict, "red")))
     engine = f", {run.engine}" if run.engine else ""
     reason = f" ({result['engine_reason']})" if result.get("engine_reason") else ""
@@ -42,8 +42,8 @@ def show_run(out: Screen, run: StoredRun) -> None:
     _fact(out, "definition", run.definition)
     _fact(out, "session", run.session)
     _text(out, "code", run.code)
-    _text(out, "stdout", result.get("stdout", run.stdout_so_far))
-    _text(out, "stderr", result.get("stderr", run.stderr_so_far))
+    _text(out, "stdout", result.get("stdout", run.live_stdout))
+    _text(out, "stderr", result.get("stderr", run.live_stderr))
     if result.get("output") is not None:
         _text(out, "output", _value(result["output"]))
     if result.get("error"):

@@ -20,9 +20,9 @@ from mcp_types import (
     ToolAnnotations,
 )
 
-from paddock import artifact_tools
 from paddock.errors import BadArtifact
 from paddock.model.artifacts import is_text
+from paddock.server import artifact_tools
 from paddock.server.caller import Caller
 from paddock.server.offer import Offer, told
 
@@ -62,7 +62,7 @@ async def resources(serving: Serving, caller: Caller, cursor: str | None) -> tup
     listing = await serving.artifacts.of(caller.owner).list(limit=PAGE, cursor=cursor)
     found = [
         Resource(uri=made.url, name=made.filename, mime_type=made.mime_type, size=made.size)
-        for made in (kept.artifact for kept in listing.kept)
+        for made in (kept.artifact for kept in listing.artifacts)
     ]
     return found, listing.cursor
 

@@ -25,7 +25,7 @@ from paddock.server.files import with_files
 from paddock.server.fitting import PREVIEW_CHARACTERS
 from paddock.server.offer import Offer, answer, failed, told
 from paddock.server.telling import Telling
-from paddock.store.run_records import GOING_ON, NewRun, fingerprint
+from paddock.store.runs import RUNNING, NewRun, fingerprint
 from paddock.tools.health import CODE_TOOL
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class _Code:
             return told(earlier, is_error=runs.is_failure(earlier))
         if asked.is_detached:
             self._detach(run)
-            return told({"run_id": run.id, "verdict": GOING_ON})
+            return told({"run_id": run.id, "verdict": RUNNING})
         try:
             return await self._told(run, await self._run(run))
         except PaddockError as problem:
@@ -134,7 +134,7 @@ class _Code:
         held = context.of_run(run.caller, run.asked.connections)
         own = context.tools_of(self._serving, run.caller, held) if self._has_session_tools else {}
         within = RunContext(run.id, artifacts, self._definition.name, run.caller.owner.session, own, held)
-        telling = Telling(run.caller.report, partial(stored.printed, run.id))
+        telling = Telling(run.caller.report, partial(stored.add_output, run.id))
         result, verdict, language = None, Verdict.LOST, run.asked.options.get("language", "python")
         try:
             result = await self._serving.paddock.follow(run.asked.code, telling, within=within, **run.asked.options)

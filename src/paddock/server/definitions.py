@@ -11,7 +11,7 @@ from paddock.definitions.saving import saved
 from paddock.errors import BadDefinition, StoreError
 from paddock.model.principals import LOCAL
 from paddock.server import code
-from paddock.store.definitions import peek
+from paddock.store.definitions import peek_versions
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -98,5 +98,5 @@ class Saved:
 
 async def saved_versions(serving: Serving) -> dict[str, int]:
     """The current version of each by name. A store that is not there yet is not made for that."""
-    found = await asyncio.to_thread(peek, serving.store.path, LOCAL)
+    found = await asyncio.to_thread(peek_versions, serving.store.path, LOCAL)
     return await serving.store.definitions.versions(LOCAL) if found is None else found

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from mcp_types import CallToolResult, Tool, ToolAnnotations
 
-from paddock import artifact_tools
 from paddock.definitions.faces.face import Asked
 from paddock.errors import BadFile
 from paddock.model.artifacts import Artifact
 from paddock.model.files import File
 from paddock.model.words import nearest
+from paddock.server import artifact_tools
 from paddock.server.caller import Caller
 from paddock.server.offer import Offer, told
 

@@ -17,11 +17,11 @@ from paddock.model.result import Verdict
 from paddock.server.caller import Caller
 from paddock.server.fitting import PREVIEW_CHARACTERS
 from paddock.server.offer import Offer, failed, told
-from paddock.store.run_records import GOING_ON
+from paddock.store.runs import RUNNING
 
 if TYPE_CHECKING:
     from paddock.server.serving import Serving
-    from paddock.store.run_records import StoredRun
+    from paddock.store.runs import StoredRun
 
 log = logging.getLogger(__name__)
 _FIELDS = ("stdout", "stderr", "truncated", "error", "exit_code", "signal", "artifacts", "engine", "engine_reason")
@@ -82,7 +82,7 @@ async def shown(serving: Serving, caller: Caller, run: StoredRun) -> dict[str, A
     values = await asyncio.to_thread(run.to_dict)
     result = values["result"]
     if result is None:
-        return {"run_id": run.id, "verdict": GOING_ON, "stdout": values["stdout"], "stderr": values["stderr"]}
+        return {"run_id": run.id, "verdict": RUNNING, "stdout": values["stdout"], "stderr": values["stderr"]}
     result["output"] = await _spilled(serving, caller, run.id, result["output"])
     # Of a run that was lost nothing else says what it did before.
     names = (*_FIELDS, "calls") if result["verdict"] == Verdict.LOST else _FIELDS
@@ -93,7 +93,7 @@ async def shown(serving: Serving, caller: Caller, run: StoredRun) -> dict[str, A
 
 def is_failure(values: dict[str, Any]) -> bool:
     """Whether a run that is shown so did not end well."""
-    return values["verdict"] not in (str(Verdict.OK), GOING_ON)
+    return values["verdict"] not in (str(Verdict.OK), RUNNING)
 
 
 async def _spilled(serving: Serving, caller: Caller, run_id: str, value: Any) -> Any:

@@ -15,6 +15,7 @@ import pytest
 import sqlalchemy
 from sqlalchemy import event
 
+from paddock.config import StoreConfig
 from paddock.errors import BadInput, RequestError
 from paddock.model.files import File
 from paddock.model.journal import Intent, Outcome
@@ -22,12 +23,11 @@ from paddock.model.limits import Limits
 from paddock.model.nesting import loads
 from paddock.model.request import Request
 from paddock.model.result import Call, RunError, Verdict
-from paddock.store import so_far
-from paddock.store.connecting import driver
+from paddock.store import runs as stored_runs
+from paddock.store.connection import driver
 from paddock.store.database import Store
-from paddock.store.retention import _over
-from paddock.store.run_records import EVERYONE, GOING_ON, NewRun, RunLine, fingerprint
-from paddock.store.runs import _listed
+from paddock.store.retention import _excess_runs
+from paddock.store.runs import EVERYONE, RUNNING, NewRun, RunLine, _list, fingerprint
 from tests.store.working import held_up, result
 
 RUN = NewRun("r_1", "ada", "print(1)\n1", "python", session="s_1", definition="execute")
@@ -39,7 +39,7 @@ async def test_a_run_is_there_from_its_beginning_and_has_its_result_at_its_end(s
     assert going_on is not None
     assert going_on.to_dict() == {
         "run_id": "r_1",
-        "verdict": GOING_ON,
+        "verdict": RUNNING,
         "principal": "ada",
         "session": "s_1",
         "definition": "execute",
@@ -59,7 +59,7 @@ async def test_a_run_is_there_from_its_beginning_and_has_its_result_at_its_end(s
     assert found is not None
     assert found.result_json is not None
     assert json.loads(found.result_json) == ended.to_dict()
-    assert (found.verdict, found.engine, found.stdout_so_far) == ("ok", "monty", "")
+    assert (found.verdict, found.engine, found.live_stdout) == ("ok", "monty", "")
     assert found.ended_at is not None
     assert found.ended_at >= found.started_at
 
@@ -121,10 +121,10 @@ async def test_neither_inputs_nor_files_nor_what_is_redacted_reach_the_disk(
     run = replace(RUN, code="login('hunter2')", idempotency_key="k", fingerprint=fingerprint(request), redact=redact)
     run = replace(run, redact_json=of_json)
     await store.runs.begin(run)
-    store.runs.printed("r_1", "stdout", "it is hunter2\n")
+    store.runs.add_output("r_1", "stdout", "it is hunter2\n")
     found = await store.runs.get("ada", "r_1")
     assert found is not None
-    assert (found.code, found.stdout_so_far) == ("login('[redacted]')", "it is [redacted]\n")
+    assert (found.code, found.live_stdout) == ("login('[redacted]')", "it is [redacted]\n")
     error = RunError("ValueError", "not hunter2", traceback="hunter2")
     await store.runs.finish("r_1", result("r_1", output_json='{"said": "hunter2"}', stdout="hunter2", error=error))
     found = await store.runs.get("ada", "r_1")
@@ -148,39 +148,39 @@ async def test_a_value_that_cannot_be_read_is_left_out_where_secrets_are_taken_o
 async def test_what_a_run_printed_so_far_is_read_and_only_its_end_is_kept(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(so_far, "CHARACTERS", 10)
+    monkeypatch.setattr(stored_runs, "LIVE_CHARACTERS", 10)
     await store.runs.begin(RUN)
-    store.runs.printed("r_1", "stdout", "a line that is long\n")
-    store.runs.printed("r_1", "stderr", "oh\n")
+    store.runs.add_output("r_1", "stdout", "a line that is long\n")
+    store.runs.add_output("r_1", "stderr", "oh\n")
     found = await store.runs.get("ada", "r_1")
     assert found is not None
-    assert (found.stdout_so_far, found.stderr_so_far) == (" is long\n"[-10:].rjust(10, "t"), "oh\n")
+    assert (found.live_stdout, found.live_stderr) == (" is long\n"[-10:].rjust(10, "t"), "oh\n")
 
 
 async def test_what_is_printed_is_written_now_and_then_without_being_asked_for(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(so_far, "SECONDS", 0.01)
+    monkeypatch.setattr(stored_runs, "LIVE_SECONDS", 0.01)
     async with Store(path) as store, Store(path) as other, asyncio.timeout(60):
         await store.runs.begin(RUN)
         for text in ("one ", "two ", "three"):
-            store.runs.printed("r_1", "stdout", text)
+            store.runs.add_output("r_1", "stdout", text)
         while True:
             found = await other.runs.get("ada", "r_1")
-            if found is not None and found.stdout_so_far:
+            if found is not None and found.live_stdout:
                 break
-        assert found.stdout_so_far == "one two three"
+        assert found.live_stdout == "one two three"
 
 
 async def test_output_of_a_run_that_is_not_known_or_over_is_ignored(store: Store) -> None:
     await store.runs.begin(RUN)
-    store.runs.printed("r_1", "stdout", "before")
+    store.runs.add_output("r_1", "stdout", "before")
     await store.runs.finish("r_1", result("r_1", stdout="before"))
-    store.runs.printed("r_1", "stdout", "after")
-    store.runs.printed("r_2", "stdout", "nobody's")
+    store.runs.add_output("r_1", "stdout", "after")
+    store.runs.add_output("r_2", "stdout", "nobody's")
     found = await store.runs.get("ada", "r_1")
     assert found is not None
-    assert (found.to_dict()["result"]["stdout"], found.stdout_so_far) == ("before", "")
+    assert (found.to_dict()["result"]["stdout"], found.live_stdout) == ("before", "")
 
 
 async def test_the_same_key_and_request_is_the_same_run(store: Store) -> None:
@@ -197,8 +197,6 @@ async def test_the_same_key_and_request_is_the_same_run(store: Store) -> None:
     for key in ("", "k" * 256):
         with pytest.raises(RequestError, match="an idempotency_key has 1 to 255 characters"):
             await store.runs.begin(replace(run, idempotency_key=key))
-    found = await store.runs.find("ada", "k")
-    assert (found and found.id, await store.runs.find("bob", "k")) == ("r_1", None)
     assert {run.id for run in await store.runs.list(EVERYONE)} == {"r_1", "r_3"}
 
 
@@ -265,10 +263,10 @@ async def test_runs_are_listed_the_newest_first_by_pages_and_by_what_they_are(st
     pages = [await ids(store, limit=3), await ids(store, limit=3, before="r_4"), await ids(store, before="r_1")]
     assert pages == [newest_first[:3], newest_first[3:6], newest_first[6:]]
     assert await ids(store, verdict="timeout") == ["r_6", "r_5"]
-    assert await ids(store, verdict=GOING_ON) == ["r_0"]
+    assert await ids(store, verdict=RUNNING) == ["r_0"]
     assert await ids(store, definition="python", verdict="ok") == ["r_3", "r_1"]
     assert await ids(store, session="s_1") == ["r_4", "r_1"]
-    assert await ids(store, definition=GOING_ON) == []
+    assert await ids(store, definition=RUNNING) == []
     assert await ids(store, limit=-1) == []
 
 
@@ -284,9 +282,9 @@ async def test_lists_and_sweeps_read_indexes(store: Store) -> None:
     def plans(connection: sqlalchemy.Connection) -> list[str]:
         asked: list[str] = []
         event.listen(connection, "before_cursor_execute", lambda *given: asked.append(given[2]))
-        _listed(connection, "ada", 10, None, {"session": "s"})
-        _listed(connection, EVERYONE, 10, None, {})
-        _over(connection, 0.0, 1, 1)
+        _list(connection, "ada", 10, None, {"session": "s"})
+        _list(connection, EVERYONE, 10, None, {})
+        _excess_runs(connection, 0.0, StoreConfig(run_count=1, run_bytes=1))
         raw = driver(connection)
         explained = [raw.execute(f"EXPLAIN QUERY PLAN {text}", [""] * text.count("?")) for text in asked]
         return [row[3] for rows in explained for row in rows.fetchall()]
@@ -313,14 +311,14 @@ async def test_runs_that_began_at_one_moment_are_all_on_some_page(store: Store, 
 @pytest.mark.parametrize("text", ["a\x00b", "half of a pair: \ud83d", "ünï", "'; DROP TABLE runs; --"])
 async def test_any_text_of_a_script_can_be_kept(store: Store, text: str) -> None:
     await store.runs.begin(replace(RUN, code=text))
-    store.runs.printed("r_1", "stdout", text)
+    store.runs.add_output("r_1", "stdout", text)
     going_on = await store.runs.get("ada", "r_1")
     await store.runs.finish("r_1", result("r_1", stdout=text, error=RunError("E", text)))
     ended = await store.runs.get("ada", "r_1")
     assert going_on is not None
     assert ended is not None
     shown = text.encode(errors="backslashreplace").decode()
-    assert (going_on.code, going_on.stdout_so_far, ended.code) == (shown, shown, shown)
+    assert (going_on.code, going_on.live_stdout, ended.code) == (shown, shown, shown)
     assert ended.to_dict()["result"]["stdout"] == text
     assert store.writer.lost == 0
 
@@ -333,7 +331,7 @@ async def test_beginning_and_ending_a_run_waits_for_nothing(store: Store) -> Non
     assert await ids(store, verdict="ok") == ["r_1"]
 
 
-async def test_a_run_that_ends_before_it_is_written_is_written_once_and_as_any_other(store: Store) -> None:
+async def test_a_run_that_ends_before_it_is_written_is_stored_as_any_other(store: Store) -> None:
     new = replace(RUN, code="x\0ä = 1")  # of which a text counts one character, and the store seven bytes
     ended = result("r_1", stdout="1\n", output_json="1", session="s_1", definition="execute")
     rows = []

@@ -1,6 +1,6 @@
-"""Which processes are alive: each holds a lock on a file of its own, which the kernel drops when it ends.
+"""Which processes are alive: each holds a lock on a file of its own, which the kernel drops when the process ends.
 
-Not by pid: two servers in two containers that share a folder cannot see each other's, and a pid is used again.
+A pid would not do: two containers that share a folder do not see each other's pids, and pids are reused.
 """
 
 from __future__ import annotations
@@ -12,27 +12,27 @@ from pathlib import Path
 
 
 class Owner:
-    """This process, as the owner of what goes on in it. Its file is made when it first owns something."""
+    """This process as the owner of the runs in it. Its file is created when it first owns one."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self.name = f"{os.getpid()}-{secrets.token_hex(8)}"  # the number is for people
+        self.name = f"{os.getpid()}-{secrets.token_hex(8)}"  # the pid is for people
         self._fd: int | None = None
 
     def hold(self) -> str:
-        """Be alive from here on; the name by which others ask."""
+        """Take the lock, and return the name by which others ask whether this process is alive."""
         while self._fd is None:
             self._folder.mkdir(mode=0o700, exist_ok=True)
-            self._fd = _locked(self._folder / self.name, os.O_RDWR | os.O_CREAT)
+            self._fd = _lock(self._folder / self.name, os.O_RDWR | os.O_CREAT)
         return self.name
 
     def is_alive(self, name: str) -> bool:
-        """Whether the process of that name still runs."""
+        """Whether the process of that name still runs. Removes the file of one that does not."""
         if name == self.name:
             return True
         path = self._folder / Path(name).name
         try:
-            fd = _locked(path, os.O_RDWR)
+            fd = _lock(path, os.O_RDWR)
         except BlockingIOError:
             return True
         except FileNotFoundError:
@@ -43,15 +43,15 @@ class Owner:
         return False
 
     def release(self) -> None:
-        """This process owns nothing any more."""
+        """Drop the lock: this process owns no run any more."""
         if self._fd is not None:
             (self._folder / self.name).unlink(missing_ok=True)
             os.close(self._fd)
             self._fd = None
 
 
-def _locked(path: Path, flags: int) -> int | None:
-    """The file, locked; None where it was removed meanwhile, so that the lock would tell nobody."""
+def _lock(path: Path, flags: int) -> int | None:
+    """Open and lock the file. Returns None if it was removed meanwhile, as nobody would see that lock."""
     fd = os.open(path, flags | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)

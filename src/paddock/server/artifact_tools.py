@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, Literal
 from paddock.errors import BadArtifact
 from paddock.model.artifacts import NAME_CHARACTERS, Artifact, mime_type, name_problem
 from paddock.model.words import nearest
-from paddock.store.artifact_texts import PAGE_CHARACTERS, Query
-from paddock.store.artifact_values import Filters, Kept
+from paddock.store.artifacts import Filters, StoredArtifact
+from paddock.store.text import PAGE_CHARACTERS, Query
 
 if TYPE_CHECKING:
-    from paddock.store.own_artifacts import OwnArtifacts
-    from paddock.store.text.places import Unit
+    from paddock.store.artifacts import ArtifactScope
+    from paddock.store.text import Unit
 
 BASE64_BYTES = 64 * 1024
 """A larger binary is not put into an answer."""
@@ -46,7 +46,7 @@ class ArtifactTool:
     is_read_only: bool
 
 
-async def call(own: OwnArtifacts, name: str, arguments: Mapping[str, Any]) -> Answer:
+async def call(own: ArtifactScope, name: str, arguments: Mapping[str, Any]) -> Answer:
     """Call the tool `name` with arguments that fit its schema."""
     if name == "read_artifact":
         return await read_artifact(own, **arguments)
@@ -56,7 +56,7 @@ async def call(own: OwnArtifacts, name: str, arguments: Mapping[str, Any]) -> An
 
 
 async def read_artifact(  # noqa: PLR0913  one for each property of its schema
-    own: OwnArtifacts,
+    own: ArtifactScope,
     ref: str,
     *,
     offset: int = 0,
@@ -86,7 +86,7 @@ async def read_artifact(  # noqa: PLR0913  one for each property of its schema
 
 
 async def write_artifact(
-    own: OwnArtifacts,
+    own: ArtifactScope,
     filename: str,
     *,
     content: str | None = None,
@@ -117,7 +117,7 @@ async def write_artifact(
 
 
 async def list_artifacts(
-    own: OwnArtifacts,
+    own: ArtifactScope,
     *,
     session_only: bool = False,
     filename: str = "",
@@ -138,13 +138,13 @@ async def list_artifacts(
             # Not which session: who knows a session's id may be able to use it.
             "inSession": kept.session == own.owner.session,
         }
-        for kept in listing.kept
+        for kept in listing.artifacts
     ]
     more = {} if listing.cursor is None else {"cursor": listing.cursor}
     return {"success": True, "artifacts": shown, "more": bool(more), **more}
 
 
-async def _page(own: OwnArtifacts, kept: Kept, unit: Unit, offset: int, limit: int) -> Answer:
+async def _page(own: ArtifactScope, kept: StoredArtifact, unit: Unit, offset: int, limit: int) -> Answer:
     page = await own.page(kept, unit, offset, limit)
     answer = {"success": True, **_described(kept.artifact), "content": page.text, "unit": unit, "offset": offset}
     answer |= {"line": page.start.line + 1, "more": not page.is_last}
@@ -155,7 +155,7 @@ async def _page(own: OwnArtifacts, kept: Kept, unit: Unit, offset: int, limit: i
     return answer | {"next": {"unit": "lines", "offset": page.end.line}}
 
 
-async def _found(own: OwnArtifacts, kept: Kept, query: Query) -> Answer:
+async def _found(own: ArtifactScope, kept: StoredArtifact, query: Query) -> Answer:
     search = await own.search(kept, query)
     matches = [
         {
@@ -178,7 +178,7 @@ async def _found(own: OwnArtifacts, kept: Kept, query: Query) -> Answer:
     return answer
 
 
-async def _binary(own: OwnArtifacts, kept: Kept) -> Answer:
+async def _binary(own: ArtifactScope, kept: StoredArtifact) -> Answer:
     if kept.artifact.size > BASE64_BYTES:
         return _failed(
             f"the artifact {kept.artifact.filename!r} is binary ({kept.artifact.mime_type}) and has "
@@ -189,9 +189,9 @@ async def _binary(own: OwnArtifacts, kept: Kept) -> Answer:
     return {"success": True, **_described(kept.artifact), "base64": base64.b64encode(content).decode()}
 
 
-async def _not_found(own: OwnArtifacts, ref: str) -> Answer:
+async def _not_found(own: ArtifactScope, ref: str) -> Answer:
     newest = await own.list(limit=MOST_LISTED)
-    near = nearest(ref[:NAME_CHARACTERS], [kept.artifact.filename for kept in newest.kept])
+    near = nearest(ref[:NAME_CHARACTERS], [kept.artifact.filename for kept in newest.artifacts])
     hint = f"Did you mean {near!r}?" if near else "list_artifacts shows those that there are."
     return _failed(f"there is no artifact {ref[:100]!r}; give the id, the URL or the file name of one", hint)
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from paddock import artifact_tools
-from paddock.artifact_tools import BASE64_BYTES, TOOLS, call, list_artifacts, read_artifact, write_artifact
 from paddock.model.artifacts import URL
-from paddock.store.artifact_texts import PAGE_CHARACTERS
-from paddock.store.artifact_values import Room
+from paddock.server import artifact_tools
+from paddock.server.artifact_tools import BASE64_BYTES, TOOLS, call, list_artifacts, read_artifact, write_artifact
+from paddock.store.artifacts import Quota
+from paddock.store.text import PAGE_CHARACTERS
 from paddock.tools.schema import compiled
 from tests.store.artifact_places import ANN, ANN_ELSEWHERE, BOB, Place, content_of, opened
 
@@ -223,7 +223,7 @@ async def test_what_is_not_there_has_a_hint_of_what_may_be_meant(place: Place) -
 async def test_content_that_cannot_be_kept_is_an_answer_that_says_why(
     tmp_path: Path, arguments: dict[str, Any], said: str
 ) -> None:
-    async with opened(tmp_path, room=Room(100, 0, 0)) as place:
+    async with opened(tmp_path, quota=Quota(100, 0, 0)) as place:
         answer = await write_artifact(place.of(), "a", **arguments)
         assert (answer["success"], answer["error"][: len(said)]) == (False, said)
         assert place.files() == []

@@ -38,7 +38,7 @@ async def test_what_nobody_waits_for_is_kept_until_the_lock_is_gone(
 ) -> None:
     async with Store(path, busy_seconds=0.05) as store:
         with locked(path):
-            store.writer.later(adding("kept"))
+            store.writer.put_nowait(adding("kept"))
             for _ in range(3):
                 with pytest.raises(StoreError, match="is locked"):
                     await store.writer.flush()
@@ -54,7 +54,7 @@ async def test_a_store_that_is_locked_when_it_is_closed_says_what_was_lost(
     await store.start()
     with locked(path):
         for number in range(3):
-            store.writer.later(adding(str(number)))
+            store.writer.put_nowait(adding(str(number)))
         await store.close()
     assert store.writer.lost == 3
     assert caplog.messages[-1].startswith("3 entries were not written: the store ")
@@ -64,7 +64,7 @@ async def test_those_who_wait_are_told_however_much_is_kept_before_them(path: Pa
     async with Store(path, busy_seconds=0.05) as store:
         with locked(path):
             for number in range(3000):
-                store.writer.later(adding(str(number)))
+                store.writer.put_nowait(adding(str(number)))
             with pytest.raises(StoreError, match="is locked"):
                 await store.writer.write(adding("last"))
         await store.writer.flush()
@@ -74,7 +74,7 @@ async def test_those_who_wait_are_told_however_much_is_kept_before_them(path: Pa
 async def test_a_file_that_is_no_database_is_refused_and_left_alone(path: Path) -> None:
     path.parent.mkdir()
     path.write_bytes(b"This is a letter, not a database. " * 100)
-    with pytest.raises(StoreError, match="is no database; move it away"):
+    with pytest.raises(StoreError, match="is not a database; move it away"):
         async with Store(path):
             pass
     assert path.read_bytes().startswith(b"This is a letter")
@@ -83,7 +83,7 @@ async def test_a_file_that_is_no_database_is_refused_and_left_alone(path: Path) 
 async def test_a_damaged_database_is_an_error_and_not_a_wrong_answer(path: Path) -> None:
     async with Store(path) as store:
         for number in range(300):
-            store.writer.later(adding(str(number)))
+            store.writer.put_nowait(adding(str(number)))
     content = bytearray(path.read_bytes())
     page = int.from_bytes(content[16:18], "big")
     content[page : 30 * page] = b"\xa5" * (29 * page)
@@ -113,7 +113,7 @@ async def test_a_path_that_cannot_be_made_is_an_error(tmp_path: Path) -> None:
     store = Store(tmp_path / "file" / "paddock.db")
     with pytest.raises(StoreError, match=f"cannot be used: {tmp_path}/file: File exists"):
         await store.start()
-    store.writer.later(adding("never"))
+    store.writer.put_nowait(adding("never"))
     await store.close()
     assert store.writer.lost == 1
 

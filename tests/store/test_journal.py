@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import signal
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from paddock import Paddock
 from paddock.errors import StoreError
 from paddock.model.journal import Intent, Journal, Outcome
-from paddock.store import calls as store_calls
+from paddock.model.result import Verdict
+from paddock.store import journal as stored_journal
 from paddock.store.database import Store
-from paddock.store.journal import MemoryJournal
-from paddock.store.run_records import GOING_ON
+from paddock.store.memory import MemoryJournal
+from paddock.store.runs import RUNNING
 from tests.anomaly.processes import start, wait_until_gone
 from tests.store import empty
-from tests.store.working import held_up
+from tests.store.working import held_up, locked
 
 BUY = Intent("r_1", 1, "shop.buy", '{"item": 1}', is_read_only=False, at=5.0)
 LOOK = Intent("r_1", 2, "shop.look", "{}", is_read_only=True, at=6.0)
@@ -36,16 +39,6 @@ async def test_calls_come_back_in_the_order_of_the_program_with_what_they_came_t
     await journal.intend(replace(LOOK, run_id="r_2"))
     assert await journal.calls("r_1") == [(BUY, BOUGHT), (LOOK, None)]
     assert await journal.calls("r_3") == []
-
-
-async def test_the_newest_answers_of_a_tool_that_did_not_fail_come_first(journal: Journal) -> None:
-    for number, status in enumerate(("ok", "error", "cancelled", "ok", "ok")):
-        await journal.intend(replace(LOOK, number=number, at=float(number)))
-        answer = "" if status == "cancelled" else f"[{number}]"
-        await journal.conclude(Outcome("r_1", number, status, 1.0, answer))  # type: ignore[arg-type]
-    assert await journal.answers("shop.look", 2) == ["[4]", "[3]"]
-    assert await journal.answers("shop.look", 10) == ["[4]", "[3]", "[0]"]
-    assert await journal.answers("shop.buy", 10) == []
 
 
 async def test_a_number_that_comes_again_is_a_new_call(journal: Journal) -> None:
@@ -76,8 +69,8 @@ async def test_only_the_intent_of_a_call_that_may_change_something_is_waited_for
 async def test_answers_that_are_too_long_or_too_many_are_not_kept(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store_calls, "ANSWER_CHARACTERS", 100)
-    monkeypatch.setattr(store_calls, "RUN_CHARACTERS", 250)
+    monkeypatch.setattr(stored_journal, "ANSWER_CHARACTERS", 100)
+    monkeypatch.setattr(stored_journal, "RUN_CHARACTERS", 250)
     for number, size in enumerate((100, 101, 100, 51, 50)):
         await store.journal.intend(replace(LOOK, number=number))
         await store.journal.conclude(Outcome("r_1", number, "ok", 1.0, "1" * size))
@@ -89,12 +82,12 @@ CALLING = """
 import asyncio, sys
 from paddock.model.journal import Intent, Outcome
 from paddock.store.database import Store
-from paddock.store.run_records import NewRun
+from paddock.store.runs import NewRun
 
 async def main():
     store = Store({path!r})
     await store.runs.begin(NewRun("r_1", "ada", "code", "python"))
-    store.runs.printed("r_1", "stdout", "begun")
+    store.runs.add_output("r_1", "stdout", "begun")
     await store.runs.get("ada", "r_1")
     for number in range(1_000_000):
         await store.journal.intend(Intent("r_1", number, "shop.buy", "{{}}", False, float(number)))
@@ -133,7 +126,7 @@ async def test_every_call_that_was_made_is_known_after_its_process_was_killed(pa
 GOING = """
 import asyncio, sys
 from paddock.store.database import Store
-from paddock.store.run_records import NewRun
+from paddock.store.runs import NewRun
 
 async def main():
     store = Store({path!r})
@@ -158,7 +151,7 @@ async def test_runs_of_a_process_that_lives_are_not_lost(path: Path) -> None:
     wait_until_gone([killed.pid])
     async with Store(path) as store:
         assert await store.runs.mark_lost() == ["r_killed"]
-        assert [run.id for run in await store.runs.list("ada", verdict=GOING_ON)] == ["r_alive"]
+        assert [run.id for run in await store.runs.list("ada", verdict=RUNNING)] == ["r_alive"]
         alive.communicate("end\n")  # without a verdict, and without being killed
         assert await store.runs.mark_lost() == ["r_alive"]
     killed.communicate()
@@ -166,7 +159,7 @@ async def test_runs_of_a_process_that_lives_are_not_lost(path: Path) -> None:
 
 
 async def test_own_runs_are_not_lost_and_neither_are_those_of_another_store_of_this_process(path: Path) -> None:
-    from tests.store.test_stored_runs import RUN
+    from tests.store.test_runs import RUN
 
     async with Store(path) as one, Store(path) as two:
         await one.runs.begin(RUN)
@@ -191,7 +184,7 @@ async def test_read_only_calls_that_lie_in_memory_are_one_piece_of_work(store: S
 async def test_what_has_no_room_beside_the_others_is_written_all_the_same(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store_calls, "TOGETHER_CHARACTERS", 100)
+    monkeypatch.setattr(stored_journal, "BATCH_CHARACTERS", 100)
     looks = [
         replace(LOOK, number=number, arguments_json=f'"{"x" * size}"') for number, size in enumerate((60, 60, 500))
     ]
@@ -214,3 +207,48 @@ async def test_a_call_is_not_taken_for_written_where_the_store_is_closed(path: P
         await store.journal.conclude(Outcome("r_1", 2, "ok", 1.0, "[]"))
     async with Store(path) as again:
         assert await again.journal.calls("r_1") == [(LOOK, None)]
+
+
+SCRIPT = """
+try:
+    await buy({"item": "lamp", "password": "hunter2"})
+except RuntimeError as problem:
+    print(problem)
+"""
+
+
+class Shop:
+    """A tool that changes something."""
+
+    def __init__(self) -> None:
+        self.bought: list[str] = []
+
+    def buy(self, item: str, password: str) -> dict[str, str]:
+        """Buy an item."""
+        self.bought.append(item)
+        return {"bought": item}
+
+
+async def test_a_call_that_a_script_makes_is_in_the_journal_without_its_secrets(path: Path) -> None:
+    shop = Shop()
+    async with Store(path) as store, Paddock(tools=[shop.buy], journal=store.journal) as paddock:
+        result = await paddock.run(SCRIPT, engine="monty")
+        ((intent, outcome),) = await store.journal.calls(result.run_id)
+    assert (result.verdict, shop.bought) == (Verdict.OK, ["lamp"])
+    assert (intent.tool, json.loads(intent.arguments_json)) == ("buy", {"item": "lamp", "password": "[redacted]"})
+    assert outcome is not None
+    assert (outcome.status, outcome.answer_json) == ("ok", '{"bought": "lamp"}')
+    assert b"hunter2" not in path.read_bytes()
+
+
+async def test_a_call_whose_intent_cannot_be_kept_is_not_made_and_the_run_goes_on(path: Path) -> None:
+    shop = Shop()
+    async with Store(path, busy_seconds=0.05) as store, Paddock(tools=[shop.buy], journal=store.journal) as paddock:
+        with locked(path):
+            result = await paddock.run(SCRIPT, engine="monty")
+        assert (result.verdict, shop.bought) == (Verdict.OK, [])
+        assert json.loads(result.stdout)["summary"] == (
+            "The call was not made: the journal cannot be written (StoreError)."
+        )
+        assert (await paddock.run(SCRIPT, engine="monty")).verdict is Verdict.OK
+    assert shop.bought == ["lamp"]

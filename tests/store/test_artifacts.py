@@ -15,11 +15,9 @@ from paddock.keeping import Keeping
 from paddock.model.artifacts import ARTIFACT_BYTES, URL, Artifact, Owner
 from paddock.model.events import ArtifactAnswer, ArtifactCall
 from paddock.store.artifact_records import READERS_SECONDS
-from paddock.store.artifact_texts import Query
-from paddock.store.artifact_values import Filters, Room
-from paddock.store.artifacts import DAY_SECONDS
+from paddock.store.artifacts import DAY_SECONDS, Filters, Quota
 from paddock.store.memory import MemoryArtifacts
-from paddock.store.text.searching import STRETCH
+from paddock.store.text import STRETCH, Query
 from tests.store.artifact_places import ANN, ANN_ELSEWHERE, BOB, MB, Place, chunks, content_of, opened
 
 HOSTILE = [
@@ -107,7 +105,7 @@ async def test_another_principal_finds_nothing_by_any_name(place: Place) -> None
     other = place.of(BOB)
     assert kept is not None
     assert [await other.read(ref) for ref in (made.id, made.url, "secret.txt")] == [None] * 3
-    assert (await other.list()).kept == ()
+    assert (await other.list()).artifacts == ()
     for change in (other.append(kept, b"y"), other.replace(kept, "text/plain", b"y"), other.remove(kept)):
         with pytest.raises(BadArtifact, match="there is no artifact"):
             await change
@@ -203,7 +201,7 @@ async def test_many_small_appends_leave_few_objects(place: Place) -> None:
 
 
 async def test_one_artifact_may_be_only_so_large(tmp_path: Path) -> None:
-    async with opened(tmp_path, room=Room(10, 0, 0)) as place:
+    async with opened(tmp_path, quota=Quota(10, 0, 0)) as place:
         own = place.of()
         for content in (b"x" * 11, chunks(b"x" * 6, b"x" * 5)):
             with pytest.raises(BadArtifact):
@@ -218,7 +216,7 @@ async def test_one_artifact_may_be_only_so_large(tmp_path: Path) -> None:
 
 
 async def test_one_principal_may_keep_only_so_much(tmp_path: Path) -> None:
-    async with opened(tmp_path, room=Room(0, 10, 3)) as place:
+    async with opened(tmp_path, quota=Quota(0, 10, 3)) as place:
         own = place.of()
         await own.create("a", "text/plain", b"x" * 6)
         for content in (b"x" * 5, chunks(b"x" * 5)):
@@ -239,7 +237,7 @@ async def test_one_principal_may_keep_only_so_much(tmp_path: Path) -> None:
 
 
 async def test_many_at_once_do_not_get_past_the_limit(tmp_path: Path) -> None:
-    async with opened(tmp_path, room=Room(0, 100, 0)) as place:
+    async with opened(tmp_path, quota=Quota(0, 100, 0)) as place:
         made = await asyncio.gather(
             *(place.of().create("a", "text/plain", chunks(b"x" * 30)) for _ in range(10)), return_exceptions=True
         )
@@ -255,7 +253,7 @@ async def test_what_has_expired_is_gone_at_once_and_its_bytes_later(tmp_path: Pa
         assert await own.read(made.id) == (made, b"x")
         place.clock.now += 10
         assert [await own.read(ref) for ref in (made.id, "a")] == [None, None]
-        assert (await own.list()).kept == ()
+        assert (await own.list()).artifacts == ()
         assert (await place.stored.sweep(), len(place.files())) == (0, 1)
         place.clock.now += READERS_SECONDS
         assert (await place.stored.sweep(), place.files()) == (1, [])
@@ -273,7 +271,7 @@ async def test_writing_to_an_artifact_makes_it_last_longer(tmp_path: Path) -> No
         await own.append(appended, b"y")
         await own.replace(replaced, "text/plain", b"z")
         place.clock.now += 1.5 * DAY_SECONDS
-        assert sorted(kept.artifact.filename for kept in (await own.list()).kept) == ["a", "b"]
+        assert sorted(kept.artifact.filename for kept in (await own.list()).artifacts) == ["a", "b"]
 
 
 async def test_artifacts_may_last_for_ever(tmp_path: Path) -> None:
@@ -309,7 +307,7 @@ async def test_a_list_is_newest_first_and_goes_on_where_it_ended(place: Place) -
     names, cursor = [], None
     while True:
         listing = await own.list(limit=3, cursor=cursor)
-        names.append([kept.artifact.filename for kept in listing.kept])
+        names.append([kept.artifact.filename for kept in listing.artifacts])
         await own.create("meanwhile", "text/plain", b"")  # shifts nothing
         cursor = listing.cursor
         if cursor is None:
@@ -337,12 +335,12 @@ async def test_a_list_has_what_fits(tmp_path: Path, filters: Filters, names: lis
         await place.of(ANN).create("B.CSV", "application/x", b"")
         await place.of(ANN_ELSEWHERE).create("100%.md", "text/markdown", b"")
         await place.of(BOB).create("bob.csv", "text/csv", b"")
-        assert [kept.artifact.filename for kept in (await place.of(ANN).list(filters)).kept] == names
+        assert [kept.artifact.filename for kept in (await place.of(ANN).list(filters)).artifacts] == names
 
 
 @pytest.mark.parametrize("cursor", ["", "x", "1~a_", "nan~a_AAAAAAAAAAAAAAAAAAAA", "1~" + "a" * 22, "\ud800"])
 async def test_a_cursor_that_no_list_gave_is_refused(place: Place, cursor: str) -> None:
-    with pytest.raises(BadArtifact, match="the cursor is none that a list has given"):
+    with pytest.raises(BadArtifact, match="the cursor is not one that a list returned"):
         await place.of().list(cursor=cursor)
 
 
@@ -359,7 +357,7 @@ async def test_a_run_keeps_its_artifacts_here(place: Place) -> None:
 
 
 async def test_a_run_that_may_keep_no_more_is_told(tmp_path: Path) -> None:
-    async with opened(tmp_path, room=Room(0, 2, 0)) as place:
+    async with opened(tmp_path, quota=Quota(0, 2, 0)) as place:
         keeping = Keeping(place.of())
         answer, made = await keeping.answer(ArtifactCall(1, "create", "a.txt", "", b"abc"))
         said = "you keep 0 bytes of artifacts, and may keep 2: 3 more do not fit; remove some"

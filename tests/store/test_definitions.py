@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 
 from paddock.store.database import Store
-from paddock.store.definitions import peek
+from paddock.store.definitions import peek_versions
 
 
 async def test_each_change_of_a_definition_is_a_new_version(store: Store) -> None:
@@ -15,7 +15,7 @@ async def test_each_change_of_a_definition_is_a_new_version(store: Store) -> Non
     same = await definitions.save("ada", "report", {"description": "one"})
     second = await definitions.save("ada", "report", {"description": "two"})
     assert (first.version, same, second.version) == (1, first, 2)
-    assert await definitions.current("ada", "report") == second
+    assert await definitions.list("ada") == [second]
     history = await definitions.history("ada", "report")
     assert [(was.version, was.is_current, was.spec) for was in history] == [
         (2, True, {"description": "two"}),
@@ -27,7 +27,7 @@ async def test_a_definition_that_is_removed_is_out_of_use_and_goes_on_counting_w
     definitions = store.definitions
     await definitions.save("ada", "report", {"a": 1})
     assert (await definitions.remove("ada", "report"), await definitions.remove("ada", "report")) == (True, False)
-    assert (await definitions.current("ada", "report"), await definitions.list("ada")) == (None, [])
+    assert await definitions.list("ada") == []
     (removed,) = await definitions.history("ada", "report")
     assert removed.removed_at is not None
     assert (await definitions.save("ada", "report", {"a": 1})).version == 2
@@ -36,7 +36,6 @@ async def test_a_definition_that_is_removed_is_out_of_use_and_goes_on_counting_w
 async def test_definitions_of_another_principal_are_not_there(store: Store) -> None:
     definitions = store.definitions
     saved = await definitions.save("ada", "report", {})
-    assert await definitions.current("eve", "report") is None
     assert (await definitions.list("eve"), await definitions.history("eve", "report")) == ([], [])
     assert not await definitions.remove("eve", "report")
     hers = await definitions.save("eve", "report", {"hers": True})
@@ -64,7 +63,7 @@ async def test_which_versions_are_current_is_known_without_the_store(store: Stor
     await store.definitions.save("ada", "gone", {})
     await store.definitions.remove("ada", "gone")
     await store.definitions.save("eve", "other", {})
-    assert peek(store.path, "ada") == await store.definitions.versions("ada") == {"report": 2}
-    assert peek(tmp_path / "nothing.db", "ada") == {}
+    assert peek_versions(store.path, "ada") == await store.definitions.versions("ada") == {"report": 2}
+    assert peek_versions(tmp_path / "nothing.db", "ada") == {}
     (tmp_path / "odd.db").write_bytes(b"not a database" * 100)
-    assert peek(tmp_path / "odd.db", "ada") is None
+    assert peek_versions(tmp_path / "odd.db", "ada") is None
