@@ -116,7 +116,7 @@ def test_every_verdict_is_documented_in_its_order() -> None:
 def test_every_command_and_flag_is_documented_and_no_other() -> None:
     from typer.main import get_command
 
-    from paddock.cli.commands import app
+    from paddock.cli.app import app
 
     commands = get_command(app).commands  # type: ignore[attr-defined]
     page = (DOCS / "cli.md").read_text(encoding="utf-8")
