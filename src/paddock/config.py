@@ -92,7 +92,6 @@ class StoreConfig:
     """What is kept after a run, and for how long; 0 means without a limit."""
 
     path: str = ""
-    commands: bool = True
     run_days: float = 30.0
     run_count: int = 100_000
     run_bytes: int = 2 * 1024**3

@@ -182,12 +182,17 @@ def _written(paddock: Paddock) -> Iterator[str]:
 
 
 def memory_folders() -> list[Path]:
-    """Those of this user's guests in the profile `confined`."""
+    """Those of this user's guests in the profile `confined`, but for those of another host that is alive."""
     found = []
     for path in Path("/dev/shm").glob("paddock-*"):  # noqa: S108
         with suppress(FileNotFoundError):
-            found += [path] if path.stat().st_uid == os.geteuid() else []
+            is_ours = path.stat().st_uid == os.geteuid() and not _is_of_another(int(path.name.split("-")[1]))
+            found += [path] if is_ours else []
     return found
+
+
+def _is_of_another(pid: int) -> bool:
+    return pid != os.getpid() and Path(f"/proc/{pid}").exists() and pid not in descendants()
 
 
 def _marked() -> Iterator[str]:

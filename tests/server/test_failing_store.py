@@ -17,8 +17,8 @@ from paddock.server import definitions
 from paddock.server.definitions import Saved
 from paddock.server.mcp import server
 from paddock.server.serving import Serving
+from paddock.store.database import Store
 from paddock.store.run_records import NewRun
-from paddock.store.spool import Spool
 from tests.server.kept import opened
 
 
@@ -35,10 +35,10 @@ def failing_once(monkeypatch: pytest.MonkeyPatch, on: object, name: str) -> None
     monkeypatch.setattr(on, name, once)
 
 
-def left(serving: Serving, run_id: str) -> None:
-    spool = Spool(serving.store.spool)
-    spool.begin(NewRun(run_id, LOCAL, "1", "python"))
-    spool.close()
+async def leave_run(serving: Serving, run_id: str) -> None:
+    """Store a run that has no verdict and whose process is gone."""
+    async with Store(serving.store.path) as store:
+        await store.runs.begin(NewRun(run_id, LOCAL, "1", "python"))
 
 
 async def until_lost(serving: Serving, run_id: str) -> None:
@@ -57,18 +57,10 @@ async def test_what_is_stored_is_looked_after_again_after_a_failure(
     with caplog.at_level(logging.WARNING):
         async with opened(config) as serving:
             failing_once(monkeypatch, serving.store.runs, "mark_lost")
-            left(serving, "r_1")
+            await leave_run(serving, "r_1")
             serving.tidy()
             await until_lost(serving, "r_1")
     assert "what is stored is not looked after for now: the store is locked" in caplog.text
-
-
-async def test_an_odd_file_in_the_spool_does_not_keep_runs_from_being_marked_as_lost() -> None:
-    async with opened() as serving:
-        left(serving, "r_1")
-        (serving.store.spool / "odd.jsonl").mkdir()
-        serving.tidy()
-        await until_lost(serving, "r_1")
 
 
 async def test_saved_definitions_are_watched_again_after_a_failure(

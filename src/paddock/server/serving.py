@@ -11,13 +11,11 @@ from typing import Any
 
 from paddock.config import Config
 from paddock.errors import StoreError
-from paddock.model.principals import LOCAL
 from paddock.run import Paddock
 from paddock.server.caller import Caller, Sessions
 from paddock.server.context import session_tools
 from paddock.store.artifacts import StoredArtifacts
 from paddock.store.database import Store
-from paddock.store.taking_in import take_in
 
 log = logging.getLogger(__name__)
 
@@ -55,7 +53,6 @@ class Serving:
         """For ever. A store that fails is tried again in its turn."""
         while True:
             try:
-                await take_in(self.store, LOCAL)
                 await self.store.runs.mark_lost()
                 await self.store.retention.sweep()
                 await self.artifacts.sweep()
