@@ -215,5 +215,5 @@ def test_a_system_call_that_the_jail_refuses_can_be_named(bare: str) -> None:
 
 
 def test_only_full_python_can_be_traced() -> None:
-    message = "Error: --trace-denied is about the jail of full Python; leave out --engine monty\n"
+    message = "Error: --trace-denied works with full Python only; leave out --engine monty\n"
     assert paddock("run", "-c", "1", "--engine", "monty", "--trace-denied") == Ended(2, "", message)

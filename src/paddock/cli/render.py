@@ -82,7 +82,7 @@ class Screen:
 
     def status(self, text: str) -> None:
         """Replace the current line of a styled terminal by `text`; the next status or line replaces that."""
-        columns = os.get_terminal_size(self._fd).columns if self._fd is not None else WIDTH
+        columns = (os.get_terminal_size(self._fd).columns if self._fd is not None else 0) or WIDTH
         self._encode(f"\r\x1b[2K{safe(text)[: columns - 1]}")
 
     def end_line(self) -> None:
