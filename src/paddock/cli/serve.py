@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from paddock.definitions.definition import Definition
-    from paddock.server.definitions import Names
-    from paddock.server.serving import Serving
+    from paddock.server.code_tools import SavedNames
+    from paddock.server.services import Services
 
 PORT = 8080
 CLOSING_SECONDS = 2
@@ -59,21 +59,21 @@ def serve(
     """Serve MCP over HTTP at /mcp, on this machine only, until stopped."""
     import asyncio
 
-    from paddock.server.app import checked_host
+    from paddock.server.http import check_host
 
-    checked_host(host)
+    check_host(host)
     asyncio.run(_serve_http(_services(config, mcp_config), *_split(definitions), host, port))
     return 0
 
 
-def _services(config: str | None, mcp_config: str | None) -> Serving:
+def _services(config: str | None, mcp_config: str | None) -> Services:
     from paddock.config import Config
-    from paddock.server.serving import Serving
+    from paddock.server.services import Services
 
-    return Serving(Config.load(config), mcp_config=mcp_config)
+    return Services(Config.load(config), mcp_config=mcp_config)
 
 
-def _split(names: str | None) -> tuple[list[Definition], Names]:
+def _split(names: str | None) -> tuple[list[Definition], SavedNames]:
     """Split the value of --definitions into the shipped definitions and the names of saved ones."""
     from paddock.definitions.definition import SHIPPED, shipped
 
@@ -83,33 +83,32 @@ def _split(names: str | None) -> tuple[list[Definition], Names]:
     return [shipped(name) for name in wanted if name in SHIPPED], [name for name in wanted if name not in SHIPPED]
 
 
-async def _check_saved(services: Serving, names: Names) -> None:
+async def _check_saved(services: Services, names: SavedNames) -> None:
     """Refuse the name of a definition that does not exist, before anybody connects."""
     from paddock.cli.options import unknown
     from paddock.definitions.definition import SHIPPED
     from paddock.errors import RequestError
-    from paddock.server.definitions import saved_versions
 
     if not names or names == "all":
         return
-    saved = await saved_versions(services)
+    saved = await services.definition_versions()
     for name in names:
         if name not in saved:
             await services.aclose()
             raise RequestError(f"--definitions: {unknown('definition', name, [*SHIPPED, *saved])}")
 
 
-async def _serve_stdio(services: Serving, shipped: list[Definition], saved: Names) -> None:
+async def _serve_stdio(services: Services, shipped: list[Definition], saved: SavedNames) -> None:
     import asyncio
     import os
 
     from mcp.server.stdio import stdio_server
 
-    from paddock.server.mcp import server
+    from paddock.server.mcp import make_server
 
     async def talk() -> None:
         async with stdio_server() as (read, write):
-            made = server(services, shipped, saved=saved)
+            made = make_server(services, shipped, saved=saved)
             await made.run(read, write, made.create_initialization_options())
 
     await _check_saved(services, saved)
@@ -131,14 +130,14 @@ async def _serve_stdio(services: Serving, shipped: list[Definition], saved: Name
     await talking
 
 
-async def _serve_http(services: Serving, shipped: list[Definition], saved: Names, host: str, port: int) -> None:
+async def _serve_http(services: Services, shipped: list[Definition], saved: SavedNames, host: str, port: int) -> None:
     import asyncio
 
     import uvicorn
 
     from paddock.cli.render import stdout
-    from paddock.server.app import app
-    from paddock.server.mcp import server
+    from paddock.server.http import make_app
+    from paddock.server.mcp import make_server
 
     class Web(uvicorn.Server):
         @contextmanager
@@ -146,7 +145,7 @@ async def _serve_http(services: Serving, shipped: list[Definition], saved: Names
             yield
 
     await _check_saved(services, saved)
-    application = app(server(services, shipped, saved=saved))
+    application = make_app(make_server(services, shipped, saved=saved))
     web = Web(uvicorn.Config(application, log_level="warning", timeout_graceful_shutdown=CLOSING_SECONDS))
     for number in NUMBERS:
         asyncio.get_running_loop().add_signal_handler(number, web.handle_exit, number, None)

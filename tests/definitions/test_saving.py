@@ -12,8 +12,8 @@ import pytest_asyncio
 
 from paddock import BadDefinition, Config, Paddock
 from paddock.definitions.definition import SHIPPED, shipped
-from paddock.definitions.saving import RESERVED, checked, saved
-from paddock.server.mcp import server
+from paddock.definitions.saving import RESERVED, parse_saved, validate
+from paddock.server.mcp import make_server
 from tests.server.kept import opened
 from tests.tools.upstreams import shop
 
@@ -30,26 +30,26 @@ async def paddock() -> AsyncIterator[Paddock]:
 
 
 def test_what_is_not_said_is_as_the_shipped_one_has_it_but_no_tools_are_linked() -> None:
-    base, made = shipped("code_execution"), saved(LEAST)
+    base, made = shipped("code_execution"), parse_saved(LEAST)
     assert (made.title, made.tools, made.code, made.inputs) == ("Totals", (), None, {})
     assert (made.face, made.caps, made.refused_modules) == (base.face, base.caps, base.refused_modules)
-    assert saved({**LEAST, "limits": {"wall_seconds": 9}}).limits == {**base.limits, "wall_seconds": 9}
+    assert parse_saved({**LEAST, "limits": {"wall_seconds": 9}}).limits == {**base.limits, "wall_seconds": 9}
 
 
 @pytest.mark.parametrize(
     ("values", "said"),
     [
         ({"descripton": "x"}, "a definition has no 'descripton'; did you mean 'description'?"),
-        ({"description": ""}, "a definition needs 'description', a text"),
-        ({"name": None}, "a definition needs 'name', a text"),
+        ({"description": ""}, "a definition needs 'description', a non-empty string"),
+        ({"name": None}, "a definition needs 'name', a non-empty string"),
         ({"name": "two words"}, "name must be 1 to 64 letters"),
         ({"name": "run_code"}, "comes with Paddock; choose another name"),
-        ({"name": "read_artifact"}, "is the name of another tool of the server"),
-        ({"face": "native"}, "face of a definition that is saved is always 'inputs'"),
-        ({"face": "inpts"}, "face of a definition that is saved is always 'inputs'"),
-        ({"caps": {"wall_seconds": 99}}, "caps of a definition that is saved is always"),
+        ({"name": "read_artifact"}, "is a built-in tool of the server"),
+        ({"face": "native"}, "face of a saved definition is always 'inputs'"),
+        ({"face": "inpts"}, "face of a saved definition is always 'inputs'"),
+        ({"caps": {"wall_seconds": 99}}, "caps of a saved definition is always"),
         ({"is_fixed": True}, "needs code of its own"),
-        ({"code": 5}, "code must be a text"),
+        ({"code": 5}, "code must be a string"),
         ({"inputs": [1]}, "inputs must be a table"),
         ({"inputs": {"a b": 1}}, "input 'a b' cannot be a variable name"),
         ({"inputs": {"day": date(2026, 1, 2)}}, "input 'day' is not JSON"),
@@ -58,7 +58,7 @@ def test_what_is_not_said_is_as_the_shipped_one_has_it_but_no_tools_are_linked()
         ({"limits": {"recursion": 101}}, "limits.recursion is 101, above its cap of 100"),
         ({"limits": {"memory_bytes": float("nan")}}, "limits: memory_bytes must be a positive, finite number"),
         ({"limits": 5}, "limits must be a table"),
-        ({"tools": "shop.orders"}, "tools must be a list of texts"),
+        ({"tools": "shop.orders"}, "tools must be a list of strings"),
         ({"tools": ["shop.ordrs"]}, "tools: unknown tool 'shop.ordrs'; Did you mean 'shop.orders'?"),
         ({"tools": ["run_code"]}, "'run_code' is a code tool, and a code tool can't link another"),
         ({"tools": ["paddock.execute"]}, "'paddock.execute' is a code tool"),
@@ -76,7 +76,7 @@ async def test_a_definition_that_is_wrong_is_refused_with_the_reason(
     paddock: Paddock, values: dict[str, Any], said: str
 ) -> None:
     with pytest.raises(BadDefinition) as refused:
-        await checked({**LEAST, **values}, paddock, CONFIG, ["another"])
+        await validate({**LEAST, **values}, paddock, CONFIG, ["another"])
     assert said in str(refused.value)
 
 
@@ -92,21 +92,21 @@ async def test_a_definition_that_is_wrong_is_refused_with_the_reason(
 )
 @pytest.mark.asyncio(loop_scope="module")
 async def test_a_definition_that_may_be_right_is_not(paddock: Paddock, values: dict[str, Any]) -> None:
-    made = await checked({**LEAST, **values}, paddock, CONFIG)
-    assert (made.definition, made.warnings) == (saved({**LEAST, **values}), ())
+    made = await validate({**LEAST, **values}, paddock, CONFIG)
+    assert (made.definition, made.warnings) == (parse_saved({**LEAST, **values}), ())
 
 
 @pytest.mark.asyncio(loop_scope="module")
 async def test_what_cannot_be_looked_at_because_a_server_is_not_there_is_a_warning(paddock: Paddock) -> None:
-    made = await checked({**LEAST, "code": "await thing({})", "tools": ["dead.thing"]}, paddock, CONFIG)
+    made = await validate({**LEAST, "code": "await thing({})", "tools": ["dead.thing"]}, paddock, CONFIG)
     assert len(made.warnings) == 1
-    assert "not checked against its tools: the tool 'dead.thing' cannot be linked" in made.warnings[0]
+    assert "the code was not checked against its tools: the tool 'dead.thing' cannot be linked" in made.warnings[0]
 
 
 async def test_the_names_of_tools_beside_definitions_are_reserved() -> None:
     from mcp import Client
 
-    async with opened() as serving, Client(server(serving, [shipped(name) for name in SHIPPED])) as client:
+    async with opened() as services, Client(make_server(services, [shipped(name) for name in SHIPPED])) as client:
         names = {tool.name for tool in (await client.list_tools()).tools}
     assert names - set(SHIPPED) <= RESERVED
 
@@ -118,5 +118,5 @@ async def test_the_names_of_tools_that_set_context_or_choose_connections_are_too
     )
     async with Paddock(config) as holding:
         for name in ("set_tenant", "select_connections"):
-            with pytest.raises(BadDefinition, match=f"'{name}' is the .*tool"):
-                await checked({**LEAST, "name": name}, holding, config)
+            with pytest.raises(BadDefinition, match=f"'{name}' is (a|the) .*tool"):
+                await validate({**LEAST, "name": name}, holding, config)

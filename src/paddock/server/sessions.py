@@ -1,4 +1,4 @@
-"""Who calls, and what is kept for them between calls."""
+"""Who calls, and what the server keeps for a client between calls."""
 
 from __future__ import annotations
 
@@ -15,61 +15,66 @@ from paddock.model.artifacts import Artifact, Owner
 from paddock.model.context import Context
 
 IDLE_SECONDS = 86_400.0
-"""After which what a session holds is forgotten. The SDK ends one over HTTP after half an hour without a request."""
+"""A session without calls is forgotten after this. The SDK ends one over HTTP after half an hour without a request."""
 CONNECTION = "connection"
 """The name of the one session over stdio, which lasts as long as the process."""
-TOKEN_SWAPPED = "token_swapped"  # noqa: S105  no token, but what became of one
+TOKEN_SWAPPED = "token_swapped"  # noqa: S105  a reason, not a token
 Report = Callable[[float, float | None, str], Awaitable[None]]
 
 
 @dataclass(slots=True)
 class Session:
-    """What one client keeps between its calls, for as long as it is connected."""
+    """What one client keeps between its calls."""
 
     id: str = field(default_factory=lambda: f"s_{secrets.token_urlsafe(16)}")
-    files: dict[str, Artifact] = field(default_factory=dict)  # attached, by their ids
-    token_digest: bytes = b""  # of what the client authenticates with
-    state_reason: str | None = None  # why what its client set before is not here
+    files: dict[str, Artifact] = field(default_factory=dict)  # attached ones, by id
+    token_digest: bytes = b""  # of the bearer token
+    state_reason: str | None = None  # why what the client set before is gone
     context: Context = field(default_factory=Context)
-    stored: dict[str, Any] | None = None  # what the store knows of it
+    stored: dict[str, Any] | None = None  # the state that the store has
 
     def state(self) -> dict[str, Any]:
-        """What it holds, as JSON has it."""
-        held = self.context
-        return {"context": dict(held.values), "connections": dict(held.connections), "files": list(self.files)}
+        """The session's content as JSON values."""
+        context = self.context
+        return {"context": dict(context.values), "connections": dict(context.connections), "files": list(self.files)}
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """One call's caller. Without a session nothing is kept: the newer era of the protocol over HTTP has none."""
+    """Who makes one call. The newer protocol era has no sessions over HTTP, so nothing is kept there."""
 
     principal: str
     session: Session | None
     report: Report
-    most_bytes: int | None = None  # that its client takes in one message; None where no limit is known
+    max_bytes: int | None = None  # the largest message that the client takes; None: unknown or unlimited
 
     @property
     def owner(self) -> Owner:
         return Owner(self.principal, None if self.session is None else self.session.id)
 
+    @property
+    def context(self) -> Context:
+        """The session's context, or an empty one."""
+        return Context() if self.session is None else self.session.context
+
 
 class Sessions:
-    """The sessions of clients that are connected, by what their transport calls them.
+    """The sessions of connected clients, by the name that their transport gives them.
 
-    A transport does not say when one is over, so what nobody used for a day is forgotten.
+    Transports do not say when a session ends, so one that is idle for a day is forgotten.
     """
 
     def __init__(self, *, idle_seconds: float = IDLE_SECONDS, now: Callable[[], float] = time.monotonic) -> None:
-        self._sessions: OrderedDict[str, Session] = OrderedDict()  # the one that was used last is the last
+        self._sessions: OrderedDict[str, Session] = OrderedDict()  # least recently used first
         self._used_at: dict[str, float] = {}
         self._idle_seconds, self._now = idle_seconds, now
 
-    def of(self, name: str, token: str = "") -> Session:
-        """The session of that name. Another token than before is another tenant, who finds nothing of the old one's.
+    def get(self, name: str, token: str = "") -> Session:
+        """The session of that name, made where there is none.
 
-        A run that is under way keeps the session that it began in.
+        Another token is another tenant, who gets a fresh session. A run in progress keeps the one it began with.
         """
-        self._forget()
+        self._forget_idle()
         digest = hashlib.sha256(token.encode(errors="replace")).digest() if token else b""
         known = self._sessions.get(name)
         if known is None or not hmac.compare_digest(known.token_digest, digest):
@@ -79,7 +84,7 @@ class Sessions:
         self._used_at[name] = self._now()
         return known
 
-    def _forget(self) -> None:
+    def _forget_idle(self) -> None:
         oldest = self._now() - self._idle_seconds
         while self._sessions and self._used_at[name := next(iter(self._sessions))] < oldest and name != CONNECTION:
             del self._sessions[name], self._used_at[name]
