@@ -80,9 +80,9 @@ def _machine() -> dict[str, str]:
 
 def _missing() -> list[str]:
     """Return what this platform cannot do, whatever is installed."""
-    from paddock.engines.registry import want_of_jail
+    from paddock.engines.registry import jail_problem
 
-    why = want_of_jail()
+    why = jail_problem()
     return [] if why is None else [why, "cpython, quickjs and node need the jail; here Python runs on monty alone"]
 
 
@@ -91,7 +91,7 @@ async def _try_engines(config: Config) -> list[EngineReport]:
     from paddock.jail.probe import probe
     from paddock.model.request import ENGINES
 
-    findings = await probe(config) if registry.want_of_jail() is None else None
+    findings = await probe(config) if registry.jail_problem() is None else None
     return [await _try_engine(name, config, findings) for name in ENGINES if name != "auto"]
 
 
@@ -103,7 +103,7 @@ async def _try_engine(name: str, config: Config, findings: Findings | None) -> E
 
     report = EngineReport(name, available=False, detail="")
     if name not in registry.available():
-        return replace(report, detail=f"needs the jail: {registry.want_of_jail()}")
+        return replace(report, detail=f"needs the jail: {registry.jail_problem()}")
     try:
         report = _monty(report) if findings is None or name == "monty" else _jailed(report, config, findings)
         if report.detail:
