@@ -107,8 +107,8 @@ def test_a_run_is_shown_with_all_that_is_kept_of_it(filled: Path) -> None:
         "  caller      ada\n"
         "  definition  execute\n"
         "  code\n"
-        "    \n"
-        "    \n"
+        "\n"
+        "\n"
         "    print('hi')\n"
         "    1\n"
         "  stdout\n"
@@ -161,7 +161,7 @@ def test_an_id_that_is_not_there_is_answered_with_the_nearest(filled: Path, run_
 
 
 def test_mistakes_are_told(filled: Path) -> None:
-    said = "Error: --verdict okay: there is no such verdict; did you mean 'ok'?\n"
+    said = "Error: there is no verdict 'okay'; did you mean 'ok'?\n"
     assert runs(filled, "list", "--verdict", "okay") == Ended(2, "", said)
     said = "Error: there is no run 'r_9' to list those before it\n"
     assert runs(filled, "list", "--before", "r_9") == Ended(2, "", said)

@@ -1,4 +1,4 @@
-"""`paddock env`: the environments that guests start from; which there are, building and removing them."""
+"""`paddock env`: lists, builds and removes the environments that guests start from."""
 
 from __future__ import annotations
 
@@ -7,21 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from paddock.cli.options import ConfigOption, JsonOption
+
 if TYPE_CHECKING:
-    from paddock.cli.show import Screen
     from paddock.config import Config
     from paddock.jail.environment import Environment
-    from paddock.jail.environment_store import Removal
 
 app = typer.Typer(
-    help="Packages that full Python starts with: list, build, remove.",
-    rich_markup_mode=None,
-    no_args_is_help=True,
+    help="Packages that full Python starts with: list, build, remove.", rich_markup_mode=None, no_args_is_help=True
 )
-ConfigOption = Annotated[
-    str | None,
-    typer.Option("--config", metavar="FILE", help="Settings. Default: $PADDOCK_CONFIG, else ./paddock.toml."),
-]
 _STATES = {
     "built": ("built", "green"),
     "changed": ("changed since it was built; the earlier build stays in use until this one is built", "yellow"),
@@ -31,19 +25,20 @@ _STATES = {
 
 
 @app.command("list")
-def list_(
-    config: ConfigOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print them as one JSON array.")] = False,
-) -> int:
-    """Show every environment that is configured or built."""
-    from paddock.cli.show import Screen, to_json
+def list_(config: ConfigOption = None, as_json: JsonOption = False) -> int:
+    """List every environment that is configured or built."""
+    from paddock.cli.render import stdout, to_json
     from paddock.config import Config
 
-    rows, out = _rows(Config.load(config)), Screen(sys.stdout)
+    rows, out = _rows(Config.load(config)), stdout()
     if as_json:
         out.document(to_json(rows))
     for row in () if as_json else rows:
-        _show(row, out)
+        out.spans((row["name"], "bold"), (": ", ""), _STATES[row["state"]])
+        out.line(f"  packages  {', '.join(row['packages']) or 'none'}")
+        out.line(f"  preload   {', '.join(row['preload']) or 'none'}")
+        if row["path"]:
+            out.line(f"  build     {row['path']}, {_size(row['size_bytes'])}")
     return 0
 
 
@@ -55,8 +50,8 @@ def build(
     every: Annotated[bool, typer.Option("--all", help="Every environment that is configured.")] = False,
     config: ConfigOption = None,
 ) -> int:
-    """Build an environment now, rather than at its first use. One that is built already is left as it is."""
-    from paddock.cli.interrupt import Interrupts
+    """Build an environment now, rather than on its first use. One that is built already is left as it is."""
+    from paddock.cli.signals import Interrupts
     from paddock.config import Config
     from paddock.errors import RequestError
     from paddock.jail.environment import configured
@@ -77,9 +72,9 @@ def remove(
     config: ConfigOption = None,
 ) -> int:
     """Remove every build of an environment that no running Paddock uses. Its next use builds it again."""
-    from paddock.cli.show import Screen
+    from paddock.cli.render import stdout
     from paddock.config import Config
-    from paddock.errors import RequestError
+    from paddock.errors import EnvironmentFailed, RequestError
     from paddock.jail import environment_store as store
     from paddock.jail.environment import configured, unknown
 
@@ -93,41 +88,33 @@ def remove(
             raise RequestError(f"nobody is there to ask; to remove environment {name!r} all the same, add --yes")
         if not typer.confirm(f"Remove environment {name!r}?", err=True):
             return 0
-    return _removed(name, store.remove(name, settings.data_directory, keys=keys), Screen(sys.stdout))
+    removal = store.remove(name, settings.data_directory, keys=keys)
+    if removal.in_use:
+        raise EnvironmentFailed(f"environment {name!r} is in use by a running Paddock; end it, then remove again")
+    count = len(removal.removed)
+    done = f"removed {count} build{'' if count == 1 else 's'}" if count else "nothing was built"
+    shared = ", kept a build that another environment with the same packages uses" if removal.shared else ""
+    stdout().line(f"{name}: {done}{shared}")
+    return 0
 
 
 async def _build(environments: list[Environment], config: Config) -> None:
     from time import monotonic
 
-    from paddock.cli.build_progress import build_progress
-    from paddock.cli.show import Screen
+    from paddock.cli.render import progress, stdout
     from paddock.jail.environment_lease import abuild
     from paddock.jail.environment_store import ready
 
-    out = Screen(sys.stdout)
     for environment in environments:
         was, begun = ready(environment, config.data_directory), monotonic()
-        with build_progress() as tell:
+        with progress() as tell:
             built = await abuild(environment, config.data_directory, tell)
         how = "was built already" if was else f"built in {monotonic() - begun:.1f} s"
-        out.line(f"{environment.name}: {how}, {_size(built.size_bytes)}, {built.path}")
-
-
-def _removed(name: str, removal: Removal, out: Screen) -> int:
-    from paddock.errors import EnvironmentFailed
-
-    if removal.in_use:
-        raise EnvironmentFailed(f"environment {name!r} is in use by a running Paddock; end it, then remove again")
-    count = len(removal.removed)
-    said = f"removed {count} build{'' if count == 1 else 's'}" if count else "nothing was built"
-    if removal.shared:
-        said += ", kept what another name with the same packages stands for"
-    out.line(f"{name}: {said}")
-    return 0
+        stdout().line(f"{environment.name}: {how}, {_size(built.size_bytes)}, {built.path}")
 
 
 def _rows(config: Config) -> list[dict[str, Any]]:
-    """One row for each environment, as `--json` shows it."""
+    """Return one row for each environment, as `--json` shows it."""
     from paddock.jail import environment_store as store
     from paddock.jail.environment import configured
 
@@ -136,33 +123,24 @@ def _rows(config: Config) -> list[dict[str, Any]]:
         wanted = configured(config, name) if name in config.environments else None
         current = store.current(name, config.data_directory)
         built = current if wanted is None else store.ready(wanted, config.data_directory) or current
-        if wanted is None and current is None:
+        source = wanted or built
+        if source is None:
             continue  # a record whose build is gone
         state = "not built" if built is None else "built"
         if built is not None and (wanted is None or built.key != wanted.key):
             state = "changed" if wanted else "not configured"
-        source = wanted or built
         rows.append(
             {
                 "name": name,
                 "state": state,
-                "packages": list(source.packages) if source else [],
-                "preload": list(source.preload) if source else [],
+                "packages": list(source.packages),
+                "preload": list(source.preload),
                 "path": built.path if built else None,
                 "size_bytes": built.size_bytes if built else None,
                 "installed": built.installed if built else None,
             }
         )
     return rows
-
-
-def _show(row: dict[str, Any], out: Screen) -> None:
-    said, colour = _STATES[row["state"]]
-    out.spans((row["name"], "bold"), (": ", ""), (said, colour))
-    out.line(f"  packages  {', '.join(row['packages']) or 'none'}")
-    out.line(f"  preload   {', '.join(row['preload']) or 'none'}")
-    if row["path"]:
-        out.line(f"  build     {row['path']}, {_size(row['size_bytes'])}")
 
 
 def _size(size_bytes: int) -> str:
