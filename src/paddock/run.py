@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from paddock.answering import Answering
 from paddock.config import Config
 from paddock.engines import registry
-from paddock.errors import ConfigError, EngineUnavailable, RequestError
+from paddock.errors import ConfigError, RequestError
 from paddock.holding import Held, Watch
 from paddock.keeping import Keeping
 from paddock.model.events import Answer, Done, Event, Finished, Progress
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from paddock.engines.base import Engine, Execution
+    from paddock.engines.type_checker import TypeChecker
     from paddock.model.artifacts import Artifacts
     from paddock.model.journal import Journal
     from paddock.model.tools import Tool
@@ -67,6 +68,7 @@ class Paddock:
         self._factories = registry.available() if engines is None else engines
         self._artifacts: Artifacts = MemoryArtifacts() if artifacts is None else artifacts
         self._engines: dict[str, Engine] = {}
+        self._type_checker: TypeChecker | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._background: Background | None = None
         self._lock = threading.Lock()
@@ -284,12 +286,11 @@ class Paddock:
         return await asyncio.to_thread(plan) if long or request.files else plan()
 
     async def _type_problem(self, plan: Plan, scope: Scope) -> Finished | None:
-        from paddock.engines.monty import MontyEngine  # its workers have the checker, for every Python engine
+        from paddock.engines.type_checker import TypeChecker
 
-        engine = self._engine("monty") if "monty" in self._factories else None
-        if not isinstance(engine, MontyEngine):
-            raise EngineUnavailable("the type check is done by the engine `monty`, which is not available here")
-        return await engine.check_types(plan, await scope.stubs(self._journal) if plan.tools else None)
+        if self._type_checker is None:
+            self._type_checker = TypeChecker(self._config)
+        return await self._type_checker.check(plan, None, await scope.stubs(self._journal) if plan.tools else None)
 
     def _stay_in_one_loop(self) -> None:
         """Engines and upstreams live in the loop that started them; in another they would wait for ever."""
@@ -312,6 +313,9 @@ class Paddock:
         engines, self._engines = self._engines, {}
         for engine in engines.values():
             await engine.close()
+        checker, self._type_checker = self._type_checker, None
+        if checker is not None:
+            await checker.close()
         await self._toolbox.close()
 
     def close(self) -> None:
