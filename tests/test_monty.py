@@ -140,7 +140,9 @@ async def test_a_worker_that_is_not_installed_is_named_with_what_to_do(monkeypat
 
     monkeypatch.setattr("pydantic_monty._binary.find_monty_binary", missing)
     async with Paddock() as paddock:
-        with pytest.raises(EngineUnavailable, match=r"^no monty\. Reinstall paddock: pip install "):
+        with pytest.raises(
+            EngineUnavailable, match=r"^no monty\. Reinstall Paddock: pip install --force-reinstall paddock-mcp"
+        ):
             await paddock.run("1", engine="monty")
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,15 @@ async def test_the_command_starts_a_server_that_runs_code(entry: dict[str, Any],
     async with Client(stdio_client(command), mode=era) as client:
         result = await client.call_tool("run_code", {"code": "1 + 1"})
     assert (result.is_error, result.structured_content["output"]) == (False, 2)
+
+
+def test_the_command_that_uvx_runs_is_paddock_mcp() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert [entry["args"] for entry in STARTED] == [[project["name"]]] * 2
+    module, _, function = project["scripts"][project["name"]].partition(":")
+    code = f"import sys; sys.argv = ['paddock-mcp', '--help']; from {module} import {function} as entry; entry()"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout.split(" [")[0].strip()) == (0, "Usage: paddock mcp")
 
 
 @pytest.mark.parametrize("entry", REACHED, ids=lambda entry: entry["url"])

@@ -87,9 +87,9 @@ def _machine() -> dict[str, str]:
 
 def _missing() -> list[str]:
     """What this platform cannot do, whatever is installed."""
-    from paddock.engines.registry import want_of_jail
+    from paddock.engines.registry import jail_problem
 
-    why = want_of_jail()
+    why = jail_problem()
     return [] if why is None else [why, "the engines cpython, quickjs and node need the jail; only the light one runs"]
 
 
@@ -123,7 +123,7 @@ async def _engine(name: str, config: Config, jail: TriedJail) -> EngineReport:
 
     report = EngineReport(name, available=False, detail="")
     if name not in registry.available():
-        return replace(report, detail=f"needs the jail: {registry.want_of_jail()}")
+        return replace(report, detail=f"needs the jail: {registry.jail_problem()}")
     try:
         report = _light(report) if name == "monty" else await _full(report, config, jail)
         if report.detail:
@@ -132,7 +132,7 @@ async def _engine(name: str, config: Config, jail: TriedJail) -> EngineReport:
     except PaddockError as problem:
         return replace(report, detail=str(problem))
     except (ImportError, OSError, RuntimeError) as problem:
-        return replace(report, detail=f"{problem}. Try: pip install --force-reinstall paddock")
+        return replace(report, detail=f"{problem}. Try: pip install --force-reinstall paddock-mcp")
     detail = f"ready in {start:.0f} ms, then {run:.2f} ms a run"
     return replace(
         report, available=True, detail=detail, start_milliseconds=round(start, 3), run_milliseconds=round(run, 3)

@@ -28,6 +28,12 @@ def entry() -> NoReturn:
     sys.exit(status)
 
 
+def mcp_entry() -> NoReturn:
+    """Run `paddock mcp` with the arguments of `sys.argv`: the command `paddock-mcp`."""
+    sys.argv[1:1] = ["mcp"]
+    entry()
+
+
 def _status() -> int:
     try:
         from paddock.cli.commands import command

@@ -16,7 +16,7 @@ import secrets
 import shlex
 import sys
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Collection
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -163,6 +163,9 @@ class MontyEngine:
         self._workers = self._new_workers()
         self._open: set[MontyExecution] = set()
 
+    async def start(self) -> None:
+        """Does nothing: workers start with the first run."""
+
     @asynccontextmanager
     async def open(self, plan: Plan) -> AsyncIterator[MontyExecution]:
         async with AsyncExitStack() as stack:
@@ -226,17 +229,20 @@ class MontyExecution:
         self._surroundings = Surroundings(plan.files, plan.limits.wall_seconds + 1)
         self._feeds = 0
 
-    async def feed(self, asked: OnCall) -> AsyncGenerator[EngineEvent, None]:
+    async def feed(self, on_call: OnCall) -> AsyncGenerator[EngineEvent, None]:
         self._driving = asyncio.create_task(self._drive())
         while True:
             # Calls wait their turn among the events: what was printed before may have ended the run.
             event = await self._events.get()
             if isinstance(event, ToolCall | ArtifactCall):
-                asked(event)
+                on_call(event)
                 continue
             yield event
             if isinstance(event, Finished):
                 return
+
+    def go(self, tools: Collection[str]) -> None:
+        """Does nothing: Monty yields no outline."""
 
     def answer(self, call_id: int, answer: Answer) -> None:
         self._settle("call", call_id, answer)
@@ -527,4 +533,4 @@ def worker_binary() -> str:
     try:
         return find_monty_binary()
     except FileNotFoundError as problem:
-        raise EngineUnavailable(f"{problem}. Reinstall paddock: pip install --force-reinstall paddock") from None
+        raise EngineUnavailable(f"{problem}. Reinstall Paddock: pip install --force-reinstall paddock-mcp") from None

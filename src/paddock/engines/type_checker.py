@@ -54,10 +54,12 @@ class TypeChecker:
         bound = _guess_bound(plan) if outline is None else set(outline.bound)
         declared = await asyncio.to_thread(_declarations, plan, bound, stubs)
         try:
-            report = await self._report(plan, _checkable(plan.code, outline), declared)
-        except MontyRuntimeError as error:
+            async with asyncio.timeout(min(CHECK_SECONDS, plan.limits.wall_seconds)):
+                report = await self._report(plan, _checkable(plan.code, outline), declared)
+        except (TimeoutError, MontyRuntimeError) as error:
             # What it cannot parse is for the run itself to report.
-            is_limit = isinstance(error.exception(), TimeoutError | MemoryError)
+            cause = error.exception() if isinstance(error, MontyRuntimeError) else error
+            is_limit = isinstance(cause, TimeoutError | MemoryError)
             return _rejected([Finding(None, None, "", _TOO_LONG)]) if is_limit and plan.type_check is True else None
         except (MontyError, RuntimeError) as error:
             raise EngineCrashed(f"the type checker's worker died: {error}") from None

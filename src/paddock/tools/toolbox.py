@@ -6,7 +6,6 @@ import asyncio
 import json
 import re
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
-from dataclasses import replace
 from fnmatch import fnmatchcase
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -17,9 +16,12 @@ from paddock.model.events import Answer, Progress
 from paddock.model.tools import OwnTool, Tool
 from paddock.model.words import nearest
 from paddock.tools.functions import FunctionTool
+from paddock.tools.linking import may_link
 
 if TYPE_CHECKING:
-    from paddock.model.journal import Journal
+    from paddock.model.outline import Outline
+    from paddock.model.request import Request
+    from paddock.planning.plan import Plan
     from paddock.tools.answers import CreateArtifact
     from paddock.tools.catalogue import Catalogue
     from paddock.tools.health import Health
@@ -31,9 +33,7 @@ if TYPE_CHECKING:
 
 CALLING = ("await", "callTool")
 """A script without these words calls nothing: no upstream need be asked what it has."""
-CALL_TOOL = {"python": "call_tool", "javascript": "callTool", "typescript": "callTool"}
 LANGUAGES = ("python", "typescript")
-LEARNT_FROM = 16
 CATALOGUES = 16
 """Kept, of different choices of servers."""
 PATIENCE_SECONDS = 10.0
@@ -63,30 +63,39 @@ class Toolbox:
         self._shown_of: dict[str, tuple[tuple[Tool, ...], tuple[Tool, ...]]] = {}
         self.secrets = tuple(secret for upstream in self._upstreams.values() for secret in upstream.server.secrets)
 
-    async def scope(
-        self, names: Iterable[str] | None, code: object, language: str = "python", inputs: object = None
-    ) -> Scope:
-        """What one run may call: all that there is, or what is named. Connects what that needs, and nothing else.
+    async def scope(self, request: Request) -> Scope:
+        """What one run may call: everything, or what the request names.
 
-        Where a script can be seen to use no tool as a function, only the servers that it names are waited for. What a
-        run is given as an input is no function of a server's: any tool could make a run impossible by its name.
+        Where servers have not listed their tools yet, the scope is pending: `Scope.resolve` completes it once it is
+        known which names the script uses.
         """
-        if names is not None:
-            return await self._closed(names, code, language, inputs)
+        code, language = request.code, request.language
+        if request.tools is not None:
+            return await self._closed(request.tools, code, language, request.inputs)
         functions = self._function_links(language)
-        given = set(inputs).difference(functions) if isinstance(inputs, Mapping) else set()
         if not self._upstreams or not isinstance(code, str) or not any(word in code for word in CALLING):
             return Scope(self, functions, None)
-        if not self._is_known and not _may_link(code, language, {*functions, *given}):
-            named = [server for server in self._upstreams if server in code]
-            if named or CALL_TOOL.get(language, "") not in code:
-                for upstream in self._upstreams.values():
-                    upstream.begin()
-                await asyncio.gather(*(self._listed(self._upstreams[server]) for server in named))
-                return Scope(self, functions, None)
-        catalogue = await self.catalogue()
-        links = {name: tool.full_name for name, tool in catalogue.linked(code, language).items() if name not in given}
-        return Scope(self, functions | links, catalogue)
+        if not self._is_known:
+            for upstream in self._upstreams.values():
+                upstream.begin()
+            return Scope(self, functions, None, is_pending=True)
+        return Scope(self, functions | await self.links(code, language, request.inputs or ()), await self.catalogue())
+
+    async def links(self, code: str, language: str, inputs: Collection[str]) -> dict[str, str]:
+        """Full names of the tools that `code` mentions, by function name. An input hides a server's tool of its name.
+
+        Otherwise any server could make a run impossible by how it names a tool.
+        """
+        links = (await self.catalogue()).linked(code, language)
+        return {name: tool.full_name for name, tool in links.items() if name not in inputs}
+
+    async def listed(self, servers: Iterable[str]) -> None:
+        """Wait until these servers have listed their tools, or have failed to."""
+        await asyncio.gather(*(self._listed(self._upstreams[server]) for server in servers))
+
+    def named_in(self, code: str) -> list[str]:
+        """The servers whose names occur in `code`."""
+        return [server for server in self._upstreams if server in code]
 
     async def _closed(self, names: Iterable[str], code: object, language: str, inputs: object) -> Scope:
         """What is named and nothing else. Of what a pattern links, a script is given the functions that it mentions."""
@@ -198,7 +207,7 @@ class Toolbox:
                 raise UnknownTool(f"the tool {name!r} cannot be linked: {gone.summary}")
         return catalogue.only(names)
 
-    async def stubs(self, names: Iterable[str] | None, language: str, journal: Journal, *, whole: bool = True) -> str:
+    async def stubs(self, names: Iterable[str] | None, language: str, *, whole: bool = True) -> str:
         """A whole file of typed stubs, or the tools alone; `UnknownTool` where one of `names` is not there."""
         from paddock.tools.stubs import module, stubs
 
@@ -207,7 +216,7 @@ class Toolbox:
         if not isinstance(names, str | None):
             names = list(names)
         chosen = await self.catalogue() if names is None else await self._chosen(names)
-        tools = [await learnt(tool, journal) for tool in chosen]
+        tools = list(chosen)
         if whole:
             return await asyncio.to_thread(module, tools, language)
         return "\n".join((await asyncio.to_thread(stubs, tools, language)).values())
@@ -327,12 +336,6 @@ def may_match(pattern: str, server: str) -> bool:
     return f"{server}.".startswith(fixed) or fixed.startswith(f"{server}.")
 
 
-def _may_link(code: str, language: str, known: Collection[str]) -> bool:
-    from paddock.tools.linking import may_link
-
-    return may_link(code, language, known)
-
-
 def _upstreams(servers: Iterable[Server]) -> dict[str, Upstream]:
     servers = tuple(servers)
     if not servers:
@@ -352,6 +355,7 @@ class Scope:
         catalogue: Catalogue | None,
         *,
         is_closed: bool = False,
+        is_pending: bool = False,
         functions: tuple[str, ...] | None = None,
     ) -> None:
         self.links = links  # full names of tools by the names of functions in the script
@@ -361,6 +365,23 @@ class Scope:
         self._toolbox = toolbox
         self._catalogue = catalogue
         self._is_closed = is_closed
+        self.is_pending = is_pending
+        """Whether servers that have not listed their tools yet may add to `links`."""
+
+    async def resolve(self, plan: Plan, outline: Outline | None) -> None:
+        """Wait for the servers that the script may need, and link the tools that it mentions.
+
+        A script that uses no unknown name as a function waits only for servers that it names.
+        """
+        known = {*self.links, *plan.names()}
+        if may_link(plan.code, plan.language, known, outline):
+            found = await self._toolbox.links(plan.code, plan.language, plan.names())
+            self.links = {**self.links, **found}
+            self.functions = tuple(self.links)
+            self._catalogue = await self._toolbox.catalogue()
+        else:
+            await self._toolbox.listed(self._toolbox.named_in(plan.code))
+        self.is_pending = False
 
     async def catalogue(self) -> Catalogue:
         if self._catalogue is None:
@@ -391,22 +412,12 @@ class Scope:
         found = (catalogue.find(name) for name in dict.fromkeys(self.links.values()))
         return [tool for tool in found if tool is not None]
 
-    async def stubs(self, journal: Journal) -> Callable[[Collection[str]], str]:
-        """Typed stubs of those, as text; of one that does not say what it gives, by what it gave before."""
+    async def stubs(self) -> Callable[[Collection[str]], str]:
+        """Return a function that writes typed stubs of those tools, given the names that the script assigns itself."""
         from paddock.tools.stubs import module
 
-        tools = [await learnt(tool, journal) for tool in await self.linked()]
+        tools = await self.linked()
         return lambda rebound: module(tools, rebound=rebound)
-
-
-async def learnt(tool: Tool, journal: Journal) -> Tool:
-    """The tool, with what it gave before as what it gives, where it does not say that itself."""
-    if tool.output_schema is not None:
-        return tool
-    from paddock.tools.learning import learned
-
-    seen = [json.loads(answer) for answer in await journal.answers(tool.full_name, LEARNT_FROM)]
-    return replace(tool, output_schema=learned(seen)) if seen else tool
 
 
 def answered(value: object) -> Answer:
