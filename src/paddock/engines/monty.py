@@ -86,6 +86,10 @@ class WorkerPool:
         self._sessions: dict[AsyncMontySession, asyncio.Future[Any]] = {}  # and when each was entered
         self._is_closed = False
 
+    @property
+    def is_started(self) -> bool:
+        return self._pool is not None
+
     @asynccontextmanager
     async def session(self, **options: Any) -> AsyncIterator[AsyncMontySession]:
         """A session in a worker that no other has meanwhile; waits while all are busy."""
@@ -162,6 +166,11 @@ class MontyEngine:
         self._config = config
         self._workers = self._new_workers()
         self._open: set[MontyExecution] = set()
+
+    @property
+    def is_started(self) -> bool:
+        """Whether there are workers."""
+        return self._workers.is_started
 
     async def start(self) -> None:
         """Does nothing: workers start with the first run."""
