@@ -87,7 +87,7 @@ _HOMES = {
     "Hints": "model.tools",
     "Tool": "model.tools",
     "Paddock": "run",
-    "Health": "tools.health",
+    "Health": "tools.upstream",
 }
 
 __all__ = [

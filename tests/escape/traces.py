@@ -50,7 +50,7 @@ class Traces:
 
 
 def pool_of(paddock: Paddock) -> Pool:
-    engine = paddock._engine("cpython")
+    engine = paddock._engines.get("cpython")
     assert isinstance(engine, CPythonEngine)
     pool = engine._jail._pool
     assert pool is not None
@@ -59,7 +59,7 @@ def pool_of(paddock: Paddock) -> Pool:
 
 def pools_of(paddock: Paddock) -> list[Pool]:
     """All that have been started: an engine for JavaScript may have a second one."""
-    engines = [engine for engine in paddock._engines.values() if isinstance(engine, JailedEngine)]
+    engines = [engine for engine in paddock._engines._started.values() if isinstance(engine, JailedEngine)]
     jails = [jail for engine in engines for jail in vars(engine).values() if isinstance(jail, Jail)]
     return [jail._pool for jail in jails if jail._pool is not None]
 
@@ -70,8 +70,9 @@ async def settled(paddock: Paddock) -> Traces:
     async with asyncio.timeout(PATIENCE_SECONDS):
         while True:
             for pool in pools:
-                if pool._filling is not None:  # it would begin in a moment
-                    pool._fill()
+                for shelf in pool._shelves.values():
+                    if shelf.filling is not None:  # it would begin in a moment
+                        pool._fill(shelf)
             if not (tasks := [task for pool in pools for task in pool._tasks]):
                 break
             await asyncio.wait(tasks)
@@ -108,7 +109,7 @@ def _excess(before: Traces, now: Traces) -> dict[str, object]:
 
 
 def _traces(paddock: Paddock, pools: list[Pool]) -> Traces:
-    guests = [guest for pool in pools for guest in pool._waiting]
+    guests = [guest for pool in pools for guest in pool.waiting]
     waiting = len(guests)
     known = [slots for pool in pools if isinstance(slots := pool._bounds._source, Slots)]
     descriptors = Counter(_descriptors({fd for slots in known for fd in _of_slots(slots)}))
@@ -124,7 +125,7 @@ def _traces(paddock: Paddock, pools: list[Pool]) -> Traces:
             found = [entry.path for entry in os.scandir(parent) if entry.is_dir()]
             groups = max(groups, len(found) - len(slots._all))
             inside = sum(len(_read(f"{group}/cgroup.procs").split()) for group in found)
-            members = max(members, inside - len(pool._waiting))
+            members = max(members, inside - len(pool.waiting))
         descriptors["anon_inode:[eventfd]"] -= sum(slot.oom_fd is not None for slot in slots._all)
     below = set(descendants())
     return Traces(

@@ -1,8 +1,9 @@
-"""Where a guest process begins and ends: READY, a job, the script, RESULT, exit."""
+"""The life of a guest process: READY, a job, STARTED, the script, RESULT, exit."""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import socket
 import sys
@@ -20,10 +21,10 @@ _pid, _exit = os.getpid, os._exit
 
 
 def serve(control: socket.socket, hurry: bool = False) -> NoReturn:
-    """Run the one script that arrives over `control`, and end the process. In a `hurry`, without a rehearsal.
+    """Run the one script that arrives over `control`, then end the process.
 
-    Everything that can be done before the script is known is done before READY. The process has one thread, is walled
-    in, and has the host's pipes as descriptors 1 and 2.
+    Everything that does not depend on the script is done before READY; in a `hurry`, without a rehearsal. The process
+    has one thread, is walled in, and has the host's pipes as descriptors 1 and 2.
     """
     try:
         _serve(control, hurry)
@@ -37,7 +38,7 @@ def serve(control: socket.socket, hurry: bool = False) -> NoReturn:
 
 
 def warm_up() -> None:
-    """For a zygote, before it forks: what is the same in every guest, and every kind of end, rehearsed."""
+    """Called in the zygote before it forks: prepare what is the same in every guest, and rehearse."""
     rehearsal.warm_up(_channel, _calls)
     _prepare()
 
@@ -51,11 +52,11 @@ def _prepare() -> None:
     threading.excepthook = ending.show_uncaught_in_thread
 
 
-# What a zygote has made, no guest has to make: each new object is on a page that a forked process must copy first.
+# Created in the zygote, so that guests share the pages: writing a new object makes a forked process copy its page.
 _channel = Channel()
 _calls = functions.functions(_channel)
 _names: dict[str, Any] | None = None
-_READY = wire.pack(Kind.READY)
+_READY, _STARTED = wire.pack(Kind.READY), wire.pack(Kind.STARTED)
 
 
 def _serve(control: socket.socket, hurry: bool) -> NoReturn:
@@ -74,33 +75,51 @@ def _serve(control: socket.socket, hurry: bool) -> NoReturn:
     received = job.receive(control)
     if received is None:
         _exit(0)
-    _channel.open()
     space.fill(names, received, _calls)
-    outcome = _run(received, names, data_bytes)
+    outcome = _run(received, names, data_bytes, control)
     if _pid() != own and outcome.status == "raised" and not received.is_script:
-        streams.say(outcome.error["traceback"])  # a process that the script forked and let run on ends like any other
+        streams.say(outcome.error["traceback"])  # a process that the script forked reports its own failure
     ending.wind_up()
     if _pid() == own:
         ending.tell(_channel, outcome)
     ending.leave(outcome)
 
 
-def _run(received: job.Job, names: dict[str, Any], data_bytes: int | None) -> Outcome:
-    if received.start.get("seed") is not None:
-        space.seed(received.start["seed"])
+def _run(received: job.Job, names: dict[str, Any], data_bytes: int | None, control: socket.socket) -> Outcome:
+    """Apply the limits, compile, send STARTED, run. Hostile source is parsed here, on the run's clock."""
+    start = received.start
+    if start.get("seed") is not None:
+        space.seed(start["seed"])
+    limits.apply(received.limits, data_bytes)
     try:
-        ready = script.compiled(received.code, is_expression=not received.is_script)
+        ready = script.compiled(
+            received.code, is_expression=not received.is_script, with_outline=bool(start.get("outline"))
+        )
     except SyntaxError as error:
         return running.rejected(error, is_script=received.is_script)
+    if ready.outline is not None:
+        _send_outline(ready.outline, names, control)
+    if start.get("check_only"):
+        return Outcome("ok")
     if received.is_script:
         _write_file(received.code)
-    space.hide_modules(received.start.get("absent_modules") or ())
-    limits.apply(received.limits, data_bytes)
+    space.replace_import(start.get("absent_modules") or (), received.limits.get("recursion"))
+    control.sendall(_STARTED)
+    _channel.open()
     return running.run(ready, names, received.limits.get("recursion"), is_script=received.is_script)
 
 
+def _send_outline(outline: dict[str, Any], names: dict[str, Any], control: socket.socket) -> None:
+    """Describe the script to the host, and wait until it says which tools the script has."""
+    control.sendall(wire.pack(Kind.OUTLINE, body=json.dumps(outline).encode()))
+    go = wire.receive(control)
+    if go is None:
+        _exit(0)
+    names |= _calls.linked(json.loads(go.body)["tools"])
+
+
 def _write_file(code: str) -> None:
-    """Put the script where its `__file__` says it is, for what looks there, such as a process that it spawns."""
+    """Write the script to its `__file__`, for whatever looks there, such as a process that it spawns."""
     try:
         with open(script.FILE_NAME, "w", encoding="utf-8", newline="") as file:  # noqa: PTH123
             file.write(code)

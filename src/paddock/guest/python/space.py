@@ -1,14 +1,15 @@
-"""The module `__main__` that a script becomes, and the few things of the process that it sees as its own."""
+"""The module `__main__` that a script runs as, and what it finds there."""
 
 from __future__ import annotations
 
 import builtins
+import contextlib
 import importlib
 import json
 import os
 import random
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -21,7 +22,7 @@ _decode = json.JSONDecoder().decode
 
 
 def main_module() -> dict[str, Any]:
-    """The names of a new, empty `__main__`."""
+    """The namespace of a new, empty `__main__`."""
     module = ModuleType("__main__")
     sys.modules["__main__"] = module
     names = module.__dict__
@@ -32,16 +33,16 @@ def main_module() -> dict[str, Any]:
 
 
 def settle(names: dict[str, Any]) -> None:
-    """Place `__main__` in the directory where this process is, the first one where modules are looked for."""
+    """Set `__file__` and the first entry of `sys.path` to the working directory."""
     here = os.getcwd()  # noqa: PTH109
     names["__file__"] = f"{here.rstrip('/')}/{FILE_NAME}"
     sys.path[:] = [here, *[entry for entry in sys.path if entry not in ("", here)]]
 
 
 def fill(names: dict[str, Any], job: Job, functions: Functions) -> None:
-    """Give the script what it was given: inputs, files, functions, arguments.
+    """Define the script's inputs, files, functions and arguments.
 
-    A script in script mode is a plain main.py: of tools and files it finds those that there are, and no empty list.
+    A program (script mode) finds tools and files only where it was given some.
     """
     tools, files = job.start.get("tools") or [], job.start.get("files") or []
     if tools or not job.is_script:
@@ -56,7 +57,7 @@ def fill(names: dict[str, Any], job: Job, functions: Functions) -> None:
 
 
 def seed(number: int | None) -> None:
-    """Give every generator of random numbers a new start: a forked process has that of its parent."""
+    """Reseed every random number generator: a forked process inherits its parent's state."""
     random.seed(number)
     numpy_random = sys.modules.get("numpy.random")
     if numpy_random is not None:
@@ -64,17 +65,19 @@ def seed(number: int | None) -> None:
         numpy_random.seed(start)
 
 
-def hide_modules(names: Sequence[str]) -> None:
-    """Let the script's own imports of these modules fail as if they were not installed.
+def replace_import(hidden: Sequence[str], recursion: int | None) -> None:
+    """Let the script's own imports of `hidden` modules fail as if they were not installed.
 
-    Guidance for the one who writes the script, and no wall. What libraries import for themselves is left alone.
+    Guidance for the author of the script, not a wall; what libraries import for themselves is left alone. A script
+    with a low recursion limit imports under the interpreter's own: loading a library nests more deeply than its use.
     """
-    if not names:
+    is_low = recursion is not None and recursion < limits.OWN_RECURSION
+    if not hidden and not is_low:
         return
-    hidden = frozenset(names)
+    names, room = frozenset(hidden), limits.OWN_RECURSION + (recursion or 0) if is_low else 0
     real_import, real_module = builtins.__import__, importlib.import_module
 
-    def importing(
+    def script_import(
         name: str,
         globals: Mapping[str, object] | None = None,  # noqa: A002 (the signature of __import__)
         locals: Mapping[str, object] | None = None,  # noqa: A002
@@ -82,16 +85,28 @@ def hide_modules(names: Sequence[str]) -> None:
         level: int = 0,
     ) -> ModuleType:
         if level == 0 and _is_script(globals):
-            _check(name, fromlist or (), hidden)
-        return real_import(name, globals, locals, fromlist or (), level)
+            _check(name, fromlist or (), names)
+        with _recursion_limit(room):
+            return real_import(name, globals, locals, fromlist or (), level)
 
     def import_module(name: str, package: str | None = None) -> ModuleType:
         if _is_script(None):
-            _check(name, (), hidden)
-        return real_module(name, package)
+            _check(name, (), names)
+        with _recursion_limit(room):
+            return real_module(name, package)
 
-    builtins.__import__ = importing
+    builtins.__import__ = script_import
     importlib.import_module = import_module
+
+
+@contextlib.contextmanager
+def _recursion_limit(least: int) -> Iterator[None]:
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, least))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
 
 
 def _is_script(names: Mapping[str, object] | None) -> bool:
