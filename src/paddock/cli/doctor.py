@@ -13,7 +13,7 @@ import typer
 if TYPE_CHECKING:
     from paddock.cli.show import Screen
     from paddock.config import Config
-    from paddock.jail.probe import Findings
+    from paddock.jail.doctor import Findings
 
 RUNS = 21
 UNJAILED = "unjailed: a worker is an ordinary process of this user; the walls are made of Linux kernel features"
@@ -108,7 +108,7 @@ class TriedJail:
         self._findings: Findings | None = None
 
     async def findings(self) -> Findings:
-        from paddock.jail.probe import probe
+        from paddock.jail.doctor import probe
 
         if self._findings is None:
             self._findings = await probe(self._config)
@@ -146,7 +146,7 @@ def _light(report: EngineReport) -> EngineReport:
     worker = worker_binary()
     if platform.system() != "Linux":
         return replace(report, worker=worker, walls=(UNJAILED, ENDS[False]))
-    from paddock.jail.probe import cell_walls
+    from paddock.jail.doctor import cell_walls
 
     walls, missing = cell_walls()
     return replace(report, worker=worker, walls=(*walls, ENDS[True]), missing=missing)
@@ -154,13 +154,13 @@ def _light(report: EngineReport) -> EngineReport:
 
 async def _full(report: EngineReport, config: Config, jail: TriedJail) -> EngineReport:
     """The jail of a full engine, and its environment. With a detail where it is not to be started."""
-    from paddock.jail import environment_store
-    from paddock.jail.environment import configured
-    from paddock.jail.probe import NO_PROFILE, UNBOUNDED
+    from paddock.jail import environments
+    from paddock.jail.doctor import NO_PROFILE, UNBOUNDED
+    from paddock.jail.environments import configured
 
     findings = await jail.findings()
     environment = configured(config, getattr(config, report.name).environment)
-    built = environment_store.ready(environment, config.data_directory) is not None
+    built = environments.ready(environment, config.data_directory) is not None
     report = replace(
         report,
         profile=findings.chosen,

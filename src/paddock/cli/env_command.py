@@ -10,8 +10,7 @@ import typer
 if TYPE_CHECKING:
     from paddock.cli.show import Screen
     from paddock.config import Config
-    from paddock.jail.environment import Environment
-    from paddock.jail.environment_store import Removal
+    from paddock.jail.environments import Environment, Removal
 
 app = typer.Typer(
     help="Packages that full Python starts with: list, build, remove.",
@@ -59,7 +58,7 @@ def build(
     from paddock.cli.interrupt import Interrupts
     from paddock.config import Config
     from paddock.errors import RequestError
-    from paddock.jail.environment import configured
+    from paddock.jail.environments import configured
     from paddock.model.environments import DEFAULT_ENVIRONMENT
 
     if every and name is not None:
@@ -80,8 +79,8 @@ def remove(
     from paddock.cli.show import Screen
     from paddock.config import Config
     from paddock.errors import RequestError
-    from paddock.jail import environment_store as store
-    from paddock.jail.environment import configured, unknown
+    from paddock.jail import environments as store
+    from paddock.jail.environments import configured, unknown
 
     settings = Config.load(config)
     known = {*settings.environments, *store.recorded(settings.data_directory)}
@@ -101,8 +100,8 @@ async def _build(environments: list[Environment], config: Config) -> None:
 
     from paddock.cli.build_progress import build_progress
     from paddock.cli.show import Screen
-    from paddock.jail.environment_lease import abuild
-    from paddock.jail.environment_store import ready
+    from paddock.jail.environment_build import abuild
+    from paddock.jail.environments import ready
 
     out = Screen(sys.stdout)
     for environment in environments:
@@ -128,8 +127,8 @@ def _removed(name: str, removal: Removal, out: Screen) -> int:
 
 def _rows(config: Config) -> list[dict[str, Any]]:
     """One row for each environment, as `--json` shows it."""
-    from paddock.jail import environment_store as store
-    from paddock.jail.environment import configured
+    from paddock.jail import environments as store
+    from paddock.jail.environments import configured
 
     rows = []
     for name in sorted({*config.environments, *store.recorded(config.data_directory)}):

@@ -1,7 +1,7 @@
 """The light Python engine: pydantic-monty workers, a session of its own for each run.
 
-A worker is a process of its own, started through `jail/cell.py`, walled in, and dies with the host. Each run gets
-a fresh session in it; after a limit, a crash or a cancelled run the session, and with it the interpreter, is dropped.
+A worker is a process of its own, started through `jail/exec_jailed.py`, walled in, and dies with the host. Each run
+gets a fresh session in it; after a limit, a crash or a cancelled run the session and its interpreter are dropped.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import lru_cache
-from importlib import resources
 from typing import TYPE_CHECKING
 
 from pydantic_monty import Monty, MontyError
@@ -23,6 +22,7 @@ from paddock.engines.monty_execution import MontyExecution
 from paddock.engines.monty_prelude import Prelude, prelude
 from paddock.engines.monty_types import Stubs, check_types
 from paddock.errors import EngineCrashed, EngineUnavailable
+from paddock.jail.start import command
 from paddock.model.events import Finished
 from paddock.planning.plan import Plan
 from paddock.planning.python_source import Source, read
@@ -130,9 +130,8 @@ def _launcher(binary: str, pid: int) -> str:
     Nothing is on disk to be cleaned up, however the host ends. It is kept as long as the host: a number that is closed
     and given to another file would be executed in its place.
     """
-    command = [sys.executable, "-I", "-S", "-B", str(resources.files("paddock.jail") / "start.py"), "cell", binary]
     script = os.memfd_create("paddock-monty-worker")
-    os.write(script, f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n'.encode())
+    os.write(script, f'#!/bin/sh\nexec {shlex.join(command("exec_jailed", binary))} "$@"\n'.encode())
     return f"/proc/{pid}/fd/{script}"
 
 

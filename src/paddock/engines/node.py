@@ -15,8 +15,8 @@ from paddock.engines.javascript import JavaScriptEngine, JavaScriptExecution
 from paddock.engines.node_guests import RUNTIME, node_program
 from paddock.engines.typescript import TypeScript
 from paddock.errors import JailUnavailable
-from paddock.jail.bounds import UnderWatch
 from paddock.jail.jail import Jail
+from paddock.jail.limits import UnderWatch
 from paddock.jail.wire import Kind, pack
 from paddock.model.events import EngineEvent, Finished, OnCall, Output
 from paddock.model.limits import Limits

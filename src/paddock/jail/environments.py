@@ -1,28 +1,104 @@
-"""Builds on disk, and which of them a name stands for.
-
-DATA/environments/NAME.json          the build that NAME stands for now, and those it stood for before
-DATA/environments/builds/KEY/        a finished build, with its manifest; it appears by a rename, whole
-DATA/environments/builds/KEY.partial a build under way, or what is left of one that was killed
-DATA/environments/builds/KEY.lock    exclusive while KEY is built or removed, shared while a Paddock uses it
-"""
+"""X"""
 
 from __future__ import annotations
 
+import fcntl
+import hashlib
 import json
 import os
 import shutil
+import sys
+import sysconfig
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
 
-from paddock.errors import EnvironmentFailed
-from paddock.jail.environment import Built, Environment, builds
-from paddock.jail.file_lock import FileLock
+from paddock.errors import EnvironmentFailed, UnknownEnvironment
 from paddock.jail.walls import roots
 from paddock.model.environments import name_problem
+from paddock.model.words import nearest
+
+if TYPE_CHECKING:
+    from paddock.config import Config
+
+FORMAT = 2
+"""Part of every key: raised when a build of an earlier Paddock must not be used by this one."""
+
+
+@dataclass(frozen=True)
+class Environment:
+    """What is to be installed, and what is to be imported before a guest's first line."""
+
+    name: str
+    packages: tuple[str, ...] = ()
+    preload: tuple[str, ...] = ()
+
+    @cached_property
+    def key(self) -> str:
+        """24 hexadecimal digits for the content; the name is no part of it, nor is the order of packages."""
+        content = {
+            "format": FORMAT,
+            "packages": sorted(set(self.packages)),
+            "preload": self.preload,  # in order: one module may have to be imported before another
+            "python": [sys.implementation.name, *sys.version_info[:3], sysconfig.get_config_var("SOABI")],
+            "platform": sysconfig.get_platform(),
+            "prefix": os.path.realpath(sys.base_prefix),
+        }
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:24]
+
+    def path(self, data_directory: str | Path) -> Path:
+        """Where this content is, or will be, built."""
+        return builds(data_directory) / self.key
+
+
+def configured(config: Config, name: str) -> Environment:
+    """The environment that the configuration has under `name`."""
+    table = config.environments.get(name)
+    if table is None:
+        raise unknown(name, config.environments)
+    return Environment(name, table.packages, table.preload)
+
+
+def unknown(name: str, known: Iterable[str]) -> UnknownEnvironment:
+    """The error for a name that is none of `known`."""
+    near = nearest(name, known)
+    hint = f"did you mean {near!r}?" if near else f"known here: {', '.join(sorted(known))}"
+    return UnknownEnvironment(f"there is no environment {name!r}; {hint}")
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A finished build, as its manifest describes it. It is never written to again."""
+
+    key: str
+    path: str
+    packages: tuple[str, ...]
+    preload: tuple[str, ...]
+    executable: str
+    """The build's own `bin/python`, a link: what a guest is started with, so that it finds the packages."""
+    python: str
+    """The interpreter that the link stands for."""
+    site_packages: str
+    reads: tuple[str, ...]
+    """Every directory that a guest must be able to read: the build, the standard library, the interpreter's, and
+    those of every shared library that the interpreter, its extension modules and the preloads load. Real paths, none
+    inside another. Those of the system (`/usr/lib/…`) are among them."""
+    installed: dict[str, str] = field(default_factory=dict)
+    """Version by package, dependencies included."""
+    size_bytes: int = 0
+    warm_modules: frozenset[str] = frozenset()
+    """Top-level modules that want a warm guest: the preloads, and those of distributions that depend on a preload."""
+
+
+def builds(data_directory: str | Path) -> Path:
+    """The directory of all builds."""
+    return Path(data_directory).expanduser().absolute() / "environments" / "builds"
+
 
 MANIFEST = "paddock.json"
 
@@ -191,3 +267,63 @@ def _records_locked(data_directory: str | Path) -> FileLock:
     lock = FileLock(builds(data_directory).parent / "records.lock", exclusive=True)
     lock.take(time.sleep)
     return lock
+
+
+WAIT_SECONDS = 0.05
+
+
+class FileLock:
+    """Shared by many, or exclusive to one. Several of one process exclude each other like those of several."""
+
+    def __init__(self, path: Path, *, exclusive: bool) -> None:
+        self.path = path
+        self._kind = fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH
+        self._fd: int | None = None
+
+    @property
+    def fd(self) -> int:
+        """The open file; a child that inherits it holds the lock too."""
+        if self._fd is None:
+            raise ValueError(f"{self.path} is not locked")
+        return self._fd
+
+    def try_take(self) -> bool:
+        """Take the lock if nobody is in the way."""
+        while True:
+            fd = os.open(self.path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            try:
+                fcntl.flock(fd, self._kind | fcntl.LOCK_NB)
+                # The file may have been removed between the two calls: then this lock excludes nobody.
+                if os.fstat(fd).st_ino == os.stat(self.path).st_ino:  # noqa: PTH116
+                    self._fd = fd
+                    return True
+            except BlockingIOError:
+                os.close(fd)
+                return False
+            except FileNotFoundError:
+                pass
+            os.close(fd)
+
+    def take(self, pause: Callable[[float], object], waiting: Callable[[], None] = lambda: None) -> None:
+        """Take the lock, however long others hold it. `waiting` is called once if they do; `pause` may raise."""
+        if self.try_take():
+            return
+        waiting()
+        while not self.try_take():
+            pause(WAIT_SECONDS)
+
+    def release(self, *, remove: bool = False) -> None:
+        """Give the lock back; with `remove`, which an exclusive holder may ask for, its file goes too."""
+        if self._fd is not None:
+            if remove:
+                self.path.unlink(missing_ok=True)
+            os.close(self._fd)
+            self._fd = None
+
+    def __enter__(self) -> FileLock:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()

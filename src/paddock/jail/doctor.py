@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from paddock.errors import EngineCrashed, JailUnavailable
-from paddock.jail import profiles, trial
-from paddock.jail.launch import command
+from paddock.jail import profiles
 from paddock.jail.profiles import Inside
-from paddock.jail.walls import advice, cgroup, landlock, seccomp, watcher
-from paddock.jail.walls.tidier import Tidier
+from paddock.jail.start import command
+from paddock.jail.walls import cgroup, landlock, seccomp, watcher
+from paddock.jail.walls.cleanup import Cleanup
 
 if TYPE_CHECKING:
     from paddock.config import Config
@@ -84,16 +84,16 @@ async def _tried(profile: str, config: Config) -> Tried:
     accepting = replace(config, jail=replace(config.jail, accept_confined=True))
     allowed = profile in profiles.wanted(config) and profiles.refusal(profile, config) is None
     place = Path(tempfile.gettempdir(), f"paddock-probe-{secrets.token_hex(8)}")
-    tidier = await asyncio.to_thread(Tidier, folders=[place])
+    cleanup = await asyncio.to_thread(Cleanup, folders=[place])
     try:
         await asyncio.to_thread(place.mkdir, mode=0o700)
         trying = replace(accepting, data_directory=str(place))
-        await (await trial.tried(profile, trying, sys.executable, NOTHING, memfds=True)).close()
+        await (await profiles.tried(profile, trying, sys.executable, NOTHING, memfds=True)).close()
     except (JailUnavailable, EngineCrashed) as problem:
         return Tried(profile, works=False, allowed=allowed, reason=str(problem))
     finally:
         await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)
-        await asyncio.to_thread(tidier.dismiss)
+        await asyncio.to_thread(cleanup.dismiss)
     names = f"jail.profile names {config.jail.profile}; set it to auto, or to {profile}"
     other = None if profile in profiles.wanted(config) else names
     return Tried(profile, works=True, allowed=allowed, reason=profiles.refusal(profile, config) or other)
@@ -128,7 +128,7 @@ def _remedy(tried: Tried, config: Config) -> str:
     reason = (tried.reason or "").rstrip(".")
     if tried.works or profiles.refusal(tried.profile, config) is not None:
         return reason
-    return " ".join(advice.for_profile(tried.profile)).rstrip(".") or reason
+    return " ".join(profiles.advise(tried.profile)).rstrip(".") or reason
 
 
 def mechanisms(profile: str, memory: str | None) -> dict[str, str]:
@@ -169,7 +169,7 @@ def cell_walls() -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What stands around a worker of the light engine, by starting a small program in the same way; what is missing."""
     program = shutil.which("cat") or "/bin/cat"
     with subprocess.Popen(
-        command("cell", program), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        command("exec_jailed", program), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
     ) as cell:
         try:
             status = _settled(cell.pid)

@@ -17,9 +17,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from paddock.jail import reaper
-from paddock.jail.spec import Order, Spec
-from paddock.jail.walls import capabilities, landlock, quota, rlimits, roots, seccomp, tracing
+from paddock.jail.walls import landlock, privileges, quota, roots, seccomp
 from paddock.jail.walls.roots import LOADERS
+from paddock.jail.zygote import Order, Spec
 
 OPEN_FILES = 256
 """Nobody counts what waits in the pipes and sockets of a guest: so it has not many of them."""
@@ -44,9 +44,9 @@ class Confined:
             raise PermissionError("a guest of root's would be root: this profile is for ordinary users")
         if landlock.abi() < landlock.TRUNCATE_SINCE:
             raise OSError(f"Landlock is version {landlock.abi()} here, and 3 is needed")
-        capabilities.die_with_parent(os.getppid())
+        privileges.die_with_parent(os.getppid())
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-        rlimits.apply({**rlimits.DEFAULTS, "open_files": OPEN_FILES})
+        privileges.limit({**privileges.DEFAULT_LIMITS, "open_files": OPEN_FILES})
         self._home = _home(self._spec.memory_folders)
         self._readable = [path for path in (*self._spec.reads, *DEVICES) if os.path.exists(path)]  # noqa: PTH110
 
@@ -84,12 +84,12 @@ class Confined:
         os.chdir("/" if folder is None else folder / "tmp")
         os.closerange(3, keep)
         os.closerange(keep + 1, 1 << 16)
-        rlimits.apply({"file_bytes": self._spec.tmp_bytes if folder else 0})
-        capabilities.drop_all()
-        capabilities.no_new_privs()
+        privileges.limit({"file_bytes": self._spec.tmp_bytes if folder else 0})
+        privileges.drop_all()
+        privileges.no_new_privs()
         landlock.restrict(read=self._readable, write=writable, execute=False, programs=self._executable)
-        capabilities.die_with_parent(os.getppid())
-        tracing.install(seccomp.for_process(self._program, os.getpid()), keep, told=self._spec.trace)
+        privileges.die_with_parent(os.getppid())
+        seccomp.install_in_guest(seccomp.for_process(self._program, os.getpid()), keep, trace=self._spec.trace)
 
     def _folder(self, order: Order) -> Path | None:
         return None if self._home is None else Path(f"{self._home}-{order.number}")

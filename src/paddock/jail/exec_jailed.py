@@ -1,4 +1,4 @@
-"""A process that walls itself in and becomes another program: `start.py cell BINARY ARG…`.
+"""A process that walls itself in and becomes another program: `start.py exec_jailed BINARY ARG…`.
 
 For programs that need nothing of the machine but a processor and their pipes, such as the light engine's workers. No
 namespace of files is made: Landlock keeps all of them closed but the program and its libraries.
@@ -10,12 +10,12 @@ import os
 import sys
 from contextlib import suppress
 
-from paddock.jail.walls import capabilities, landlock, namespaces, rlimits, seccomp
+from paddock.jail.walls import landlock, namespaces, privileges, seccomp
 
 UNPRIVILEGED = (1 << 20) - 1
 """Who a cell of root's is: a number that belongs to nobody, below those of the guests."""
 LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache", "/usr/share/zoneinfo", "/etc/localtime")
-LIMITS = {**rlimits.DEFAULTS, "file_bytes": 0}
+LIMITS = {**privileges.DEFAULT_LIMITS, "file_bytes": 0}
 
 
 def main(arguments: list[str]) -> None:
@@ -29,15 +29,15 @@ def main(arguments: list[str]) -> None:
         os.setgroups([])
         os.setresgid(UNPRIVILEGED, UNPRIVILEGED, UNPRIVILEGED)
         os.setresuid(UNPRIVILEGED, UNPRIVILEGED, UNPRIVILEGED)
-        capabilities.dumpable()  # else /proc/self is not ours any more
+        privileges.dumpable()  # else /proc/self is not ours any more
     with suppress(OSError):
         namespaces.unshare(namespaces.NEW_USER | namespaces.NEW_NET | namespaces.NEW_IPC | namespaces.NEW_UTS)
-    rlimits.apply(LIMITS)
-    capabilities.drop_all()
-    capabilities.no_new_privs()
+    privileges.limit(LIMITS)
+    privileges.drop_all()
+    privileges.no_new_privs()
     if landlock.abi():
         landlock.restrict(read=[f"/proc/self/fd/{fd}" for fd in shown], write=[])
-    capabilities.die_with_parent(host)
+    privileges.die_with_parent(host)
     filtered = seccomp.program(seccomp.Policy(processes=False, execute=True, confined=True))
     try:
         seccomp.install(seccomp.for_process(filtered, os.getpid()))

@@ -1,15 +1,16 @@
-"""Privileges of the calling process: give all of them up, and gain none again."""
+"""What a process gives up for good: its capabilities, the means to gain others, and resources above its rlimits."""
 
 from __future__ import annotations
 
 import ctypes
 import errno
 import os
+import resource
 import signal
 import struct
+from collections.abc import Callable, Mapping
 
-from paddock.jail.walls import child
-from paddock.jail.walls.libc import prctl, syscall
+from paddock.jail.walls.syscalls import prctl, syscall
 
 _SET_PDEATHSIG, _SET_DUMPABLE, _NO_NEW_PRIVS = 1, 4, 38
 _BOUNDING_READ, _BOUNDING_DROP = 23, 24
@@ -103,7 +104,7 @@ def _bounding() -> set[int]:
 
 def probe() -> str | None:
     """None if privileges can be given up here, else why not."""
-    return child.attempt(_try)
+    return attempt(_try)
 
 
 def _try() -> str | None:
@@ -111,3 +112,85 @@ def _try() -> str | None:
     drop_all()
     kept = {name for name, numbers in held().items() if numbers and name != "bounding"}
     return f"capabilities: {', '.join(sorted(kept))} not empty after capset(2)" if kept else None
+
+
+LIMITS = {
+    "address_bytes": resource.RLIMIT_AS,  # V8 and BLAS reserve gigabytes: prefer data_bytes
+    "core": resource.RLIMIT_CORE,
+    "cpu_seconds": resource.RLIMIT_CPU,
+    "data_bytes": resource.RLIMIT_DATA,
+    "file_bytes": resource.RLIMIT_FSIZE,
+    "memlock": resource.RLIMIT_MEMLOCK,
+    "msgqueue": resource.RLIMIT_MSGQUEUE,  # per uid
+    "nice": resource.RLIMIT_NICE,
+    "open_files": resource.RLIMIT_NOFILE,
+    "processes": resource.RLIMIT_NPROC,  # per uid; does not bind root
+    "rtprio": resource.RLIMIT_RTPRIO,
+    "sigpending": resource.RLIMIT_SIGPENDING,  # per uid; each timer of timer_create holds one
+    "stack_bytes": resource.RLIMIT_STACK,
+}
+
+# Of every guest, whatever the request says.
+DEFAULT_LIMITS: Mapping[str, int] = {
+    "core": 0,
+    "memlock": 64 * 1024,
+    "msgqueue": 0,
+    "nice": 0,
+    "open_files": 1024,
+    "rtprio": 0,
+    "sigpending": 1024,
+    "stack_bytes": 8 * 1024 * 1024,
+}
+
+
+def limit(limits: Mapping[str, int]) -> None:
+    """Set these for the calling process and its children, for good: soft and hard.
+
+    A limit that is already lower stays. The signals of `cpu_seconds` and `file_bytes` are SIGKILL and SIGXFSZ.
+    """
+    for name, value in limits.items():
+        if name not in LIMITS:
+            raise ValueError(f"rlimit {name!r} is unknown; known are {', '.join(LIMITS)}")
+        if value < 0:
+            raise ValueError(f"rlimit {name} is {value}; it must be 0 or more")  # -1 would be "unlimited"
+        _, hard = resource.getrlimit(LIMITS[name])
+        lower = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(LIMITS[name], (lower, lower))
+
+
+def probe_limits() -> str | None:
+    """None if limits can be set here, else why not."""
+    return attempt(_try_limits)
+
+
+def _try_limits() -> str | None:
+    limit(DEFAULT_LIMITS)
+    wrong = [name for name, value in DEFAULT_LIMITS.items() if resource.getrlimit(LIMITS[name])[1] > value]
+    return f"rlimits: {', '.join(wrong)} did not take effect" if wrong else None
+
+
+def attempt(trial: Callable[[], str | None]) -> str | None:
+    """What `trial` says in a forked child: None for "it works", else the reason. Call it from a small process."""
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(reader)
+        _report(trial, writer)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as said:
+        text = said.read().decode(errors="replace")
+    _, status = os.waitpid(pid, 0)
+    if status:
+        return text or f"the trial ended with exit code {os.waitstatus_to_exitcode(status)}"
+    return text or None
+
+
+def _report(trial: Callable[[], str | None], writer: int) -> None:
+    code = 1
+    try:
+        os.write(writer, (trial() or "").encode())
+        code = 0
+    except BaseException as error:  # noqa: BLE001 - nothing may pass the fork: the caller's own stack is above
+        os.write(writer, f"{type(error).__name__}: {error}".encode())
+    finally:
+        os._exit(code)

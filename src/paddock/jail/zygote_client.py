@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from typing import cast
 
 from paddock.errors import EngineCrashed, JailUnavailable, PaddockError
-from paddock.jail.bounds import Bound
-from paddock.jail.edges import Edges
-from paddock.jail.guest import Guest, Template
-from paddock.jail.launch import warden_command
-from paddock.jail.spec import Order, Spec, command
+from paddock.jail.guest import Epoll, Guest, Template
+from paddock.jail.limits import Bound
+from paddock.jail.start import warden_command
 from paddock.jail.walls.namespaces import Identities, give_identities
+from paddock.jail.zygote import Order, Spec, command
 
 MESSAGE_BYTES = 64 * 1024
 GUEST_FDS = 5
@@ -61,7 +60,7 @@ class WarmZygote:
             self.gone.set_result(None)
 
 
-class Keeper:
+class ZygoteClient:
     """One warden with its zygotes, from its start to its end."""
 
     def __init__(self, process: subprocess.Popen[bytes], control: socket.socket, spec: Spec) -> None:
@@ -73,13 +72,13 @@ class Keeper:
         self._ordered: dict[int, Ordered] = {}
         self._numbers = 0
         self._warm: WarmZygote | None = None
-        self._edges = Edges()
+        self._epoll = Epoll()
         self.died = self._loop.create_future()
         self._told: asyncio.Queue[dict[str, object] | bytes] = asyncio.Queue()
         self._loop.add_reader(control.fileno(), self._hear)
 
     @classmethod
-    async def start(cls, python: str, spec: Spec, identities: Identities | None) -> Keeper:
+    async def start(cls, python: str, spec: Spec, identities: Identities | None) -> ZygoteClient:
         """A zygote that serves, with everything preloaded. JailUnavailable says why it could not come to be."""
         ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         # From this thread: the kernel ends the warden when the thread that made it ends.
@@ -229,7 +228,7 @@ class Keeper:
                 ordered.template,
                 fds,
                 ordered.bound,
-                self._edges,
+                self._epoll,
                 ordered.came,
                 has_namespaces=self.profile == "namespaces",
                 traced=self._traced,
@@ -276,4 +275,4 @@ class Keeper:
         await asyncio.to_thread(self._process.wait)
         if self._control.fileno() >= 0:  # nobody else has closed it meanwhile
             self._control.close()
-            self._edges.release()
+            self._epoll.release()

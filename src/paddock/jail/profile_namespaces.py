@@ -7,8 +7,8 @@ import signal
 import socket
 from typing import Literal
 
-from paddock.jail.spec import Order, Spec
-from paddock.jail.walls import capabilities, landlock, mounts, namespaces, rlimits, seccomp, tracing
+from paddock.jail.walls import landlock, mounts, namespaces, privileges, seccomp
+from paddock.jail.zygote import Order, Spec
 
 MAP_ME = b"map"
 ROOT_PLACE = "/tmp"  # noqa: S108  hidden by the new root, in a mount namespace that nobody else sees
@@ -47,22 +47,22 @@ class Namespaced:
             os.setgroups([])
             os.setresgid(0, 0, 0)  # of the namespace; outside it is an ordinary id of the range
             os.setresuid(0, 0, 0)
-        capabilities.die_with_parent(parent)  # a change of uid makes the kernel forget it
+        privileges.die_with_parent(parent)  # a change of uid makes the kernel forget it
         started = os.fork()
         if started:
             host.close()
             _, status = os.waitpid(started, 0)
             os._exit(os.waitstatus_to_exitcode(status) & 255)
-        capabilities.die_with_parent(0)
-        capabilities.dumpable()  # so that the zygote may join the namespaces of reapers, which share this memory
+        privileges.die_with_parent(0)
+        privileges.dumpable()  # so that the zygote may join the namespaces of reapers, which share this memory
         self._pid_namespaces = namespaces.PidNamespaces()
         self._root = mounts.build_root(ROOT_PLACE, sources)
         for source in sources:
             source.close()
         # What guests inherit need not be done by each.
         socket.sethostname("paddock")
-        capabilities.drop_bounding()
-        rlimits.apply(rlimits.DEFAULTS)
+        privileges.drop_bounding()
+        privileges.limit(privileges.DEFAULT_LIMITS)
         if landlock.abi():
             # What may be read and written, the mounts decide; Landlock adds devices, TCP, and who is outside.
             self._ruleset = landlock.prepare(read=[], write=["/"])
@@ -88,15 +88,15 @@ class Namespaced:
         if spec.own_uids:
             os.setresgid(own, own, own)
             os.setresuid(own, own, own)
-            capabilities.dumpable()
+            privileges.dumpable()
         else:
             # The kernel counts processes by uid and user namespace, and here all guests have one uid.
             namespaces.unshare(namespaces.NEW_USER)
-            capabilities.drop_bounding()  # a new namespace fills it again
-        capabilities.drop_held()
-        capabilities.no_new_privs()
+            privileges.drop_bounding()  # a new namespace fills it again
+        privileges.drop_held()
+        privileges.no_new_privs()
         if self._ruleset is not None:
             landlock.enforce(self._ruleset)
         os.closerange(3, keep)
         os.closerange(keep + 1, 1 << 16)
-        tracing.install(self._programs[order.processes], keep, told=spec.trace)
+        seccomp.install_in_guest(self._programs[order.processes], keep, trace=spec.trace)
