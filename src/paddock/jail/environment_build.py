@@ -1,4 +1,11 @@
-"""X"""
+"""Building an environment with uv, and holding it while it is in use.
+
+A virtual environment is made beside its place, filled, compiled and tried; then one rename makes it a build. A failure
+at any point, or the death of this process, leaves what was there before.
+
+A lease holds the configured build. Where that one cannot be built, it holds the build that the name stood for before,
+and carries the problem for the caller to show.
+"""
 
 from __future__ import annotations
 

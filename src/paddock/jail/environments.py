@@ -1,4 +1,13 @@
-"""X"""
+"""Environments: the packages and preloads that guests start from, and their builds on disk.
+
+The key of a build is a hash of packages, preload and interpreter. Two names with the same content share a build, and a
+changed table makes another build beside the old one.
+
+DATA/environments/NAME.json          the build that NAME stands for now, and those it stood for before
+DATA/environments/builds/KEY/        a finished build, with its manifest; it appears by a rename, whole
+DATA/environments/builds/KEY.partial a build under way, or what is left of one that was killed
+DATA/environments/builds/KEY.lock    exclusive while KEY is built or removed, shared while a Paddock uses it
+"""
 
 from __future__ import annotations
 

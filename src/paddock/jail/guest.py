@@ -1,4 +1,4 @@
-"""X"""
+"""The host's end of one guest: its sockets, its pipes, and how to end it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""X"""
+"""What a guest says, as typed values. The guest is hostile: bytes that are no frame, or too many, end the conversation."""
 
 from __future__ import annotations
 

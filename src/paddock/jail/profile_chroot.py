@@ -1,4 +1,12 @@
-"""X"""
+"""The profile `chroot`: for root where nothing may be mounted and no namespace made, as in a container's default.
+
+Each guest has a root directory of its own, made of hard links, and a uid of its own. One kill(-1) ends all processes of
+that uid. There is no network namespace: the filter refuses every socket but a pair. Process numbers are not hidden: a
+guest can find out which are in use, and nothing else about them.
+
+The reaper has a second uid. Its effective uid is the guest's and its others are not, so it may signal every process of
+the guest, and none of them may signal it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""X"""
+"""The profiles as the host sees them: which may be tried, in which order, and what to allow where one does not work.
+
+A profile is tried by starting a zygote with it and walling one guest in.
+"""
 
 from __future__ import annotations
 

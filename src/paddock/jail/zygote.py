@@ -1,4 +1,10 @@
-"""X"""
+"""The process that guests are forked from: modules preloaded, no secret, one thread.
+
+A guest is a fork of it that walls itself in, says so on its own socket, and waits there. The bytes of a script never
+pass through a zygote. When a guest ends, the zygote, its parent, reports how to the host.
+
+`Spec` and `Order` are what the host tells a warden and its zygotes, as plain values.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,18 @@
-"""X"""
+"""Limits of a whole process tree by control groups, v1 or v2: memory, processes, share of the CPU.
+
+A slot is a group that one guest after another is placed in. The order of a guest's life in it: `take`; `enter` while
+the guest waits in the pool (or the child enters by itself, see `doors`); `limit` with the usual numbers, which takes
+the baseline; `limit` with the run's own numbers at hand-off (25 µs, nothing if they are the same); `usage` and
+`was_out_of_memory` after the run; `give_back`. Groups are reused because a removed one lives on in the kernel until its
+last page is freed.
+
+`limit`, `usage`, `was_out_of_memory` and `settle` take microseconds. `take`, `enter`, `give_back` and `close` may take
+milliseconds and belong in a thread.
+
+A page is charged to the group of the process that first touches it. Preloaded pages stay with the zygote's group;
+copies that a guest's writes make are the guest's. Cached pages of files that a guest reads are charged to it too, but
+the kernel drops them before it kills anyone.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""X"""
+"""One slot, a control group for one guest at a time, on cgroup v1 and on cgroup v2."""
 
 from __future__ import annotations
 
