@@ -1,4 +1,4 @@
-"""What a guest says, as typed values. The guest is hostile: bytes that are no frame, or too many, end the conversation."""
+"""What a guest says, as typed values. The guest is hostile: anything that is no frame, or too large, ends the talk."""
 
 from __future__ import annotations
 
