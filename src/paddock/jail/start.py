@@ -1,4 +1,4 @@
-"""The processes of the jail, and the commands that start them: `python start.py warden|exec_jailed|cleanup ARG…`.
+"""The processes of the jail and the commands that start them: `start.py warden|exec_jailed|compile|cleanup ARG…`.
 
 A warden runs in the interpreter of an environment, where Paddock is not installed and its dependencies must not be
 visible to guests. So the package is put together by hand, from this copy's own modules and nothing else.
@@ -25,10 +25,17 @@ def main() -> None:
     package = types.ModuleType("paddock")
     package.__path__ = [__file__.rsplit("/", 2)[0]]  # no os.path: nothing is imported before it must be
     sys.modules["paddock"] = package
-    if sys.argv[1] in ("exec_jailed", "cell"):
+    if sys.argv[1] == "exec_jailed":
         from paddock.jail import exec_jailed
 
         exec_jailed.main(sys.argv[2:])
+    elif sys.argv[1] == "compile":
+        from paddock.guest.python import compile_check
+        from paddock.jail import exec_jailed
+
+        if sys.platform == "linux":
+            exec_jailed.wall_in(())
+        compile_check.main(sys.argv[2])
     elif sys.argv[1] == "cleanup":
         from paddock.jail.walls import cleanup
 
