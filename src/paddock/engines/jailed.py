@@ -15,11 +15,22 @@ import time
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from paddock.jail.guest import Guest, Report
-from paddock.jail.inbox import Asked, Called, Ended, Inbox, Logged, Message, Printed, Progressed, TooLarge
+from paddock.jail.inbox import (
+    Asked,
+    Called,
+    Ended,
+    Inbox,
+    Logged,
+    Message,
+    OutlineFrame,
+    Printed,
+    Progressed,
+    StartedFrame,
+    TooLarge,
+)
 from paddock.jail.jail import Jail
 from paddock.jail.wire import CHUNK_BYTES, Kind, WireError, pack
 from paddock.model.events import (
@@ -101,6 +112,7 @@ class JailedExecution:
         self._calls: dict[int, int] = {}  # the guest's number of a call, by ours
         self._asked = 0  # artifacts without an answer
         self._progressed = 0
+        self._has_started = False  # its source compiled, and the first line was about to run
         self._report: Report | None = None  # of an end that the zygote saw
 
     async def feed(self, asked: OnCall) -> AsyncGenerator[EngineEvent, None]:
@@ -162,7 +174,7 @@ class JailedExecution:
     def _send_script(self) -> None:
         plan = self._plan
         entries = json.dumps([placed.entry() for placed in plan.files]) if plan.files else "[]"
-        frames = [_start(plan.mode, plan.argv, plan.limits, plan.tools, plan.refused_modules, entries)]
+        frames = [_start(plan, entries)]
         for name, text in plan.inputs_json.items():
             frames.append(pack(Kind.INPUT, header={"name": name}, body=text.encode()))
         for placed in plan.files:
@@ -246,6 +258,9 @@ class JailedExecution:
         if isinstance(message, Printed):
             text = self._decoded(message.stream, message.data)
             return Output(message.stream, text) if text else None
+        if isinstance(message, StartedFrame | OutlineFrame):
+            self._has_started = True
+            return None
         if isinstance(message, TooLarge):
             return Finished(Verdict.OUTPUT_LIMIT, error_message=f"the result is {message.size} bytes of JSON")
         return self._finished(message)
@@ -258,7 +273,7 @@ class JailedExecution:
         verdict = {"ok": Verdict.OK, "raised": Verdict.RAISED, "rejected": Verdict.REJECTED}.get(ended.status)
         if ended.status == "exited":
             verdict = Verdict.RAISED if ended.exit_code else Verdict.OK
-        if verdict is None:
+        if verdict is None or (verdict is Verdict.REJECTED and self._has_started):
             raise WireError(f"a run does not end {ended.status[:20]!r}")
         if ended.type == "MemoryError":
             verdict = Verdict.OUT_OF_MEMORY
@@ -311,19 +326,14 @@ class JailedExecution:
         return replace(finished, cpu_seconds=cpu_seconds, memory_bytes=memory_bytes)
 
 
-@lru_cache(maxsize=16)
-def _start(
-    mode: str,
-    argv: tuple[str, ...],
-    limits: Limits,
-    tools: tuple[str, ...],
-    refused_modules: tuple[str, ...],
-    files_json: str,
-) -> bytes:
-    """The first frame, which is the same for most runs. Its body says it all: a header has no room for many files."""
+def _start(plan: Plan, files_json: str) -> bytes:
+    """The first frame. Its body says it all: a header has no room for many files."""
+    limits = plan.limits
     values = {
-        "mode": mode,
-        "argv": argv,
+        "language": plan.language,
+        "globals": plan.globals,
+        "mode": plan.mode,
+        "argv": plan.argv,
         "limits": {
             "memory_bytes": limits.memory_bytes,
             "cpu_seconds": limits.cpu_seconds,
@@ -332,7 +342,7 @@ def _start(
             "output_bytes": limits.output_bytes,
             "file_bytes": limits.file_bytes,
         },
-        "tools": tools,
-        "absent_modules": refused_modules,
+        "tools": plan.tools,
+        "absent_modules": plan.refused_modules,
     }
     return pack(Kind.START, body=f'{json.dumps(values)[:-1]}, "files": {files_json}}}'.encode())

@@ -15,7 +15,7 @@ from paddock.model import limits as limits_of
 from paddock.model.events import Finished
 from paddock.model.files import PlacedFile, place
 from paddock.model.limits import Limits
-from paddock.model.request import ENGINES, LANGUAGES, MODES, Request
+from paddock.model.request import ENGINES, GLOBALS, LANGUAGES, MODES, Request
 from paddock.model.result import RunError, Verdict
 from paddock.model.words import nearest
 from paddock.planning.imports import refused_import
@@ -50,6 +50,7 @@ class Plan:
     mode: str = "expression"
     argv: tuple[str, ...] = ()
     refused_modules: tuple[str, ...] = ()
+    globals: str = "all"
     refusal: RunError | None = None
     """Set when nothing is to be run: a syntax error, or no engine here that can run this script."""
 
@@ -69,6 +70,10 @@ def make_plan(request: Request, config: Config, *, engines: Collection[str], too
         if request.engine:
             raise UnknownEngine(f"engine {engine!r} does not run {language}")
         engine = "auto"  # the configured one is for another language
+    if engine == "quickjs" and language == "typescript":
+        if request.engine:
+            raise UnknownEngine("engine 'quickjs' does not run typescript; use 'auto' or 'node'")
+        engine = "auto"
     if request.type_check not in (True, False, "tools"):
         raise RequestError(f"type_check must be True, False or 'tools', not {request.type_check!r}")
     if request.type_check and language != "python":
@@ -90,6 +95,7 @@ def make_plan(request: Request, config: Config, *, engines: Collection[str], too
         mode=_mode(request, engine),
         argv=_argv(request),
         refused_modules=_refused_modules(request),
+        globals=_globals(request),
     )
     return _choose(plan, engines)
 
@@ -155,19 +161,18 @@ def _javascript(plan: Plan, engines: Collection[str]) -> Plan:
         return _named(plan, engines)
     if plan.mode == "script":
         return _program(plan, engines, "node")
-    from paddock.planning import fits_javascript
+    from paddock.planning.javascript_words import node_word
 
-    misfit = fits_javascript.misfit(plan.code, plan.names().union(plan.tools))
-    if misfit is None and "quickjs" in engines:
+    word = node_word(plan.code) if plan.language == "javascript" else None
+    why = f"the script uses {word}" if word else None if plan.language == "javascript" else "TypeScript runs on Node"
+    if why is None and "quickjs" in engines:
         return _with(plan, engine="quickjs", engine_reason=None)
     if "node" in engines:
-        return _with(plan, engine="node", engine_reason=str(misfit or "the engine `quickjs` is not available here"))
-    if misfit is None:
-        words = f"no engine for {plan.language} is available here; those of python are"
-    else:
-        words = f"this script needs Node ({misfit}), and the engine `node` is not available here. Rewrite that part."
-    line, reason = (misfit.line, str(misfit)) if misfit else (None, None)
-    return _refuse(plan, "EngineUnavailable", words, line, engine_reason=reason)
+        return _with(plan, engine="node", engine_reason=why or "the engine `quickjs` is not available here")
+    if why is None:
+        return _refuse(plan, "EngineUnavailable", f"no engine for {plan.language} is available here")
+    words = f"this script needs Node ({why}), and the engine `node` is not available here; rewrite that part"
+    return _refuse(plan, "EngineUnavailable", words, engine_reason=why)
 
 
 def may_move(plan: Plan, *, engines: Collection[str]) -> bool:
@@ -187,19 +192,11 @@ def elsewhere(plan: Plan, finished: Finished | None, *, engines: Collection[str]
     if not may_move(plan, engines=engines):
         return None
     if plan.engine == "quickjs":
-        return _to_node(plan, finished)
+        return None
     if finished.note:
         return _with(plan, engine="cpython", engine_reason=f"the light engine could not word the {finished.error_type}")
     if finished.verdict is Verdict.REJECTED and finished.error_type == "NotImplementedError":
         return _with(plan, engine="cpython", engine_reason=f"moved: {finished.error_message}")
-    return None
-
-
-def _to_node(plan: Plan, finished: Finished) -> Plan | None:
-    from paddock.planning.fits_javascript import is_missing
-
-    if finished.verdict is Verdict.REJECTED or is_missing(finished.error_type, finished.error_message):
-        return _with(plan, engine="node", engine_reason=f"moved: {finished.error_message}")
     return None
 
 
@@ -231,6 +228,7 @@ def _with(plan: Plan, *, engine: str | None, engine_reason: str | None, refusal:
         plan.mode,
         plan.argv,
         plan.refused_modules,
+        plan.globals,
         refusal,
     )
 
@@ -292,6 +290,14 @@ def _refused_modules(request: Request) -> tuple[str, ...]:
     return given
 
 
+def _globals(request: Request) -> str:
+    if request.globals not in GLOBALS:
+        raise RequestError(f"unknown globals {request.globals!r}{_suggest(request.globals, GLOBALS)}")
+    if request.globals == "closed" and (request.language == "python" or request.mode == "script"):
+        raise RequestError("closed globals are for expressions in javascript and typescript; leave them out")
+    return request.globals
+
+
 @lru_cache(maxsize=1024)
 def _is_a_module(name: str) -> bool:
     return all(part.isidentifier() for part in name.split("."))
@@ -338,6 +344,6 @@ def _encode_inputs(inputs: Mapping[str, Any] | None, tools: Collection[str], lan
 def _is_reserved(name: str, language: str) -> bool:
     if language == "python":
         return iskeyword(name)
-    from paddock.planning.fits_javascript import RESERVED
+    from paddock.planning.javascript_words import RESERVED
 
     return name in RESERVED

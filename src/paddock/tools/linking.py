@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
+
+_CALLED = re.compile(r"(?<![\w$.])[^\W\d][\w$]*+(?=\()")  # possessive: linear on any text
+_DEFINED = re.compile(r"\b(?:def|class|function|const|let|var)\s++([^\W\d][\w$]*+)")
 
 
 def may_link(code: str, language: str, known: Collection[str]) -> bool:
@@ -29,10 +33,9 @@ def _free_in_python(code: str) -> frozenset[str] | None:
     return None if free is None else free.difference(BRIDGE_NAMES, ["files"])
 
 
-def _free_in_javascript(code: str) -> frozenset[str] | None:
-    from paddock.planning.javascript_names import free_names
+def _free_in_javascript(code: str) -> frozenset[str]:
     from paddock.planning.plan import BRIDGE_NAMES_OF_JAVASCRIPT
     from paddock.tools.identifiers import taken
 
-    free = free_names(code)
-    return None if free is None else free.difference(taken("javascript"), BRIDGE_NAMES_OF_JAVASCRIPT, ["files"])
+    called = frozenset(_CALLED.findall(code)).difference(_DEFINED.findall(code))
+    return called.difference(taken("javascript"), BRIDGE_NAMES_OF_JAVASCRIPT, ["files"])

@@ -52,7 +52,12 @@ def asked(definition: Definition, arguments: Mapping[str, Any], setting: Setting
     limits = all_limits_of(definition, setting.config)
     if "timeout" in arguments:
         limits = replace(limits, wall_seconds=arguments["timeout"] / 1000)
-    options: RunOptions = {"language": "javascript", "engine": definition.engine, "limits": limits}
+    options: RunOptions = {
+        "language": "javascript",
+        "engine": definition.engine,
+        "limits": limits,
+        "globals": "closed",
+    }
     return Asked(code, options, connections=arguments.get("connectionSelections", {}))
 
 

@@ -1,4 +1,4 @@
-"""The control socket while a script runs. A send that blocks keeps reading, so that two full buffers cannot deadlock."""
+"""The control socket while a script runs. A send that blocks keeps reading: two full buffers must not deadlock."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@
   const {
     BigIntPrototypeToString, DatePrototypeGetTime, DatePrototypeToISOString, JSONStringify, MapPrototypeForEach,
     MapPrototypeGetSize, Number, NumberIsNaN, NumberParseFloat, NumberParseInt, ObjectGetOwnPropertyDescriptor,
-    ObjectGetPrototypeOf, ObjectIs, ObjectKeys, ObjectPrototypeHasOwnProperty, RegExpPrototypeExec,
+    ObjectGetPrototypeOf, ObjectHasOwn, ObjectIs, ObjectKeys, ObjectPrototypeHasOwnProperty, RegExpPrototypeExec,
     RegExpPrototypeToString, Set, SetPrototypeAdd, SetPrototypeDelete, SetPrototypeForEach, SetPrototypeGetSize,
     SetPrototypeHas, StringPrototypeIncludes, StringPrototypeSlice, SymbolPrototypeToString,
     TypedArrayPrototypeGetLength, push,
@@ -108,7 +108,7 @@
         const key = keys[index];
         const own = ObjectGetOwnPropertyDescriptor(value, key);
         if (own === undefined || !isShown(key)) continue;
-        const shown = own.get === undefined && own.set === undefined ? write(own.value) : '[Getter]';
+        const shown = ObjectHasOwn(own, 'value') ? write(own.value) : '[Getter]';
         push(parts, (isName(key) ? key : quoted(key)) + ': ' + shown);
       }
       return parts;

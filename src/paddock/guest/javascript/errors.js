@@ -146,10 +146,9 @@
       ',"traceback":' + cut(traceback) + '}';
   }
 
-  // An error that Python describes: name, message, code.
   function made({ name, message, code }) {
     const error = name === 'TypeError' ? new TypeError(message) : new Error(message);
-    if (name === 'InternalError') {
+    if (name !== 'TypeError' && name !== 'Error') {
       ObjectDefineProperty(error, 'name', { __proto__: null, value: name, writable: true, configurable: true });
     }
     if (code) error.code = code;

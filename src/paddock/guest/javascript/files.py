@@ -10,7 +10,7 @@ import os
 from paddock.guest.python.job import ELSEWHERE, FILES
 
 TEMPORARY = "/tmp"  # noqa: S108 (the jail's own)
-"".encode().decode("utf-8-sig")  # imports the codec; in a guest there may be nothing to import from
+b"".decode("utf-8-sig")  # imports the codec; in a guest there may be nothing to import from
 
 
 def read(path: str, *, is_text: bool) -> str:

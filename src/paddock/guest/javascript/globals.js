@@ -38,6 +38,13 @@
   }
 
   return {
-    __proto__: null, bridge, give, input: (name, text) => define(name, values.parse(text)), inspect, timers, values,
+    __proto__: null,
+    bridge,
+    define,
+    give,
+    input: (name, text) => define(name, values.parse(text)),
+    inspect,
+    timers,
+    values,
   };
 })

@@ -1,7 +1,7 @@
 """Functions of QuickJS that its Python binding does not offer: file names for code, unhandled rejections, the seed.
 
-The binding is a shared library that exports QuickJS's own functions. Code that runs through these must not call a Python
-function: the binding would look for a thread state that it has not kept.
+The binding is a shared library that exports QuickJS's own functions. Code that runs through these must not call
+a Python function: the binding would look for a thread state that it has not kept.
 """
 
 from __future__ import annotations

@@ -112,7 +112,7 @@ class Script:
         return _raised("Error", STUCK) if outcome is None else outcome
 
     def _emit(self, kind: int, number: int, header: str, body: bytes) -> str | None:
-        """Send what the script says; its end is kept until nothing can change it. Returns a problem, if there is one."""
+        """Send what the script says; its end is kept until nothing can change it. Returns a problem, or None."""
         if kind == Kind.RESULT:
             if not self._has_failed():
                 self._outcome = Outcome(header, body)

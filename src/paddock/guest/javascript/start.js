@@ -60,6 +60,22 @@
   };
   const { bridge, give, input, inspect, timers, values } = parts.globals(taken, parts, host);
 
+  // QuickJS throws a DOMException, which is no error to it.
+  for (const name of ['atob', 'btoa']) {
+    const native = globalThis[name];
+    globalThis[name] = {
+      [name](text) {
+        try {
+          return native(text);
+        } catch (error) {
+          if (errors.isError(error)) throw error;
+          throw errors.made({ name: 'InvalidCharacterError', message: 'Invalid character' });
+        }
+      },
+    }[name];
+  }
+  delete globalThis.DOMException;
+
   // Ends the run. Python believes the first failure, and no value after it.
   function raised(error, status = 'raised') {
     host.emit(RESULT, 0, errors.describe(error, status, inspect, bridge.envelopeOf), '');
