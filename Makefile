@@ -6,10 +6,10 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format serve bench lock clean
+.PHONY: help setup demo test test-all check format serve bench lock clean
 
 help: ## List the commands
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
 $(STAMP): pyproject.toml requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -26,8 +26,11 @@ setup: $(STAMP) ## Install everything into .venv
 demo: $(STAMP) ## Show what Paddock does, on real examples
 	@$(BIN)/python -m paddock demo
 
-test: $(STAMP) ## Run every test
+test: $(STAMP) ## Run the core suite: minutes
 	@$(BIN)/python -m tests
+
+test-all: $(STAMP) ## Run every test: the core suite and the rest
+	@$(BIN)/python -m tests --all
 
 check: $(STAMP) ## Formatting, lint, strict types
 	@$(BIN)/ruff format --check .

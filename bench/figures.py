@@ -52,17 +52,6 @@ class Amount:
         return f"{self.name}: {self.amount:.2f} {self.what} (target: at most {self.at_most:g}; met: {met})"
 
 
-def _kept() -> Figure:
-    import asyncio
-
-    from tests.differential.corpus import load
-    from tests.differential.measured import measure
-
-    same = [one for one in asyncio.run(measure(load())) if one.behaves_the_same()]
-    what = f"{len(same)} corpus scripts that behave the same on the light engine are kept there by auto"
-    return Figure("kept", what, sum(one.is_light() for one in same) / len(same), 0.8)
-
-
 def _waiting_memory() -> Amount:
     from bench.jail_figures import waiting_memory
 
@@ -100,7 +89,6 @@ def _listed_tokens() -> Amount:
 
 
 FIGURES: dict[str, Callable[[], Figure | Amount]] = {
-    "kept": _kept,
     "waiting-memory": _waiting_memory,
     "waiting-memory-quickjs": _waiting_memory_of_quickjs,
     "waiting-memory-node": _waiting_memory_of_node,

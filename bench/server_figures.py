@@ -32,15 +32,15 @@ async def _tokens(count: int) -> tuple[float, float]:
     import mcp
 
     from paddock import Config
-    from paddock.server.mcp import server
-    from paddock.server.serving import Serving
+    from paddock.server.mcp import make_server
+    from paddock.server.services import Services
 
     upstream = {"command": sys.executable, "args": [str(Path(__file__).with_name("many_tools.py")), str(count)]}
     with TemporaryDirectory() as folder:
         config = replace(Config(), data_directory=folder, upstreams={"many": upstream} if count else {})
-        async with Serving(config) as serving, mcp.Client(server(serving)) as client:
+        async with Services(config) as services, mcp.Client(make_server(services)) as client:
             if count:
-                assert len(await serving.paddock.tools()) == count
+                assert len(await services.paddock.tools()) == count
             listed = await client.list_tools()
     read = [
         {"name": each.name, "description": each.description, "inputSchema": each.input_schema} for each in listed.tools

@@ -83,12 +83,12 @@ async def _in_memory(kind: str, folder: str) -> AsyncIterator[Any]:
         return
     from paddock import Config
     from paddock.config import ArtifactsConfig, StoreConfig
-    from paddock.server.mcp import server
-    from paddock.server.serving import Serving
+    from paddock.server.mcp import make_server
+    from paddock.server.services import Services
 
     store, artifacts = StoreConfig(path=f"{folder}/paddock.db"), ArtifactsConfig(url=f"file://{folder}/objects")
-    async with Serving(Config(store=store, artifacts=artifacts), tools=[add]) as serving:
-        yield server(serving, definitions())
+    async with Services(Config(store=store, artifacts=artifacts), tools=[add]) as services:
+        yield make_server(services, definitions())
 
 
 def _asked(client: Any, tool: str, code: str, text: str) -> Act:

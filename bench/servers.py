@@ -57,11 +57,11 @@ async def over_stdio(kind: str) -> None:
     from mcp.server.stdio import stdio_server
 
     from paddock.config import Config
-    from paddock.server.mcp import server
-    from paddock.server.serving import Serving
+    from paddock.server.mcp import make_server
+    from paddock.server.services import Services
 
-    async with Serving(Config.load(), tools=[add]) as serving, stdio_server() as (read, write):
-        made = server(serving, definitions())
+    async with Services(Config.load(), tools=[add]) as services, stdio_server() as (read, write):
+        made = make_server(services, definitions())
         await made.run(read, write, made.create_initialization_options())
 
 
@@ -70,12 +70,12 @@ async def over_http(kind: str) -> None:
         await _listen(no_op().streamable_http_app())
         return
     from paddock.config import Config
-    from paddock.server.app import app
-    from paddock.server.mcp import server
-    from paddock.server.serving import Serving
+    from paddock.server.http import make_app
+    from paddock.server.mcp import make_server
+    from paddock.server.services import Services
 
-    async with Serving(Config.load(), tools=[add]) as serving:
-        await _listen(app(server(serving, definitions())))
+    async with Services(Config.load(), tools=[add]) as services:
+        await _listen(make_app(make_server(services, definitions())))
 
 
 async def _listen(application: Any) -> None:

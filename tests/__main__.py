@@ -1,47 +1,138 @@
-"""Every test, in three processes at once: `python -m tests`, with options for each.
+"""The test suite in parallel: `python -m tests` runs the core suite, `python -m tests --all` every test.
 
-Most tests wait for a kernel, a limit or another process, and one alone leaves a core idle. Each part is an ordinary run
-of pytest; the output of the others is shown when the first has ended.
+Each batch is an ordinary run of pytest in a process of its own: a folder, or a part of one. `python -m tests tools
+escape` runs some of them; what follows `--` is passed on to pytest. The last line says how many tests passed.
 """
 
 from __future__ import annotations
 
+import argparse
+import os
 import subprocess
 import sys
 import tempfile
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 ROOT = Path(__file__).parents[1]
-WALLS = ("escape", "jail")
-"""What holds guests in."""
-TOOLS = ("tools", "reference", "store", "contract", "guest", "node")
-"""What scripts call, and tools and engines that run them. What is in neither takes about as long as each."""
+WORKERS = 4
+"""More than this machine's cores may be: most tests wait for a kernel, a limit or another process."""
+PROFILES = ("namespaces", "chroot", "confined")
+SPLIT: dict[str, tuple[tuple[str, ...], ...]] = {
+    "escape": tuple(("--profile", profile) for profile in PROFILES),
+}
+"""Folders whose tests take too long for one process, with the options that select the parts."""
+NOTHING_COLLECTED = 5
+FIRST = ("escape", "tools", "jail", "reference", "contract", "server")
+"""The folders that take longest. They start first, so that no worker is left alone with one at the end."""
 
 
-def main(options: list[str]) -> int:
-    command = [sys.executable, "-m", "pytest", *options]
-    ignored = [f"--ignore=tests/{folder}" for folder in (*WALLS, *TOOLS)]
-    others = [_Part([*command, *(f"tests/{folder}" for folder in part)]) for part in (WALLS, TOOLS)]
-    try:
-        first = subprocess.run([*command, *ignored], cwd=ROOT, check=False).returncode
-    finally:
-        statuses = [part.ended() for part in others]
-    return next((status for status in (first, *statuses) if status), 0)
+@dataclass(frozen=True)
+class Batch:
+    """Tests that share a process, and with it the engines that its fixtures start."""
+
+    name: str
+    arguments: tuple[str, ...]
 
 
-class _Part:
-    """A run of pytest whose output is kept until it has ended."""
+def batches() -> list[Batch]:
+    """Every test file below this folder is in one batch, or in the parts of one that is split."""
+    here = ROOT / "tests"
+    folders = sorted({path.relative_to(here).parts[0] for path in here.rglob("test_*.py") if path.parent != here})
+    folders.sort(key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST))
+    found = [
+        Batch(" ".join([folder, *options[1:]]), (f"tests/{folder}", *options))
+        for folder in folders
+        for options in SPLIT.get(folder, ((),))
+    ]
+    return [*found, Batch("top", tuple(sorted(str(path.relative_to(ROOT)) for path in here.glob("test_*.py"))))]
 
-    def __init__(self, command: list[str]) -> None:
-        self._kept = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115  open as long as the process
-        self._process = subprocess.Popen(command, cwd=ROOT, stdout=self._kept, stderr=subprocess.STDOUT)
 
-    def ended(self) -> int:
-        status = self._process.wait()
-        with self._kept:
-            self._kept.seek(0)
-            sys.stdout.write(self._kept.read())
-        return status
+class Suite:
+    """Hands batches to workers, and counts what became of the tests."""
+
+    def __init__(self, queue: list[Batch], options: list[str]) -> None:
+        self._queue, self._options = queue, options
+        self._is_selection = bool(set(options) - {"--core"})
+        self._lock = threading.Lock()
+        self._count: Counter[str] = Counter()
+        self._seconds: dict[str, float] = {}
+
+    def run(self, workers: int) -> int:
+        threads = [threading.Thread(target=self._work, args=(number,)) for number in range(workers)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        slowest = sorted(self._seconds.items(), key=lambda file: -file[1])[:10]
+        print("\nslowest files:", ", ".join(f"{name} {seconds:.0f} s" for name, seconds in slowest))
+        print(f"{self._count['passed']} passed, {self._count['failed']} failed, {self._count['skipped']} skipped")
+        return int(self._count["failed"] > 0)
+
+    def _work(self, number: int) -> None:
+        while True:
+            with self._lock:
+                if not self._queue:
+                    return
+                batch = self._queue.pop(0)
+            self._run(batch, number)
+
+    def _run(self, batch: Batch, worker: int) -> None:
+        with tempfile.TemporaryDirectory(prefix="paddock-tests-") as folder:
+            report, said = Path(folder, "report.xml"), Path(folder, "said")
+            command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", f"--junitxml={report}"]
+            started = time.monotonic()
+            with said.open("wb") as output:
+                ran = subprocess.run(
+                    [*command, *self._options, *batch.arguments],
+                    cwd=ROOT,
+                    env={**os.environ, "PADDOCK_TEST_BLOCK": str(os.getpid() * 8 + worker)},
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=output,
+                    check=False,
+                )
+            seconds = time.monotonic() - started
+            count, files = _read(report)
+            is_empty = ran.returncode == NOTHING_COLLECTED and self._is_selection
+            if ran.returncode and not is_empty and not count["failed"]:
+                count["failed"] = 1  # pytest broke down, or found fault with the session as a whole
+            with self._lock:
+                self._count += count
+                for name, took in files.items():
+                    self._seconds[name] = self._seconds.get(name, 0) + took
+                counts = ", ".join(f"{count[name]} {name}" for name in ("passed", "failed", "skipped") if count[name])
+                print(f"{batch.name:<20} {seconds:5.0f} s   {counts or 'no tests'}", flush=True)
+                if count["failed"]:
+                    print(said.read_text(errors="replace"), flush=True)
+
+
+def _read(report: Path) -> tuple[Counter[str], dict[str, float]]:
+    """How many tests passed, failed and were skipped, and the seconds that each file took."""
+    count: Counter[str] = Counter()
+    files: dict[str, float] = {}
+    for case in ET.parse(report).iter("testcase") if report.exists() else ():  # noqa: S314  our own pytest wrote it
+        outcomes = {child.tag for child in case}
+        outcome = "failed" if outcomes & {"failure", "error"} else "skipped" if "skipped" in outcomes else "passed"
+        count[outcome] += 1
+        name = case.get("classname", "").removeprefix("tests.")
+        files[name] = files.get(name, 0) + float(case.get("time", 0))
+    return count, files
+
+
+def main(arguments: list[str]) -> int:
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    parser = argparse.ArgumentParser(prog="python -m tests", description=__doc__)
+    parser.add_argument("--all", action="store_true", help="every test, not the core suite alone")
+    parser.add_argument("--workers", type=int, default=WORKERS)
+    parser.add_argument("folders", nargs="*", help="the batches to run; all of them where none is named")
+    chosen = parser.parse_args(arguments[:end])
+    queue = [batch for batch in batches() if not chosen.folders or batch.name.split()[0] in chosen.folders]
+    return Suite(queue, [*([] if chosen.all else ["--core"]), *arguments[end + 1 :]]).run(chosen.workers)
 
 
 if __name__ == "__main__":

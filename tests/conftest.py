@@ -16,6 +16,19 @@ from tests.skips import pytest_make_collect_report, pytest_runtest_makereport
 __all__ = ["pytest_make_collect_report", "pytest_runtest_makereport"]
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--core", action="store_true", help="leave out the tests that are marked `thorough`")
+    parser.addoption("--profile", help="of tests/escape: only those in this profile of the jail")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("core"):
+        left_out = [item for item in items if item.get_closest_marker("thorough")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in set(left_out)]
+
+
 @pytest.fixture(scope="session")
 def shared_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data directory for the whole session, whose environments nobody removes."""

@@ -19,7 +19,7 @@ def build_wheel(folder, settings=None, metadata=None):
     with zipfile.ZipFile(os.path.join(folder, "{name}-1.0-py3-none-any.whl"), "w") as wheel:
         wheel.writestr("{name}.py", "HERE = __file__\\ndef main(): print(HERE)\\n")
         about = "{name}-1.0.dist-info/"
-        wheel.writestr(about + "METADATA", "Metadata-Version: 2.2\\nName: {name}\\nVersion: 1.0\\n")
+        wheel.writestr(about + "METADATA", "Metadata-Version: 2.2\\nName: {name}\\nVersion: 1.0\\n{requires}")
         tag = "Root-Is-Purelib: true\\nTag: py3-none-any\\n"
         wheel.writestr(about + "WHEEL", "Wheel-Version: 1.0\\nGenerator: test\\n" + tag)
         wheel.writestr(about + "entry_points.txt", "[console_scripts]\\n{name} = {name}:main\\n")
@@ -28,17 +28,19 @@ def build_wheel(folder, settings=None, metadata=None):
 """
 
 
-def sdist(folder: Path, name: str, before: str = "pass") -> None:
+def sdist(folder: Path, name: str, before: str = "pass", *, requires: str = "") -> None:
     """Leave a source package in `folder` that does `before` when it is built, and needs no other package for it.
 
     A test that installs it sets PIP_NO_INDEX: an index may have a package of that name.
     """
     project = f'[project]\nname = "{name}"\nversion = "1.0"\n'
+    project += f"dependencies = {[requires]}\n" if requires else ""
+    required = f"Requires-Dist: {requires}\n" if requires else ""
     backend = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
     files = {
         "pyproject.toml": backend + project,
-        "PKG-INFO": f"Metadata-Version: 2.2\nName: {name}\nVersion: 1.0\n",
-        "backend.py": WHEEL.format(name=name, before=before),
+        "PKG-INFO": f"Metadata-Version: 2.2\nName: {name}\nVersion: 1.0\n{required}",
+        "backend.py": WHEEL.format(name=name, before=before, requires=required.replace("\n", "\\n")),
     }
     with tarfile.open(folder / f"{name}-1.0.tar.gz", "w:gz") as archive:
         for path, text in files.items():

@@ -59,6 +59,7 @@ def test_a_build_is_described_whole(small: Built, shared_data: Path) -> None:
         reads=small.reads,
         installed=small.installed,
         size_bytes=small.size_bytes,
+        warm_modules=frozenset({"six", "xml"}),
     )
     assert 0 < small.size_bytes < 20 * 2**20
 
@@ -119,6 +120,16 @@ def test_the_default_environment_has_what_it_promises(default_environment: Built
     assert default_environment.preload == ("numpy", "pandas")
     ruff = f"{default_environment.path}/bin/ruff"
     assert subprocess.run([ruff, "--version"], capture_output=True, check=True).stdout.startswith(b"ruff ")
+
+
+def test_what_depends_on_a_preload_wants_a_warm_guest_too(local: Path, tmp_path: Path) -> None:
+    sdist(local, "below")
+    sdist(local, "middle", requires="Below >= 0.5")
+    sdist(local, "above", requires="middle; python_version > '3'")
+    sdist(local, "apart", requires="below; extra == 'more'")
+    built = build(own("above", "apart", preload=("below",)), tmp_path)
+    assert built.warm_modules == {"below", "middle", "above"}
+    assert store.ready(own("above", "apart", preload=("below",)), tmp_path) == built
 
 
 def test_progress_is_told_line_by_line(tmp_path: Path) -> None:

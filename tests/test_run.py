@@ -12,8 +12,10 @@ import pytest
 from paddock.engines.scripted import ScriptedEngine
 from paddock.errors import EngineCrashed, RequestError, UnknownEngine
 from paddock.model.events import Answer, Done, EngineEvent, Event, Finished, GuestCall, Output, Progress, ToolCall
+from paddock.model.journal import Outcome
 from paddock.model.result import RunError, Verdict
 from paddock.run import Paddock
+from paddock.store.journal import MemoryJournal
 
 OK = Finished(Verdict.OK, "1")
 
@@ -104,7 +106,7 @@ async def test_a_tool_that_hangs_is_cancelled_with_its_run() -> None:
             cancelled.set()
 
     paddock, engine = scripted(ToolCall(1, "hang", "{}"), OK, tools=(hang,))
-    result = await paddock.run("1", engine="monty", limits={"wall_seconds": 0.01})
+    result = await paddock.run("1", engine="monty", limits={"wall_seconds": 0.5})
     assert (result.verdict, result.calls, engine.answers) == (Verdict.TIMEOUT, (), {})
     assert cancelled.is_set()
 
@@ -125,6 +127,40 @@ async def test_cancelling_a_run_ends_its_guest() -> None:
     with pytest.raises(asyncio.CancelledError):
         await task
     assert engine.running == 0
+
+
+async def test_an_outcome_that_is_being_journalled_is_kept_when_the_run_is_cancelled() -> None:
+    class SlowJournal(MemoryJournal):
+        def __init__(self) -> None:
+            super().__init__()
+            self.writing, self.may_go_on = asyncio.Event(), asyncio.Event()
+            self.written: list[tuple[int, str]] = []
+
+        async def conclude(self, outcome: Outcome) -> None:
+            if outcome.number == 1:
+                self.writing.set()
+                await self.may_go_on.wait()
+            self.written.append((outcome.number, outcome.status))
+
+    journal = SlowJournal()
+
+    async def hang() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            journal.may_go_on.set()  # the run has ended what was under way
+
+    def pay() -> int:
+        return 1
+
+    engine = ScriptedEngine([ToolCall(1, "pay", "{}"), ToolCall(2, "hang", "{}"), OK])
+    paddock = Paddock(tools=(pay, hang), journal=journal, engines={"monty": lambda config: engine})
+    task = asyncio.create_task(paddock.run("1", engine="monty"))
+    await journal.writing.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert sorted(journal.written) == [(1, "ok"), (2, "cancelled")]
 
 
 async def test_leaving_a_stream_ends_its_guest() -> None:

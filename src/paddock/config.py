@@ -62,7 +62,7 @@ class GuestsConfig:
     max_waiting: int = 8
     max_guests: int = field(default_factory=lambda: max(32, 4 * (os.cpu_count() or 1)))
     idle_seconds: float = 60.0
-    recycle_seconds: float = 600.0
+    release_seconds: float = 300.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,6 @@ class StoreConfig:
     """What is kept after a run, and for how long; 0 means without a limit."""
 
     path: str = ""
-    commands: bool = True
     run_days: float = 30.0
     run_count: int = 100_000
     run_bytes: int = 2 * 1024**3

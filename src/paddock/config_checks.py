@@ -71,7 +71,7 @@ def _check_guests(config: Config, engine: str, origins: Origins) -> None:
     if guests.environment not in config.environments:
         blamed, known = origins.blame(f"{engine}.environment"), ", ".join(sorted(config.environments))
         raise ConfigError(f"{blamed}{engine}.environment is {guests.environment!r}, and there is: {known}")
-    for name in ("idle_seconds", "recycle_seconds"):
+    for name in ("idle_seconds", "release_seconds"):
         if not getattr(guests, name) > 0:
             blamed = origins.blame(f"{engine}.{name}")
             raise ConfigError(f"{blamed}{engine}.{name} must be positive, not {getattr(guests, name)}")

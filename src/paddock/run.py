@@ -173,7 +173,7 @@ class Paddock:
         Not `whole`, it has the tools alone: what a model needs to read beside what it knows of every script.
         """
         self._stay_in_one_loop()
-        return await self._toolbox.stubs(names, language, self._journal, whole=whole)
+        return await self._toolbox.stubs(names, language, whole=whole)
 
     def redact(self, value: Any) -> Any:
         """JSON values without the secrets of the servers, and without what is named or looks like one."""
@@ -289,7 +289,7 @@ class Paddock:
         engine = self._engine("monty") if "monty" in self._factories else None
         if not isinstance(engine, MontyEngine):
             raise EngineUnavailable("the type check is done by the engine `monty`, which is not available here")
-        return await engine.check_types(plan, await scope.stubs(self._journal) if plan.tools else None)
+        return await engine.check_types(plan, await scope.stubs() if plan.tools else None)
 
     def _stay_in_one_loop(self) -> None:
         """Engines and upstreams live in the loop that started them; in another they would wait for ever."""

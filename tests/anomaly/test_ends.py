@@ -138,8 +138,8 @@ async def test_a_guest_whose_reaper_dies_in_the_run_is_lost_and_gone(data: str) 
     async with Paddock(config(profile="chroot", waiting=1, most=2, data=data)) as paddock:
         assert (await paddock.run("1", engine="cpython")).output == 1
         pool = paddock._engines["cpython"]._jail._pool  # type: ignore[attr-defined]
-        await until(lambda: len(pool._waiting) == 1)
-        [guest] = pool._waiting
+        await until(lambda: len(pool.waiting) == 1)
+        [guest] = pool.waiting
         async for event in paddock.stream("print('begun')\nwhile True: pass", engine="cpython"):
             if isinstance(event, Output):
                 os.kill(reaper_of(guest), signal.SIGKILL)
@@ -154,8 +154,8 @@ async def test_a_guest_whose_reaper_has_died_gets_no_script(data: str) -> None:
     async with Paddock(config(profile="chroot", waiting=1, most=2, data=data)) as paddock:
         assert (await paddock.run("1", engine="cpython")).output == 1
         pool = paddock._engines["cpython"]._jail._pool  # type: ignore[attr-defined]
-        await until(lambda: len(pool._waiting) == 1)
-        [guest] = pool._waiting
+        await until(lambda: len(pool.waiting) == 1)
+        [guest] = pool.waiting
         reaper = reaper_of(guest)
         os.kill(reaper, signal.SIGKILL)
         await until(lambda: not Path(f"/proc/{reaper}").exists())

@@ -96,7 +96,9 @@ def test_a_server_that_is_not_there_is_a_warning(data: Path, tmp_path: Path) -> 
     file.write_text(json.dumps({"mcpServers": {"shop": {"command": "/no/such/command"}}}))
     ended = definitions(data, "apply", "-", "--mcp-config", str(file), stdin=TOTALS)
     assert (ended.status, ended.out) == (0, "order_totals is saved, version 1.\n")
-    assert ended.err.startswith("Warning: not checked against its tools: the tool 'shop.orders' cannot be linked")
+    assert ended.err.startswith(
+        "Warning: the code was not checked against its tools: the tool 'shop.orders' cannot be linked"
+    )
 
 
 @pytest.mark.parametrize(

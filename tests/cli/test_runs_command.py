@@ -1,4 +1,4 @@
-"""`paddock runs`: what was kept, as a user sees it."""
+"""`paddock runs`: what servers stored, as a user sees it."""
 
 from __future__ import annotations
 
@@ -48,13 +48,20 @@ def filled(data: Path) -> Path:
     return data
 
 
+def test_paddock_run_stores_nothing(data: Path) -> None:
+    assert paddock("run", "-c", "1 + 1", "--engine", "monty", PADDOCK_DATA_DIRECTORY=str(data)) == Ended(0, "2\n", "")
+    assert not (data / "store").exists()
+
+
 WHEN = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
 
 
 def test_where_nothing_is_stored_the_command_says_so_and_makes_nothing(data: Path) -> None:
-    assert runs(data, "list") == Ended(0, "No runs are stored yet.\n", "")
+    ended = runs(data, "list")
+    assert (ended.status, ended.err) == (0, "")
+    assert ended.out.startswith("No runs are stored yet. `paddock mcp` and `paddock serve` store theirs;")
     assert runs(data, "list", "--json") == Ended(0, "[]\n", "")
-    assert runs(data, "show", "r_1") == Ended(2, "", "Error: there is no run 'r_1': none is stored yet\n")
+    assert runs(data, "show", "r_1") == Ended(2, "", "Error: there is no run 'r_1': no server has stored any yet\n")
     assert not data.exists()
 
 
@@ -86,7 +93,7 @@ def test_a_list_has_what_was_asked_for(filled: Path, arguments: tuple[str, ...],
 
 
 def test_a_list_of_nothing_says_so(filled: Path) -> None:
-    assert runs(filled, "list", "--session", "s_9").out == "No stored run is like that.\n"
+    assert runs(filled, "list", "--session", "s_9").out == "No stored run matches.\n"
 
 
 def test_a_run_is_shown_with_all_that_is_kept_of_it(filled: Path) -> None:

@@ -40,9 +40,9 @@ from mcp_types import (
 )
 from starlette.applications import Starlette
 
-from paddock.server.app import app
-from paddock.server.mcp import server
-from paddock.server.serving import Serving
+from paddock.server.http import make_app
+from paddock.server.mcp import make_server
+from paddock.server.services import Services
 from tests.conformance import asking_tools, plain_tools, prompts_and_resources
 from tests.conformance.plain_tools import EMPTY, text
 
@@ -53,12 +53,12 @@ CHANGES: dict[str, ServerEvent] = {
 }
 
 
-def application(serving: Serving) -> Starlette:
-    made = server(serving, more=plain_tools.offers())
+def application(services: Services) -> Starlette:
+    made = make_server(services, more=plain_tools.offers())
     # What a client hands back of an unfinished request may be anything: the SDK seals it, where it is told to.
     made.middleware.append(RequestStateBoundary(RequestStateSecurity.ephemeral(), default_audience=made.name))
     _Beside(made).register()
-    return app(made)
+    return make_app(made)
 
 
 class _Beside:

@@ -20,8 +20,8 @@ from mcp_types import (
 )
 
 from paddock.errors import RequestError
-from paddock.server.caller import Caller
-from paddock.server.offer import Offer
+from paddock.server.sessions import Caller
+from paddock.server.tool import ServerTool
 
 EMPTY: dict[str, Any] = {"type": "object", "properties": {}}
 SCHEMA_2020_12: dict[str, Any] = {
@@ -80,7 +80,7 @@ def text(said: str) -> CallToolResult:
     return CallToolResult(content=[TextContent(text=said)])
 
 
-def offers() -> list[Offer]:
+def offers() -> list[ServerTool]:
     return [
         _saying("test_simple_text", TextContent(text="This is a simple text response for testing.")),
         _saying("test_image_content", IMAGE),
@@ -96,9 +96,9 @@ def offers() -> list[Offer]:
             embedded("test://mixed-content-resource", "application/json", '{"test":"data","value":123}'),
         ),
         _saying("json_schema_2020_12_tool", TextContent(text="It fits."), schema=SCHEMA_2020_12),
-        Offer(_tool("test_tool_with_progress"), _progress),
-        Offer(_tool("test_error_handling"), _failing),
-        Offer(_tool("test_x_mcp_header", REGION), _region),
+        ServerTool(_tool("test_tool_with_progress"), _progress),
+        ServerTool(_tool("test_error_handling"), _failing),
+        ServerTool(_tool("test_x_mcp_header", REGION), _region),
     ]
 
 
@@ -106,11 +106,11 @@ def _tool(name: str, schema: Mapping[str, Any] = EMPTY) -> Tool:
     return Tool(name=name, description=f"What the suite calls as {name}.", input_schema=dict(schema))
 
 
-def _saying(name: str, *content: ContentBlock, schema: Mapping[str, Any] = EMPTY) -> Offer:
+def _saying(name: str, *content: ContentBlock, schema: Mapping[str, Any] = EMPTY) -> ServerTool:
     async def said(caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
         return CallToolResult(content=list(content))
 
-    return Offer(_tool(name, schema), said)
+    return ServerTool(_tool(name, schema), said)
 
 
 async def _progress(caller: Caller, arguments: dict[str, Any]) -> CallToolResult:

@@ -144,12 +144,12 @@ def answers(commands: list[str], folder: Path) -> list[str]:
     return shown
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name)
-def test_no_example_escapes_these_tests(page: Path) -> None:
-    unknown = [(block.line, block.language) for block in blocks(page) if block.language not in DRAWN]
+def test_no_example_escapes_these_tests() -> None:
+    every = [(name(page), block) for page in PAGES for block in blocks(page)]
+    unknown = [(page, block.line, block.language) for page, block in every if block.language not in DRAWN]
     unshown = [
-        (block.line, line)
-        for block in blocks(page)
+        (page, block.line, line)
+        for page, block in every
         if block.language == "sh"
         for line in block.text.splitlines()
         if re.match(r"(\w+=\S+ )*paddock( |$)", line)

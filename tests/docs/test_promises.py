@@ -66,26 +66,28 @@ def _value_rows(text: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split(" |")] for line in lines[1:]]
 
 
-@pytest.mark.parametrize("row", [row for row in value_rows() if code(row[4])], ids=lambda row: row[0])
+async def differing(paddock: Paddock, scripts: list[tuple[str, str]], **options: Any) -> dict[str, str | None]:
+    """The scripts of which something else came back than is shown, with that."""
+    found: dict[str, str | None] = {}
+    for script, shown in scripts:
+        result = await paddock.run(script, **options)
+        given = result.output_json if result.error is None else f"{result.error.type}: {result.error.message}"
+        if given is None or not re.fullmatch(re.escape(shown).replace("…", ".*"), given):
+            found[script] = given
+    return found
+
+
 @pytest.mark.asyncio(loop_scope="module")
-async def test_a_value_comes_back_as_the_table_says(paddock: Paddock, row: list[str]) -> None:
-    result = await paddock.run(code(row[3]), engine="monty")
-    shown = result.output_json if result.error is None else f"{result.error.type}: {result.error.message}"
-    assert shown is not None
-    pattern = re.escape(code(row[4])).replace("…", ".*")
-    assert re.fullmatch(pattern, shown), shown
+async def test_a_value_comes_back_as_the_table_says(paddock: Paddock) -> None:
+    scripts = [(code(row[3]), code(row[4])) for row in value_rows() if code(row[4])]
+    assert await differing(paddock, scripts, engine="monty") == {}
 
 
 @pytest.mark.parametrize("engine", ["quickjs", "node"])
-@pytest.mark.parametrize("row", javascript_value_rows(), ids=lambda row: row[0])
 @pytest.mark.asyncio(loop_scope="module")
-async def test_a_value_of_javascript_comes_back_as_the_table_says(
-    paddock: Paddock, row: list[str], engine: str
-) -> None:
-    result = await paddock.run(code(row[2]), language="javascript", engine=engine)
-    shown = result.output_json if result.error is None else f"{result.error.type}: {result.error.message}"
-    assert shown is not None
-    assert re.fullmatch(re.escape(code(row[3])).replace("…", ".*"), shown), shown
+async def test_a_value_of_javascript_comes_back_as_the_table_says(paddock: Paddock, engine: str) -> None:
+    scripts = [(code(row[2]), code(row[3])) for row in javascript_value_rows()]
+    assert await differing(paddock, scripts, language="javascript", engine=engine) == {}
 
 
 @dataclasses.dataclass
@@ -160,10 +162,9 @@ def test_every_row_of_the_table_is_tried_as_an_input() -> None:
     assert refusing == {name for name, tried in INPUTS.items() if any(wanted is REFUSED for _, wanted in tried)}
 
 
-@pytest.mark.parametrize("name", INPUTS)
 @pytest.mark.asyncio(loop_scope="module")
-async def test_an_input_arrives_as_the_table_says(paddock: Paddock, name: str) -> None:
-    for make, wanted in INPUTS[name]:
+async def test_an_input_arrives_as_the_table_says(paddock: Paddock) -> None:
+    for make, wanted in (trial for trials in INPUTS.values() for trial in trials):
         value = make()
         if wanted is REFUSED:
             with pytest.raises(BadInput):

@@ -133,7 +133,7 @@ def test_every_command_and_flag_is_documented_and_no_other() -> None:
 
 def test_every_option_of_a_run_and_every_field_of_its_result_is_documented() -> None:
     library = DOCS / "library.md"
-    assert [code(row[0]) for row in pages.rows(library, "RunOptions of a run")] == list(RunOptions.__annotations__)
+    assert [code(row[0]) for row in pages.rows(library, "Options of a run")] == list(RunOptions.__annotations__)
     shown = paddock.RunResult("r", Verdict.OK, "python", None, None, paddock.Usage(0)).to_dict()
     parts = [
         name for part in (paddock.RunError, paddock.Call, paddock.Usage) for name in (part.__name__, *_names(part))
@@ -165,7 +165,7 @@ def test_every_method_and_parameter_of_the_front_door_is_documented() -> None:
 
 
 def test_every_make_target_is_documented() -> None:
-    targets = re.findall(r"^([a-z]+):.*##", (README.parent / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    targets = re.findall(r"^([a-z-]+):.*##", (README.parent / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
     documented = [code(row[0]).removeprefix("make ") for row in pages.rows(DOCS / "development.md", "Commands")]
     assert sorted(documented) == sorted(targets)
 

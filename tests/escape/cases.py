@@ -31,6 +31,16 @@ from pathlib import Path
 
 PROGRAMS = Path(__file__).with_name("programs")
 FIELDS = frozenset({"engines", "expect", "limits", "stdout", "output", "error", "says", "signal", "machine", "why"})
+CORE = frozenset(
+    {
+        *range(3, 7),  # trees of processes
+        *(13, 15, 16),  # their memory and number
+        *range(22, 35),  # files
+        *range(43, 59),  # the kernel's surface, the network
+        *(91, 92, 202, *range(204, 207), *range(218, 234), *range(238, 242)),  # more of these
+    }
+)
+"""Numbers of the programs that the core suite runs in every profile, not in `namespaces` alone."""
 _LINE = re.compile(r"(?:#|//) (?P<name>\w+)(?: (?P<where>\w+))?:(?: (?P<value>.*))?")
 
 
@@ -59,6 +69,10 @@ def names() -> list[str]:
         said = _header(path.read_text())
         found += [f"{path.stem}.{engine}" for engine in " ".join(said.get("engines", ["quickjs node"])).split()]
     return sorted(found)
+
+
+def is_core(name: str) -> bool:
+    return int(name.partition("_")[0]) in CORE
 
 
 def read(name: str, profile: str) -> Case:

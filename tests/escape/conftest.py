@@ -22,7 +22,7 @@ from paddock.jail.walls.syscalls import MACHINE, NUMBERS
 from paddock.model.result import RunResult
 from paddock.planning.plan import ENGINE_LANGUAGE
 from paddock.run import Paddock
-from tests.escape import ordinary
+from tests.escape import cases, ordinary
 from tests.escape.ordinary import Ordinary
 from tests.escape.traces import MARK, Traces
 from tests.uids import OWN
@@ -155,8 +155,21 @@ def _profile(item: pytest.Item) -> object:
     return item.callspec.params.get("rig") if hasattr(item, "callspec") else None
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def _is_core(item: pytest.Item) -> bool:
+    """Whether the core suite runs this test in `chroot` and `confined` too."""
+    name = item.callspec.params.get("name") if hasattr(item, "callspec") else None
+    if item.path.name == "test_escapes.py":
+        return cases.is_core(str(name))
+    return item.path.name in ("test_traces.py", "test_waiting_guests.py") or "sibling" in item.name
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    wanted = config.getoption("profile")
+    if wanted is not None:
+        items[:] = [item for item in items if (_profile(item) or PROFILES[0]) == wanted]
     for item in items:
+        if _profile(item) not in (None, PROFILES[0]) and not _is_core(item):
+            item.add_marker(pytest.mark.thorough)
         if (
             item.path.parent == Path(__file__).parent
             and isinstance(item, pytest.Function)

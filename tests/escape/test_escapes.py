@@ -17,11 +17,14 @@ HOST_BYTES = 64 * 1024 * 1024
 """By how much the host may grow, at its largest, during one run."""
 
 
-@pytest.mark.parametrize("name", names())
-def test_what_comes_to_another_outcome_in_confined_says_why(name: str) -> None:
-    usual, confined = read(name, "namespaces"), read(name, "confined")
-    differs = replace(usual, why=None) != replace(confined, why=None)
-    assert not differs or confined.why
+def test_what_comes_to_another_outcome_in_confined_says_why() -> None:
+    offenders = [
+        name
+        for name in names()
+        if replace(read(name, "namespaces"), why=None) != replace(confined := read(name, "confined"), why=None)
+        and not confined.why
+    ]
+    assert offenders == []
 
 
 @pytest.mark.parametrize("name", names())

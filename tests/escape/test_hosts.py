@@ -65,10 +65,10 @@ async def nothing_is_left(rig: Rig, light: MontyEngine | None) -> AsyncIterator[
 
 @pytest.mark.parametrize("rig", ["namespaces"], indirect=True)  # the host alone is asked
 @pytest.mark.parametrize("value", [0, -1, float("nan"), float("inf"), 10**30, "1", None, True, [1]])
-@pytest.mark.parametrize("name", ["wall_seconds", "cpu_seconds", "memory_bytes", "output_bytes", "recursion"])
-async def test_a_limit_that_makes_no_sense_is_refused_before_anything_runs(rig: Rig, name: str, value: Any) -> None:
-    with pytest.raises(RequestError):
-        await rig.run("1", limits={name: value})
+async def test_a_limit_that_makes_no_sense_is_refused_before_anything_runs(rig: Rig, value: Any) -> None:
+    for name in ("wall_seconds", "cpu_seconds", "memory_bytes", "output_bytes", "recursion"):
+        with pytest.raises(RequestError):
+            await rig.run("1", limits={name: value})
 
 
 async def test_two_runs_that_take_memory_do_not_disturb_each_other(rig: Rig) -> None:

@@ -18,7 +18,7 @@ async def test_a_guest_that_waits_has_its_walls(rig: Rig, engine: str) -> None:
     assert (await rig.run("1 + 1", engine=engine)).output == 2
     await traces.settled(rig.paddock)
     pools = {jail._pool for jail in vars(rig.paddock._engine(engine)).values() if isinstance(jail, Jail)}
-    pids = [guest.pid for pool in pools if pool is not None for guest in pool._waiting]
+    pids = [guest.pid for pool in pools if pool is not None for guest in pool.waiting]
     assert pids
     for pid in pids:
         status = Path(f"/proc/{pid}/status").read_text()
@@ -35,9 +35,9 @@ async def test_a_guest_that_waits_has_its_walls(rig: Rig, engine: str) -> None:
 async def test_the_guest_that_waited_is_the_one_that_runs(rig: Rig) -> None:
     assert (await rig.run("1 + 1")).output == 2
     await traces.settled(rig.paddock)
-    seen = [(guest.pid, guest.uid) for guest in traces.pool_of(rig.paddock)._waiting]
+    seen = [(guest.pid, guest.uid) for guest in traces.pool_of(rig.paddock).waiting]
     assert len(seen) == 2
     assert (await rig.run("1 + 1")).output == 2
     await traces.settled(rig.paddock)
-    left = [(guest.pid, guest.uid) for guest in traces.pool_of(rig.paddock)._waiting]
+    left = [(guest.pid, guest.uid) for guest in traces.pool_of(rig.paddock).waiting]
     assert len(set(seen) & set(left)) == 1

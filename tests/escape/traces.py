@@ -70,8 +70,9 @@ async def settled(paddock: Paddock) -> Traces:
     async with asyncio.timeout(PATIENCE_SECONDS):
         while True:
             for pool in pools:
-                if pool._filling is not None:  # it would begin in a moment
-                    pool._fill()
+                for shelf in pool._shelves.values():
+                    if shelf.filling is not None:  # it would begin in a moment
+                        pool._fill(shelf)
             if not (tasks := [task for pool in pools for task in pool._tasks]):
                 break
             await asyncio.wait(tasks)
@@ -108,7 +109,7 @@ def _excess(before: Traces, now: Traces) -> dict[str, object]:
 
 
 def _traces(paddock: Paddock, pools: list[Pool]) -> Traces:
-    guests = [guest for pool in pools for guest in pool._waiting]
+    guests = [guest for pool in pools for guest in pool.waiting]
     waiting = len(guests)
     known = [slots for pool in pools if isinstance(slots := pool._bounds._source, Slots)]
     descriptors = Counter(_descriptors({fd for slots in known for fd in _of_slots(slots)}))
@@ -124,7 +125,7 @@ def _traces(paddock: Paddock, pools: list[Pool]) -> Traces:
             found = [entry.path for entry in os.scandir(parent) if entry.is_dir()]
             groups = max(groups, len(found) - len(slots._all))
             inside = sum(len(_read(f"{group}/cgroup.procs").split()) for group in found)
-            members = max(members, inside - len(pool._waiting))
+            members = max(members, inside - len(pool.waiting))
         descriptors["anon_inode:[eventfd]"] -= sum(slot.oom_fd is not None for slot in slots._all)
     below = set(descendants())
     return Traces(
@@ -182,12 +183,17 @@ def _written(paddock: Paddock) -> Iterator[str]:
 
 
 def memory_folders() -> list[Path]:
-    """Those of this user's guests in the profile `confined`."""
+    """Those of this user's guests in the profile `confined`, but for those of another host that is alive."""
     found = []
     for path in Path("/dev/shm").glob("paddock-*"):  # noqa: S108
         with suppress(FileNotFoundError):
-            found += [path] if path.stat().st_uid == os.geteuid() else []
+            is_ours = path.stat().st_uid == os.geteuid() and not _is_of_another(int(path.name.split("-")[1]))
+            found += [path] if is_ours else []
     return found
+
+
+def _is_of_another(pid: int) -> bool:
+    return pid != os.getpid() and Path(f"/proc/{pid}").exists() and pid not in descendants()
 
 
 def _marked() -> Iterator[str]:

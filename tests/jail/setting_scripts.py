@@ -15,7 +15,7 @@ from typing import Any
 from paddock import Paddock
 from paddock.config import Config, GuestsConfig, JailConfig
 from paddock.errors import JailUnavailable
-from paddock.jail.guest import Guest
+from paddock.jail.guest import Guest, Template
 from paddock.jail.jail import Jail
 from paddock.model.environments import EnvironmentConfig
 from paddock.model.files import File
@@ -73,8 +73,8 @@ def look_at_guests() -> None:
     """Note who each guest is on this side, and the jail that it comes from."""
     take = Jail.take
 
-    async def noted(self: Jail) -> Guest:
-        guest = await take(self)
+    async def noted(self: Jail, template: Template = "bare") -> Guest:
+        guest = await take(self, template)
         used.append(self)
         status = Path(f"/proc/{guest.pid}/status").read_text()
         uids.update(map(int, status.partition("\nUid:")[2].split()[:4]))

@@ -293,3 +293,15 @@ def test_no_more_empty_slots_are_kept_than_are_soon_needed(slots: Slots) -> None
     for slot in taken:
         slots.give_back(slot)
     assert len(slots._free) == len(slots._all) == MOST_FREE
+
+
+def test_what_was_found_to_work_is_noted_and_not_tried_again_in_the_same_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, controllers: Controllers
+) -> None:
+    record = tmp_path / "data" / "control-groups"
+    found = cgroup.available(record)
+    assert record.exists()
+    monkeypatch.setattr(cgroup, "_try", lambda controllers: "tried again")
+    assert cgroup.available(record) == found == controllers
+    record.write_text(record.read_text().replace(" v", " elsewhere v"))
+    assert cgroup.available(record) is None

@@ -11,6 +11,7 @@ import pytest
 from paddock.config import Config, GuestsConfig
 from paddock.errors import JailUnavailable
 from paddock.jail.bounds import Bounds
+from paddock.jail.pool import Pool
 from paddock.model.environments import EnvironmentConfig
 from paddock.model.limits import Limits
 from paddock.run import Paddock
@@ -21,8 +22,13 @@ def config(**settings: float | int) -> Config:
     return Config(environments={"bare": EnvironmentConfig()}, cpython=cpython)
 
 
+def pool(paddock: Paddock) -> Pool:
+    found: Pool = paddock._engines["cpython"]._jail._pool  # type: ignore[attr-defined]
+    return found
+
+
 def waiting(paddock: Paddock) -> list[int]:
-    return [guest.pid for guest in paddock._engines["cpython"]._jail._pool._waiting]  # type: ignore[attr-defined]
+    return [guest.pid for guest in pool(paddock).waiting]
 
 
 async def until(condition: Callable[[], object]) -> None:
@@ -50,12 +56,10 @@ async def test_as_many_wait_as_demand_asks_for_up_to_the_ceiling_and_back_to_the
         assert max(seen) == 3
 
 
-async def test_a_guest_that_has_waited_for_long_is_replaced() -> None:
-    async with Paddock(config(min_waiting=1, max_waiting=1, idle_seconds=0.05, recycle_seconds=0.3)) as paddock:
+async def test_an_idle_pool_lets_its_guests_and_its_zygotes_go_and_starts_again() -> None:
+    async with Paddock(config(min_waiting=1, max_waiting=1, idle_seconds=0.05, release_seconds=0.3)) as paddock:
         await paddock.run("1", engine="cpython")
-        await until(lambda: waiting(paddock))
-        [first] = waiting(paddock)
-        await until(lambda: waiting(paddock) not in ([], [first]))
+        await until(lambda: not waiting(paddock) and pool(paddock)._keeper is None)
         assert (await paddock.run("1 + 1", engine="cpython")).output == 2
 
 

@@ -16,8 +16,8 @@ from mcp import Client
 from paddock import Config
 from paddock.config import ToolsConfig
 from paddock.definitions.definition import Definition, shipped
-from paddock.server.mcp import server
-from paddock.server.serving import Serving
+from paddock.server.mcp import make_server
+from paddock.server.services import Services
 from tests.envelopes import problems
 from tests.server.kept import opened
 from tests.tools.upstreams import shop
@@ -42,7 +42,7 @@ async def echo(value: Any) -> dict[str, Any]:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def serving() -> AsyncIterator[Serving]:
+async def services() -> AsyncIterator[Services]:
     """With an upstream that works and one that does not, a policy, and functions that fail."""
     tools = ToolsConfig(policy=POLICY, call_seconds=1.0)
     config = Config(upstreams={"shop": SHOP, "dead": DEAD}, tools=tools)
@@ -54,13 +54,13 @@ def limited(engine: str = "auto", **limits: float) -> Definition:
     return replace(EXECUTE, engine=engine, limits={**EXECUTE.limits, **limits})
 
 
-def connected(serving: Serving, definition: Definition = EXECUTE) -> AbstractAsyncContextManager[Any]:
+def connected(services: Services, definition: Definition = EXECUTE) -> AbstractAsyncContextManager[Any]:
     """A client of a server that offers this definition."""
-    return Client(server(serving, [definition]))
+    return Client(make_server(services, [definition]))
 
 
-async def execute(serving: Serving, code: str, definition: Definition = EXECUTE) -> Any:
-    async with connected(serving, definition) as client:
+async def execute(services: Services, code: str, definition: Definition = EXECUTE) -> Any:
+    async with connected(services, definition) as client:
         return await client.call_tool("execute", {"code": code})
 
 

@@ -12,8 +12,8 @@ from mcp import Client
 from paddock import Config
 from paddock.definitions.definition import shipped
 from paddock.model.limits import CAPS, Limits
-from paddock.server.mcp import server
-from paddock.server.serving import Serving
+from paddock.server.mcp import make_server
+from paddock.server.services import Services
 from tests.server.conftest import ERAS, over_stdio, served
 
 CHILDREN = (
@@ -21,12 +21,12 @@ CHILDREN = (
     "        x = bytearray(40 << 20)\n        signal.pause()\nos.wait()"
 )
 """A program whose children have, together, more memory than 100 MB."""
-Reach = Callable[[Serving, str], AbstractAsyncContextManager[Any]]
+Reach = Callable[[Services, str], AbstractAsyncContextManager[Any]]
 
 
-async def called(serving: Serving, name: str, arguments: dict[str, Any]) -> Any:
+async def called(services: Services, name: str, arguments: dict[str, Any]) -> Any:
     """What a client that is connected in memory gets."""
-    async with Client(server(serving, [shipped(name)])) as client:
+    async with Client(make_server(services, [shipped(name)])) as client:
         return await client.call_tool(name, arguments)
 
 
@@ -36,20 +36,20 @@ def within(**limits: Any) -> Config:
 
 
 def _in_memory(era: str) -> Reach:
-    return lambda serving, name: Client(server(serving, [shipped(name)]), mode=era)
+    return lambda services, name: Client(make_server(services, [shipped(name)]), mode=era)
 
 
 def _over_http(era: str) -> Reach:
     @asynccontextmanager
-    async def connected(serving: Serving, name: str) -> AsyncIterator[Any]:
-        async with served(serving, shipped(name)) as address, Client(address, mode=era) as client:
+    async def connected(services: Services, name: str) -> AsyncIterator[Any]:
+        async with served(services, shipped(name)) as address, Client(address, mode=era) as client:
             yield client
 
     return connected
 
 
 def _over_stdio(era: str) -> Reach:
-    return lambda serving, name: over_stdio(era, "--definitions", name)
+    return lambda services, name: over_stdio(era, "--definitions", name)
 
 
 REACHES = {f"{way.__name__[1:]}-{era}": way(era) for way in (_in_memory, _over_http, _over_stdio) for era in ERAS}

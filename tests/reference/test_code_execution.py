@@ -16,7 +16,7 @@ from mcp import Client
 
 from paddock import Config
 from paddock.definitions.definition import Definition, shipped
-from paddock.server.mcp import server
+from paddock.server.mcp import make_server
 from tests.server.conftest import ERAS, over_stdio, served
 from tests.server.kept import Kept, opened
 from tests.tools.upstreams import plain, shop
@@ -40,7 +40,7 @@ async def _closed() -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def connected(definition: Definition = SHIPPED, config: Config | None = None) -> AsyncIterator[Any]:
-    async with Client(server(await kept.of(config), [definition]), mode="legacy") as client:
+    async with Client(make_server(await kept.of(config), [definition]), mode="legacy") as client:
         yield client
 
 
@@ -78,8 +78,8 @@ async def test_it_is_the_same_tool_over_http_and_over_stdio_in_both_eras(way: st
             async with over_stdio(era, "--definitions", "code_execution") as made:
                 yield made
         else:
-            serving = await kept.of()
-            async with served(serving, SHIPPED) as address, Client(address, mode=era) as made:
+            services = await kept.of()
+            async with served(services, SHIPPED) as address, Client(address, mode=era) as made:
                 yield made
 
     async with client() as connection:
@@ -219,11 +219,11 @@ seen
 
 
 async def test_a_script_runs_on_the_light_engine_unless_it_needs_full_python() -> None:
-    serving, full = await kept.of(), "import pandas\n1"
-    async with Client(server(serving, [SHIPPED]), mode="legacy") as client:
+    services, full = await kept.of(), "import pandas\n1"
+    async with Client(make_server(services, [SHIPPED]), mode="legacy") as client:
         for code in ("1", full):
             assert await called(client, code=code) == worked(1)
-    newest, earlier = await serving.store.runs.list("local", limit=2)
+    newest, earlier = await services.store.runs.list("local", limit=2)
     assert [(run.beginning, run.engine) for run in (earlier, newest)] == [("1", "monty"), (full, "cpython")]
 
 
@@ -312,7 +312,7 @@ async def test_a_tool_without_types_takes_and_gives_anything() -> None:
     async def untyped(what: dict[str, Any]) -> Any:
         return what
 
-    async with opened(tools=[untyped]) as serving, Client(server(serving, [SHIPPED]), mode="legacy") as client:
+    async with opened(tools=[untyped]) as services, Client(make_server(services, [SHIPPED]), mode="legacy") as client:
         code = "(await untyped({'what': {'a': {'b': 1}}}))['a']['b']"
         assert await called(client, code=code) == worked(1, functions=["untyped"])
 
@@ -337,7 +337,7 @@ async def test_the_description_is_short_and_results_fit_the_schema() -> None:
     assert len(tool.description) / 4 < 400
     assert "5 s, 128 MB, 100 tool calls, recursion 50" in tool.description
     assert "Return dicts and lists; print only for diagnostics." in tool.description
-    assert tool.description.endswith("Not for long jobs, scraping, polling, or loops of calls without an end.")
+    assert tool.description.endswith("Not for long jobs, scraping, polling, or unbounded loops of calls.")
     for result in results:
         jsonschema_rs.validate(tool.output_schema, result)
 

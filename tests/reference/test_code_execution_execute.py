@@ -16,9 +16,9 @@ from mcp import Client
 from paddock import Config
 from paddock.config import ArtifactsConfig
 from paddock.definitions.definition import shipped
-from paddock.definitions.faces.face import Setting, face_of
+from paddock.definitions.faces import HostInfo, face_of
 from paddock.model.limits import CAPS, Limits
-from paddock.server.mcp import server
+from paddock.server.mcp import make_server
 from tests.envelopes import problems
 from tests.server.conftest import ERAS, over_stdio, served
 from tests.server.kept import Kept, opened
@@ -47,14 +47,14 @@ async def _closed() -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def connected(config: Config | None = None) -> AsyncIterator[Any]:
-    async with Client(server(await kept.of(config), [shipped(NAME)])) as client:
+    async with Client(make_server(await kept.of(config), [shipped(NAME)])) as client:
         yield client
 
 
 @asynccontextmanager
 async def connected_over_http(era: str) -> AsyncIterator[Any]:
-    serving = await kept.of()
-    async with served(serving, shipped(NAME)) as address, Client(address, mode=era) as client:
+    services = await kept.of()
+    async with served(services, shipped(NAME)) as address, Client(address, mode=era) as client:
         yield client
 
 
@@ -233,7 +233,7 @@ async def test_a_timeout_within_its_range_is_taken(timeout: float) -> None:
 @pytest.mark.parametrize(("arguments", "seconds"), [({}, 600), ({"timeout": 1500}, 1.5)])
 async def test_a_script_gets_600_seconds_unless_it_asks_for_others(arguments: dict[str, int], seconds: float) -> None:
     definition = shipped(NAME)
-    asked = face_of(definition).asked(definition, {"code": "1", **arguments}, Setting(Config(), ("quickjs",)))
+    asked = face_of(definition).parse(definition, {"code": "1", **arguments}, HostInfo(Config(), ("quickjs",)))
     limits = asked.options["limits"]
     assert isinstance(limits, Limits)
     assert limits.wall_seconds == seconds
@@ -272,7 +272,7 @@ async def test_an_answer_that_is_no_object_is_the_result_of_one() -> None:
     def names() -> list[str]:
         return ["a"]
 
-    async with opened(tools=[ping, names]) as serving, Client(server(serving, [shipped(NAME)])) as client:
+    async with opened(tools=[ping, names]) as services, Client(make_server(services, [shipped(NAME)])) as client:
         answer = await execute(client, "return [await callTool('ping', {}), await callTool('names', {})]")
     assert told(answer) == {"result": [{"result": 1}, {"result": ["a"]}]}
 
@@ -291,7 +291,7 @@ async def test_a_thousand_calls_may_be_made_and_no_more() -> None:
     code = """let made = 0
 try { while (true) { await callTool('ping', {}); made++ } }
 catch (error) { return [made, error.envelope.error_code] }"""
-    async with opened(tools=[ping]) as serving, Client(server(serving, [shipped(NAME)])) as client:
+    async with opened(tools=[ping]) as services, Client(make_server(services, [shipped(NAME)])) as client:
         answer = await execute(client, code)
     assert told(answer) == {"result": [1000, "CALL_LIMIT_EXCEEDED"]}
 
@@ -350,8 +350,8 @@ async def test_a_selection_of_the_call_comes_before_that_of_the_session_and_does
 @pytest.mark.parametrize(
     ("selections", "words"),
     [
-        ({"it": "secnod"}, "there is no connection 'secnod' of 'it'; did you mean 'second'?"),
-        ({"crm": "first"}, "there is nothing to choose for 'crm'; there is: it"),
+        ({"it": "secnod"}, "'it' has no connection 'secnod'; did you mean 'second'?"),
+        ({"crm": "first"}, "'crm' has no connections to choose from; known: it"),
     ],
 )
 async def test_a_selection_that_is_not_there_is_refused_and_says_what_is(
@@ -413,7 +413,7 @@ async def test_a_filename_is_of_the_session_else_of_the_principal() -> None:
         return told(await execute(client, "return (await codeExec.readArtifact('r')).content"))["result"]
 
     write = "return (await codeExec.createArtifact('r', '{}', 'txt')).success"
-    async with opened() as serving, served(serving, shipped(NAME)) as address:
+    async with opened() as services, served(services, shipped(NAME)) as address:
         async with Client(address, mode="legacy") as one, Client(address, mode="legacy") as other:
             await execute(one, write.format("of one"))
             assert [await read(one), await read(other)] == ["of one", "of one"]
@@ -504,7 +504,7 @@ async def test_what_it_says_of_itself_is_short_whole_and_true() -> None:
     assert (tool.name, tool.title) == (NAME, "Execute JavaScript")
     assert len(tool.description) / 4 < 450
     assert "600000 ms (`timeout`: 1000 to 900000), 512 MB, 1000 calls, 1 MB" in tool.description
-    assert "Not for loops of calls without an end (`while (hasMore)`)" in tool.description
+    assert "Not for unbounded loops of calls (`while (hasMore)`)" in tool.description
     assert "A result of exactly 30, 50 or 100 is likely one page, not the total." in tool.description
     assert tool.input_schema["required"] == ["code"]
     timeout = tool.input_schema["properties"]["timeout"]
@@ -525,8 +525,8 @@ async def test_an_operator_who_allows_less_is_told_so_by_the_tool() -> None:
 
 
 async def test_the_run_is_written_down_with_its_definition() -> None:
-    async with opened() as serving:
-        async with Client(server(serving, [shipped(NAME)])) as client:
+    async with opened() as services:
+        async with Client(make_server(services, [shipped(NAME)])) as client:
             await execute(client, "return 1")
-        (line,) = await serving.store.runs.list("local")
+        (line,) = await services.store.runs.list("local")
     assert (line.definition, line.language, line.engine, line.verdict) == (NAME, "javascript", "quickjs", "ok")

@@ -14,8 +14,8 @@ from mcp import Client
 from paddock import File, Paddock
 from paddock.definitions.definition import shipped
 from paddock.server import files
-from paddock.server.mcp import server
-from paddock.server.serving import Serving
+from paddock.server.mcp import make_server
+from paddock.server.services import Services
 from tests.cli.command import paddock
 from tests.server.conftest import ERAS, over_stdio, served
 
@@ -27,8 +27,8 @@ from pathlib import Path
 """
 
 
-def in_memory(serving: Any) -> Any:
-    return Client(server(serving, [shipped("code_execution")]), mode="legacy")
+def in_memory(services: Any) -> Any:
+    return Client(make_server(services, [shipped("code_execution")]), mode="legacy")
 
 
 async def called(client: Any, name: str, **arguments: Any) -> dict[str, Any]:
@@ -44,8 +44,8 @@ async def output(client: Any, code: str, **arguments: Any) -> Any:
     return values["output"] if values["success"] else values["error"]
 
 
-async def test_files_stay_attached_until_they_are_detached_and_are_artifacts(serving: Serving) -> None:
-    async with in_memory(serving) as client:
+async def test_files_stay_attached_until_they_are_detached_and_are_artifacts(services: Services) -> None:
+    async with in_memory(services) as client:
         assert await output(client, "files") == []
         first = await called(client, "attach_file", file_name="a.csv", content="größe\n1\n")
         second = await called(client, "attach_file", file_name="a.csv", base64="AP8=", file_type="image/png")
@@ -60,8 +60,8 @@ async def test_files_stay_attached_until_they_are_detached_and_are_artifacts(ser
         assert (await called(client, "read_artifact", ref=ids[0]))["content"] == "größe\n1\n"
 
 
-async def test_an_artifact_is_attached_by_its_name_and_a_run_may_name_others(serving: Serving) -> None:
-    async with in_memory(serving) as client:
+async def test_an_artifact_is_attached_by_its_name_and_a_run_may_name_others(services: Services) -> None:
+    async with in_memory(services) as client:
         made = await called(client, "write_artifact", filename="b.txt", content="b")
         await output(client, "await create_artifact('c.txt', 'c', 'txt')")
         attached = await called(client, "attach_file", artifact="b.txt")
@@ -72,11 +72,13 @@ async def test_an_artifact_is_attached_by_its_name_and_a_run_may_name_others(ser
 
 @pytest.mark.parametrize("engine", ["monty", "cpython"])
 async def test_what_a_script_writes_is_gone_and_what_is_not_there_is_not_found(
-    serving: Serving, tmp_path: Path, engine: str
+    services: Services, tmp_path: Path, engine: str
 ) -> None:
     of_the_host = tmp_path / "of_the_host.txt"
     of_the_host.write_text("secret")
-    async with Client(server(serving, [replace(shipped("code_execution"), engine=engine)]), mode="legacy") as client:
+    async with Client(
+        make_server(services, [replace(shipped("code_execution"), engine=engine)]), mode="legacy"
+    ) as client:
         await called(client, "attach_file", file_name="a.txt", content="a")
         write = "from pathlib import Path\nPath('/tmp/x').write_text('1')\nPath('/tmp/x').read_text()"
         assert await output(client, write) == "1"
@@ -86,8 +88,8 @@ async def test_what_a_script_writes_is_gone_and_what_is_not_there_is_not_found(
         assert await output(client, "open(files[0]['path']).read()") == "a"
 
 
-async def test_a_name_is_data_and_never_a_path(serving: Serving) -> None:
-    async with in_memory(serving) as client:
+async def test_a_name_is_data_and_never_a_path(services: Services) -> None:
+    async with in_memory(services) as client:
         await called(client, "attach_file", file_name="../../etc/passwd", content="mine")
         paths = "from pathlib import Path\n[[f['path'], Path(f['path']).read_text()] for f in files]"
         assert await output(client, paths) == [["/files/passwd", "mine"]]
@@ -101,23 +103,23 @@ async def test_a_name_is_data_and_never_a_path(serving: Serving) -> None:
         ("attach_file", {"file_name": "a", "content": "a", "base64": "YQ=="}, "either content"),
         ("attach_file", {"file_name": "a", "base64": "%"}, "not base64"),
         ("attach_file", {"file_name": "", "content": "a"}, "cannot be called so"),
-        ("attach_file", {"file_name": "a", "artifact": "a"}, "give artifact alone"),
+        ("attach_file", {"file_name": "a", "artifact": "a"}, "artifact was passed together with a new file"),
         ("attach_file", {"artifact": "nothing"}, "there is no artifact 'nothing'"),
         ("detach_file", {"element_id": "nothing"}, "no file 'nothing' is attached"),
     ],
 )
 async def test_what_cannot_be_attached_is_told(
-    serving: Serving, tool: str, arguments: dict[str, Any], said: str
+    services: Services, tool: str, arguments: dict[str, Any], said: str
 ) -> None:
-    async with in_memory(serving) as client:
+    async with in_memory(services) as client:
         values = await called(client, tool, **arguments)
         assert (values["success"], said in values["error"], await output(client, "files")) == (False, True, [])
 
 
-async def test_so_many_files_and_bytes_and_no_more(serving: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "ATTACHED", 2)
+async def test_so_many_files_and_bytes_and_no_more(services: Services, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "MAX_ATTACHED", 2)
     monkeypatch.setattr(files, "RUN_BYTES", 5)
-    async with in_memory(serving) as client:
+    async with in_memory(services) as client:
         await called(client, "attach_file", file_name="a", content="123")
         await called(client, "attach_file", file_name="b", content="456")
         assert "the most there may be" in (await called(client, "attach_file", file_name="c", content=""))["error"]
@@ -133,9 +135,9 @@ async def test_over_stdio_a_connection_is_a_session(era: str) -> None:
         assert await output(client, NAMES) == ["a.txt"]
 
 
-async def test_over_http_each_session_has_its_own(serving: Serving) -> None:
+async def test_over_http_each_session_has_its_own(services: Services) -> None:
     async with (
-        served(serving, shipped("code_execution")) as address,
+        served(services, shipped("code_execution")) as address,
         Client(address, mode="legacy") as one,
         Client(address, mode="legacy") as other,
     ):
@@ -143,9 +145,9 @@ async def test_over_http_each_session_has_its_own(serving: Serving) -> None:
         assert (await output(one, NAMES), await output(other, NAMES)) == (["a.txt"], [])
 
 
-async def test_without_a_session_a_file_is_kept_and_each_run_names_it(serving: Serving) -> None:
+async def test_without_a_session_a_file_is_kept_and_each_run_names_it(services: Services) -> None:
     async with (
-        served(serving, shipped("code_execution")) as address,
+        served(services, shipped("code_execution")) as address,
         Client(address, mode=ERAS[0]) as client,
     ):
         made = await called(client, "attach_file", file_name="a.txt", content="a")
@@ -154,9 +156,9 @@ async def test_without_a_session_a_file_is_kept_and_each_run_names_it(serving: S
         assert await output(client, NAMES, files=[made["element_id"]]) == ["a.txt"]
 
 
-async def test_a_definition_without_files_gives_none_and_has_no_tools_for_them(serving: Serving) -> None:
+async def test_a_definition_without_files_gives_none_and_has_no_tools_for_them(services: Services) -> None:
     definition = replace(shipped("code_execution"), includes_files=False)
-    async with Client(server(serving, [definition]), mode="legacy") as client:
+    async with Client(make_server(services, [definition]), mode="legacy") as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert {"attach_file", "detach_file"} & tools.keys() == set()
         assert tools["code_execution"].input_schema["properties"].keys() == {"code", "inputs"}

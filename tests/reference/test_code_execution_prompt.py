@@ -11,9 +11,9 @@ from mcp import Client, MCPError
 
 from paddock import Config, File, Paddock, RequestError, code_execution_prompt
 from paddock.definitions.definition import Definition, shipped
-from paddock.definitions.prompt import fenced
-from paddock.server.mcp import server
-from paddock.server.serving import Serving
+from paddock.server.mcp import make_server
+from paddock.server.services import Services
+from paddock.tools.prose import fenced
 from tests.server.kept import opened
 from tests.server.test_saved_definitions import DOUBLE, TRIPLE, save
 from tests.tools.upstreams import shop
@@ -21,16 +21,16 @@ from tests.tools.upstreams import shop
 SHOP = shop()
 
 
-def client_of(serving: Serving, definitions: Sequence[Definition] | None = None, mode: str = "auto") -> Any:
-    return Client(server(serving, definitions, saved="all"), mode=mode)
+def client_of(services: Services, definitions: Sequence[Definition] | None = None, mode: str = "auto") -> Any:
+    return Client(make_server(services, definitions, saved="all"), mode=mode)
 
 
 async def test_the_prompt_tells_of_linked_tools_and_attached_files() -> None:
     linked = {**DOUBLE, "name": "looks", "tools": ["shop.inventory"], "includes_files": False}
     config = Config(upstreams={"shop": SHOP})
     chosen = [shipped("code_execution")]
-    async with opened(config) as serving, client_of(serving, chosen, mode="legacy") as client:
-        await save(serving, linked, DOUBLE)
+    async with opened(config) as services, client_of(services, chosen, mode="legacy") as client:
+        await save(services, linked, DOUBLE)
         await client.call_tool("attach_file", {"file_name": "sales.csv", "content": "a"})
         (prompt,) = (await client.list_prompts()).prompts
         every = (await client.get_prompt(prompt.name)).messages[0].content.text
@@ -43,19 +43,19 @@ async def test_the_prompt_tells_of_linked_tools_and_attached_files() -> None:
 
 
 async def test_a_prompt_that_there_is_not_is_an_error_of_the_protocol() -> None:
-    async with opened() as serving, client_of(serving, [shipped("code_execution")]) as client:
+    async with opened() as services, client_of(services, [shipped("code_execution")]) as client:
         with pytest.raises(MCPError, match="there is no prompt 'other'"):
             await client.get_prompt("other")
         with pytest.raises(MCPError, match="there is no code tool 'code_exec'; did you mean 'code_execution'"):
             await client.get_prompt("code_execution", {"definition": "code_exec"})
-    async with opened() as serving, client_of(serving) as client:
+    async with opened() as services, client_of(services) as client:
         assert (await client.list_prompts()).prompts == []
 
 
 async def test_the_stubs_of_each_definition_are_a_resource() -> None:
     linked = {**DOUBLE, "tools": ["shop.o*"]}
-    async with opened(Config(upstreams={"shop": SHOP})) as serving, client_of(serving) as client:
-        await save(serving, linked, TRIPLE)
+    async with opened(Config(upstreams={"shop": SHOP})) as services, client_of(services) as client:
+        await save(services, linked, TRIPLE)
         listed = {str(each.uri): each.mime_type for each in (await client.list_resources()).resources}
         assert listed == {"paddock://stubs/run_code": "text/x-python", "paddock://stubs/double": "text/x-python"}
         (found,) = (await client.read_resource("paddock://stubs/double")).contents
@@ -67,8 +67,8 @@ async def test_the_stubs_of_each_definition_are_a_resource() -> None:
 async def test_stubs_of_a_server_that_is_not_there_say_so() -> None:
     dead = {"command": sys.executable, "args": ["-c", "raise SystemExit(1)"]}
     linked = {**DOUBLE, "tools": ["dead.thing"]}
-    async with opened(Config(upstreams={"dead": dead})) as serving, client_of(serving) as client:
-        await save(serving, linked)
+    async with opened(Config(upstreams={"dead": dead})) as services, client_of(services) as client:
+        await save(services, linked)
         (found,) = (await client.read_resource("paddock://stubs/double")).contents
         assert found.text.startswith("# the tool 'dead.thing' cannot be linked")
         assert "# the tool 'dead.thing'" in (await client.get_prompt("code_execution")).messages[0].content.text

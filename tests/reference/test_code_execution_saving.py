@@ -7,8 +7,8 @@ from typing import Any
 
 from mcp import Client
 
-from paddock.server.mcp import server
-from paddock.server.serving import Serving
+from paddock.server.mcp import make_server
+from paddock.server.services import Services
 from tests.cli.command import Ended, paddock
 from tests.server.kept import opened
 
@@ -16,9 +16,9 @@ LEAST = 'name = "double"\ndescription = "Twice a number."\n'
 WITH_CODE = f'{LEAST}code = "n * 2"\ninputs.n = 2\n'
 
 
-async def applied(serving: Serving, definition: str) -> Ended:
+async def applied(services: Services, definition: str) -> Ended:
     """How the command ended that saves it where the server looks."""
-    store = serving.config.store.path
+    store = services.config.store.path
     return await asyncio.to_thread(
         lambda: paddock("definitions", "apply", "-", stdin=definition, PADDOCK_STORE__PATH=store)
     )
@@ -36,27 +36,27 @@ async def output(client: Any, **arguments: Any) -> Any:
 
 
 async def test_what_is_saved_anew_changes_what_the_tool_takes() -> None:
-    async with opened() as serving, Client(server(serving, saved="all")) as client:
-        assert await applied(serving, LEAST) == Ended(0, "double is saved, version 1.\n", "")
+    async with opened() as services, Client(make_server(services, saved="all")) as client:
+        assert await applied(services, LEAST) == Ended(0, "double is saved, version 1.\n", "")
         assert (await schema(client))["required"] == ["code"]
         assert await output(client, code="3") == 3
-        assert (await applied(serving, WITH_CODE)).out == "double is saved, version 2.\n"
+        assert (await applied(services, WITH_CODE)).out == "double is saved, version 2.\n"
         assert ((await schema(client))["required"], "code" in (await schema(client))["properties"]) == ([], True)
         assert [await output(client), await output(client, inputs={"n": 5})] == [4, 10]
-        assert (await applied(serving, f"is_fixed = true\n{WITH_CODE}")).out == "double is saved, version 3.\n"
+        assert (await applied(services, f"is_fixed = true\n{WITH_CODE}")).out == "double is saved, version 3.\n"
         assert ((await schema(client))["required"], (await schema(client))["properties"]) == ([], {})
         assert await output(client) == 4
 
 
 async def test_what_is_wrong_is_refused_with_the_reason_and_the_old_one_stays() -> None:
-    async with opened() as serving, Client(server(serving, saved="all")) as client:
-        assert (await applied(serving, WITH_CODE)).status == 0
+    async with opened() as services, Client(make_server(services, saved="all")) as client:
+        assert (await applied(services, WITH_CODE)).status == 0
         before = await schema(client)
         for wrong, said in {
             f'{LEAST}code = "def f(:"\n': "code: SyntaxError, line 1: invalid syntax",
             f'{WITH_CODE}tools = ["code_execution"]\n': "'code_execution' is a code tool, and a code tool can't link",
             f'{WITH_CODE}tools = ["double"]\n': "'double' is a code tool, and a code tool can't link",
         }.items():
-            ended = await applied(serving, wrong)
+            ended = await applied(services, wrong)
             assert (ended.status, ended.out, said in ended.err) == (2, "", True), ended.err
         assert (await schema(client), await output(client)) == (before, 4)

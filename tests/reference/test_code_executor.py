@@ -12,12 +12,11 @@ from mcp import Client
 
 from paddock import Config
 from paddock.definitions.definition import shipped
-from paddock.definitions.faces import markdown
-from paddock.definitions.faces.face import Asked, Outcome
+from paddock.definitions.faces import FaceRequest, markdown
 from paddock.model.limits import Limits
 from paddock.model.result import RunError, RunResult, Usage, Verdict
-from paddock.server.mcp import server
-from paddock.server.serving import Serving
+from paddock.server.mcp import make_server
+from paddock.server.services import Services
 from tests.bare import BARE
 from tests.envelopes import problems
 from tests.reference.programs import CHILDREN, REACHES, Reach, called, within
@@ -28,9 +27,9 @@ MOST = 65_536
 DESCRIPTION_TOKENS = 260
 
 
-async def told(serving: Serving, language: str, code: str) -> str:
+async def told(services: Services, language: str, code: str) -> str:
     """What the tool says, how long it took left out."""
-    result = await called(serving, "code_executor", {"language": language, "code": code})
+    result = await called(services, "code_executor", {"language": language, "code": code})
     assert (result.is_error, len(result.content), result.structured_content) == (False, 1, None)
     return timeless(result.content[0].text)
 
@@ -50,8 +49,8 @@ def exit_code(text: str) -> str:
 
 
 @pytest.mark.parametrize("reach", REACHES.values(), ids=REACHES)
-async def test_what_a_program_printed_comes_back_as_markdown(serving: Serving, reach: Reach) -> None:
-    async with reach(serving, "code_executor") as client:
+async def test_what_a_program_printed_comes_back_as_markdown(services: Services, reach: Reach) -> None:
+    async with reach(services, "code_executor") as client:
         python = await client.call_tool("code_executor", {"language": "python", "code": "print(6 * 7)"})
         node = await client.call_tool("code_executor", {"language": "node", "code": "console.error('so'); foo.bar"})
     assert timeless(python.content[0].text) == f"{heading('python', 0)}\n### stdout\n```\n42\n```"
@@ -77,28 +76,28 @@ async def test_what_a_program_printed_comes_back_as_markdown(serving: Serving, r
     ],
 )
 async def test_the_exit_code_is_the_real_one_and_not_there_where_a_signal_ended_it(
-    serving: Serving, language: str, code: str, expected: str
+    services: Services, language: str, code: str, expected: str
 ) -> None:
-    assert exit_code(await told(serving, language, code)) == expected
+    assert exit_code(await told(services, language, code)) == expected
 
 
-async def test_a_program_that_says_nothing_has_an_empty_stdout_and_no_stderr(serving: Serving) -> None:
-    assert await told(serving, "python", "x = 1") == f"{heading('python', 0)}\n### stdout\n*(empty)*"
+async def test_a_program_that_says_nothing_has_an_empty_stdout_and_no_stderr(services: Services) -> None:
+    assert await told(services, "python", "x = 1") == f"{heading('python', 0)}\n### stdout\n*(empty)*"
 
 
-async def test_both_streams_are_trimmed_of_all_white_space_at_the_end_and_nowhere_else(serving: Serving) -> None:
+async def test_both_streams_are_trimmed_of_all_white_space_at_the_end_and_nowhere_else(services: Services) -> None:
     code = (
         "import sys\nprint('\\n  a \\n\\t\\v\\f\\r\\u00a0\\u2003\\u3000\\ufeff \\n')\n"
         "print(' e \\n\\n', file=sys.stderr)"
     )
-    assert await told(serving, "python", code) == (
+    assert await told(services, "python", code) == (
         f"{heading('python', 0)}\n### stdout\n```\n\n  a\n```\n\n### stderr\n```\n e\n```"
     )
 
 
-async def test_a_stream_of_white_space_is_empty(serving: Serving) -> None:
+async def test_a_stream_of_white_space_is_empty(services: Services) -> None:
     code = "console.log(' \\n\\t'); console.error('\\n')"
-    assert await told(serving, "node", code) == f"{heading('node', 0)}\n### stdout\n*(empty)*"
+    assert await told(services, "node", code) == f"{heading('node', 0)}\n### stdout\n*(empty)*"
 
 
 @pytest.mark.parametrize(
@@ -118,8 +117,8 @@ async def test_a_program_that_takes_too_long_is_said_to_and_what_it_printed_is_k
 
 async def test_its_processor_time_may_be_what_ran_out() -> None:
     allowed = within(cpu_seconds=1.0)
-    async with opened(replace(allowed, environments=BARE.environments, cpython=BARE.cpython)) as serving:
-        text = await told(serving, "python", "while True: pass")
+    async with opened(replace(allowed, environments=BARE.environments, cpython=BARE.cpython)) as services:
+        text = await told(services, "python", "while True: pass")
     assert "\n⚠️ **TIMED OUT** after 1 seconds of processor time.\n" in text
 
 
@@ -131,9 +130,9 @@ async def test_its_processor_time_may_be_what_ran_out() -> None:
     ],
 )
 async def test_more_than_the_cap_on_stdout_ends_the_program_at_so_many_characters(
-    serving: Serving, language: str, code: str
+    services: Services, language: str, code: str
 ) -> None:
-    text = await told(serving, language, code)
+    text = await told(services, language, code)
     assert text == f"{heading(language, 'N/A')}\n### stdout\n```\n{'é' * MOST}\n[OUTPUT TRUNCATED]\n```"
 
 
@@ -144,8 +143,8 @@ async def test_more_than_the_cap_on_stdout_ends_the_program_at_so_many_character
         ("node", f"process.stdout.write('😀'.repeat({MOST})); process.stderr.write('é'.repeat({MOST}))"),
     ],
 )
-async def test_exactly_the_cap_is_not_over_it(serving: Serving, language: str, code: str) -> None:
-    assert await told(serving, language, code) == (
+async def test_exactly_the_cap_is_not_over_it(services: Services, language: str, code: str) -> None:
+    assert await told(services, language, code) == (
         f"{heading(language, 0)}\n### stdout\n```\n{'😀' * MOST}\n```\n\n### stderr\n```\n{'é' * MOST}\n```"
     )
 
@@ -159,26 +158,26 @@ async def test_exactly_the_cap_is_not_over_it(serving: Serving, language: str, c
     ],
 )  # fmt: skip
 async def test_more_than_the_cap_on_stderr_is_cut_and_the_program_goes_on(
-    serving: Serving, language: str, code: str
+    services: Services, language: str, code: str
 ) -> None:
-    assert await told(serving, language, code) == (
+    assert await told(services, language, code) == (
         f"{heading(language, 5)}\n### stdout\n```\ndone\n```\n\n### stderr\n```\n{'é' * MOST}\n[STDERR TRUNCATED]\n```"
     )
 
 
-async def test_white_space_before_the_mark_of_a_cut_is_kept(serving: Serving) -> None:
-    text = await told(serving, "python", f"print(' ' * {MOST + 1})")
+async def test_white_space_before_the_mark_of_a_cut_is_kept(services: Services) -> None:
+    text = await told(services, "python", f"print(' ' * {MOST + 1})")
     assert text == f"{heading('python', 'N/A')}\n### stdout\n```\n{' ' * MOST}\n[OUTPUT TRUNCATED]\n```"
 
 
 @pytest.mark.parametrize(("printed", "fence"), [("```\nx\n```", "````"), ("a ````` b", "``````"), ("``", "```")])
-async def test_a_fence_in_the_output_does_not_end_the_block(serving: Serving, printed: str, fence: str) -> None:
-    text = await told(serving, "python", f"import sys\nprint({printed!r})\nprint('plain', file=sys.stderr)")
+async def test_a_fence_in_the_output_does_not_end_the_block(services: Services, printed: str, fence: str) -> None:
+    text = await told(services, "python", f"import sys\nprint({printed!r})\nprint('plain', file=sys.stderr)")
     assert text == (f"{heading('python', 0)}\n### stdout\n{fence}\n{printed}\n{fence}\n\n### stderr\n```\nplain\n```")
 
 
-async def test_a_fence_on_stderr_does_not_end_its_block_either(serving: Serving) -> None:
-    text = await told(serving, "python", "import sys\nprint('plain')\nprint('```\\nx\\n```', file=sys.stderr)")
+async def test_a_fence_on_stderr_does_not_end_its_block_either(services: Services) -> None:
+    text = await told(services, "python", "import sys\nprint('plain')\nprint('```\\nx\\n```', file=sys.stderr)")
     assert text == (f"{heading('python', 0)}\n### stdout\n```\nplain\n```\n\n### stderr\n````\n```\nx\n```\n````")
 
 
@@ -189,15 +188,15 @@ async def test_a_fence_on_stderr_does_not_end_its_block_either(serving: Serving)
         ("node", "console.log(`'${require('fs').readFileSync(0)}'`)"),
     ],
 )
-async def test_standard_input_is_empty_and_closed(serving: Serving, language: str, code: str) -> None:
-    assert "\n```\n''\n```" in await told(serving, language, code)
+async def test_standard_input_is_empty_and_closed(services: Services, language: str, code: str) -> None:
+    assert "\n```\n''\n```" in await told(services, language, code)
 
 
-async def test_a_program_is_a_real_file_of_its_own(serving: Serving) -> None:
+async def test_a_program_is_a_real_file_of_its_own(services: Services) -> None:
     python = "import sys\nprint(__name__, sys.argv, open(__file__).read().startswith('import sys'))"
     node = "console.log(require.main === module, require('path').basename(__filename), process.argv.length)"
-    assert "\n```\n__main__ ['main.py'] True\n```" in await told(serving, "python", python)
-    assert "\n```\ntrue main.js 2\n```" in await told(serving, "node", node)
+    assert "\n```\n__main__ ['main.py'] True\n```" in await told(services, "python", python)
+    assert "\n```\ntrue main.js 2\n```" in await told(services, "node", node)
 
 
 @pytest.mark.parametrize(
@@ -211,30 +210,30 @@ async def test_a_program_is_a_real_file_of_its_own(serving: Serving) -> None:
         ("import threading, json\nthreading.Thread(target=json.loads, args=['{']).start()", 'File "json/decoder.py"'),
     ],
 )
-async def test_a_traceback_names_main_py_and_no_path_of_the_host(serving: Serving, code: str, stderr: str) -> None:
-    text = await told(serving, "python", code)
+async def test_a_traceback_names_main_py_and_no_path_of_the_host(services: Services, code: str, stderr: str) -> None:
+    text = await told(services, "python", code)
     assert stderr in text
     assert re.findall(r'File "/|\(/', text) == []
 
 
-async def test_a_traceback_of_node_names_main_js_and_no_path_of_the_host(serving: Serving) -> None:
-    text = await told(serving, "node", "const f = () => JSON.parse('{');\nf()")
+async def test_a_traceback_of_node_names_main_js_and_no_path_of_the_host(services: Services) -> None:
+    text = await told(services, "node", "const f = () => JSON.parse('{');\nf()")
     assert "at f (main.js:1:22)" in text
     assert "file://" not in text
     assert re.findall(r"\(/", text) == []
 
 
-async def test_nothing_is_kept_between_calls(serving: Serving) -> None:
-    first = await told(serving, "python", "open('kept', 'w').write('x')\nimport builtins; builtins.kept = 1")
-    second = await told(serving, "python", "import os\nprint(os.path.exists('kept'))\nkept")
+async def test_nothing_is_kept_between_calls(services: Services) -> None:
+    first = await told(services, "python", "open('kept', 'w').write('x')\nimport builtins; builtins.kept = 1")
+    second = await told(services, "python", "import os\nprint(os.path.exists('kept'))\nkept")
     assert exit_code(first) == "0"
     assert "\n```\nFalse\n```" in second
     assert "NameError: name 'kept' is not defined" in second
 
 
-async def test_there_is_no_network_and_no_other_tool(serving: Serving) -> None:
+async def test_there_is_no_network_and_no_other_tool(services: Services) -> None:
     code = "import socket\ntry:\n    socket.create_connection(('1.1.1.1', 53), 5)\nexcept OSError:\n    print('none')"
-    text = await told(serving, "python", f"{code}\ncall_tool")
+    text = await told(services, "python", f"{code}\ncall_tool")
     assert "\n```\nnone\n```" in text
     assert "NameError: name 'call_tool' is not defined" in text
 
@@ -254,8 +253,8 @@ async def test_a_program_that_was_ended_for_want_of_memory_is_told_why(kept: Kep
     )
 
 
-async def test_a_python_that_could_say_so_itself_has_its_exit_code(serving: Serving) -> None:
-    text = await told(serving, "python", "bytearray(1 << 40)")
+async def test_a_python_that_could_say_so_itself_has_its_exit_code(services: Services) -> None:
+    text = await told(services, "python", "bytearray(1 << 40)")
     assert exit_code(text) == "1"
     assert text.endswith("\nMemoryError\n```")
 
@@ -263,8 +262,8 @@ async def test_a_python_that_could_say_so_itself_has_its_exit_code(serving: Serv
 @pytest.mark.parametrize("language", ["python", "node"])
 async def test_a_program_that_could_not_be_started_has_the_exit_code_minus_one(language: str) -> None:
     unjailed = replace(Config().jail, profile="confined")
-    async with opened(replace(Config(), jail=unjailed)) as serving:
-        result = await called(serving, "code_executor", {"language": language, "code": "1"})
+    async with opened(replace(Config(), jail=unjailed)) as services:
+        result = await called(services, "code_executor", {"language": language, "code": "1"})
     text = result.content[0].text
     assert result.is_error
     assert text.startswith(
@@ -276,18 +275,18 @@ async def test_a_program_that_could_not_be_started_has_the_exit_code_minus_one(l
 
 async def test_where_there_is_no_such_engine_it_could_not_be_started() -> None:
     definition = shipped("code_executor")
-    asked = Asked("1", {"language": "javascript", "engine": "node", "limits": Limits()})
+    asked = FaceRequest("1", {"language": "javascript", "engine": "node", "limits": Limits()})
     absent = RunError("EngineUnavailable", "a program needs the engine `node`, which is not available here")
     result = RunResult("r_1", Verdict.REJECTED, "javascript", None, None, Usage(0.0), error=absent)
-    given = markdown.given(definition, asked, Outcome(result))
+    given = markdown.render(definition, asked, result, None)
     assert given.text == (
         f"{heading('node', -1)}\n### stdout\n*(empty)*\n\n### stderr\n```\nFailed to start process: a program needs "
         "the engine `node`, which is not available here\n\nMake sure 'node' is installed and on your PATH.\n```"
     )
 
 
-async def test_a_program_that_cannot_be_written_as_a_file_is_refused_with_the_reason(serving: Serving) -> None:
-    result = await called(serving, "code_executor", {"language": "python", "code": "x" * 200_000})
+async def test_a_program_that_cannot_be_written_as_a_file_is_refused_with_the_reason(services: Services) -> None:
+    result = await called(services, "code_executor", {"language": "python", "code": "x" * 200_000})
     assert (result.is_error, result.content[0].text) == (
         True,
         "ERROR: Could not write temp file.\nthe code is larger than 131072 bytes; pass data through inputs or files",
@@ -295,8 +294,8 @@ async def test_a_program_that_cannot_be_written_as_a_file_is_refused_with_the_re
 
 
 @pytest.mark.parametrize("language", ["python", "node"])
-async def test_half_a_character_cannot_be_written_either(serving: Serving, language: str) -> None:
-    result = await called(serving, "code_executor", {"language": language, "code": "'\ud800'"})
+async def test_half_a_character_cannot_be_written_either(services: Services, language: str) -> None:
+    result = await called(services, "code_executor", {"language": language, "code": "'\ud800'"})
     assert result.content[0].text.startswith("ERROR: Could not write temp file.\n")
 
 
@@ -312,17 +311,17 @@ async def test_half_a_character_cannot_be_written_either(serving: Serving, langu
     ],
 )
 async def test_arguments_that_do_not_fit_are_told_as_an_envelope(
-    serving: Serving, arguments: dict[str, Any], summary: str
+    services: Services, arguments: dict[str, Any], summary: str
 ) -> None:
-    result = await called(serving, "code_executor", arguments)
+    result = await called(services, "code_executor", arguments)
     said = json.loads(result.content[0].text)
     assert problems(said) == []
     assert (result.is_error, said["error_kind"]) == (True, "mcp_input_validation")
     assert summary in said["summary"]
 
 
-async def test_the_tool_looks_as_its_clients_know_it(serving: Serving) -> None:
-    async with Client(server(serving, [shipped("code_executor")])) as client:
+async def test_the_tool_looks_as_its_clients_know_it(services: Services) -> None:
+    async with Client(make_server(services, [shipped("code_executor")])) as client:
         tool, *_ = (await client.list_tools()).tools
     description = tool.description or ""
     properties = tool.input_schema["properties"]
@@ -341,8 +340,8 @@ async def test_the_tool_looks_as_its_clients_know_it(serving: Serving) -> None:
     assert "{" not in description
 
 
-async def test_the_time_is_in_whole_milliseconds(serving: Serving) -> None:
-    result = await called(serving, "code_executor", {"language": "python", "code": "import time; time.sleep(0.25)"})
+async def test_the_time_is_in_whole_milliseconds(services: Services) -> None:
+    result = await called(services, "code_executor", {"language": "python", "code": "import time; time.sleep(0.25)"})
     found = re.search(r"  \|  \*\*Time:\*\* (\d+)ms\n", result.content[0].text)
     assert found
     assert int(found[1]) >= 250

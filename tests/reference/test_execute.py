@@ -11,15 +11,15 @@ import pytest
 from mcp import Client
 
 from paddock import Config
-from paddock.definitions.definition import read
+from paddock.definitions.definition import parse_definition
 from paddock.errors import BadDefinition
 from paddock.model.limits import MB
-from paddock.server.serving import Serving
-from tests.reference.executing import ENGINES, EXECUTE, connected, execute, failure, kind, limited, serving
+from paddock.server.services import Services
+from tests.reference.executing import ENGINES, EXECUTE, connected, execute, failure, kind, limited, services
 from tests.server.conftest import ERAS, _stored_apart, over_stdio, served
 from tests.server.kept import opened
 
-__all__ = ["_stored_apart", "serving"]
+__all__ = ["_stored_apart", "services"]
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 DESCRIPTION_TOKENS = 560
 
@@ -41,35 +41,35 @@ DESCRIPTION_TOKENS = 560
     ],
 )
 async def test_a_value_comes_back_in_the_form_of_its_type(
-    serving: Serving, engine: str, code: str, text: str, structured: Any
+    services: Services, engine: str, code: str, text: str, structured: Any
 ) -> None:
-    result = await execute(serving, code, limited(engine))
+    result = await execute(services, code, limited(engine))
     assert [block.text for block in result.content] == [text]
     assert (result.is_error, result.structured_content) == (False, structured)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("code", ["x = 1", "", "# nothing", "return", "None", "return None", "import sys\nsys.exit(0)"])
-async def test_nothing_comes_back_as_no_content(serving: Serving, engine: str, code: str) -> None:
-    result = await execute(serving, code, limited(engine))
+async def test_nothing_comes_back_as_no_content(services: Services, engine: str, code: str) -> None:
+    result = await execute(services, code, limited(engine))
     assert (result.is_error, result.content, result.structured_content) == (False, [], None)
 
 
 @pytest.mark.parametrize(("end", "is_error"), [("1", False), ("1 / 0", True)])
-async def test_what_was_printed_is_in_the_meta_of_the_result(serving: Serving, end: str, is_error: bool) -> None:
-    result = await execute(serving, f"import sys\nprint('out')\nprint('err', file=sys.stderr)\n{end}")
+async def test_what_was_printed_is_in_the_meta_of_the_result(services: Services, end: str, is_error: bool) -> None:
+    result = await execute(services, f"import sys\nprint('out')\nprint('err', file=sys.stderr)\n{end}")
     assert (result.is_error, result.meta["stdout"], result.meta["stderr"]) == (is_error, "out\n", "err\n")
     assert ("ZeroDivisionError" in result.meta.get("traceback", "")) == is_error
 
 
-async def test_more_than_a_megabyte_of_print_is_cut_and_the_script_goes_on(serving: Serving) -> None:
-    result = await execute(serving, f"print('x' * {2 * MB})\n'done'")
+async def test_more_than_a_megabyte_of_print_is_cut_and_the_script_goes_on(services: Services) -> None:
+    result = await execute(services, f"print('x' * {2 * MB})\n'done'")
     assert (result.content[0].text, len(result.meta["stdout"]), result.meta["truncated"]) == ("done", MB, ["stdout"])
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-async def test_a_value_of_more_than_a_megabyte_is_an_artifact_with_a_preview(serving: Serving, engine: str) -> None:
-    async with connected(serving, limited(engine)) as client:
+async def test_a_value_of_more_than_a_megabyte_is_an_artifact_with_a_preview(services: Services, engine: str) -> None:
+    async with connected(services, limited(engine)) as client:
         result = await client.call_tool("execute", {"code": f"{{'text': 'y' * {2 * MB}}}"})
         given = result.structured_content
         page = await client.call_tool("read_artifact", {"ref": given["artifact"]["id"], "offset": 0, "limit": 30})
@@ -81,19 +81,19 @@ async def test_a_value_of_more_than_a_megabyte_is_an_artifact_with_a_preview(ser
 
 @pytest.mark.parametrize("engine", ENGINES)
 async def test_a_text_whose_json_is_a_megabyte_comes_back_whole_and_with_a_byte_more_it_does_not(
-    serving: Serving, engine: str
+    services: Services, engine: str
 ) -> None:
     quotes = len('""')
-    most = await execute(serving, f"'y' * {MB - quotes}", limited(engine))
-    more = await execute(serving, f"'y' * {MB - quotes + 1}", limited(engine))
+    most = await execute(services, f"'y' * {MB - quotes}", limited(engine))
+    more = await execute(services, f"'y' * {MB - quotes + 1}", limited(engine))
     assert (most.is_error, more.is_error, most.structured_content) == (False, False, None)
     assert [block.text for block in most.content] == ["y" * (MB - quotes)]
     assert more.structured_content.keys() == {"artifact", "preview"}
     assert more.structured_content["artifact"]["size"] == MB + 1
 
 
-async def test_a_value_that_is_nested_deeply_is_text(serving: Serving) -> None:
-    result = await execute(serving, "x = {}\nfor _ in range(300):\n    x = {'in': x}\nx")
+async def test_a_value_that_is_nested_deeply_is_text(services: Services) -> None:
+    result = await execute(services, "x = {}\nfor _ in range(300):\n    x = {'in': x}\nx")
     assert (result.is_error, result.structured_content) == (False, None)
     assert result.content[0].text.count("in") == 300
 
@@ -101,14 +101,14 @@ async def test_a_value_that_is_nested_deeply_is_text(serving: Serving) -> None:
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("parameter", ["", "params=", "arguments="])
 async def test_a_tool_is_called_with_one_dict_whatever_its_parameter_is_called(
-    serving: Serving, engine: str, parameter: str
+    services: Services, engine: str, parameter: str
 ) -> None:
     code = f"await call_tool('shop.orders', {parameter}{{'status': 'paid', 'limit': 1}})"
-    result = await execute(serving, code, limited(engine))
+    result = await execute(services, code, limited(engine))
     assert [order["id"] for order in result.structured_content["orders"]] == [106]
 
 
-async def test_what_the_original_rejects_simply_runs(serving: Serving) -> None:
+async def test_what_the_original_rejects_simply_runs(services: Services) -> None:
     code = """
 from collections import Counter
 class Page:
@@ -119,7 +119,7 @@ match [1, 2]:
         pass
 return {"rows": Page([1]).rows, "rest": rest, "most": Counter("aab").most_common(1)[0][0]}
 """
-    assert (await execute(serving, code)).structured_content == {"rows": [1], "rest": [2], "most": "a"}
+    assert (await execute(services, code)).structured_content == {"rows": [1], "rest": [2], "most": "a"}
 
 
 @pytest.mark.parametrize(
@@ -131,18 +131,22 @@ return {"rows": Page([1]).rows, "rest": rest, "most": Counter("aab").most_common
         ({"code": "x" * 200_000}, "INPUT_VALIDATION_FAILED"),
     ],
 )
-async def test_it_takes_code_and_nothing_else(serving: Serving, arguments: dict[str, Any], code: str) -> None:
-    async with connected(serving) as client:
+async def test_it_takes_code_and_nothing_else(services: Services, arguments: dict[str, Any], code: str) -> None:
+    async with connected(services) as client:
         said = failure(await client.call_tool("execute", arguments))
     assert (said["tool"], kind(said)) == ("execute", ("mcp_input_validation", code, False))
 
 
-async def test_the_description_is_short_and_names_the_limits_that_hold(serving: Serving) -> None:
-    async with connected(serving) as client:
+async def test_the_description_is_short_and_names_the_limits_that_hold(services: Services) -> None:
+    async with connected(services) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
     text = tools["execute"].description
     assert len(text) / 4 < DESCRIPTION_TOKENS
-    for said in ("At most 50 calls", "30 s of the script's own time, 300 s in all, 256 MB", "No loop of calls"):
+    for said in (
+        "At most 50 calls",
+        "30 s of the script's own time, 300 s in all, 256 MB",
+        "No unbounded loops of calls",
+    ):
         assert said in text
     assert {"search", "get_schema", "tags", "get_envelope_contract", "get_session_state"} <= tools.keys()
 
@@ -153,7 +157,7 @@ async def test_the_description_is_short_and_names_the_limits_that_hold(serving: 
         "Return structured data",
         "what you `print` is for diagnostics, and in `_meta` only",
         "Not for waiting: look at a slow report once, return, look again later.",
-        "No loop of calls without an end.",
+        "No unbounded loops of calls.",
         "Suspect a result of exactly one page's size.",
         'Where `get_session_state` says state_scope "request" or a state_reason, set context again first',
         "Catch it around each call that may fail",
@@ -162,8 +166,8 @@ async def test_the_description_is_short_and_names_the_limits_that_hold(serving: 
         "never pass them",
     ],
 )
-async def test_the_description_gives_the_advice_that_a_script_needs(serving: Serving, advice: str) -> None:
-    async with connected(serving) as client:
+async def test_the_description_gives_the_advice_that_a_script_needs(services: Services, advice: str) -> None:
+    async with connected(services) as client:
         (text,) = [tool.description for tool in (await client.list_tools()).tools if tool.name == "execute"]
     assert advice in text
 
@@ -171,21 +175,21 @@ async def test_the_description_gives_the_advice_that_a_script_needs(serving: Ser
 @pytest.mark.parametrize(("limit", "default", "cap"), [("memory_bytes", 256 * MB, 1024 * MB), ("calls", 50, 1000)])
 async def test_a_definition_may_raise_its_limits_up_to_the_caps(limit: str, default: int, cap: int) -> None:
     assert (EXECUTE.limits[limit], EXECUTE.caps[limit]) == (default, cap)
-    assert read({**asdict(EXECUTE), "limits": {limit: cap}}).limits[limit] == cap
+    assert parse_definition({**asdict(EXECUTE), "limits": {limit: cap}}).limits[limit] == cap
     with pytest.raises(BadDefinition, match=f"above its cap of {cap}"):
-        read({**asdict(EXECUTE), "limits": {limit: cap + 1}})
+        parse_definition({**asdict(EXECUTE), "limits": {limit: cap + 1}})
 
 
-async def test_an_installation_allows_as_much_as_the_caps(serving: Serving) -> None:
+async def test_an_installation_allows_as_much_as_the_caps(services: Services) -> None:
     definition = replace(EXECUTE, limits=EXECUTE.caps)
-    async with connected(serving, definition) as client:
+    async with connected(services, definition) as client:
         (tool, *_) = (await client.list_tools()).tools
     assert ("At most 1000 calls" in tool.description, "1024 MB" in tool.description) == (True, True)
     code = "for n in range(51):\n    last = await call_tool('echo', {'value': n})\nlast"
-    assert (await execute(serving, code, definition)).structured_content == {"echo": 50}
+    assert (await execute(services, code, definition)).structured_content == {"echo": 50}
 
 
-async def test_a_script_reaches_nothing_of_the_network(serving: Serving) -> None:
+async def test_a_script_reaches_nothing_of_the_network(services: Services) -> None:
     """Neither the host nor what lies beyond it, by a module that is not refused."""
     code = """
 import asyncio
@@ -201,7 +205,7 @@ return said
     with socket.create_server(("127.0.0.1", 0)) as listening:
         listening.setblocking(False)
         port = listening.getsockname()[1]
-        result = await execute(serving, code.replace("PORT", str(port)), limited("cpython"))
+        result = await execute(services, code.replace("PORT", str(port)), limited("cpython"))
         with pytest.raises(BlockingIOError):
             listening.accept()
     assert json.loads(result.content[0].text) == ["PermissionError"] * 2
@@ -210,7 +214,7 @@ return said
 async def test_what_an_installation_allows_at_most_is_not_exceeded() -> None:
     config = Config()
     config = replace(config, caps=replace(config.caps, wall_seconds=60.0))
-    async with opened(config) as serving, connected(serving) as client:
+    async with opened(config) as services, connected(services) as client:
         (tool, *_) = (await client.list_tools()).tools
         result = await client.call_tool("execute", {"code": "1"})
     assert (result.is_error, "60 s in all" in tool.description) == (False, True)
@@ -226,9 +230,9 @@ async def test_over_stdio_it_is_the_same(era: str) -> None:
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_over_http_it_is_the_same(serving: Serving, era: str) -> None:
+async def test_over_http_it_is_the_same(services: Services, era: str) -> None:
     client: Any
-    async with served(serving, EXECUTE) as address, Client(address, mode=era) as client:
+    async with served(services, EXECUTE) as address, Client(address, mode=era) as client:
         good = await client.call_tool("execute", {"code": "print('x')\nreturn {'a': [1, 2]}"})
         nothing = await client.call_tool("execute", {"code": "x = 1"})
         bad = failure(await client.call_tool("execute", {"code": "await call_tool('shop.order', {})"}))

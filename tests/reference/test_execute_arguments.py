@@ -9,7 +9,7 @@ import pytest_asyncio
 
 from paddock import Config
 from paddock.config import ToolsConfig
-from paddock.server.serving import Serving
+from paddock.server.services import Services
 from tests.reference.executing import echo, execute, failure, kind
 from tests.server.kept import Kept
 from tests.tools.test_schema import CODES
@@ -33,19 +33,19 @@ async def lenient(order_id: int, **more: Any) -> None:
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def serving(kept: Kept) -> Serving:
+async def services(kept: Kept) -> Services:
     """With a tool for each way of being wrong."""
     config = Config(upstreams={"it": declared(SCHEMAS), "shop": shop()})
     return await kept.of(config, (echo,))
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def repairing(kept: Kept) -> Serving:
+async def repairing(kept: Kept) -> Services:
     return await kept.of(Config(tools=ToolsConfig(repair=True)), (closed, lenient))
 
 
-async def told(serving: Serving, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    return failure(await execute(serving, f"await call_tool({tool!r}, {arguments!r})"))
+async def told(services: Services, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    return failure(await execute(services, f"await call_tool({tool!r}, {arguments!r})"))
 
 
 async def test_every_code_is_tried() -> None:
@@ -53,22 +53,22 @@ async def test_every_code_is_tried() -> None:
 
 
 @pytest.mark.parametrize("number", range(len(CODES)), ids=[case[0] for case in CODES])
-async def test_each_way_of_being_wrong_has_its_code(serving: Serving, number: int) -> None:
+async def test_each_way_of_being_wrong_has_its_code(services: Services, number: int) -> None:
     code, _, arguments, detail = CODES[number]
-    said = await told(serving, f"it.tool_{number}", arguments)
+    said = await told(services, f"it.tool_{number}", arguments)
     assert (said["tool"], kind(said)) == (f"it.tool_{number}", ("mcp_input_validation", code, False))
     assert said["details"][0] == detail
 
 
-async def test_a_missing_field_is_the_first_hint(serving: Serving) -> None:
-    said = await told(serving, "shop.customer", {})
+async def test_a_missing_field_is_the_first_hint(services: Services) -> None:
+    said = await told(services, "shop.customer", {})
     assert said["hints"][0] == "Required field missing: 'customer_id'."
 
 
-async def test_an_unknown_field_is_the_first_hint_unless_one_is_missing(serving: Serving) -> None:
-    said = await told(serving, "echo", {"value": 1, "x": 1})
+async def test_an_unknown_field_is_the_first_hint_unless_one_is_missing(services: Services) -> None:
+    said = await told(services, "echo", {"value": 1, "x": 1})
     assert said["hints"] == ["Unknown field 'x'.", "Known fields: 'value'."]
-    said = await told(serving, "echo", {"x": 1})
+    said = await told(services, "echo", {"x": 1})
     assert said["hints"][:2] == ["Required field missing: 'value'.", "Unknown field 'x'."]
 
 
@@ -76,15 +76,15 @@ async def test_an_unknown_field_is_the_first_hint_unless_one_is_missing(serving:
     ("name", "is_near"),
     [("vlaue", True), ("values", True), ("valuexy", True), ("val", True), ("valuexyz", False), ("va", False)],
 )
-async def test_a_field_within_two_edits_is_what_was_meant(serving: Serving, name: str, is_near: bool) -> None:
-    said = await told(serving, "echo", {name: 1})
+async def test_a_field_within_two_edits_is_what_was_meant(services: Services, name: str, is_near: bool) -> None:
+    said = await told(services, "echo", {name: 1})
     assert (f"Did you mean 'value' instead of '{name}'?" in said["hints"]) is is_near
     assert ("Did you mean" in " ".join(said["hints"])) is is_near
 
 
 @pytest.mark.parametrize(("value", "is_near"), [("damagde", True), ("damag", True), ("dama", False)])
-async def test_a_value_within_two_edits_is_what_was_meant(serving: Serving, value: str, is_near: bool) -> None:
-    said = await told(serving, "shop.refund", {"order_id": 101, "reason": value})
+async def test_a_value_within_two_edits_is_what_was_meant(services: Services, value: str, is_near: bool) -> None:
+    said = await told(services, "shop.refund", {"order_id": 101, "reason": value})
     assert said["error_code"] == "SCHEMA_ENUM_MISMATCH"
     assert said["hints"] == ([f"Did you mean 'damaged' instead of '{value}'?"] if is_near else [])
 
@@ -126,7 +126,7 @@ async def test_a_value_within_two_edits_is_what_was_meant(serving: Serving, valu
     ],
 )
 async def test_what_was_repaired_is_told_where_the_call_fails_all_the_same(
-    repairing: Serving, tool: str, arguments: dict[str, Any], code: str, notes: list[dict[str, Any]] | None
+    repairing: Services, tool: str, arguments: dict[str, Any], code: str, notes: list[dict[str, Any]] | None
 ) -> None:
     said = await told(repairing, tool, arguments)
     assert (said["tool"], said["error_code"]) == (tool, code)

@@ -13,8 +13,8 @@ from mcp import Client
 
 from paddock import Config
 from paddock.definitions.definition import shipped
-from paddock.server.mcp import server
-from paddock.server.serving import Serving
+from paddock.server.mcp import make_server
+from paddock.server.services import Services
 from tests.envelopes import problems
 from tests.reference.test_session_state import CLEAN, NONE, SWAPPED, speaking
 from tests.server.conftest import ERAS, over_stdio, served
@@ -67,7 +67,7 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def holding(kept: Kept, settings: Path) -> Serving:
+async def holding(kept: Kept, settings: Path) -> Services:
     return await kept.of(Config.load(settings, {}))
 
 
@@ -85,8 +85,8 @@ async def fails(client: Any, name: str, **arguments: Any) -> dict[str, Any]:
     return said
 
 
-async def test_each_field_has_its_setter_and_set_context_takes_at_least_one_of_them(holding: Serving) -> None:
-    async with Client(server(holding, [EXECUTE])) as client:
+async def test_each_field_has_its_setter_and_set_context_takes_at_least_one_of_them(holding: Services) -> None:
+    async with Client(make_server(holding, [EXECUTE])) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         empty = await fails(client, "set_context")
         wrong = await fails(client, "set_region", region="mars")
@@ -120,7 +120,7 @@ async def test_over_stdio_what_is_set_rides_every_later_call_of_the_session(sett
     assert inside == after == {"region": "eu", "PCID": "conn_1"}
 
 
-async def test_over_http_an_older_era_keeps_it_for_its_session_and_for_no_other(holding: Serving) -> None:
+async def test_over_http_an_older_era_keeps_it_for_its_session_and_for_no_other(holding: Services) -> None:
     async with (
         served(holding, EXECUTE) as address,
         Client(address, mode="legacy") as one,
@@ -133,7 +133,7 @@ async def test_over_http_an_older_era_keeps_it_for_its_session_and_for_no_other(
 
 @pytest.mark.parametrize("engine", ["auto", "cpython"])
 async def test_without_a_session_it_is_set_inside_the_script_and_holds_for_that_run(
-    holding: Serving, engine: str
+    holding: Services, engine: str
 ) -> None:
     more = "import secrets\n" if engine == "cpython" else ""
     code = (
@@ -153,7 +153,7 @@ async def test_without_a_session_it_is_set_inside_the_script_and_holds_for_that_
     assert "inside the script" in outside["hints"][0]
 
 
-async def test_another_token_clears_what_was_set_at_once_until_it_is_set_anew(holding: Serving) -> None:
+async def test_another_token_clears_what_was_set_at_once_until_it_is_set_anew(holding: Services) -> None:
     async with speaking(holding) as (client, session):
 
         async def call(token: str, name: str, **arguments: Any) -> Any:
@@ -172,9 +172,9 @@ async def test_another_token_clears_what_was_set_at_once_until_it_is_set_anew(ho
         assert await call("second", "execute", code=ORDERS) == "id_of_the_second"
 
 
-async def test_a_field_that_only_some_tools_need_is_asked_for_by_those_and_rides_every_call(holding: Serving) -> None:
+async def test_a_field_that_only_some_tools_need_is_asked_for_by_those_and_rides_every_call(holding: Services) -> None:
     plain, items = (f"return (await call_tool('it.{name}', {{}}))['meta']" for name in ("plain", "items"))
-    async with Client(server(holding, [EXECUTE]), mode="legacy") as client:
+    async with Client(make_server(holding, [EXECUTE]), mode="legacy") as client:
         missing = await fails(client, "execute", code=plain)
         without = await gives(client, "execute", code=items)
         await gives(client, "set_active_profile", profile_id="p_1")
@@ -184,17 +184,17 @@ async def test_a_field_that_only_some_tools_need_is_asked_for_by_those_and_rides
     assert (without, after) == ("{}", [{"example/profile": "p_1"}] * 2)
 
 
-async def test_nobody_passes_context_by_hand(holding: Serving) -> None:
+async def test_nobody_passes_context_by_hand(holding: Services) -> None:
     code = "await call_tool('it.orders', {'limit': 1, 'identity_id': 'mine'})"
-    async with Client(server(holding, [EXECUTE])) as client:
+    async with Client(make_server(holding, [EXECUTE])) as client:
         await gives(client, "set_active_identity", identity_id="id_1")
         said = await fails(client, "execute", code=code)
     assert (said["error_kind"], said["error_code"]) == ("mcp_input_validation", "CONTEXT_NOT_ALLOWED")
     assert said["tool"] == "it.orders"
 
 
-async def test_a_connection_is_chosen_for_the_session_by_its_id(holding: Serving) -> None:
-    async with Client(server(holding, [EXECUTE])) as client:
+async def test_a_connection_is_chosen_for_the_session_by_its_id(holding: Services) -> None:
+    async with Client(make_server(holding, [EXECUTE])) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         before = await gives(client, "execute", code=ITEMS)
         await gives(client, "select_connections", it="second")
@@ -226,8 +226,8 @@ async def test_a_run_that_goes_on_keeps_the_session_that_it_began_in(settings: P
         await is_swapped.wait()
 
     async with (
-        opened(Config.load(settings, {}), tools=[ready, swapped]) as serving,
-        speaking(serving) as (client, session),
+        opened(Config.load(settings, {}), tools=[ready, swapped]) as services,
+        speaking(services) as (client, session),
     ):
 
         async def call(token: str, name: str, **arguments: Any) -> Any:
@@ -245,20 +245,20 @@ async def test_a_run_that_goes_on_keeps_the_session_that_it_began_in(settings: P
         assert await running == ["id_of_the_first", CLEAN]
 
 
-async def test_other_code_tools_have_the_setters_too_where_there_is_something_to_set(holding: Serving) -> None:
+async def test_other_code_tools_have_the_setters_too_where_there_is_something_to_set(holding: Services) -> None:
     native = shipped("run_code")
-    async with Client(server(holding, [native])) as client:
+    async with Client(make_server(holding, [native])) as client:
         await gives(client, "set_active_identity", identity_id="id_1")
         assert (await gives(client, "run_code", code=ORDERS))["output"] == "id_1"
-    async with opened() as serving, Client(server(serving, [native])) as client:
+    async with opened() as services, Client(make_server(services, [native])) as client:
         assert not [tool.name for tool in (await client.list_tools()).tools if "set_" in tool.name]
 
 
 @pytest.mark.parametrize(
     "value", ["", "a\nb", "a\n", "a\r\nHost: evil", "a\x00", "\x7f", "x" * 513, 1, None, ["a"], {"a": 1}]
 )
-async def test_a_value_that_could_do_harm_where_it_is_added_is_not_taken(holding: Serving, value: Any) -> None:
-    async with Client(server(holding, [EXECUTE]), mode="legacy") as client:
+async def test_a_value_that_could_do_harm_where_it_is_added_is_not_taken(holding: Services, value: Any) -> None:
+    async with Client(make_server(holding, [EXECUTE]), mode="legacy") as client:
         await gives(client, "set_active_identity", identity_id="before")
         for tool in ("set_active_identity", "set_context"):
             said = await fails(client, tool, identity_id=value)

@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 
 from paddock import Config
-from paddock.server.serving import Serving
+from paddock.server.services import Services
 from tests.reference.executing import SHOP, connected, failure, kind
 from tests.server.kept import Kept
 from tests.tools.upstreams import plain
@@ -20,20 +20,20 @@ STUB = "async def refund(arguments: RefundArguments) -> RefundResult:"
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def serving(kept: Kept) -> Serving:
+async def services(kept: Kept) -> Services:
     return await kept.of(WITH_TAGS)
 
 
-async def said(serving: Serving, tool: str, **arguments: Any) -> str:
-    async with connected(serving) as client:
+async def said(services: Services, tool: str, **arguments: Any) -> str:
+    async with connected(services) as client:
         result = await client.call_tool(tool, arguments)
     assert not result.is_error, result.content
     text: str = result.content[0].text
     return text
 
 
-async def test_their_arguments_are_those_of_the_original(serving: Serving) -> None:
-    async with connected(serving) as client:
+async def test_their_arguments_are_those_of_the_original(services: Services) -> None:
+    async with connected(services) as client:
         tools = {tool.name: tool.input_schema for tool in (await client.list_tools()).tools}
     taken = {
         name: (list(tools[name]["properties"]), tools[name].get("required", []))
@@ -54,41 +54,41 @@ async def test_their_arguments_are_those_of_the_original(serving: Serving) -> No
     ("tool", "asked"), [("search", {"query": "refund", "limit": 1}), ("get_schema", {"tools": ["shop.refund"]})]
 )
 async def test_each_level_of_detail_has_more_than_the_one_before(
-    serving: Serving, tool: str, asked: dict[str, Any]
+    services: Services, tool: str, asked: dict[str, Any]
 ) -> None:
     brief, detailed, full = [
-        await said(serving, tool, **asked, detail=level) for level in ("brief", "detailed", "full")
+        await said(services, tool, **asked, detail=level) for level in ("brief", "detailed", "full")
     ]
     assert brief == REFUND
     assert (STUB in detailed, "schema" in detailed, '"properties"' in detailed) == (True, False, False)
     assert (STUB in full, "Input schema:" in full, "Output schema:" in full) == (True, True, True)
     default = {"search": brief, "get_schema": detailed}
-    assert await said(serving, tool, **asked) == default[tool]
+    assert await said(services, tool, **asked) == default[tool]
 
 
-async def test_search_finds_as_many_as_is_asked_for_and_of_one_tag_alone(serving: Serving) -> None:
-    assert len((await said(serving, "search", query="")).splitlines()) == 7
-    assert len((await said(serving, "search", query="", limit=2)).splitlines()) == 2
-    assert await said(serving, "search", query="", tags=["sums"]) == "- plain.add: Add two numbers."
+async def test_search_finds_as_many_as_is_asked_for_and_of_one_tag_alone(services: Services) -> None:
+    assert len((await said(services, "search", query="")).splitlines()) == 7
+    assert len((await said(services, "search", query="", limit=2)).splitlines()) == 2
+    assert await said(services, "search", query="", tags=["sums"]) == "- plain.add: Add two numbers."
 
 
-async def test_get_schema_tells_of_several_tools_at_once(serving: Serving) -> None:
-    lines = await said(serving, "get_schema", tools=["plain.echo", "shop.refund"], detail="brief")
+async def test_get_schema_tells_of_several_tools_at_once(services: Services) -> None:
+    lines = await said(services, "get_schema", tools=["plain.echo", "shop.refund"], detail="brief")
     assert lines.splitlines() == ["- plain.echo: Say it again.", REFUND]
-    both = await said(serving, "get_schema", tools=["plain.echo", "shop.refund"])
+    both = await said(services, "get_schema", tools=["plain.echo", "shop.refund"])
     assert (both.count("async def "), STUB in both, "async def echo(" in both) == (2, True, True)
 
 
-async def test_tags_counts_and_with_all_detail_names(serving: Serving) -> None:
+async def test_tags_counts_and_with_all_detail_names(services: Services) -> None:
     brief = "7 tools of 2 servers\n\nServers:\n- shop: 5\n- plain: 2\n\nTags:\n- sums: 1"
-    assert await said(serving, "tags") == await said(serving, "tags", detail="brief") == brief
-    full = await said(serving, "tags", detail="full")
+    assert await said(services, "tags") == await said(services, "tags", detail="brief") == brief
+    full = await said(services, "tags", detail="full")
     assert "\n- plain: 2 (plain.add, plain.echo)\n" in full
     assert full.endswith("\n- sums: 1 (plain.add)")
 
 
-async def test_the_envelopes_contract_names_every_field_and_the_codes_of_a_failing_script(serving: Serving) -> None:
-    async with connected(serving) as client:
+async def test_the_envelopes_contract_names_every_field_and_the_codes_of_a_failing_script(services: Services) -> None:
+    async with connected(services) as client:
         contract = (await client.call_tool("get_envelope_contract", {})).structured_content
         envelope = failure(await client.call_tool("execute", {"code": "await call_tool('nope', {})"}))
     codes = {code["code"]: (code["kind"], code["retryable"]) for code in contract["codes"]}

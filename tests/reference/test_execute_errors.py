@@ -8,17 +8,17 @@ import pytest
 
 from paddock import Config
 from paddock.model.limits import MB
-from paddock.server.serving import Serving
-from tests.reference.executing import ENGINES, EXECUTE, SHOP, execute, failure, kind, limited, of_script, serving
+from paddock.server.services import Services
+from tests.reference.executing import ENGINES, EXECUTE, SHOP, execute, failure, kind, limited, of_script, services
 from tests.server.kept import opened
 from tests.tools.upstreams import STATUSES, HostileHttp, hostile, hostile_http, hostile_http_server
 
-__all__ = ["hostile_http", "hostile_http_server", "serving"]
+__all__ = ["hostile_http", "hostile_http_server", "services"]
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-async def test_a_failing_call_that_is_caught_does_not_end_the_run(serving: Serving, engine: str) -> None:
+async def test_a_failing_call_that_is_caught_does_not_end_the_run(services: Services, engine: str) -> None:
     code = """
 import json
 first = await call_tool("echo", {"value": 1})
@@ -29,16 +29,16 @@ except RuntimeError as error:
 last = await call_tool("echo", {"value": 3})
 return [first["echo"], envelope["error_code"], envelope["retryable"], last["echo"]]
 """
-    result = await execute(serving, code, limited(engine))
+    result = await execute(services, code, limited(engine))
     assert json.loads(result.content[0].text) == [1, "UNKNOWN_CUSTOMER", False, 3]
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-async def test_an_uncaught_envelope_surfaces_unchanged_with_the_inner_tool(serving: Serving, engine: str) -> None:
+async def test_an_uncaught_envelope_surfaces_unchanged_with_the_inner_tool(services: Services, engine: str) -> None:
     caught = "try:\n    {}\nexcept RuntimeError as error:\n    said = str(error)\nsaid"
     call = "await call_tool('shop.customer', {'customer_id': 'C-99'})"
-    text = (await execute(serving, caught.format(call), limited(engine))).content[0].text
-    result = await execute(serving, call, limited(engine))
+    text = (await execute(services, caught.format(call), limited(engine))).content[0].text
+    result = await execute(services, call, limited(engine))
     assert result.content[0].text == text
     assert (failure(result)["tool"], failure(result)["error_kind"]) == ("shop.customer", "precondition_failed")
 
@@ -63,9 +63,9 @@ async def test_an_uncaught_envelope_surfaces_unchanged_with_the_inner_tool(servi
     ],
 )
 async def test_each_way_in_which_a_call_fails_has_its_envelope(
-    serving: Serving, call: str, tool: str, expected: tuple[str, str, bool]
+    services: Services, call: str, tool: str, expected: tuple[str, str, bool]
 ) -> None:
-    said = failure(await execute(serving, f"await call_tool({call})"))
+    said = failure(await execute(services, f"await call_tool({call})"))
     assert (said["tool"], kind(said)) == (tool, expected)
 
 
@@ -73,8 +73,8 @@ async def test_each_way_in_which_a_call_fails_has_its_envelope(
 async def test_an_http_error_of_an_upstream_has_its_envelope(
     hostile_http: HostileHttp, status: int, expected: tuple[str, str, bool]
 ) -> None:
-    async with opened(Config(upstreams={"it": hostile_http.at()})) as serving:
-        said = failure(await execute(serving, f"await call_tool('it.status_{status}', {{}})"))
+    async with opened(Config(upstreams={"it": hostile_http.at()})) as services:
+        said = failure(await execute(services, f"await call_tool('it.status_{status}', {{}})"))
     assert (said["tool"], kind(said)) == (f"it.status_{status}", expected)
     assert said.get("_meta") == ({"retry_after_seconds": 7.0} if status not in (401, 403) else None)
 
@@ -87,8 +87,8 @@ try:
 except RuntimeError as error:
     return {"said": json.loads(str(error)), "after": await call_tool("it.ok", {})}
 """
-    async with opened(Config(upstreams={"it": hostile()})) as serving:
-        given = (await execute(serving, code)).structured_content
+    async with opened(Config(upstreams={"it": hostile()})) as services:
+        given = (await execute(services, code)).structured_content
     assert (given["said"]["tool"], kind(given["said"])) == ("it.die", ("upstream_http", "UPSTREAM_NETWORK", True))
     assert "ended with exit code 7" in given["said"]["summary"]
     assert given["after"] == {"result": "ok"}
@@ -96,22 +96,22 @@ except RuntimeError as error:
 
 async def test_our_own_rate_limit_has_its_envelope_with_the_seconds_to_wait() -> None:
     code = "await call_tool('shop.orders', {})\nawait call_tool('shop.orders', {})"
-    async with opened(Config(upstreams={"shop": {**SHOP, "calls_per_minute": 1}})) as serving:
-        said = failure(await execute(serving, code))
+    async with opened(Config(upstreams={"shop": {**SHOP, "calls_per_minute": 1}})) as services:
+        said = failure(await execute(services, code))
     assert (said["tool"], kind(said)) == ("shop.orders", ("rate_limited", "RATE_LIMITED", True))
     assert 0 < said["_meta"]["retry_after_seconds"] <= 60
 
 
-async def test_a_tool_that_is_not_there_can_be_caught_with_its_name_and_a_hint(serving: Serving) -> None:
+async def test_a_tool_that_is_not_there_can_be_caught_with_its_name_and_a_hint(services: Services) -> None:
     code = "try:\n    await call_tool('shop.order', {})\nexcept RuntimeError as e:\n    said = str(e)\nsaid"
-    said = json.loads((await execute(serving, code)).content[0].text)
+    said = json.loads((await execute(services, code)).content[0].text)
     assert (said["tool"], said["details"]) == ("shop.order", [])
     assert "Did you mean 'shop.orders'?" in said["hints"]
 
 
 @pytest.mark.parametrize("tool", ["execute", "run_code", "paddock.execute"])
-async def test_a_script_cannot_call_a_code_tool(serving: Serving, tool: str) -> None:
-    said = failure(await execute(serving, f"await call_tool('{tool}', {{'code': '1'}})"))
+async def test_a_script_cannot_call_a_code_tool(services: Services, tool: str) -> None:
+    said = failure(await execute(services, f"await call_tool('{tool}', {{'code': '1'}})"))
     assert (said["tool"], kind(said)) == (tool, ("tool_not_found", "TOOL_NOT_FOUND", False))
 
 
@@ -122,24 +122,24 @@ async def test_the_refused_modules_are_those_that_reach_out_of_the_script() -> N
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("name", EXECUTE.refused_modules)
-async def test_a_refused_module_is_an_ordinary_import_error(serving: Serving, engine: str, name: str) -> None:
+async def test_a_refused_module_is_an_ordinary_import_error(services: Services, engine: str, name: str) -> None:
     caught = f"try:\n    import {name}\nexcept ImportError as e:\n    said = str(e)\nsaid"
-    assert (await execute(serving, caught, limited(engine))).content[0].text == f"No module named '{name}'"
-    said = failure(await execute(serving, f"\nimport {name}", limited(engine)))
+    assert (await execute(services, caught, limited(engine))).content[0].text == f"No module named '{name}'"
+    said = failure(await execute(services, f"\nimport {name}", limited(engine)))
     words = f"No module named '{name}'"
     assert of_script(said) == ("SANDBOX_MODULE_BLOCKED", words, "ModuleNotFoundError", "line 2")
     assert said["hints"]
 
 
-async def test_a_module_that_there_is_not_is_an_import_error_too(serving: Serving) -> None:
+async def test_a_module_that_there_is_not_is_an_import_error_too(services: Services) -> None:
     caught = "try:\n    import sqlite9\nexcept ImportError as e:\n    said = str(e)\nsaid"
-    assert (await execute(serving, caught)).content[0].text == "No module named 'sqlite9'"
-    assert failure(await execute(serving, "import sqlite9"))["error_code"] == "SANDBOX_MODULE_BLOCKED"
+    assert (await execute(services, caught)).content[0].text == "No module named 'sqlite9'"
+    assert failure(await execute(services, "import sqlite9"))["error_code"] == "SANDBOX_MODULE_BLOCKED"
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-async def test_a_name_that_a_module_does_not_have_is_an_import_error_too(serving: Serving, engine: str) -> None:
-    said = failure(await execute(serving, "import os\nfrom json import nope", limited(engine)))
+async def test_a_name_that_a_module_does_not_have_is_an_import_error_too(services: Services, engine: str) -> None:
+    said = failure(await execute(services, "import os\nfrom json import nope", limited(engine)))
     code, summary, received_type, path = of_script(said)
     assert (code, received_type, path) == ("SANDBOX_MODULE_BLOCKED", "ImportError", "line 2")
     assert "cannot import name 'nope' from 'json'" in summary
@@ -156,48 +156,48 @@ async def test_a_name_that_a_module_does_not_have_is_an_import_error_too(serving
     ],
 )
 async def test_a_mistake_of_the_script_is_told_with_its_type_and_line(
-    serving: Serving, engine: str, code: str, summary: str, received_type: str, path: str
+    services: Services, engine: str, code: str, summary: str, received_type: str, path: str
 ) -> None:
-    said = failure(await execute(serving, code, limited(engine)))
+    said = failure(await execute(services, code, limited(engine)))
     assert of_script(said) == ("SANDBOX_RUNTIME_ERROR", summary, received_type, path)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-async def test_a_script_without_end_is_stopped_and_says_which_limit(serving: Serving, engine: str) -> None:
-    said = failure(await execute(serving, "while True: pass", limited(engine, cpu_seconds=0.5)))
+async def test_a_script_without_end_is_stopped_and_says_which_limit(services: Services, engine: str) -> None:
+    said = failure(await execute(services, "while True: pass", limited(engine, cpu_seconds=0.5)))
     code, summary, received_type, _ = of_script(said)
     assert (code, received_type) == ("SANDBOX_RUNTIME_ERROR", "TimeoutError")
     assert "the limit cpu_seconds = 0.5 was reached" in summary
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-async def test_waiting_for_a_tool_is_not_the_scripts_own_time(serving: Serving, engine: str) -> None:
+async def test_waiting_for_a_tool_is_not_the_scripts_own_time(services: Services, engine: str) -> None:
     code = "try:\n    await call_tool('wait_for_ever', {})\nexcept RuntimeError:\n    pass\n'after'"
-    result = await execute(serving, code, limited(engine, cpu_seconds=0.5))
+    result = await execute(services, code, limited(engine, cpu_seconds=0.5))
     assert [block.text for block in result.content] == ["after"]
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-async def test_a_script_that_waits_too_long_in_all_is_stopped(serving: Serving, engine: str) -> None:
-    said = failure(await execute(serving, "await call_tool('wait_for_ever', {})", limited(engine, wall_seconds=0.3)))
+async def test_a_script_that_waits_too_long_in_all_is_stopped(services: Services, engine: str) -> None:
+    said = failure(await execute(services, "await call_tool('wait_for_ever', {})", limited(engine, wall_seconds=0.3)))
     assert "the limit wall_seconds = 0.3 was reached" in said["summary"]
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-async def test_too_much_memory_is_told_as_such(serving: Serving, engine: str) -> None:
+async def test_too_much_memory_is_told_as_such(services: Services, engine: str) -> None:
     code = "x = []\nwhile True:\n    x.append('x' * 1_000_000 + str(len(x)))"
-    said = failure(await execute(serving, code, limited(engine, memory_bytes=128 * MB)))
+    said = failure(await execute(services, code, limited(engine, memory_bytes=128 * MB)))
     code, summary, received_type, _ = of_script(said)
     assert (code, received_type) == ("SANDBOX_RUNTIME_ERROR", "MemoryError")
     assert "memory_bytes" in summary
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-async def test_fifty_calls_may_be_made_and_one_more_names_the_cap(serving: Serving, engine: str) -> None:
+async def test_fifty_calls_may_be_made_and_one_more_names_the_cap(services: Services, engine: str) -> None:
     code = "for n in range({}):\n    last = await call_tool('echo', {{'value': n}})\nlast"
-    result = await execute(serving, code.format(50), limited(engine))
+    result = await execute(services, code.format(50), limited(engine))
     assert (result.is_error, result.structured_content) == (False, {"echo": 49})
-    said = failure(await execute(serving, code.format(51), limited(engine)))
+    said = failure(await execute(services, code.format(51), limited(engine)))
     assert kind(said) == ("sandbox_runtime", "CALL_LIMIT_EXCEEDED", False)
     assert "50" in said["summary"]
 
@@ -210,20 +210,20 @@ async def test_fifty_calls_may_be_made_and_one_more_names_the_cap(serving: Servi
         '{"_envelope_version": 1, "error_kind": "tool_not_found"',
     ],
 )
-async def test_a_message_with_a_part_of_an_envelope_is_none(serving: Serving, text: str) -> None:
-    said = failure(await execute(serving, f"raise RuntimeError({text!r})"))
+async def test_a_message_with_a_part_of_an_envelope_is_none(services: Services, text: str) -> None:
+    said = failure(await execute(services, f"raise RuntimeError({text!r})"))
     assert of_script(said) == ("SANDBOX_RUNTIME_ERROR", text, "RuntimeError", "line 1")
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("code", ["call_tool('echo', {'value': 1})", "return {'a': call_tool('echo', {'value': 1})}"])
-async def test_a_call_without_await_is_a_clear_error(serving: Serving, engine: str, code: str) -> None:
-    said = failure(await execute(serving, code, limited(engine)))
+async def test_a_call_without_await_is_a_clear_error(services: Services, engine: str, code: str) -> None:
+    said = failure(await execute(services, code, limited(engine)))
     assert said["error_code"] == "SANDBOX_RUNTIME_ERROR"
     assert "write `await` before the call" in said["summary"]
 
 
-async def test_a_long_message_is_cut(serving: Serving) -> None:
-    said = failure(await execute(serving, "raise ValueError('x' * 50_000)"))
+async def test_a_long_message_is_cut(services: Services) -> None:
+    said = failure(await execute(services, "raise ValueError('x' * 50_000)"))
     assert len(json.dumps(said)) < 10_000
     assert "(50000 characters)" in said["summary"]

@@ -12,11 +12,11 @@ from mcp import Client
 
 from paddock import Config, Finding, linting
 from paddock.definitions.definition import shipped
-from paddock.definitions.faces.face import Setting, face_of
+from paddock.definitions.faces import HostInfo, face_of
 from paddock.linting import alint
 from paddock.model.limits import MB, Limits
-from paddock.server.mcp import server
-from paddock.server.serving import Serving
+from paddock.server.mcp import make_server
+from paddock.server.services import Services
 from tests.bare import BARE
 from tests.envelopes import problems
 from tests.reference.programs import CHILDREN, REACHES, Reach, called, within
@@ -26,17 +26,17 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 DESCRIPTION_TOKENS = 260
 
 
-async def told(serving: Serving, code: str, **arguments: Any) -> str:
+async def told(services: Services, code: str, **arguments: Any) -> str:
     """What the tool says: one text, whatever the program did."""
-    result = await called(serving, "python", {"code": code, **arguments})
+    result = await called(services, "python", {"code": code, **arguments})
     assert (result.is_error, len(result.content), result.structured_content) == (False, 1, None)
     text: str = result.content[0].text
     return text
 
 
 @pytest.mark.parametrize("reach", REACHES.values(), ids=REACHES)
-async def test_what_a_program_printed_comes_back_as_text(serving: Serving, reach: Reach) -> None:
-    async with reach(serving, "python") as client:
+async def test_what_a_program_printed_comes_back_as_text(services: Services, reach: Reach) -> None:
+    async with reach(services, "python") as client:
         ran = await client.call_tool("python", {"code": "import sys\nprint('out')\nprint('err', file=sys.stderr)"})
         linted = await client.call_tool("python", {"code": "print(y)", "lint": True})
         clean = await client.call_tool("python", {"code": "print(1)", "lint": True})
@@ -59,9 +59,9 @@ async def test_what_a_program_printed_comes_back_as_text(serving: Serving, reach
     ],
 )
 async def test_stderr_is_apart_where_there_is_both_and_bare_where_it_is_alone(
-    serving: Serving, code: str, text: str
+    services: Services, code: str, text: str
 ) -> None:
-    assert await told(serving, code) == text
+    assert await told(services, code) == text
 
 
 @pytest.mark.parametrize(
@@ -75,8 +75,8 @@ async def test_stderr_is_apart_where_there_is_both_and_bare_where_it_is_alone(
         ("import os; print('a', flush=True); os.kill(os.getpid(), 11)", "a\nExit code: -11"),
     ],
 )
-async def test_an_exit_code_that_is_not_zero_is_the_last_line(serving: Serving, code: str, text: str) -> None:
-    assert await told(serving, code) == text
+async def test_an_exit_code_that_is_not_zero_is_the_last_line(services: Services, code: str, text: str) -> None:
+    assert await told(services, code) == text
 
 
 @pytest.mark.parametrize(
@@ -90,12 +90,12 @@ async def test_an_exit_code_that_is_not_zero_is_the_last_line(serving: Serving, 
         ("1 / 0", "ZeroDivisionError: division by zero"),
     ],
 )
-async def test_errors_have_their_real_names(serving: Serving, code: str, line: str) -> None:
-    assert (await told(serving, code)).splitlines()[-2:] == [line, "Exit code: 1"]
+async def test_errors_have_their_real_names(services: Services, code: str, line: str) -> None:
+    assert (await told(services, code)).splitlines()[-2:] == [line, "Exit code: 1"]
 
 
-async def test_a_failing_program_is_told_whole(serving: Serving) -> None:
-    assert await told(serving, "print('so far')\n1 / 0") == (
+async def test_a_failing_program_is_told_whole(services: Services) -> None:
+    assert await told(services, "print('so far')\n1 / 0") == (
         'so far\n\nErrors:\nTraceback (most recent call last):\n  File "main.py", line 2, in <module>\n'
         "    1 / 0\n    ~~^~~\nZeroDivisionError: division by zero\nExit code: 1"
     )
@@ -114,90 +114,90 @@ async def test_a_failing_program_is_told_whole(serving: Serving) -> None:
     ],
 )
 async def test_a_program_that_takes_too_long_is_said_to_after_what_it_printed(
-    serving: Serving, code: str, text: str
+    services: Services, code: str, text: str
 ) -> None:
-    assert await told(serving, code, timeout=1) == text
+    assert await told(services, code, timeout=1) == text
 
 
-async def test_out_of_memory_is_a_line_of_its_own_where_python_said_so(serving: Serving) -> None:
-    text = await told(serving, "print('so far')\nbytearray(3 << 30)")
+async def test_out_of_memory_is_a_line_of_its_own_where_python_said_so(services: Services) -> None:
+    text = await told(services, "print('so far')\nbytearray(3 << 30)")
     assert text.startswith("so far\n\nErrors:\nTraceback (most recent call last):\n")
     assert text.endswith("\nMemoryError\nMemoryError: the limit of 2048 MB was reached\nExit code: 1")
 
 
-async def test_out_of_memory_is_told_once_where_python_told_it_with_a_message(serving: Serving) -> None:
-    text = await told(serving, "raise MemoryError('of mine')")
+async def test_out_of_memory_is_told_once_where_python_told_it_with_a_message(services: Services) -> None:
+    text = await told(services, "raise MemoryError('of mine')")
     assert text.endswith("\nMemoryError: of mine\nExit code: 1")
     assert text.count("MemoryError") == 2  # and in the line of the program
 
 
 async def test_out_of_memory_is_told_where_the_kernel_ended_it() -> None:
     allowed = within(memory_bytes=100 * MB)
-    async with opened(replace(allowed, environments=BARE.environments, cpython=BARE.cpython)) as serving:
-        assert await told(serving, CHILDREN) == "so far\nMemoryError: the limit of 100 MB was reached"
+    async with opened(replace(allowed, environments=BARE.environments, cpython=BARE.cpython)) as services:
+        assert await told(services, CHILDREN) == "so far\nMemoryError: the limit of 100 MB was reached"
 
 
-async def test_more_memory_than_other_tools_allow_is_there(serving: Serving) -> None:
-    assert await told(serving, "print(len(bytes(1 << 30)))", timeout=60) == f"{1 << 30}\n"
+async def test_more_memory_than_other_tools_allow_is_there(services: Services) -> None:
+    assert await told(services, "print(len(bytes(1 << 30)))", timeout=60) == f"{1 << 30}\n"
 
 
-async def test_output_that_is_not_utf_8_is_shown_with_replacement_characters(serving: Serving) -> None:
+async def test_output_that_is_not_utf_8_is_shown_with_replacement_characters(services: Services) -> None:
     code = "import sys\nsys.stdout.buffer.write(b'a\\xff\\xc3(b\\xe2\\x82')\nsys.stderr.buffer.write(b'\\xf0')"
-    assert await told(serving, code) == "a\ufffd\ufffd(b\ufffd\n\nErrors:\n\ufffd"
+    assert await told(services, code) == "a\ufffd\ufffd(b\ufffd\n\nErrors:\n\ufffd"
 
 
-async def test_half_a_character_at_the_end_of_a_process_that_just_ends_is_shown_too(serving: Serving) -> None:
-    assert await told(serving, "import os\nos.write(1, b'a\\xc3')\nos._exit(0)") == "a\ufffd"
+async def test_half_a_character_at_the_end_of_a_process_that_just_ends_is_shown_too(services: Services) -> None:
+    assert await told(services, "import os\nos.write(1, b'a\\xc3')\nos._exit(0)") == "a\ufffd"
 
 
-async def test_output_over_the_limit_ends_the_run_and_says_so(serving: Serving) -> None:
-    text = await told(serving, "while True: print('x' * 1023)", timeout=60)
+async def test_output_over_the_limit_ends_the_run_and_says_so(services: Services) -> None:
+    text = await told(services, "while True: print('x' * 1023)", timeout=60)
     assert text == "x" * 1023 + ("\n" + "x" * 1023) * 1023 + (
         "\nOutput truncated: the limit of 1 MB was reached, and the run was ended."
     )
 
 
-async def test_the_packages_that_it_promises_are_there(serving: Serving) -> None:
+async def test_the_packages_that_it_promises_are_there(services: Services) -> None:
     code = "import aiodns, aiohttp, bs4, numpy, pandas, requests, ruff\nprint(pandas.Series(numpy.arange(4)).sum())"
-    assert await told(serving, code, timeout=60) == "6\n"
+    assert await told(services, code, timeout=60) == "6\n"
 
 
 @pytest.mark.parametrize("module", ["mcp", "pytest", "sqlalchemy"])
-async def test_packages_of_the_host_are_not_there(serving: Serving, module: str) -> None:
-    lines = (await told(serving, f"import {module}")).splitlines()
+async def test_packages_of_the_host_are_not_there(services: Services, module: str) -> None:
+    lines = (await told(services, f"import {module}")).splitlines()
     assert lines[-2:] == [f"ModuleNotFoundError: No module named '{module}'", "Exit code: 1"]
 
 
-async def test_html_is_parsed_and_ruff_is_a_program_too(serving: Serving) -> None:
+async def test_html_is_parsed_and_ruff_is_a_program_too(services: Services) -> None:
     code = (
         "import bs4, subprocess, sys\nprint(bs4.BeautifulSoup('<p>hi</p>', 'html.parser').p.text, flush=True)\n"
         "subprocess.run([sys.executable, '-m', 'ruff', 'version'], check=True)"
     )
-    first, second = (await told(serving, code, timeout=60)).splitlines()
+    first, second = (await told(services, code, timeout=60)).splitlines()
     assert first == "hi"
     assert second.startswith("ruff ")
 
 
-async def test_only_variables_on_the_list_are_there(serving: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_only_variables_on_the_list_are_there(services: Services, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET_OF_THE_HOST", "x")
     code = "import os, time\nprint(sorted(os.environ), os.environ['LANG'], os.environ['TZ'], time.tzname)"
-    assert await told(serving, code) == (
+    assert await told(services, code) == (
         "['HOME', 'LANG', 'MKL_NUM_THREADS', 'OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS', 'PATH', "
         "'PYTHONDONTWRITEBYTECODE', 'PYTHONHASHSEED', 'TZ'] C.UTF-8 UTC ('UTC', 'UTC')\n"
     )
 
 
-async def test_one_file_has_at_most_50_mb(serving: Serving) -> None:
+async def test_one_file_has_at_most_50_mb(services: Services) -> None:
     code = (
         "import os\nwith open('a', 'wb') as file:\n    file.write(bytes(50 << 20))\n"
         "print(os.path.getsize('a'))\nwith open('a', 'ab') as file:\n    file.write(b'x')"
     )
-    text = await told(serving, code, timeout=60)
+    text = await told(services, code, timeout=60)
     assert text.startswith(f"{50 << 20}\n\nErrors:\n")
     assert text.endswith("\nOSError: [Errno 27] File too large\nExit code: 1")
 
 
-async def test_there_are_at_most_64_processes_600_seconds_of_processor_time_and_no_core(serving: Serving) -> None:
+async def test_there_are_at_most_64_processes_600_seconds_of_processor_time_and_no_core(services: Services) -> None:
     code = (
         "import os, resource, signal\nmade = []\ntry:\n    while len(made) < 200:\n"
         "        if (child := os.fork()) == 0:\n"
@@ -205,18 +205,18 @@ async def test_there_are_at_most_64_processes_600_seconds_of_processor_time_and_
         "for child in made: os.kill(child, 9)\n"
         "print(len(made), [resource.getrlimit(kind)[0] for kind in (resource.RLIMIT_CPU, resource.RLIMIT_CORE)])"
     )
-    count, limits = (await told(serving, code, timeout=60)).split(" ", 1)
+    count, limits = (await told(services, code, timeout=60)).split(" ", 1)
     assert (60 <= int(count) < 64, limits) == (True, "[600, 0]\n"), count  # the first ones are the jail's
 
 
-async def test_there_is_no_network_yet(serving: Serving) -> None:
+async def test_there_is_no_network_yet(services: Services) -> None:
     code = "import socket\ntry:\n    socket.create_connection(('1.1.1.1', 53), 5)\nexcept OSError:\n    print('none')"
-    assert await told(serving, code) == "none\n"
+    assert await told(services, code) == "none\n"
 
 
-async def test_nothing_is_kept_between_calls(serving: Serving) -> None:
-    assert await told(serving, "open('kept', 'w').write('x')") == ""
-    assert await told(serving, "import os\nprint(os.path.exists('kept'))") == "False\n"
+async def test_nothing_is_kept_between_calls(services: Services) -> None:
+    assert await told(services, "open('kept', 'w').write('x')") == ""
+    assert await told(services, "import os\nprint(os.path.exists('kept'))") == "False\n"
 
 
 @pytest.mark.parametrize(
@@ -231,37 +231,37 @@ async def test_nothing_is_kept_between_calls(serving: Serving) -> None:
         ("class A:\n    return 1", ["invalid-syntax"]),
     ],
 )
-async def test_lint_finds_what_is_wrong_with_a_program(serving: Serving, code: str, expected: list[str]) -> None:
-    found = json.loads(await told(serving, code, lint=True))
+async def test_lint_finds_what_is_wrong_with_a_program(services: Services, code: str, expected: list[str]) -> None:
+    found = json.loads(await told(services, code, lint=True))
     assert sorted(each["code"] for each in found) == sorted(expected)
     assert [each.keys() for each in found] == [{"code", "message", "location"}] * len(found)
     assert all(each["location"].keys() == {"line", "column"} for each in found)
 
 
 @pytest.mark.parametrize("code", ["", "print('hi')\n", "def main():\n    print(1)\n\n\nmain()\n"])
-async def test_lint_says_so_where_nothing_is_wrong(serving: Serving, code: str) -> None:
-    assert await told(serving, code, lint=True) == "No issues found!"
+async def test_lint_says_so_where_nothing_is_wrong(services: Services, code: str) -> None:
+    assert await told(services, code, lint=True) == "No issues found!"
 
 
 async def test_lint_never_runs_the_code_and_starts_no_guest() -> None:
-    async with opened() as serving:
-        assert await told(serving, "print('ran')\nraise SystemExit(9)", lint=True) == "No issues found!"
-        assert serving.paddock._engines == {}
+    async with opened() as services:
+        assert await told(services, "print('ran')\nraise SystemExit(9)", lint=True) == "No issues found!"
+        assert services.paddock._engines == {}
 
 
-async def test_lint_is_not_bound_by_the_timeout(serving: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_lint_is_not_bound_by_the_timeout(services: Services, monkeypatch: pytest.MonkeyPatch) -> None:
     # Ruff is done within the second that is the shortest timeout, whatever it is given: what waits is put before it.
     async def late(code: str, *, mode: str) -> list[Finding]:
         await asyncio.sleep(1.2)
         return await alint(code, mode=mode)
 
     monkeypatch.setattr(linting, "alint", late)
-    assert json.loads(await told(serving, "y", lint=True, timeout=1))[0]["code"] == "B018"
+    assert json.loads(await told(services, "y", lint=True, timeout=1))[0]["code"] == "B018"
 
 
-async def test_lint_takes_more_code_than_a_run(serving: Serving) -> None:
+async def test_lint_takes_more_code_than_a_run(services: Services) -> None:
     code = "\n".join(f"def name_{number}():\n    print({number}, {'x' * 60!r})\n\n" for number in range(2000))
-    assert await told(serving, code, lint=True) == "No issues found!"
+    assert await told(services, code, lint=True) == "No issues found!"
 
 
 @pytest.mark.parametrize(
@@ -278,9 +278,9 @@ async def test_lint_takes_more_code_than_a_run(serving: Serving) -> None:
     ],
 )
 async def test_arguments_that_do_not_fit_are_told_as_an_envelope(
-    serving: Serving, arguments: dict[str, Any], summary: str
+    services: Services, arguments: dict[str, Any], summary: str
 ) -> None:
-    result = await called(serving, "python", arguments)
+    result = await called(services, "python", arguments)
     said = json.loads(result.content[0].text)
     assert problems(said) == []
     assert (result.is_error, said["error_kind"]) == (True, "mcp_input_validation")
@@ -288,25 +288,25 @@ async def test_arguments_that_do_not_fit_are_told_as_an_envelope(
 
 
 @pytest.mark.parametrize("timeout", [1, 600])
-async def test_a_timeout_may_be_from_1_to_600_seconds(serving: Serving, timeout: int) -> None:
-    assert await told(serving, "print('hi')", timeout=timeout) == "hi\n"
+async def test_a_timeout_may_be_from_1_to_600_seconds(services: Services, timeout: int) -> None:
+    assert await told(services, "print('hi')", timeout=timeout) == "hi\n"
 
 
 @pytest.mark.parametrize(("arguments", "seconds"), [({}, 10), ({"timeout": 30}, 30)])
 async def test_a_run_gets_10_seconds_unless_it_asks_for_others(arguments: dict[str, int], seconds: int) -> None:
     definition = shipped("python")
-    asked = face_of(definition).asked(definition, {"code": "1", **arguments}, Setting(Config(), ("cpython",)))
+    asked = face_of(definition).parse(definition, {"code": "1", **arguments}, HostInfo(Config(), ("cpython",)))
     limits = asked.options["limits"]
     assert isinstance(limits, Limits)
     assert limits.wall_seconds == seconds
 
 
-async def test_code_that_has_no_encoding_is_refused_in_words(serving: Serving) -> None:
-    assert (await told(serving, "'\ud800'")).startswith("SyntaxError: ")
+async def test_code_that_has_no_encoding_is_refused_in_words(services: Services) -> None:
+    assert (await told(services, "'\ud800'")).startswith("SyntaxError: ")
 
 
-async def test_the_tool_looks_as_its_clients_know_it(serving: Serving) -> None:
-    async with Client(server(serving, [shipped("python")])) as client:
+async def test_the_tool_looks_as_its_clients_know_it(services: Services) -> None:
+    async with Client(make_server(services, [shipped("python")])) as client:
         tool, *_ = (await client.list_tools()).tools
     description = tool.description or ""
     properties = tool.input_schema["properties"]
@@ -324,16 +324,16 @@ async def test_the_tool_looks_as_its_clients_know_it(serving: Serving) -> None:
     ):
         assert words in description
     assert description.endswith(
-        "Not for waiting on something slow. Tell the user in short what you ran and what came back."
+        "Not for waiting on something slow. Tell the user briefly what you ran and what came back."
     )
     assert len(description) / 4 < DESCRIPTION_TOKENS
 
 
 async def test_what_an_installation_does_not_allow_is_neither_promised_nor_accepted() -> None:
-    async with opened(within(wall_seconds=5.0, memory_bytes=64 * MB)) as serving:
-        async with Client(server(serving, [shipped("python")])) as client:
+    async with opened(within(wall_seconds=5.0, memory_bytes=64 * MB)) as services:
+        async with Client(make_server(services, [shipped("python")])) as client:
             tool, *_ = (await client.list_tools()).tools
-        refused = await called(serving, "python", {"code": "1", "timeout": 6})
+        refused = await called(services, "python", {"code": "1", "timeout": 6})
     assert [tool.input_schema["properties"]["timeout"][key] for key in ("default", "maximum")] == [5, 5]
     assert "(5 s, at most 5), 600 s of processor time, 64 MB," in (tool.description or "")
     assert refused.is_error

@@ -13,8 +13,8 @@ import pytest
 from mcp import Client
 
 from paddock.definitions.definition import shipped
-from paddock.server.mcp import server
-from paddock.server.serving import Serving
+from paddock.server.mcp import make_server
+from paddock.server.services import Services
 from tests.server.conftest import ERAS, _stored_apart, over_stdio, served
 from tests.server.kept import opened
 
@@ -44,14 +44,14 @@ async def test_a_connection_over_stdio_is_one_session(era: str) -> None:
 
 
 @pytest.mark.parametrize(("era", "state"), [("legacy", CLEAN), ("2026-07-28", NONE)])
-async def test_over_http_only_the_older_eras_have_one(serving: Serving, era: str, state: dict[str, Any]) -> None:
-    async with served(serving, EXECUTE) as address, Client(address, mode=era) as client:
+async def test_over_http_only_the_older_eras_have_one(services: Services, era: str, state: dict[str, Any]) -> None:
+    async with served(services, EXECUTE) as address, Client(address, mode=era) as client:
         assert await states(client) == [state] * 3
 
 
-async def test_a_header_of_the_clients_own_makes_no_session(serving: Serving) -> None:
+async def test_a_header_of_the_clients_own_makes_no_session(services: Services) -> None:
     headers = {"mcp-session-id": "made-up"}
-    async with served(serving, EXECUTE) as address, httpx.AsyncClient(headers=headers) as web:
+    async with served(services, EXECUTE) as address, httpx.AsyncClient(headers=headers) as web:
         from mcp.client.streamable_http import streamable_http_client
 
         async with Client(streamable_http_client(address, http_client=web), mode="2026-07-28") as client:
@@ -73,16 +73,16 @@ class Speaking:
 
 
 @asynccontextmanager
-async def speaking(serving: Serving) -> AsyncIterator[tuple[Speaking, str]]:
-    async with served(serving, EXECUTE) as address, httpx.AsyncClient(timeout=60) as web:
+async def speaking(services: Services) -> AsyncIterator[tuple[Speaking, str]]:
+    async with served(services, EXECUTE) as address, httpx.AsyncClient(timeout=60) as web:
         client = Speaking(web, address)
         hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
         session, _ = await client.ask("initialize", hello)
         yield client, session
 
 
-async def test_another_token_in_the_middle_of_a_session_finds_nothing_of_the_old_ones(serving: Serving) -> None:
-    async with speaking(serving) as (client, session):
+async def test_another_token_in_the_middle_of_a_session_finds_nothing_of_the_old_ones(services: Services) -> None:
+    async with speaking(services) as (client, session):
 
         async def call(token: str, name: str, **arguments: Any) -> Any:
             headers = {"mcp-session-id": session, "authorization": f"Bearer {token}"}
@@ -90,18 +90,18 @@ async def test_another_token_in_the_middle_of_a_session_finds_nothing_of_the_old
             return result.get("structuredContent")
 
         assert await call("first", "get_session_state") == CLEAN
-        kept = serving.sessions.of(session, "Bearer first")
+        kept = services.sessions.get(session, "Bearer first")
         assert await call("first", "get_session_state") == CLEAN
         assert await call("second", "get_session_state") == SWAPPED
         assert await call("second", "execute", code=INSIDE) == SWAPPED
-        assert serving.sessions.of(session, "Bearer second").id != kept.id
+        assert services.sessions.get(session, "Bearer second").id != kept.id
         assert await call("first", "get_session_state") == SWAPPED
 
 
-async def test_it_takes_no_arguments_and_its_answer_fits_its_schema(serving: Serving) -> None:
+async def test_it_takes_no_arguments_and_its_answer_fits_its_schema(services: Services) -> None:
     import jsonschema_rs
 
-    async with Client(server(serving, [EXECUTE])) as client:
+    async with Client(make_server(services, [EXECUTE])) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         result = await client.call_tool("get_session_state", {})
         wrong = await client.call_tool("execute", {"code": "await call_tool('get_session_state', {'x': 1})"})
@@ -118,9 +118,9 @@ async def test_no_servers_tool_answers_in_its_place_and_no_other_code_tool_has_i
     async def get_session_state() -> str:
         return "forged"
 
-    async with opened(tools=[get_session_state]) as serving:
+    async with opened(tools=[get_session_state]) as services:
         definitions = [EXECUTE, shipped("run_code")]
-        async with Client(server(serving, definitions)) as client:
+        async with Client(make_server(services, definitions)) as client:
             own = await client.call_tool("execute", {"code": INSIDE})
             other = await client.call_tool("run_code", {"code": INSIDE})
     assert own.structured_content == CLEAN

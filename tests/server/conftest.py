@@ -18,20 +18,20 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from starlette.applications import Starlette
 
 from paddock.definitions.definition import Definition
-from paddock.server.app import app
-from paddock.server.mcp import server
-from paddock.server.serving import Serving
+from paddock.server.http import make_app
+from paddock.server.mcp import make_server
+from paddock.server.services import Services
 from tests.forks import fork
 from tests.server.kept import Kept
 from tests.store import empty
 
-Connect = Callable[[Serving], AbstractAsyncContextManager[Any]]
+Connect = Callable[[Services], AbstractAsyncContextManager[Any]]
 ERAS = ("2026-07-28", "legacy")
 
 
-def served(serving: Serving, *definitions: Definition) -> AbstractAsyncContextManager[str]:
-    """Where `serving` is reached over HTTP."""
-    return at_a_port(app(server(serving, definitions or None)))
+def served(services: Services, *definitions: Definition) -> AbstractAsyncContextManager[str]:
+    """Where `services` is reached over HTTP."""
+    return at_a_port(make_app(make_server(services, definitions or None)))
 
 
 @asynccontextmanager
@@ -50,13 +50,13 @@ async def at_a_port(application: Starlette) -> AsyncIterator[str]:
 
 
 def in_memory(era: str) -> Connect:
-    return lambda serving: Client(server(serving), mode=era)
+    return lambda services: Client(make_server(services), mode=era)
 
 
 def over_http(era: str) -> Connect:
     @asynccontextmanager
-    async def connected(serving: Serving) -> AsyncIterator[Any]:
-        async with served(serving) as address, Client(address, mode=era) as client:
+    async def connected(services: Services) -> AsyncIterator[Any]:
+        async with served(services) as address, Client(address, mode=era) as client:
             yield client
 
     return connected
@@ -88,7 +88,7 @@ async def kept() -> AsyncIterator[Kept]:
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def serving(kept: Kept) -> Serving:
+async def services(kept: Kept) -> Services:
     """The one with the default configuration."""
     return await kept.of()
 

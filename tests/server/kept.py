@@ -10,18 +10,18 @@ from pathlib import Path
 from typing import Any
 
 from paddock import Config
-from paddock.server.caller import Sessions
-from paddock.server.serving import Serving
+from paddock.server.services import Services
+from paddock.server.sessions import Sessions
 from tests.store import empty
 
 
 @asynccontextmanager
-async def opened(config: Config | None = None, **options: Any) -> AsyncIterator[Serving]:
+async def opened(config: Config | None = None, **options: Any) -> AsyncIterator[Services]:
     """What a server stands on, with a store of its own that is gone afterwards."""
     with tempfile.TemporaryDirectory() as folder:
         empty.put(Path(folder) / "paddock.db")
-        async with Serving(stored_in(Path(folder), config), **options) as serving:
-            yield serving
+        async with Services(stored_in(Path(folder), config), **options) as services:
+            yield services
 
 
 def stored_in(folder: Path, config: Config | None = None) -> Config:
@@ -37,18 +37,18 @@ class Kept:
     """
 
     def __init__(self) -> None:
-        self._opened: list[tuple[object, Serving]] = []
+        self._opened: list[tuple[object, Services]] = []
         self._until_closed = AsyncExitStack()
 
-    async def of(self, config: Config | None = None, tools: tuple[Callable[..., Any], ...] = ()) -> Serving:
+    async def of(self, config: Config | None = None, tools: tuple[Callable[..., Any], ...] = ()) -> Services:
         asked = (config or Config(), tools)
-        for known, serving in self._opened:
+        for known, services in self._opened:
             if known == asked:
-                serving.sessions = Sessions()
-                return serving
-        serving = await self._until_closed.enter_async_context(opened(config, tools=tools))
-        self._opened.append((asked, serving))
-        return serving
+                services.sessions = Sessions()
+                return services
+        services = await self._until_closed.enter_async_context(opened(config, tools=tools))
+        self._opened.append((asked, services))
+        return services
 
     async def aclose(self) -> None:
         self._opened.clear()

@@ -14,9 +14,9 @@ from mcp import Client, MCPError
 
 from paddock import Config
 from paddock.model.artifacts import Owner
-from paddock.server.artifacts import PAGE, RESOURCE_BYTES
-from paddock.server.mcp import server
-from paddock.server.serving import Serving
+from paddock.server.files import PAGE, RESOURCE_BYTES
+from paddock.server.mcp import make_server
+from paddock.server.services import Services
 from tests.server.conftest import Connect, in_memory
 from tests.server.kept import opened, stored_in
 
@@ -37,8 +37,8 @@ async def called(client: Any, name: str, **arguments: Any) -> dict[str, Any]:
     return values
 
 
-async def test_what_is_written_is_read_by_id_name_and_url_in_pages(serving: Serving, connect: Connect) -> None:
-    async with connect(serving) as client:
+async def test_what_is_written_is_read_by_id_name_and_url_in_pages(services: Services, connect: Connect) -> None:
+    async with connect(services) as client:
         made = await called(client, "write_artifact", filename="log.txt", content=LINES)
         for ref in (made["id"], made["url"], "log.txt"):
             first = await called(client, "read_artifact", ref=ref, limit=10)
@@ -50,9 +50,9 @@ async def test_what_is_written_is_read_by_id_name_and_url_in_pages(serving: Serv
 
 @pytest.mark.parametrize("search", [{"search": "error DISK"}, {"smartGrepQuery": "error disk"}])
 async def test_what_is_searched_for_is_shown_with_lines_around_it(
-    serving: Serving, connect: Connect, search: dict[str, str]
+    services: Services, connect: Connect, search: dict[str, str]
 ) -> None:
-    async with connect(serving) as client:
+    async with connect(services) as client:
         await called(client, "write_artifact", filename="log.txt", content=LINES)
         found = await called(client, "read_artifact", ref="log.txt", context_lines=1, **search)
         matched = await called(client, "read_artifact", ref="log.txt", search=r"^line \d7: E", is_regex=True)
@@ -62,10 +62,10 @@ async def test_what_is_searched_for_is_shown_with_lines_around_it(
 
 
 async def test_a_file_of_the_session_is_replaced_and_appended_to_and_scripts_see_it(
-    serving: Serving, connect: Connect
+    services: Services, connect: Connect
 ) -> None:
     name = f"{token_hex(4)}.txt"
-    async with connect(serving) as client:
+    async with connect(services) as client:
         made = await called(client, "write_artifact", filename=name, content="old")
         await called(client, "write_artifact", filename=name, content="new", mode="replace")
         grown = await called(client, "write_artifact", filename=name, content="er", mode="append")
@@ -75,7 +75,7 @@ async def test_a_file_of_the_session_is_replaced_and_appended_to_and_scripts_see
 
 
 async def test_what_is_kept_is_listed_the_newest_first_a_page_at_a_time(connect: Connect) -> None:
-    async with opened() as serving, connect(serving) as client:
+    async with opened() as services, connect(services) as client:
         for name in ("a.csv", "b.txt", "c.csv"):
             await called(client, "write_artifact", filename=name, content=name)
         first = await called(client, "list_artifacts", filename="*.csv", limit=1)
@@ -84,7 +84,7 @@ async def test_what_is_kept_is_listed_the_newest_first_a_page_at_a_time(connect:
     assert (shown, rest["more"]) == ([("c.csv", "text/csv"), ("a.csv", "text/csv")], False)
 
 
-async def test_each_answer_fits_the_schema_of_its_tool(serving: Serving, connect: Connect) -> None:
+async def test_each_answer_fits_the_schema_of_its_tool(services: Services, connect: Connect) -> None:
     calls = [
         ("write_artifact", {"filename": "a.txt", "content": "x y"}),
         ("write_artifact", {"filename": "a.txt"}),
@@ -94,14 +94,14 @@ async def test_each_answer_fits_the_schema_of_its_tool(serving: Serving, connect
         ("list_artifacts", {}),
         ("list_artifacts", {"cursor": "none"}),
     ]
-    async with connect(serving) as client:
+    async with connect(services) as client:
         schemas = {tool.name: tool.output_schema for tool in (await client.list_tools()).tools}
         for name, arguments in calls:
             jsonschema_rs.validate(schemas[name], await called(client, name, **arguments))
 
 
 async def test_an_artifact_is_a_resource_text_as_text_and_the_rest_in_base64(connect: Connect) -> None:
-    async with opened() as serving, connect(serving) as client:
+    async with opened() as services, connect(services) as client:
         text = await called(client, "write_artifact", filename="a.md", content="# é")
         binary = await called(
             client, "write_artifact", filename="b.png", base64=base64.b64encode(b"\x89PNG\0").decode()
@@ -118,8 +118,8 @@ async def test_an_artifact_is_a_resource_text_as_text_and_the_rest_in_base64(con
 
 
 async def test_many_resources_are_listed_in_pages() -> None:
-    async with opened() as serving, in_memory("auto")(serving) as client:
-        own = serving.artifacts.of(Owner("local"))
+    async with opened() as services, in_memory("auto")(services) as client:
+        own = services.artifacts.of(Owner("local"))
         for number in range(PAGE + 3):
             await own.create(f"{number}.txt", "text/plain", b"x")
         first = await client.list_resources()
@@ -134,7 +134,7 @@ async def test_many_resources_are_listed_in_pages() -> None:
 async def test_a_template_says_how_addresses_are_made(base_url: str) -> None:
     config = Config()
     config = replace(config, artifacts=replace(config.artifacts, base_url=base_url))
-    async with opened(config) as serving, in_memory("auto")(serving) as client:
+    async with opened(config) as services, in_memory("auto")(services) as client:
         (template,) = (await client.list_resource_templates()).resource_templates
         made = await called(client, "write_artifact", filename="a.txt", content="x")
         (read,) = (await client.read_resource(template.uri_template.replace("{id}", made["id"]))).contents
@@ -148,14 +148,14 @@ async def test_a_large_artifact_is_refused_as_a_resource_before_it_is_read(tmp_p
         for _ in range(RESOURCE_BYTES // 2**20 + 1):
             yield b"x\n" * 2**19
 
-    async with opened() as serving, in_memory("auto")(serving) as client:
-        own = serving.artifacts.of(Owner("local"))
+    async with opened() as services, in_memory("auto")(services) as client:
+        own = services.artifacts.of(Owner("local"))
         large = await own.create("large.txt", "text/plain", chunks())
         kept = await own.find(large.id)
         assert kept is not None
         page = await called(client, "read_artifact", ref=large.url, unit="lines", offset=2**20, limit=1)
         for part in kept.parts:
-            await serving.artifacts.objects.delete(part.key)  # whoever reads any of it fails
+            await services.artifacts.objects.delete(part.key)  # whoever reads any of it fails
         with pytest.raises(MCPError, match="page or search it with the tool read_artifact"):
             await client.read_resource(large.url)
     assert page["content"] == "x\n"
@@ -164,8 +164,8 @@ async def test_a_large_artifact_is_refused_as_a_resource_before_it_is_read(tmp_p
 @pytest.mark.parametrize(
     "uri", ["paddock://artifacts/a_AAAAAAAAAAAAAAAAAAAA", "a.txt", "file:///etc/passwd", "paddock://"]
 )
-async def test_a_resource_that_there_is_not_is_an_error_of_the_protocol(serving: Serving, uri: str) -> None:
-    async with in_memory("auto")(serving) as client:
+async def test_a_resource_that_there_is_not_is_an_error_of_the_protocol(services: Services, uri: str) -> None:
+    async with in_memory("auto")(services) as client:
         await called(client, "write_artifact", filename="a.txt", content="x")
         with pytest.raises(MCPError, match="there is no resource"):
             await client.read_resource(uri)
@@ -173,7 +173,7 @@ async def test_a_resource_that_there_is_not_is_an_error_of_the_protocol(serving:
 
 async def test_artifacts_outlive_the_server(tmp_path: Any) -> None:
     for mode in ("create", "read"):
-        async with Serving(stored_in(tmp_path)) as serving, Client(server(serving)) as client:
+        async with Services(stored_in(tmp_path)) as services, Client(make_server(services)) as client:
             if mode == "create":
                 await client.call_tool("run_code", {"code": "await create_artifact('a.txt', 'kept', 'txt')"})
             else:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from paddock.model.principals import LOCAL
-from paddock.server.serving import Serving
+from paddock.server.services import Services
 from paddock.store.database import Store
 from tests.server.conftest import Connect
 from tests.server.kept import Kept, opened
@@ -80,25 +80,25 @@ async def test_a_detached_run_is_told_of_with_what_it_printed_so_far_and_then_as
 async def test_a_run_that_is_cancelled_ends_and_keeps_what_it_printed(
     kept: Kept, meeting: Meeting, connect: Connect
 ) -> None:
-    serving = await kept.of(tools=(meet,))
-    async with connect(serving) as client:
+    services = await kept.of(tools=(meet,))
+    async with connect(services) as client:
         run_id = await begun(client, TELLS, timeout=600)
         await asyncio.wait_for(meeting.here.wait(), 60)
         shown = (await client.call_tool("cancel_run", {"run_id": run_id})).structured_content
-        assert (shown["verdict"], meeting.gone.is_set(), serving.under_way) == ("cancelled", True, {})
+        assert (shown["verdict"], meeting.gone.is_set(), services.detached) == ("cancelled", True, {})
         again = (await client.call_tool("cancel_run", {"run_id": run_id})).structured_content
     assert again == shown
 
 
 @pytest.mark.parametrize("tool", ["get_run", "cancel_run"])
 async def test_a_run_that_is_not_ones_own_is_not_there_and_goes_on(
-    serving: Serving, connect: Connect, tool: str
+    services: Services, connect: Connect, tool: str
 ) -> None:
-    async with connect(serving) as client:
+    async with connect(services) as client:
         run_id = await begun(client, "1")
         await ended(client, run_id)
-        assert await serving.store.runs.get(LOCAL, run_id) is not None
-        assert await serving.store.runs.get("somebody else", run_id) is None
+        assert await services.store.runs.get(LOCAL, run_id) is not None
+        assert await services.store.runs.get("somebody else", run_id) is None
         for asked in (f"{run_id}x", run_id[:-1], "", "../x", "r" * 100_000):
             answer = await client.call_tool(tool, {"run_id": asked})
             envelope = json.loads(answer.content[0].text)
@@ -118,10 +118,10 @@ async def test_many_who_come_at_once_with_one_key_get_one_run(kept: Kept, meetin
 
 @pytest.mark.parametrize(("code", "is_error"), [("6 * 7", False), ("1 / 0", True)])
 async def test_a_retry_with_its_key_is_answered_as_the_first_time(
-    serving: Serving, connect: Connect, code: str, is_error: bool
+    services: Services, connect: Connect, code: str, is_error: bool
 ) -> None:
     asked = {"code": code, "idempotency_key": token_hex()}
-    async with connect(serving) as client:
+    async with connect(services) as client:
         first = await client.call_tool("run_code", asked)
         again = await client.call_tool("run_code", asked)
         other = await client.call_tool("run_code", {**asked, "code": "2"})
@@ -130,9 +130,9 @@ async def test_a_retry_with_its_key_is_answered_as_the_first_time(
 
 
 async def test_a_large_value_of_a_detached_run_is_one_artifact_with_a_preview(
-    serving: Serving, connect: Connect
+    services: Services, connect: Connect
 ) -> None:
-    async with connect(serving) as client:
+    async with connect(services) as client:
         run_id = await begun(client, "'x' * 200_000")
         output = (await ended(client, run_id))["output"]
         again = (await ended(client, run_id))["output"]
@@ -144,12 +144,12 @@ async def test_a_large_value_of_a_detached_run_is_one_artifact_with_a_preview(
 async def test_a_server_that_is_closed_ends_detached_runs_and_says_so_of_them(
     meeting: Meeting, connect: Connect
 ) -> None:
-    async with opened(tools=[meet]) as serving:
-        async with connect(serving) as client:
+    async with opened(tools=[meet]) as services:
+        async with connect(services) as client:
             run_id = await begun(client, TELLS, timeout=600)
             await asyncio.wait_for(meeting.here.wait(), 60)
-        await serving.aclose()
-        async with Store(serving.store.path) as store:
+        await services.aclose()
+        async with Store(services.store.path) as store:
             run = await store.runs.get(LOCAL, run_id)
     assert run is not None
     assert (run.verdict, meeting.gone.is_set()) == ("cancelled", True)

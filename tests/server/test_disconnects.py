@@ -34,12 +34,12 @@ async def test_a_client_that_dies_ends_its_run(era: str) -> None:
         finally:
             ended.set()
 
-    async with opened(tools=[hang]) as serving, served(serving) as address:
+    async with opened(tools=[hang]) as services, served(services) as address:
         with subprocess.Popen([sys.executable, "-c", CLIENT, address, era]) as client:
             await asyncio.wait_for(began.wait(), 60)
             client.kill()
         await asyncio.wait_for(ended.wait(), 60)
-        (run,) = await serving.store.runs.list("local")
+        (run,) = await services.store.runs.list("local")
         while run.verdict is None:  # it is written down off the path
-            (run,) = await serving.store.runs.list("local")
+            (run,) = await services.store.runs.list("local")
     assert run.verdict == "cancelled"

@@ -14,8 +14,8 @@ from mcp import Client
 from paddock import Config
 from paddock.definitions.definition import shipped
 from paddock.model.envelope import KINDS
-from paddock.server.mcp import server
-from paddock.server.serving import Serving
+from paddock.server.mcp import make_server
+from paddock.server.services import Services
 from tests.docs import pages
 from tests.envelopes import SCHEMA, problems
 from tests.server.conftest import Connect
@@ -27,8 +27,8 @@ WITH_SHOP = Config(upstreams={"shop": SHOP})
 DISCOVERY = {"search", "get_schema", "tags"}
 
 
-def connected(serving: Serving, *definitions: str) -> AbstractAsyncContextManager[Any]:
-    return Client(server(serving, [shipped(name) for name in definitions]))
+def connected(services: Services, *definitions: str) -> AbstractAsyncContextManager[Any]:
+    return Client(make_server(services, [shipped(name) for name in definitions]))
 
 
 async def names(client: Any) -> set[str]:
@@ -53,19 +53,22 @@ async def test_run_code_has_them_beside_it_only_where_there_is_something_to_find
 
 
 async def test_search_gives_a_line_for_each_tool_the_best_first(connect: Connect) -> None:
-    async with opened(WITH_SHOP) as serving, connect(serving) as client:
+    async with opened(WITH_SHOP) as services, connect(services) as client:
         assert await said(client, "search", query="give money back", limit=1) == (
             "- shop.refund: Give back what was paid for an order, in whole or in part."
         )
         assert len((await said(client, "search", query="")).splitlines()) == 5
-        assert await said(client, "search", query="zzzz") == "None of 5 tools fits. `tags` shows what there is."
+        assert (
+            await said(client, "search", query="zzzz")
+            == "None of 5 tools matches. Try other words; `tags` gives an overview."
+        )
         assert await said(client, "search", query="", tags=["nope"]) == (
-            "None of 5 tools fits. `tags` shows what there is."
+            "None of 5 tools matches. Try other words; `tags` gives an overview."
         )
 
 
 async def test_search_and_get_schema_say_as_much_as_is_asked_for() -> None:
-    async with opened(WITH_SHOP) as serving, connected(serving, "execute") as client:
+    async with opened(WITH_SHOP) as services, connected(services, "execute") as client:
         brief = await said(client, "get_schema", tools=["refund"], detail="brief")
         detailed = await said(client, "get_schema", tools=["shop.refund"])
         full = await said(client, "get_schema", tools=["shop.refund"], detail="full")
@@ -79,7 +82,7 @@ async def test_search_and_get_schema_say_as_much_as_is_asked_for() -> None:
 
 
 async def test_get_schema_tells_which_tools_there_are_not() -> None:
-    async with opened(WITH_SHOP) as serving, connected(serving, "execute") as client:
+    async with opened(WITH_SHOP) as services, connected(services, "execute") as client:
         some = await said(client, "get_schema", tools=["shop.orders", "shop.custmer"], detail="brief")
         none = await client.call_tool("get_schema", {"tools": ["shop.custmer"]})
     assert some.endswith("There is no tool 'shop.custmer'. Did you mean 'shop.customer'?")
@@ -90,14 +93,14 @@ async def test_get_schema_tells_which_tools_there_are_not() -> None:
 
 
 async def test_tags_counts_what_each_server_has_and_names_it_where_asked() -> None:
-    async with opened(WITH_SHOP) as serving, connected(serving, "execute") as client:
+    async with opened(WITH_SHOP) as services, connected(services, "execute") as client:
         assert await said(client, "tags") == "5 tools of 1 server\n\nServers:\n- shop: 5"
         assert "shop.customer, shop.inventory" in await said(client, "tags", detail="full")
 
 
 async def test_a_tag_of_a_servers_tools_is_counted_and_narrows_a_search() -> None:
     config = Config(upstreams={"shop": SHOP, "plain": plain(includeTools=["add", "echo"])})
-    async with opened(config) as serving, connected(serving, "execute") as client:
+    async with opened(config) as services, connected(services, "execute") as client:
         assert "\n- sums: 1" in await said(client, "tags")
         assert await said(client, "search", query="", tags=["sums"]) == "- plain.add: Add two numbers."
 
@@ -105,14 +108,14 @@ async def test_a_tag_of_a_servers_tools_is_counted_and_narrows_a_search() -> Non
 async def test_a_server_that_is_not_there_is_named() -> None:
     dead = {"command": sys.executable, "args": ["-c", ""]}
     config = Config(upstreams={"shop": SHOP, "dead": dead})
-    async with opened(config) as serving, connected(serving, "execute") as client:
-        assert (await said(client, "tags")).endswith("\n\nNot there now: dead.")
-        assert (await said(client, "search", query="refund", limit=1)).endswith("Not there now: dead.")
+    async with opened(config) as services, connected(services, "execute") as client:
+        assert (await said(client, "tags")).endswith("\n\nNot connected now: dead.")
+        assert (await said(client, "search", query="refund", limit=1)).endswith("Not connected now: dead.")
 
 
 async def test_without_any_tool_they_say_so() -> None:
-    async with opened() as serving, connected(serving, "execute") as client:
-        assert await said(client, "search", query="x") == "None of 0 tools fits. `tags` shows what there is."
+    async with opened() as services, connected(services, "execute") as client:
+        assert await said(client, "search", query="x") == "There are no tools that scripts can call here."
         assert await said(client, "tags") == "0 tools of 0 servers"
 
 
@@ -129,7 +132,7 @@ async def test_without_any_tool_they_say_so() -> None:
     ],
 )
 async def test_wrong_arguments_are_told_as_an_envelope(tool: str, arguments: dict[str, Any]) -> None:
-    async with opened() as serving, connected(serving, "execute") as client:
+    async with opened() as services, connected(services, "execute") as client:
         result = await client.call_tool(tool, arguments)
     envelope = json.loads(result.content[0].text)
     assert problems(envelope) == []
@@ -137,7 +140,7 @@ async def test_wrong_arguments_are_told_as_an_envelope(tool: str, arguments: dic
 
 
 async def test_the_contract_says_what_the_schema_and_the_page_say() -> None:
-    async with opened() as serving, connected(serving, "execute") as client:
+    async with opened() as services, connected(services, "execute") as client:
         contract = (await client.call_tool("get_envelope_contract", {})).structured_content
     assert (contract["_envelope_version"], contract["error_kinds"]) == (1, list(KINDS))
     assert list(contract["required"]) == SCHEMA["required"]

@@ -51,7 +51,7 @@ class Wire:
 
 @pytest.fixture
 async def wire() -> AsyncIterator[Wire]:
-    async with opened() as serving, served(serving) as address, httpx.AsyncClient(timeout=60) as http:
+    async with opened() as services, served(services) as address, httpx.AsyncClient(timeout=60) as http:
         yield Wire(address, http)
 
 

@@ -13,12 +13,12 @@ from paddock import Config
 from paddock.config import StoreConfig
 from paddock.errors import StoreError
 from paddock.model.principals import LOCAL
-from paddock.server import definitions
-from paddock.server.definitions import Saved
-from paddock.server.mcp import server
-from paddock.server.serving import Serving
+from paddock.server import code_tools
+from paddock.server.code_tools import SavedTools
+from paddock.server.mcp import make_server
+from paddock.server.services import Services
+from paddock.store.database import Store
 from paddock.store.run_records import NewRun
-from paddock.store.spool import Spool
 from tests.server.kept import opened
 
 
@@ -35,16 +35,16 @@ def failing_once(monkeypatch: pytest.MonkeyPatch, on: object, name: str) -> None
     monkeypatch.setattr(on, name, once)
 
 
-def left(serving: Serving, run_id: str) -> None:
-    spool = Spool(serving.store.spool)
-    spool.begin(NewRun(run_id, LOCAL, "1", "python"))
-    spool.close()
+async def leave_run(services: Services, run_id: str) -> None:
+    """Store a run that has no verdict and whose process is gone."""
+    async with Store(services.store.path) as store:
+        await store.runs.begin(NewRun(run_id, LOCAL, "1", "python"))
 
 
-async def until_lost(serving: Serving, run_id: str) -> None:
+async def until_lost(services: Services, run_id: str) -> None:
     async with asyncio.timeout(60):
         while True:
-            run = await serving.store.runs.get(LOCAL, run_id)
+            run = await services.store.runs.get(LOCAL, run_id)
             if run is not None and run.verdict == "lost":
                 return
             await asyncio.sleep(0)
@@ -55,42 +55,34 @@ async def test_what_is_stored_is_looked_after_again_after_a_failure(
 ) -> None:
     config = Config(store=StoreConfig(sweep_seconds=0.01))
     with caplog.at_level(logging.WARNING):
-        async with opened(config) as serving:
-            failing_once(monkeypatch, serving.store.runs, "mark_lost")
-            left(serving, "r_1")
-            serving.tidy()
-            await until_lost(serving, "r_1")
-    assert "what is stored is not looked after for now: the store is locked" in caplog.text
-
-
-async def test_an_odd_file_in_the_spool_does_not_keep_runs_from_being_marked_as_lost() -> None:
-    async with opened() as serving:
-        left(serving, "r_1")
-        (serving.store.spool / "odd.jsonl").mkdir()
-        serving.tidy()
-        await until_lost(serving, "r_1")
+        async with opened(config) as services:
+            failing_once(monkeypatch, services.store.runs, "mark_lost")
+            await leave_run(services, "r_1")
+            services.start_maintenance()
+            await until_lost(services, "r_1")
+    assert "the store's clean-up failed and will be tried again: the store is locked" in caplog.text
 
 
 async def test_saved_definitions_are_watched_again_after_a_failure(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(definitions, "WATCH_SECONDS", 0)
+    monkeypatch.setattr(code_tools, "WATCH_SECONDS", 0)
     changed = asyncio.Event()
 
     async def tell() -> None:
         changed.set()
 
     with caplog.at_level(logging.WARNING):
-        async with opened() as serving:
-            await serving.store.definitions.save(LOCAL, "one", {"name": "one"})
-            saved = Saved(serving, "all")
-            failing_once(monkeypatch, saved, "_versions")
+        async with opened() as services:
+            await services.store.definitions.save(LOCAL, "one", {"name": "one"})
+            saved = SavedTools(services, "all")
+            failing_once(monkeypatch, saved, "_current_versions")
             watching = asyncio.create_task(saved.watch(tell))
             async with asyncio.timeout(60):
                 for version in range(1000):
                     if changed.is_set():
                         break
-                    await serving.store.definitions.save(LOCAL, "one", {"name": "one", "version": version})
+                    await services.store.definitions.save(LOCAL, "one", {"name": "one", "version": version})
                 await changed.wait()
             watching.cancel()
     assert caplog.text.count("saved definitions are not watched for now") == 1
@@ -100,8 +92,8 @@ async def test_a_run_whose_end_cannot_be_stored_is_answered_all_the_same(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.WARNING):
-        async with opened() as serving, Client(server(serving)) as client:
-            failing_once(monkeypatch, serving.store.runs, "finish")
+        async with opened() as services, Client(make_server(services)) as client:
+            failing_once(monkeypatch, services.store.runs, "finish")
             answer = await client.call_tool("run_code", {"code": "6 * 7"})
     assert answer.structured_content is not None
     assert answer.structured_content["output"] == 42

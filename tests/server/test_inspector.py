@@ -72,12 +72,12 @@ async def test_inspector_lists_every_tool_over_stdio_in_the_older_eras_and_calls
 async def test_inspector_lists_and_calls_every_tool_over_http_in_the_newest_era(
     options: list[str], installed_clients: InstalledClients, default_environment: Built, tmp_path: Path
 ) -> None:
-    with serving(*options) as address:
+    with services(*options) as address:
         await list_all_and_call(installed_clients, "modern", [address], tmp_path, CALLS)
 
 
 @contextmanager
-def serving(*options: str) -> Iterator[str]:
+def services(*options: str) -> Iterator[str]:
     """Where `paddock serve` listens."""
     command = fork.command("-m", "paddock", "serve", "--port", "0", *options)
     with subprocess.Popen(command, text=True, stdout=subprocess.PIPE) as process:

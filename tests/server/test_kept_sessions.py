@@ -6,8 +6,8 @@ from mcp import Client
 
 from paddock import Config
 from paddock.model.principals import LOCAL
-from paddock.server.caller import CONNECTION, Sessions
-from paddock.server.mcp import server
+from paddock.server.mcp import make_server
+from paddock.server.sessions import CONNECTION, Sessions
 from tests.server.kept import opened
 from tests.tools.upstreams import plain
 
@@ -15,37 +15,37 @@ from tests.tools.upstreams import plain
 def test_a_session_that_nobody_used_for_long_is_forgotten_and_others_stay() -> None:
     time = [0.0]
     sessions = Sessions(idle_seconds=100, now=lambda: time[0])
-    first, lasting = sessions.of("first"), sessions.of("second")
+    first, lasting = sessions.get("first"), sessions.get("second")
     time[0] = 90
-    assert sessions.of("second") is lasting
+    assert sessions.get("second") is lasting
     time[0] = 150
-    assert sessions.of("second") is lasting
+    assert sessions.get("second") is lasting
     assert len(sessions) == 1
-    assert sessions.of("first") is not first
+    assert sessions.get("first") is not first
 
 
 def test_the_one_over_stdio_lasts_as_long_as_the_process() -> None:
     time = [0.0]
     sessions = Sessions(idle_seconds=100, now=lambda: time[0])
-    only = sessions.of(CONNECTION)
+    only = sessions.get(CONNECTION)
     time[0] = 10_000
-    assert sessions.of(CONNECTION) is only
+    assert sessions.get(CONNECTION) is only
 
 
 async def test_the_store_knows_a_session_that_is_used_and_what_it_holds_now() -> None:
     fields = {"region": {"argument": "region", "servers": ["it"]}}
     accounts = {"it": [{"id": "first"}, {"id": "second"}]}
     config = Config(upstreams={"it": plain()}, context=fields, connections=accounts)
-    async with opened(config) as serving, Client(server(serving)) as client:
+    async with opened(config) as services, Client(make_server(services)) as client:
         await client.list_tools()
-        session = serving.sessions.of(CONNECTION)
-        assert await serving.store.sessions.get(LOCAL, session.id) is None
+        session = services.sessions.get(CONNECTION)
+        assert await services.store.sessions.get(LOCAL, session.id) is None
         run = (await client.call_tool("run_code", {"code": "1"})).structured_content
-        begun = await serving.store.sessions.get(LOCAL, session.id)
+        begun = await services.store.sessions.get(LOCAL, session.id)
         await client.call_tool("set_region", {"region": "eu"})
         await client.call_tool("select_connections", {"it": "second"})
-        now = await serving.store.sessions.get(LOCAL, session.id)
-        stored = await serving.store.runs.get(LOCAL, run["run_id"])
+        now = await services.store.sessions.get(LOCAL, session.id)
+        stored = await services.store.runs.get(LOCAL, run["run_id"])
     assert begun is not None
     assert now is not None
     assert stored is not None

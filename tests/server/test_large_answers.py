@@ -8,8 +8,8 @@ import pytest
 from mcp import Client
 
 from paddock.definitions.definition import shipped
-from paddock.server.fitting import EVENT_BYTES
-from paddock.server.serving import Serving
+from paddock.server.services import Services
+from paddock.server.tool import EVENT_BYTES
 from tests.server.conftest import ERAS, served
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -31,10 +31,10 @@ async def heard(progress: float, total: float | None, message: str | None) -> No
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize(("tool", "arguments"), LARGE)
 async def test_the_client_gets_the_beginning_and_the_whole_is_an_artifact(
-    serving: Serving, era: str, tool: str, arguments: dict[str, Any]
+    services: Services, era: str, tool: str, arguments: dict[str, Any]
 ) -> None:
     async with (
-        served(serving, shipped(tool)) as address,
+        served(services, shipped(tool)) as address,
         Client(address, mode=era) as client,
     ):
         answer = await client.call_tool(tool, arguments, progress_callback=heard)
@@ -46,15 +46,15 @@ async def test_the_client_gets_the_beginning_and_the_whole_is_an_artifact(
     assert tool in {each.name for each in after.tools}
 
 
-async def test_a_client_that_takes_all_gets_all(serving: Serving) -> None:
-    async with served(serving) as address, Client(address, mode=ERAS[0]) as client:
+async def test_a_client_that_takes_all_gets_all(services: Services) -> None:
+    async with served(services) as address, Client(address, mode=ERAS[0]) as client:
         answer = await client.call_tool("run_code", {"code": "print('x' * 900_000)"})
     assert len(answer.structured_content["stdout"]) == 900_001
 
 
 @pytest.mark.parametrize("size", [EVENT_BYTES // 2, EVENT_BYTES // 2 + 1])
-async def test_a_resource_is_read_up_to_what_an_event_has_room_for(serving: Serving, size: int) -> None:
-    async with served(serving) as address, Client(address, mode="legacy") as client:
+async def test_a_resource_is_read_up_to_what_an_event_has_room_for(services: Services, size: int) -> None:
+    async with served(services) as address, Client(address, mode="legacy") as client:
         made = (
             await client.call_tool("write_artifact", {"filename": "a.txt", "content": "x" * size})
         ).structured_content

@@ -10,7 +10,7 @@ import jsonschema_rs
 import pytest
 
 from paddock import Config, Paddock
-from paddock.server.serving import Serving
+from paddock.server.services import Services
 from tests.envelopes import problems
 from tests.forks import fork
 from tests.server.conftest import ERAS, Connect, in_memory, over_stdio
@@ -29,8 +29,8 @@ def told(result: Any) -> dict[str, Any]:
     return values
 
 
-async def test_a_script_comes_back_as_its_value_and_what_it_printed(serving: Serving, connect: Connect) -> None:
-    async with connect(serving) as client:
+async def test_a_script_comes_back_as_its_value_and_what_it_printed(services: Services, connect: Connect) -> None:
+    async with connect(services) as client:
         result = await client.call_tool("run_code", {"code": "print('hi')\nsum(xs)", "inputs": {"xs": [1, 2]}})
     assert (result.is_error, told(result)) == (
         False,
@@ -38,8 +38,8 @@ async def test_a_script_comes_back_as_its_value_and_what_it_printed(serving: Ser
     )
 
 
-async def test_a_script_that_fails_is_an_error_with_its_line(serving: Serving, connect: Connect) -> None:
-    async with connect(serving) as client:
+async def test_a_script_that_fails_is_an_error_with_its_line(services: Services, connect: Connect) -> None:
+    async with connect(services) as client:
         result = await client.call_tool("run_code", {"code": "print('so far')\n1 / 0"})
     values = told(result)
     assert (result.is_error, values["verdict"], values["stdout"]) == (True, "raised", "so far\n")
@@ -70,9 +70,9 @@ async def test_over_stdio_too_and_full_python_with_files(era: str) -> None:
     ],
 )
 async def test_wrong_arguments_are_told_as_an_envelope(
-    serving: Serving, arguments: dict[str, Any], summary: str
+    services: Services, arguments: dict[str, Any], summary: str
 ) -> None:
-    async with in_memory("auto")(serving) as client:
+    async with in_memory("auto")(services) as client:
         result = await client.call_tool("run_code", arguments)
     said = json.loads(result.content[0].text)
     assert problems(said) == []
@@ -80,16 +80,16 @@ async def test_wrong_arguments_are_told_as_an_envelope(
     assert summary in said["summary"]
 
 
-async def test_a_tool_that_there_is_not_is_told_as_an_envelope(serving: Serving, connect: Connect) -> None:
-    async with connect(serving) as client:
+async def test_a_tool_that_there_is_not_is_told_as_an_envelope(services: Services, connect: Connect) -> None:
+    async with connect(services) as client:
         result = await client.call_tool("run_cod", {"code": "1"})
     said = json.loads(result.content[0].text)
     assert problems(said) == []
     assert (result.is_error, said["error_code"]) == (True, "TOOL_NOT_FOUND")
 
 
-async def test_the_description_is_short_and_the_result_fits_its_schema(serving: Serving, connect: Connect) -> None:
-    async with connect(serving) as client:
+async def test_the_description_is_short_and_the_result_fits_its_schema(services: Services, connect: Connect) -> None:
+    async with connect(services) as client:
         tool, *_ = (await client.list_tools()).tools
         results = [
             await client.call_tool("run_code", {"code": code})
@@ -102,14 +102,14 @@ async def test_the_description_is_short_and_the_result_fits_its_schema(serving: 
         jsonschema_rs.validate(tool.output_schema, result.structured_content)
 
 
-async def test_progress_of_a_script_reaches_the_client(serving: Serving, connect: Connect) -> None:
+async def test_progress_of_a_script_reaches_the_client(services: Services, connect: Connect) -> None:
     heard = []
 
     async def hear(done: float, total: float | None, message: str | None) -> None:
         heard.append((done, total, message))
 
     code = "for n in range(3):\n    await report_progress(n, 3, 'page')"
-    async with connect(serving) as client:
+    async with connect(services) as client:
         await client.call_tool("run_code", {"code": code}, progress_callback=hear)
     assert heard == [(0.0, 3.0, "page"), (1.0, 3.0, "page"), (2.0, 3.0, "page")]
 
@@ -130,8 +130,8 @@ async def test_a_call_that_its_client_gives_up_ends_the_run(kept: Kept, connect:
     begun.clear()
     ended.clear()
     language = "python" if engine in ("monty", "cpython") else "javascript"
-    serving = await kept.of(Config(engine=engine), (wait_for_ever,))
-    async with connect(serving) as client:
+    services = await kept.of(Config(engine=engine), (wait_for_ever,))
+    async with connect(services) as client:
         asked = {"code": "await wait_for_ever({})", "language": language}
         call = asyncio.create_task(client.call_tool("run_code", asked))
         await asyncio.wait_for(begun.wait(), 60)

@@ -15,10 +15,10 @@ from mcp import Client
 from mcp_types import ToolListChangedNotification
 
 from paddock.model.principals import LOCAL
-from paddock.server.app import app
-from paddock.server.definitions import Names
-from paddock.server.mcp import server
-from paddock.server.serving import Serving
+from paddock.server.code_tools import SavedNames
+from paddock.server.http import make_app
+from paddock.server.mcp import make_server
+from paddock.server.services import Services
 from tests.cli.command import paddock
 from tests.server.conftest import ERAS, over_stdio
 from tests.server.kept import opened
@@ -27,13 +27,13 @@ DOUBLE = {"name": "double", "description": "Twice a number.", "code": "n * 2", "
 TRIPLE = {"name": "triple", "description": "Thrice a number.", "code": "n * 3", "inputs": {"n": 2}}
 
 
-async def save(serving: Serving, *specs: dict[str, Any]) -> None:
+async def save(services: Services, *specs: dict[str, Any]) -> None:
     for spec in specs:
-        await serving.store.definitions.save(LOCAL, spec["name"], spec)
+        await services.store.definitions.save(LOCAL, spec["name"], spec)
 
 
-def client_of(serving: Serving, saved: Names = "all", mode: str = "auto") -> Any:
-    return Client(server(serving, saved=saved), mode=mode)
+def client_of(services: Services, saved: SavedNames = "all", mode: str = "auto") -> Any:
+    return Client(make_server(services, saved=saved), mode=mode)
 
 
 async def names(client: Any) -> set[str]:
@@ -48,45 +48,47 @@ async def output(client: Any, name: str, **arguments: Any) -> Any:
     ("wanted", "offered"),
     [((), set()), ("all", {"double", "triple"}), (["triple"], {"triple"}), (["later"], set())],
 )
-async def test_those_that_are_asked_for_are_tools_beside_the_shipped_ones(wanted: Names, offered: set[str]) -> None:
-    async with opened() as serving, client_of(serving, wanted) as client:
-        await save(serving, DOUBLE, TRIPLE)
+async def test_those_that_are_asked_for_are_tools_beside_the_shipped_ones(
+    wanted: SavedNames, offered: set[str]
+) -> None:
+    async with opened() as services, client_of(services, wanted) as client:
+        await save(services, DOUBLE, TRIPLE)
         assert await names(client) & {"double", "triple", "run_code"} == {"run_code", *offered}
         for name in offered:
             assert await output(client, name, inputs={"n": 5}) == {"double": 10, "triple": 15}[name]
 
 
 async def test_a_call_is_of_the_version_that_is_current_when_it_comes() -> None:
-    async with opened() as serving, client_of(serving) as client:
-        await save(serving, DOUBLE)
+    async with opened() as services, client_of(services) as client:
+        await save(services, DOUBLE)
         assert await output(client, "double") == 4
-        await save(serving, {**DOUBLE, "inputs": {"n": 10}})
+        await save(services, {**DOUBLE, "inputs": {"n": 10}})
         assert await output(client, "double") == 20
-        await serving.store.definitions.remove(LOCAL, "double")
+        await services.store.definitions.remove(LOCAL, "double")
         result = await client.call_tool("double", {})
         assert (result.is_error, "TOOL_NOT_FOUND" in result.content[0].text) == (True, True)
 
 
 async def test_what_another_version_of_paddock_saved_and_this_one_cannot_read_is_left_out() -> None:
-    async with opened() as serving, client_of(serving) as client:
-        await save(serving, DOUBLE, {"name": "odd", "description": "x", "colour": "green"})
+    async with opened() as services, client_of(services) as client:
+        await save(services, DOUBLE, {"name": "odd", "description": "x", "colour": "green"})
         assert await names(client) & {"double", "odd"} == {"double"}
 
 
 async def test_one_that_is_named_like_another_tool_does_not_take_its_place() -> None:
-    async with opened() as serving, client_of(serving) as client:
+    async with opened() as services, client_of(services) as client:
         before = {tool.name: tool.description for tool in (await client.list_tools()).tools}
-        await save(serving, {**DOUBLE, "name": "get_run"})
+        await save(services, {**DOUBLE, "name": "get_run"})
         after = {tool.name: tool.description for tool in (await client.list_tools()).tools}
     assert after == before
 
 
 async def test_one_with_files_brings_the_tools_for_files() -> None:
-    async with opened() as serving, client_of(serving, mode="legacy") as client:
+    async with opened() as services, client_of(services, mode="legacy") as client:
         assert "attach_file" not in await names(client)
-        await save(serving, {**DOUBLE, "includes_files": False})
+        await save(services, {**DOUBLE, "includes_files": False})
         assert "attach_file" not in await names(client)
-        await save(serving, {**DOUBLE, "code": "[f['file_name'] for f in files]"})
+        await save(services, {**DOUBLE, "code": "[f['file_name'] for f in files]"})
         assert "attach_file" in await names(client)
         await client.call_tool("attach_file", {"file_name": "a.txt", "content": "a"})
         assert await output(client, "double") == ["a.txt"]
@@ -98,32 +100,32 @@ async def test_one_alone_has_the_tools_beside_it_that_find_what_scripts_can_call
         return [1]
 
     found = {"search", "get_schema", "tags"}
-    async with opened(tools=[orders]) as serving, Client(server(serving, [], saved=["double"])) as client:
+    async with opened(tools=[orders]) as services, Client(make_server(services, [], saved=["double"])) as client:
         assert not found & await names(client)
-        await save(serving, DOUBLE)
+        await save(services, DOUBLE)
         assert found <= await names(client)
         assert "orders" in str((await client.call_tool("search", {"query": "orders"})).content[0])
-    async with opened() as serving, Client(server(serving, [], saved=["double"])) as client:
-        await save(serving, DOUBLE)
+    async with opened() as services, Client(make_server(services, [], saved=["double"])) as client:
+        await save(services, DOUBLE)
         assert not found & await names(client)
 
 
 @asynccontextmanager
-async def connected(way: str, era: str, serving: Serving, heard: asyncio.Event) -> AsyncIterator[Any]:
+async def connected(way: str, era: str, services: Services, heard: asyncio.Event) -> AsyncIterator[Any]:
     """A client that sets `heard` when it is told that the tools have changed."""
 
     async def hear(message: Any) -> None:
         if isinstance(message, ToolListChangedNotification):
             heard.set()
 
-    made = server(serving, saved="all")
+    made = make_server(services, saved="all")
     async with AsyncExitStack() as stack:
         target: Any = made
         if way == "http":
             listening = stack.enter_context(socket.socket())
             listening.bind(("127.0.0.1", 0))
             listening.listen()
-            web = uvicorn.Server(uvicorn.Config(app(made), log_level="warning", timeout_graceful_shutdown=1))
+            web = uvicorn.Server(uvicorn.Config(make_app(made), log_level="warning", timeout_graceful_shutdown=1))
             running = asyncio.create_task(web._serve([listening]))
 
             async def end() -> None:
@@ -149,22 +151,22 @@ async def connected(way: str, era: str, serving: Serving, heard: asyncio.Event) 
 @pytest.mark.parametrize("way", ["memory", "http"])
 async def test_clients_are_told_when_a_definition_is_saved_changed_or_removed(way: str, era: str) -> None:
     heard = asyncio.Event()
-    async with opened() as serving, connected(way, era, serving, heard) as client:
+    async with opened() as services, connected(way, era, services, heard) as client:
         assert "double" not in await names(client)
-        await save(serving, DOUBLE)
+        await save(services, DOUBLE)
         await asyncio.wait_for(heard.wait(), 60)
         assert "double" in await names(client)
         heard.clear()
-        await save(serving, {**DOUBLE, "description": "Other words."})
+        await save(services, {**DOUBLE, "description": "Other words."})
         await asyncio.wait_for(heard.wait(), 60)
         heard.clear()
-        await serving.store.definitions.remove(LOCAL, "double")
+        await services.store.definitions.remove(LOCAL, "double")
         await asyncio.wait_for(heard.wait(), 60)
         assert "double" not in await names(client)
 
 
 async def test_a_client_of_the_older_era_is_told_at_first_that_tools_may_change() -> None:
-    async with opened() as serving, client_of(serving, mode="legacy") as client:
+    async with opened() as services, client_of(services, mode="legacy") as client:
         assert client.server_capabilities.tools.list_changed is True
 
 

@@ -19,7 +19,7 @@ import pytest
 from mcp import Client
 
 from paddock.cli.serve import _listening
-from paddock.server.app import BODY_BYTES
+from paddock.server.http import BODY_BYTES
 from tests.anomaly.processes import children, wait_until_gone
 from tests.bare import bare
 from tests.docs.pages import ROOT
@@ -171,13 +171,13 @@ def test_a_port_that_is_taken_is_told() -> None:
     ],
 )
 async def test_a_page_in_a_browser_cannot_reach_it_by_a_name_of_its_own(headers: dict[str, str], status: int) -> None:
-    async with opened() as serving, served(serving) as address, httpx.AsyncClient() as client:
+    async with opened() as services, served(services) as address, httpx.AsyncClient() as client:
         answer = await client.post(address, json=HELLO, headers=ACCEPT | headers)
     assert answer.status_code == status
 
 
 async def test_whether_it_is_up_is_told_to_nobody_else_either() -> None:
-    async with opened() as serving, served(serving) as address, httpx.AsyncClient() as client:
+    async with opened() as services, served(services) as address, httpx.AsyncClient() as client:
         answer = await client.get(address.replace("/mcp", "/healthz"), headers={"host": "evil.example"})
     assert (answer.status_code, answer.text) == (421, "Invalid Host header")
 
@@ -200,7 +200,7 @@ async def test_a_session_that_is_deleted_ends_its_runs() -> None:
         finally:
             ended.set()
 
-    async with opened(tools=[hang]) as serving, served(serving) as address, httpx.AsyncClient(timeout=60) as client:
+    async with opened(tools=[hang]) as services, served(services) as address, httpx.AsyncClient(timeout=60) as client:
         begun = await client.post(address, json=HELLO, headers=ACCEPT)
         session = ACCEPT | {"mcp-session-id": begun.headers["mcp-session-id"], "mcp-protocol-version": "2025-11-25"}
         params = {"name": "run_code", "arguments": {"code": "await hang()", "timeout": 600}}
@@ -215,7 +215,7 @@ async def test_a_session_that_is_deleted_ends_its_runs() -> None:
 
 
 async def test_two_hundred_calls_at_once_are_all_answered() -> None:
-    async with opened() as serving, served(serving) as address, Client(address, mode="legacy") as client:
+    async with opened() as services, served(services) as address, Client(address, mode="legacy") as client:
         answers = await asyncio.gather(
             *(client.call_tool("run_code", {"code": f"{number} + 1"}) for number in range(200))
         )
@@ -228,7 +228,7 @@ async def test_a_body_that_is_too_large_is_refused() -> None:
             yield MEGABYTE
 
     headers = ACCEPT | {"content-type": "application/json"}
-    async with opened() as serving, served(serving) as address, httpx.AsyncClient(timeout=60) as client:
+    async with opened() as services, served(services) as address, httpx.AsyncClient(timeout=60) as client:
         answer = await client.post(address, content=flood(), headers=headers)
         healthy = await client.get(address.replace("/mcp", "/healthz"))
     assert (answer.status_code, healthy.status_code, healthy.text) == (413, 200, "ok\n")
@@ -246,7 +246,7 @@ async def test_clients_at_the_same_time_are_served_at_the_same_time() -> None:
                 (await client.call_tool("run_code", {"code": "await meet()\nTrue"})).structured_content["output"]
             )
 
-    async with opened(tools=[meet]) as serving, served(serving) as address:
+    async with opened(tools=[meet]) as services, served(services) as address:
         met = await asyncio.wait_for(asyncio.gather(*(call(address) for _ in range(4))), 60)
     assert met == [True] * 4
 

@@ -7,14 +7,14 @@ import asyncio
 import pytest
 
 from paddock.model.events import Progress
-from paddock.server import telling
-from paddock.server.telling import Telling
+from paddock.server import code_tools
+from paddock.server.code_tools import ProgressReporter
 from tests.server.conftest import in_memory
 from tests.server.kept import opened
 
 
 async def test_a_run_that_says_nothing_is_told_to_be_still_running(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(telling, "STILL_SECONDS", 0.01)
+    monkeypatch.setattr(code_tools, "STILL_RUNNING_SECONDS", 0.01)
     twice = asyncio.Event()
     heard: list[str | None] = []
 
@@ -26,7 +26,7 @@ async def test_a_run_that_says_nothing_is_told_to_be_still_running(monkeypatch: 
         if len(heard) == 2:
             twice.set()
 
-    async with opened(tools=[wait]) as serving, in_memory("auto")(serving) as client, asyncio.timeout(60):
+    async with opened(tools=[wait]) as services, in_memory("auto")(services) as client, asyncio.timeout(60):
         await client.call_tool("run_code", {"code": "await wait()"}, progress_callback=hear)
     assert heard[:2] == ["still running after 0.01 s", "still running after 0.02 s"]
 
@@ -38,11 +38,11 @@ async def test_what_a_script_says_is_heard_in_order_and_before_the_end() -> None
         await asyncio.sleep(0)
         heard.append(done)
 
-    told = Telling(report, lambda stream, text: None)
+    reporter = ProgressReporter(report, lambda stream, text: None)
     for number in range(5):
-        told(Progress(number, 5, ""))
-    await told.told()
-    told.end()
+        reporter(Progress(number, 5, ""))
+    await reporter.flush()
+    reporter.close()
     assert heard == [0, 1, 2, 3, 4]
 
 
@@ -50,10 +50,10 @@ async def test_a_caller_who_cannot_hear_does_not_end_the_run() -> None:
     async def report(done: float, total: float | None, message: str) -> None:
         raise ConnectionError
 
-    told = Telling(report, lambda stream, text: None)
-    told(Progress(1, None, ""))
-    await told.told()
-    told.end()
+    reporter = ProgressReporter(report, lambda stream, text: None)
+    reporter(Progress(1, None, ""))
+    await reporter.flush()
+    reporter.close()
 
 
 async def test_of_more_than_a_caller_can_hear_it_hears_the_newest() -> None:
@@ -64,12 +64,12 @@ async def test_of_more_than_a_caller_can_hear_it_hears_the_newest() -> None:
         await may_hear.wait()
         heard.append(done)
 
-    told = Telling(report, lambda stream, text: None)
-    told(Progress(0, None, ""))
+    reporter = ProgressReporter(report, lambda stream, text: None)
+    reporter(Progress(0, None, ""))
     await asyncio.sleep(0)  # now it is being told
     for number in range(1, 10_001):
-        told(Progress(number, None, ""))
+        reporter(Progress(number, None, ""))
     may_hear.set()
-    await told.told()
-    told.end()
-    assert heard == [0, *range(10_001 - telling.WAITING, 10_001)]
+    await reporter.flush()
+    reporter.close()
+    assert heard == [0, *range(10_001 - code_tools.MAX_PENDING_REPORTS, 10_001)]

@@ -162,7 +162,6 @@ async def test_every_call_is_in_the_journal_before_and_after() -> None:
     assert (added.tool, added.arguments_json, added.is_read_only) == ("plain.add", '{"a": 1, "b": 2}', False)
     assert (summed.status, summed.answer_json) == ("ok", '{"sum": 3}')
     assert (echoed.arguments_json, echoed.is_read_only) == ('{"text": "token: [redacted]"}', True)
-    assert await journal.answers("plain.add", 5) == ['{"sum": 3}']
 
 
 async def test_a_tools_progress_reaches_whoever_watches(paddock: Paddock) -> None:
@@ -190,15 +189,6 @@ async def test_a_script_is_checked_against_its_tools_before_it_runs(paddock: Pad
     assert result.verdict is Verdict.REJECTED
     assert result.error is not None
     assert (result.error.type, result.error.line, result.calls) == ("TypingError", line, ())
-
-
-async def test_what_a_tool_gives_is_learnt_from_what_it_gave() -> None:
-    async with Paddock(config()) as paddock:
-        await paddock.run("await echo({'text': '{\"price\": 5}'})")
-        scope = await paddock._toolbox.scope(["echo", "add"], "")
-        assert "price: int" in (await scope.stubs(paddock._journal))(())
-        right = "(await echo({'text': '{\"price\": 6}'}))['price'] + 1"
-        assert (await paddock.run(right, type_check=True)).output == 7
 
 
 async def test_a_server_that_runs_code_is_not_callable(tmp_path: Path) -> None:

@@ -14,12 +14,15 @@ from paddock.model.events import Finished
 from paddock.model.request import Request
 from paddock.model.tools import Tool
 from paddock.planning.plan import make_plan
-from paddock.tools.learning import learned
 from paddock.tools.stubs import module
 from tests.tools.samples import CANCEL, ORDERS, PING
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-STOCK = Tool("shop", "stock", output_schema=learned([{"lamp": 3, "when": None}]))
+STOCK = Tool(
+    "shop",
+    "stock",
+    output_schema={"type": "object", "properties": {"lamp": {"type": "integer"}}, "additionalProperties": True},
+)
 TOOLS = [ORDERS, CANCEL, PING, STOCK]
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from paddock import BadInput, Paddock, Progress, RequestError, UnknownLanguage, UnknownTool
+from paddock.model.journal import Outcome
 from paddock.store.journal import MemoryJournal
 from tests.tools.upstreams import hostile, plain
 
@@ -27,12 +28,19 @@ def configured(folder: Path, **servers: object) -> Path:
 
 
 async def test_a_call_is_journalled_and_tells_its_progress(tmp_path: Path) -> None:
-    journal, told = MemoryJournal(), list[Progress]()
+    concluded: list[str] = []
+
+    class Recording(MemoryJournal):
+        async def conclude(self, outcome: Outcome) -> None:
+            concluded.append(outcome.answer_json)
+            await super().conclude(outcome)
+
+    journal, told = Recording(), list[Progress]()
     async with Paddock(mcp_config=configured(tmp_path, it=plain()), journal=journal) as paddock:
         answer = await paddock.call_tool("it.count", {"upto": 2}, progress=told.append)
     assert (answer.failed, answer.value) == (False, {"result": "counted"})
     assert told == [Progress(1, 2, "step 1"), Progress(2, 2, "step 2")]
-    assert await journal.answers("it.count", 9) == ['{"result": "counted"}']
+    assert concluded == ['{"result": "counted"}']
 
 
 async def test_only_the_servers_that_can_have_a_tool_are_connected(tmp_path: Path) -> None:
@@ -57,13 +65,6 @@ async def test_a_bare_name_that_two_servers_have_is_not_called(tmp_path: Path) -
         answer = await paddock.call_tool("add", {"a": 1, "b": 2})
     assert (answer.failed, answer.value["error_code"]) == (True, "TOOL_NOT_FOUND")
     assert answer.value["hints"] == ["Several servers have a tool 'add'; say which: a.add, b.add."]
-
-
-async def test_stubs_have_what_was_learnt_from_earlier_answers(tmp_path: Path) -> None:
-    async with Paddock(mcp_config=configured(tmp_path, it=plain())) as paddock:
-        await paddock.call_tool("it.echo", {"text": '{"total": 1}'})
-        stubs = await paddock.tool_stubs(["it.echo"])
-    assert "total: int" in stubs
 
 
 @pytest.mark.parametrize(
@@ -91,14 +92,3 @@ def test_servers_that_were_connected_in_one_event_loop_are_not_used_in_another(t
     assert asyncio.run(paddock.tools()) == ()
     with pytest.raises(RequestError, match="another event loop"):
         asyncio.run(paddock.tools())
-
-
-async def test_an_answer_with_a_secret_in_it_still_tells_what_a_tool_gives() -> None:
-    def issue():  # type: ignore[no-untyped-def]
-        return {"token": 12345, "user": "ada"}
-
-    async with Paddock(tools=[issue]) as paddock:
-        assert (await paddock.run("await issue()")).output == {"token": 12345, "user": "ada"}
-        stub = await paddock.tool_stubs()
-        assert ("token: Any" in stub, "user: str" in stub) == (True, True)
-        assert (await paddock.run("(await issue())['token'] + 1", type_check=True)).output == 12346

@@ -12,7 +12,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from paddock.model.tools import Tool
-from paddock.tools.learning import learned
 from paddock.tools.stubs import module, stubs
 from tests.examples import examples
 from tests.tools import python_types, typescript
@@ -254,42 +253,6 @@ def test_types_of_different_tools_have_different_names() -> None:
     classes = re.findall(r"^class (\w+)", text, re.MULTILINE)
     assert len(set(classes)) == len(classes)
     assert "GetXArguments" not in classes
-
-
-def test_a_result_learned_from_answers_is_marked_and_open() -> None:
-    answers = [{"id": 1, "tags": ["a"]}, {"id": 2, "tags": [], "note": None}]
-    text = stubs([Tool("s", "t", "", output_schema=learned(answers))])["t"]
-    assert (
-        "class TResult(TypedDict, extra_items=Any):\n"
-        "    id: int\n    tags: list[str]\n    note: NotRequired[None]\n" in text
-    )
-    assert "learned from earlier answers" in text
-
-
-@pytest.mark.parametrize(
-    ("samples", "schema"),
-    [
-        ([], {}),
-        ([1, 2.5], {"type": "number"}),
-        (["a", None], {"anyOf": [{"type": "string"}, {"type": "null"}]}),
-        ([True], {"type": "boolean"}),
-        ([[], [1]], {"type": "array", "items": {"type": "integer"}}),
-        ([{}], {"type": "object"}),
-        (
-            [{str(key): key for key in range(100)}],
-            {"type": "object", "additionalProperties": {"type": "integer"}},
-        ),
-    ],
-)
-def test_what_is_learned_describes_the_samples(samples: list[Any], schema: dict[str, Any]) -> None:
-    assert learned(samples) == {**schema, "x-paddock-learned": True}
-
-
-def test_learning_looks_at_a_bounded_part_of_what_there_is() -> None:
-    deep: Any = 1
-    for _ in range(900):
-        deep = {"in": [deep]}
-    learned([deep, list(range(1_000_000)), {str(key): "x" for key in range(100_000)}])
 
 
 @pytest.mark.parametrize("language", ["python", "typescript"])

@@ -132,14 +132,14 @@ def remove(name: NameArgument, config: ConfigOption = None) -> int:
 async def _applied(
     config: Config, mcp_config: str | None, values: Mapping[str, Any]
 ) -> tuple[StoredDefinition, tuple[str, ...]]:
-    from paddock.definitions.saving import checked
+    from paddock.definitions.saving import validate
     from paddock.model.principals import LOCAL
     from paddock.run import Paddock
     from paddock.store.database import Store
 
     async with Paddock(config, mcp_config=mcp_config) as paddock, await Store.open(config) as store:
         others = [each.name for each in await store.definitions.list(LOCAL)]
-        made = await checked(values, paddock, config, others)
+        made = await validate(values, paddock, config, others)
         return await store.definitions.save(LOCAL, made.definition.name, values), made.warnings
 
 
@@ -174,9 +174,9 @@ def _loaded(config: str | None) -> Config:
 
 
 def _read(stored: StoredDefinition) -> Definition:
-    from paddock.definitions.saving import saved
+    from paddock.definitions.saving import parse_saved
 
-    return saved(stored.spec)
+    return parse_saved(stored.spec)
 
 
 async def _saved(store: Store) -> list[StoredDefinition]:

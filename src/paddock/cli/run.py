@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import sys
 from collections.abc import Callable
@@ -11,17 +12,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from paddock.cli.interrupt import Interrupts
-    from paddock.cli.keeping import Kept
     from paddock.cli.show import Screen
     from paddock.config import Config
+    from paddock.model.artifacts import Artifact
     from paddock.model.events import Progress
-    from paddock.model.journal import Journal
     from paddock.model.request import RunOptions
     from paddock.model.result import RunResult
     from paddock.run import Paddock
 
-    Opened = Callable[[Journal | None], Paddock]
+    Made = list[tuple[Artifact, bytes]]
 
 FileArgument = Annotated[
     str | None, typer.Argument(metavar="FILE|-", show_default=False, help="The script; - or nothing reads stdin.")
@@ -81,6 +83,10 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
         str | None,
         typer.Option(metavar="FILE", help="MCP servers whose tools it may call, in the file that other clients have."),
     ] = None,
+    out: Annotated[
+        str | None,
+        typer.Option(metavar="DIR", help="Save the artifacts that the script makes in this folder."),
+    ] = None,
     config: Annotated[
         str | None, typer.Option(metavar="FILE", help="Settings. Default: $PADDOCK_CONFIG, else ./paddock.toml.")
     ] = None,
@@ -96,12 +102,14 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
     paddock run -c 'sum(prices)' --input prices='[1, 2, 3]'
     echo 'print("hello")' | paddock run --timeout 2 --json
     paddock run --script convert.py --file sales.csv -- --verbose
+    paddock run report.py --out reports
     """
+    from paddock.cli.artifacts import make_folder
     from paddock.cli.source import language_of, read_code, read_file, read_inputs, refuse_empty
     from paddock.config import Config
 
     refuse_empty({"FILE": [file], "--language": [language], "--engine": [engine], "--inputs": [inputs]})
-    refuse_empty({"--file": attached or [], "--config": [config], "--mcp-config": [mcp_config]})
+    refuse_empty({"--file": attached or [], "--config": [config], "--mcp-config": [mcp_config], "--out": [out]})
     settings = Config.load(config)
     argv = arguments or []
     if script and code is not None and file is not None:
@@ -119,13 +127,14 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
     if trace_denied:
         settings, options["engine"] = _traced(settings), _full(engine)
     source = read_code(file, code, settings.code_bytes)
-    return _run(source, options, settings, partial(_paddock, settings, mcp_config), as_json=as_json)
+    folder = None if out is None else make_folder(out)
+    return _run(source, options, partial(_paddock, settings, mcp_config), folder, as_json=as_json)
 
 
-def _paddock(config: Config, mcp_config: str | None, journal: Journal | None) -> Paddock:
+def _paddock(config: Config, mcp_config: str | None) -> Paddock:
     from paddock.run import Paddock
 
-    return Paddock(config, mcp_config=mcp_config, journal=journal)
+    return Paddock(config, mcp_config=mcp_config)
 
 
 def _traced(config: Config) -> Config:
@@ -166,55 +175,54 @@ def _checked_argv(argv: list[str], *, is_script: bool) -> list[str]:
     return argv
 
 
-def _run(code: str, options: RunOptions, config: Config, opened: Opened, *, as_json: bool) -> int:
+def _run(code: str, options: RunOptions, opened: Callable[[], Paddock], folder: Path | None, *, as_json: bool) -> int:
+    from paddock.cli.artifacts import save
     from paddock.cli.interrupt import Interrupts
-    from paddock.cli.keeping import Kept
     from paddock.cli.show import Screen, show_result
 
     out, err, interrupts = Screen(sys.stdout), Screen(sys.stderr), Interrupts()
-    kept = Kept(config, err)
     if as_json:
-        result = interrupts.run(_quietly(code, options, opened, kept))
-        out.document(result.to_json())
+        result, made = interrupts.run(_quietly(code, options, opened))
+        text = result.to_json()
+        # Spliced into the text: a script's value may be too deep to decode.
+        out.document(text if folder is None else f'{text[:-1]}, "saved": {json.dumps(save(folder, made))}}}')
     else:
-        result = interrupts.run(_live(code, options, opened, kept, out, err, interrupts))
+        result, made = interrupts.run(_live(code, options, opened, out, err, interrupts))
         if not (options["mode"] == "script" and _has_told(result)):
             show_result(result, code, out, err)
-    interrupts.run(kept.tidy())
+        for saved in () if folder is None else save(folder, made):
+            err.line(f"Saved {saved['filename']} as {saved['path']}", "dim")
     return _status(result)
 
 
-async def _quietly(code: str, options: RunOptions, opened: Opened, kept: Kept) -> RunResult:
+async def _quietly(code: str, options: RunOptions, opened: Callable[[], Paddock]) -> tuple[RunResult, Made]:
+    from paddock.cli.artifacts import contents_of
     from paddock.cli.build_progress import first_use
 
     with first_use():
-        async with opened(kept.journal) as paddock:
-            with kept.run(paddock, code, options["language"]) as within:
-                result = await paddock.follow(code, lambda event: None, within=within, **options)
-                kept.finish(result)
-    return result
+        async with opened() as paddock:
+            result = await paddock.run(code, **options)
+            return result, await contents_of(paddock, result)
 
 
 async def _live(
-    code: str, options: RunOptions, opened: Opened, kept: Kept, out: Screen, err: Screen, interrupts: Interrupts
-) -> RunResult:
+    code: str, options: RunOptions, opened: Callable[[], Paddock], out: Screen, err: Screen, interrupts: Interrupts
+) -> tuple[RunResult, Made]:
     """Show the script's output while it runs. Leaving early, for a signal or a reader that has gone, ends the run."""
     from contextlib import AsyncExitStack, aclosing
 
+    from paddock.cli.artifacts import contents_of
     from paddock.cli.build_progress import first_use
     from paddock.model.events import Done, Output, Progress
 
     async with AsyncExitStack() as stack:
         begun = stack.enter_context(first_use())
-        paddock = await stack.enter_async_context(opened(kept.journal))
-        within = stack.enter_context(kept.run(paddock, code, options["language"]))
-        stream = paddock.stream(code, within=within, **options)
-        events = await stack.enter_async_context(aclosing(stream))  # type: ignore[type-var]
+        paddock = await stack.enter_async_context(opened())
+        events = await stack.enter_async_context(aclosing(paddock.stream(code, **options)))  # type: ignore[type-var]
         async for event in events:
             begun()
             if isinstance(event, Done):
-                kept.finish(event.result)
-                return event.result
+                return event.result, await contents_of(paddock, event.result)
             with interrupts.writing():
                 if isinstance(event, Output):
                     (out if event.stream == "stdout" else err).write(event.text)

@@ -1,4 +1,4 @@
-"""`paddock runs`: the runs that the store has kept; which there are, and all of one."""
+"""`paddock runs`: lists and shows the runs of servers (`paddock mcp`, `paddock serve`), which store them."""
 
 from __future__ import annotations
 
@@ -15,29 +15,33 @@ if TYPE_CHECKING:
     from paddock.store.run_records import RunLine, StoredRun
 
 T = TypeVar("T")
-app = typer.Typer(help="Runs that were kept: list, show.", rich_markup_mode=None, no_args_is_help=True)
+app = typer.Typer(
+    help="Runs of servers: list, show; `paddock run` stores none.", rich_markup_mode=None, no_args_is_help=True
+)
 ConfigOption = Annotated[
     str | None,
     typer.Option("--config", metavar="FILE", help="Settings. Default: $PADDOCK_CONFIG, else ./paddock.toml."),
 ]
-NONE = "No runs are stored yet."
+NONE = "No runs are stored yet. `paddock mcp` and `paddock serve` store theirs; `paddock run` stores nothing."
 
 
 @app.command("list")
 def list_(
     limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, max=1000, help="How many.")] = 20,
     before: Annotated[
-        str | None, typer.Option("--before", metavar="ID", help="Those before this run: the next page.")
+        str | None, typer.Option("--before", metavar="ID", help="Only runs older than this one: the next page.")
     ] = None,
     verdict: Annotated[
-        str | None, typer.Option("--verdict", metavar="NAME", help="Those that ended so, or `running`.")
+        str | None, typer.Option("--verdict", metavar="NAME", help="Only runs with this verdict, or `running`.")
     ] = None,
-    definition: Annotated[str | None, typer.Option("--definition", metavar="NAME", help="Those of this one.")] = None,
-    session: Annotated[str | None, typer.Option("--session", metavar="ID", help="Those of this session.")] = None,
+    definition: Annotated[
+        str | None, typer.Option("--definition", metavar="NAME", help="Only runs of this one.")
+    ] = None,
+    session: Annotated[str | None, typer.Option("--session", metavar="ID", help="Only runs of this session.")] = None,
     config: ConfigOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print them as one JSON array.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON array.")] = False,
 ) -> int:
-    """Show the runs that are kept, the newest first."""
+    """List the stored runs of servers, newest first."""
     from paddock.cli.runs_text import show_line
     from paddock.cli.show import Screen, to_json
     from paddock.config import Config
@@ -59,17 +63,17 @@ def list_(
         show_line(out, line)
     if not found:
         is_filtered = any(value is not None for value in (before, verdict, definition, session))
-        out.line("No stored run is like that." if found is not None and is_filtered else NONE)
+        out.line("No stored run matches." if found is not None and is_filtered else NONE)
     return 0
 
 
 @app.command()
 def show(
-    run_id: Annotated[str, typer.Argument(metavar="ID", show_default=False, help="Which one.")],
+    run_id: Annotated[str, typer.Argument(metavar="ID", show_default=False, help="The run's id.")],
     config: ConfigOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print it as one JSON document.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> int:
-    """Show all that is kept of one run: its code, its result, its tool calls."""
+    """Show one stored run of a server: its code, its result, its tool calls."""
     from paddock.cli.runs_text import show_run
     from paddock.cli.show import Screen
     from paddock.config import Config
@@ -83,7 +87,7 @@ def show(
     if found is None:
         from paddock.errors import RequestError
 
-        raise RequestError(f"there is no run {run_id!r}: none is stored yet")
+        raise RequestError(f"there is no run {run_id!r}: no server has stored any yet")
     if as_json:
         out.document(found.to_json())
     else:
@@ -103,22 +107,17 @@ async def _unknown(store: Store, run_id: str) -> StoredRun:
 
 
 def _asked(config: Config, question: Callable[[Store], Awaitable[T]]) -> T | None:
-    """What the store answers; None where there is no store yet, and none is made for the asking."""
+    """Ask the store. Returns None where there is no store yet: listing does not create one."""
     from paddock.cli.interrupt import Interrupts
-    from paddock.model.principals import LOCAL
     from paddock.store.database import Store
-    from paddock.store.places import spool_of, store_path
-    from paddock.store.spool import waiting
-    from paddock.store.taking_in import take_in
+    from paddock.store.places import store_path
 
     async def ask() -> T:
         async with Store(store_path(config), config.store) as store:
-            await take_in(store, LOCAL)
-            await store.runs.mark_lost()  # else one whose process was killed would seem to go on
+            await store.runs.mark_lost()  # else a run whose server was killed would be shown as running
             return await question(store)
 
-    path = store_path(config)
-    return Interrupts().run(ask()) if path.exists() or waiting(spool_of(path)) else None
+    return Interrupts().run(ask()) if store_path(config).exists() else None
 
 
 def _check_verdict(verdict: str | None) -> None:

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from paddock.definitions.definition import Definition
-    from paddock.server.definitions import Names
-    from paddock.server.serving import Serving
+    from paddock.server.code_tools import SavedNames
+    from paddock.server.services import Services
 
-    Chosen = tuple[list[Definition], Names]
+    Chosen = tuple[list[Definition], SavedNames]
 
 PORT = 8080
 CLOSING_SECONDS = 2
@@ -63,18 +63,18 @@ def serve(
     """Serve MCP over HTTP at /mcp, on this machine, until it is stopped."""
     import asyncio
 
-    from paddock.server.app import checked_host
+    from paddock.server.http import check_host
 
-    checked_host(host)
+    check_host(host)
     asyncio.run(_over_http(_opened(config, mcp_config), _named(definitions), host, port))
     return 0
 
 
-def _opened(config: str | None, mcp_config: str | None) -> Serving:
+def _opened(config: str | None, mcp_config: str | None) -> Services:
     from paddock.config import Config
-    from paddock.server.serving import Serving
+    from paddock.server.services import Services
 
-    return Serving(Config.load(config), mcp_config=mcp_config)
+    return Services(Config.load(config), mcp_config=mcp_config)
 
 
 def _named(names: str | None) -> Chosen:
@@ -87,50 +87,49 @@ def _named(names: str | None) -> Chosen:
     return [shipped(name) for name in asked if name in SHIPPED], [name for name in asked if name not in SHIPPED]
 
 
-async def _check_saved(serving: Serving, names: Names) -> None:
+async def _check_saved(services: Services, names: SavedNames) -> None:
     """Whether there is a definition of each name: a slip of the pen is told before anybody connects."""
     from paddock.definitions.definition import SHIPPED
     from paddock.errors import RequestError
     from paddock.model.words import nearest
-    from paddock.server.definitions import saved_versions
 
     if not names or names == "all":
         return
-    saved = await saved_versions(serving)
+    saved = await services.definition_versions()
     for name in names:
         if name not in saved:
             known = [*SHIPPED, *saved]
             near = nearest(name, known)
             hint = f"did you mean {near!r}?" if near else f"there are {', '.join(known)}"
-            await serving.aclose()
+            await services.aclose()
             raise RequestError(f"--definitions: there is no definition {name!r}; {hint}")
 
 
-async def _over_stdio(serving: Serving, chosen: Chosen) -> None:
+async def _over_stdio(services: Services, chosen: Chosen) -> None:
     import asyncio
     import os
 
-    await _check_saved(serving, chosen[1])
+    await _check_saved(services, chosen[1])
     loop = asyncio.get_running_loop()
     signalled: asyncio.Future[int] = loop.create_future()
     for number in NUMBERS:
         loop.add_signal_handler(number, _tell, signalled, number)
-    served = asyncio.create_task(_served(serving, chosen))
+    served = asyncio.create_task(_served(services, chosen))
     waited: list[asyncio.Future[Any]] = [served, signalled]
     await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
-    await serving.aclose()
+    await services.aclose()
     if not served.done():
         os._exit(128 + signalled.result())  # a thread waits for the client's next line, and nothing can wake it
     await served
 
 
-async def _served(serving: Serving, chosen: Chosen) -> None:
+async def _served(services: Services, chosen: Chosen) -> None:
     from mcp.server.stdio import stdio_server
 
-    from paddock.server.mcp import server
+    from paddock.server.mcp import make_server
 
     async with stdio_server() as (read, write):
-        made = server(serving, chosen[0], saved=chosen[1])
+        made = make_server(services, chosen[0], saved=chosen[1])
         await made.run(read, write, made.create_initialization_options())
 
 
@@ -139,28 +138,28 @@ def _tell(signalled: asyncio.Future[int], number: int) -> None:
         signalled.set_result(number)
 
 
-async def _over_http(serving: Serving, chosen: Chosen, host: str, port: int) -> None:
+async def _over_http(services: Services, chosen: Chosen, host: str, port: int) -> None:
     import asyncio
 
     import uvicorn
 
     from paddock.cli.show import Screen
-    from paddock.server.app import app
-    from paddock.server.mcp import server
+    from paddock.server.http import make_app
+    from paddock.server.mcp import make_server
 
     class Web(uvicorn.Server):
         @contextmanager
         def capture_signals(self) -> Iterator[None]:  # its own would send each to the process once more
             yield
 
-    await _check_saved(serving, chosen[1])
-    application = app(server(serving, chosen[0], saved=chosen[1]))
+    await _check_saved(services, chosen[1])
+    application = make_app(make_server(services, chosen[0], saved=chosen[1]))
     web = Web(uvicorn.Config(application, log_level="warning", timeout_graceful_shutdown=CLOSING_SECONDS))
     for number in NUMBERS:
         asyncio.get_running_loop().add_signal_handler(number, web.handle_exit, number, None)
     with _listening(host, port) as listening:
         shown = f"[{host}]" if ":" in host else host
-        async with serving:
+        async with services:
             address = f"http://{shown}:{listening.getsockname()[1]}/mcp"
             Screen(sys.stdout).line(f"Paddock serves MCP at {address}. Ctrl-C stops it.")
             await web.serve(sockets=[listening])

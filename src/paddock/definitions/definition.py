@@ -1,15 +1,16 @@
-"""A definition: one code tool, as data. Those that are shipped are TOML files, and users make their own alike."""
+"""A definition: one code tool as data. Shipped definitions are TOML files; users save their own in the same form."""
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
 from importlib import resources
 from typing import Any
 
+from paddock.config import Config
 from paddock.errors import BadDefinition
-from paddock.model.limits import NAMES
+from paddock.model.limits import NAMES, Limits, resolve
 from paddock.model.request import ENGINES, LANGUAGES, MODES
 from paddock.model.words import nearest
 
@@ -21,53 +22,59 @@ SHIPPED = (
     "python",
     "code-execution_execute",
 )
-"""By name, in the order in which they are offered. The first is what a server offers unless it is told otherwise."""
+"""Names of the shipped definitions, in the order in which a server lists them. By default it offers the first."""
 
 COMPANIONS = ("discovery", "discovery_if_tools", "session")
-"""Groups of tools: to find out what scripts can call, always or where there is anything to call; of the session."""
+"""Groups of tools that a definition can bring along.
+
+`discovery` finds tools for scripts, `discovery_if_tools` does so only where there are any, `session` shows and sets
+the session's context.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """What a caller's model reads of a code tool, what it runs with, and the face that it has."""
+    """What a model reads about a code tool, what its runs start with, and which face it has."""
 
     name: str
     title: str
     face: str
-    description: str  # with fields in braces, which the face fills in
-    language: str | None = None  # None: the face lets its caller choose
+    description: str  # a shipped one has fields in braces, which its face fills in
+    language: str | None = None  # None: the caller chooses
     engine: str | None = None
     mode: str = "expression"
-    code: str | None = None  # what runs where the caller gives none
-    inputs: Mapping[str, Any] = field(default_factory=dict)  # under what the caller gives, key by key
-    tools: tuple[str, ...] | None = None  # patterns of full names; None: all there are
+    code: str | None = None  # runs where the caller passes none
+    inputs: Mapping[str, Any] = field(default_factory=dict)  # defaults; the caller's inputs override them key by key
+    tools: tuple[str, ...] | None = None  # patterns of full names; None: all tools
     includes_files: bool = True
     is_fixed: bool = False  # it takes no arguments
     type_check: bool = False
     refused_modules: tuple[str, ...] = ()
-    companions: tuple[str, ...] = ()  # groups of tools that stand beside it, of COMPANIONS
-    limits: Mapping[str, float | int] = field(default_factory=dict)  # laid over the configured ones
-    caps: Mapping[str, float | int] = field(default_factory=dict)  # what a caller may ask for at most
+    companions: tuple[str, ...] = ()  # names from COMPANIONS
+    limits: Mapping[str, float | int] = field(default_factory=dict)  # override the configured ones
+    caps: Mapping[str, float | int] = field(default_factory=dict)  # the most that a caller may ask for
+
+    def effective_limits(self, config: Config) -> Limits:
+        """The limits of its runs: its own where it sets them, else the configured ones, never above the host's caps."""
+        own = {name: min(value, getattr(config.caps, name)) for name, value in self.limits.items()}
+        return resolve(own, config.limits, config.caps)
 
 
 def shipped(name: str) -> Definition:
     """The definition of that name that comes with Paddock."""
     text = (resources.files("paddock.definitions") / f"{name}.toml").read_text(encoding="utf-8")
-    return read(tomllib.loads(text))
+    return parse_definition(tomllib.loads(text))
 
 
-def read(values: Mapping[str, Any]) -> Definition:
-    """The definition that `values` are, as a file or the store has them; `BadDefinition` says what is wrong."""
+def parse_definition(values: Mapping[str, Any]) -> Definition:
+    """Build a definition from the values of a file or of the store. Raises BadDefinition with the reason."""
     known = {each.name: each for each in fields(Definition)}
     for name in values:
         if name not in known:
-            near = nearest(name, known)
-            raise BadDefinition(
-                f"a definition has no {name!r}; " + (f"did you mean {near!r}?" if near else _has(known))
-            )
+            raise BadDefinition(f"a definition has no {name!r}; {_suggestion(name, known)}")
     for name in ("name", "title", "face", "description"):
         if not isinstance(values.get(name), str) or not values[name].strip():
-            raise BadDefinition(f"a definition needs {name!r}, a text")
+            raise BadDefinition(f"a definition needs {name!r}, a non-empty string")
     for name, choices in (("language", (*LANGUAGES, None)), ("engine", (*ENGINES, None)), ("mode", MODES)):
         if values.get(name, known[name].default) not in choices:
             listed = ", ".join(choice for choice in choices if choice)
@@ -76,50 +83,40 @@ def read(values: Mapping[str, Any]) -> Definition:
         if not isinstance(values.get(name, False), bool):
             raise BadDefinition(f"{name} must be true or false, not {values[name]!r}")
     if not isinstance(values.get("code"), str | None):
-        raise BadDefinition("code must be a text")
+        raise BadDefinition("code must be a string")
     for name in ("inputs", "limits", "caps"):
         if not isinstance(values.get(name, {}), Mapping):
             raise BadDefinition(f"{name} must be a table, not {values[name]!r}")
-    for name in ("limits", "caps"):
-        _check_limits(name, values.get(name, {}))
     lists = {
-        name: _texts(name, values[name])
+        name: _strings(name, values[name])
         for name in ("tools", "refused_modules", "companions")
         if values.get(name) is not None
     }
-    _check_companions(lists.get("companions", ()))
-    _check_caps(values.get("limits", {}), values.get("caps", {}))
+    unknown = next((name for name in lists.get("companions", ()) if name not in COMPANIONS), None)
+    if unknown is not None:
+        raise BadDefinition(f"companions must be from {', '.join(COMPANIONS)}, not {unknown!r}")
+    _check_limits(values.get("limits", {}), values.get("caps", {}))
     return Definition(**{**values, **lists})
 
 
-def _check_companions(names: tuple[str, ...]) -> None:
-    for name in names:
-        if name not in COMPANIONS:
-            raise BadDefinition(f"companions must be of {', '.join(COMPANIONS)}, not {name!r}")
-
-
-def _check_caps(limits: Mapping[str, Any], caps: Mapping[str, Any]) -> None:
+def _check_limits(limits: Mapping[str, Any], caps: Mapping[str, Any]) -> None:
+    for table, values in (("limits", limits), ("caps", caps)):
+        for name, value in values.items():
+            if name not in NAMES:
+                raise BadDefinition(f"{table} has no {name!r}; {_suggestion(name, NAMES)}")
+            if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
+                raise BadDefinition(f"{table}.{name} must be a positive number, not {value!r}")
     for name, value in limits.items():
         if value > caps.get(name, value):
             raise BadDefinition(f"limits.{name} is {value}, above its cap of {caps[name]}")
 
 
-def _check_limits(name: str, values: Mapping[str, Any]) -> None:
-    for limit, value in values.items():
-        if limit not in NAMES:
-            near = nearest(limit, NAMES)
-            raise BadDefinition(
-                f"{name} has no {limit!r}; " + (f"did you mean {near!r}?" if near else f"there are {', '.join(NAMES)}")
-            )
-        if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
-            raise BadDefinition(f"{name}.{limit} must be a positive number, not {value!r}")
-
-
-def _texts(name: str, values: Any) -> tuple[str, ...]:
+def _strings(name: str, values: Any) -> tuple[str, ...]:
     if not isinstance(values, list | tuple) or not all(isinstance(each, str) for each in values):
-        raise BadDefinition(f"{name} must be a list of texts, not {values!r}")
+        raise BadDefinition(f"{name} must be a list of strings, not {values!r}")
     return tuple(values)
 
 
-def _has(known: Mapping[str, Any]) -> str:
-    return f"it has {', '.join(known)}"
+def _suggestion(name: str, known: Collection[str]) -> str:
+    near = nearest(name, known)
+    return f"did you mean {near!r}?" if near else f"known: {', '.join(known)}"

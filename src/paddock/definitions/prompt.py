@@ -1,26 +1,40 @@
-"""What an agent's prompt says of the code tools that it has: a template of Jinja, with two variables.
+"""The prompt that explains code tools to an agent: a Jinja template with two variables.
 
-`code_execution_stubs` has the typed stubs of the linked tools by the name of the definition that links them, and
-`input.files` the files that are attached (`element_id`, `file_name`, `file_type`).
+`code_execution_stubs` maps each definition's name to the typed stubs of its linked tools. `input.files` lists the
+attached files (`element_id`, `file_name`, `file_type`). A template may come from a user: Jinja's sandbox keeps it away
+from Python's objects, and the bounds below limit its time and output. They are no wall around memory: a stranger's
+template belongs in the jail.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-import re
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import wraps
 from importlib import resources
+from types import FrameType
 from typing import TYPE_CHECKING, Any
+
+from jinja2 import StrictUndefined, TemplateError, TemplateRuntimeError
+from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from paddock.definitions.definition import Definition
 from paddock.errors import RequestError, UnknownTool
 from paddock.model.files import File
+from paddock.tools.prose import fenced
 
 if TYPE_CHECKING:
     from paddock.run import Paddock
 
 TEMPLATE_BYTES = 64 * 1024
+RENDER_SECONDS = 2.0
+TEXT_CHARACTERS = 4 * 1024 * 1024
+MAX_NUMBER = 10_000
+"""The largest number that a template may pass to a function or filter, repeat a text by, or use as an exponent."""
+_FAULTS = (TemplateError, TypeError, ValueError, ArithmeticError, LookupError, RecursionError, MemoryError)
 
 
 async def code_execution_prompt(
@@ -30,18 +44,20 @@ async def code_execution_prompt(
     files: Iterable[File | Mapping[str, str]] = (),
     template: str | None = None,
 ) -> str:
-    """The prompt for an agent that has code tools; `linked` has the names or patterns of what each may call.
+    """Render the prompt for an agent that has code tools. Raises RequestError for a template that fails.
 
-    By default there is one, `code_execution`, which may call everything. `template` takes the place of the one that
-    comes with Paddock; `RequestError` where it cannot be rendered.
+        await code_execution_prompt(paddock, {"totals": ["shop.*"]})
+
+    `linked` maps each tool's name to the names or patterns of the tools that it may call, None meaning all; by default
+    there is one tool, `code_execution`, which may call everything. `template` replaces the shipped template.
     """
-    asked = {"code_execution": None} if linked is None else linked
-    stubs = {name: await paddock.tool_stubs(tools, whole=False) for name, tools in asked.items()}
-    return await asyncio.to_thread(render, stubs, [_entry(file) for file in files], template)
+    links = {"code_execution": None} if linked is None else linked
+    stubs = {name: await paddock.tool_stubs(tools, whole=False) for name, tools in links.items()}
+    return await asyncio.to_thread(render_prompt, stubs, [_entry(file) for file in files], template)
 
 
-async def stubs_of(paddock: Paddock, definition: Definition) -> str:
-    """The tools that a definition links, declared with their types; where one is not there now, that is said."""
+async def linked_stubs(paddock: Paddock, definition: Definition) -> str:
+    """Typed declarations of the tools that a definition links, or a comment that says which one is missing."""
     language = "python" if definition.language in ("python", None) else "typescript"
     try:
         return await paddock.tool_stubs(definition.tools, language=language, whole=False)
@@ -49,37 +65,94 @@ async def stubs_of(paddock: Paddock, definition: Definition) -> str:
         return f"{'#' if language == 'python' else '//'} {' '.join(str(problem).split())}\n"
 
 
-def render(stubs: Mapping[str, str], files: Sequence[Mapping[str, str]], template: str | None = None) -> str:
-    """The text of a template. It runs in Jinja's sandbox: it sees these values, can change nothing, and ends soon."""
-    from jinja2 import TemplateError
-
-    from paddock.definitions.template import Environment, rendered
-
-    source = _shipped() if template is None else template
+def render_prompt(stubs: Mapping[str, str], files: Sequence[Mapping[str, str]], template: str | None = None) -> str:
+    """Render a template with these values, in a thread of its own: see `_bounded`."""
+    source = _shipped_template() if template is None else template
     if len(source) > TEMPLATE_BYTES:
-        raise RequestError(f"the template is larger than {TEMPLATE_BYTES} bytes")
-    environment = Environment()
-    environment.filters |= {"fenced": fenced, "quoted": quoted}
+        raise RequestError(f"the template is larger than {TEMPLATE_BYTES} bytes; make it shorter")
+    environment = _Environment()
+    environment.filters |= {"fenced": fenced, "quoted": _quoted}
+    values = {"code_execution_stubs": dict(stubs), "input": {"files": [dict(file) for file in files]}}
     try:
-        values = {"code_execution_stubs": dict(stubs), "input": {"files": [dict(file) for file in files]}}
-        return rendered(environment, source, values)
-    except (TemplateError, TypeError, ValueError, ArithmeticError, LookupError, RecursionError, MemoryError) as problem:
+        return _bounded(environment, source, values)
+    except _FAULTS as problem:
         raise RequestError(f"the template cannot be rendered: {type(problem).__name__}: {problem}") from None
 
 
-def fenced(text: str, language: str = "") -> str:
-    """A block of markdown that nothing in `text` can end."""
-    longest = max((len(run) for run in re.findall("`+", text)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"{fence}{language}\n{text.rstrip()}\n{fence}"
+class _Environment(ImmutableSandboxedEnvironment):
+    """Jinja's sandbox without the ways to make a huge text from a short template."""
+
+    intercepted_binops = frozenset({"*", "**", "%"})
+
+    def __init__(self) -> None:
+        # No HTML escaping: a model reads the text, and the filters quote what others wrote.
+        super().__init__(undefined=StrictUndefined, autoescape=False)
+        self.filters = {name: _with_small_numbers(each) for name, each in self.filters.items() if name != "format"}
+
+    def wrap_str_format(self, value: Any) -> Callable[..., str] | None:
+        if super().wrap_str_format(value) is not None:
+            raise TemplateRuntimeError("format is not available on strings; join them with ~")
+        return None
+
+    def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
+        if operator == "%" and isinstance(left, str):
+            raise TemplateRuntimeError("% is not available on strings; join them with ~")
+        if not all(isinstance(each, int | float) for each in (left, right)) or operator == "**":
+            _check_numbers([left, right])
+        return super().call_binop(context, operator, left, right)
+
+    def call(self, __context: Any, __obj: Any, *arguments: Any, **named: Any) -> Any:
+        if __obj is not self.globals["range"]:  # the sandbox bounds it already
+            _check_numbers([*arguments, *named.values()])
+        return super().call(__context, __obj, *arguments, **named)
 
 
-def quoted(text: str) -> str:
+def _bounded(environment: _Environment, source: str, values: Mapping[str, Any]) -> str:
+    """Render with bounds on time and output. Needs a thread of its own, because it sets the thread's trace function."""
+    template = environment.from_string(source)
+    pieces, size, deadline = [], 0, time.monotonic() + RENDER_SECONDS
+
+    def check_deadline(frame: FrameType, event: str, argument: object) -> Any:
+        if time.monotonic() > deadline:
+            raise TemplateRuntimeError(f"it takes longer than {RENDER_SECONDS:g} s")
+        return check_deadline
+
+    before = sys.gettrace()
+    sys.settrace(check_deadline)
+    try:
+        for piece in template.generate(values):
+            size += len(piece)
+            if size > TEXT_CHARACTERS:
+                raise TemplateRuntimeError(f"it makes more than {TEXT_CHARACTERS} characters")
+            pieces.append(piece)
+    finally:
+        sys.settrace(before)
+    return "".join(pieces)
+
+
+def _with_small_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a filter so that it refuses large numbers, such as widths."""
+
+    @wraps(function)
+    def checked(*arguments: Any, **named: Any) -> Any:
+        _check_numbers([*arguments[1:], *named.values()])
+        return function(*arguments, **named)
+
+    return checked
+
+
+def _check_numbers(arguments: list[Any]) -> None:
+    for each in arguments:
+        if isinstance(each, int | float) and abs(each) > MAX_NUMBER:
+            raise TemplateRuntimeError(f"a number may be at most {MAX_NUMBER} there, not {each:g}")
+
+
+def _quoted(text: str) -> str:
     """A name that somebody else chose, on one line and in quotes."""
     return json.dumps(text, ensure_ascii=False)
 
 
-def _shipped() -> str:
+def _shipped_template() -> str:
     return (resources.files("paddock.definitions") / "prompt.jinja").read_text(encoding="utf-8")
 
 

@@ -1,4 +1,4 @@
-"""Definitions that users make: what they say, laid over the shipped one, and checked before they are saved."""
+"""Definitions that users save: their values over the shipped base, validated before they are stored."""
 
 from __future__ import annotations
 
@@ -8,9 +8,17 @@ from dataclasses import asdict, dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from paddock.definitions.definition import SHIPPED, Definition, read, shipped
-from paddock.errors import BadDefinition, BadInput, BadLimit, CodeTooLarge, LimitTooHigh, UnknownTool
-from paddock.model import limits as limits_of
+from paddock.definitions.definition import SHIPPED, Definition, parse_definition, shipped
+from paddock.errors import (
+    BadDefinition,
+    BadInput,
+    BadLimit,
+    CodeTooLarge,
+    EngineUnavailable,
+    LimitTooHigh,
+    UnknownTool,
+)
+from paddock.model import limits as limits_model
 from paddock.tools.toolbox import is_pattern
 
 if TYPE_CHECKING:
@@ -18,11 +26,11 @@ if TYPE_CHECKING:
     from paddock.run import Paddock
 
 BASE = "code_execution"
-"""What is not said is as this one has it."""
+"""The shipped definition that supplies every value a user leaves out."""
 OWN = ("name", "title", "description", "code", "inputs", "tools", "is_fixed")
-"""What a definition does not take from the base."""
+"""Values that are not taken from the base."""
 FIXED = ("face", "language", "mode", "caps")
-"""What it cannot say otherwise than the base."""
+"""Values that must be those of the base."""
 RESERVED = frozenset(
     {
         *("get_run", "cancel_run", "read_artifact", "write_artifact", "list_artifacts", "attach_file", "detach_file"),
@@ -30,101 +38,116 @@ RESERVED = frozenset(
         *("set_active_identity", "set_region", "set_active_profile", "select_connections"),
     }
 )
-"""Names of tools that stand beside definitions."""
+"""Names of the server's built-in tools."""
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
-    """A definition that may be saved, and what could not be checked."""
+class Validated:
+    """A definition that may be saved, with warnings about what could not be checked."""
 
     definition: Definition
     warnings: tuple[str, ...] = ()
 
 
-def saved(values: Mapping[str, Any]) -> Definition:
-    """The definition that a file or the store has; `BadDefinition` says what is wrong. Asks no server for anything."""
+def parse_saved(values: Mapping[str, Any]) -> Definition:
+    """Build a user's definition from a file or the store, without asking any server. Raises BadDefinition."""
     base = asdict(_base())
     defaults = {name: value for name, value in base.items() if name not in OWN}
     name = values.get("name")
     title = name.replace("_", " ").replace("-", " ").capitalize() if isinstance(name, str) else ""
     limits = values.get("limits", {})
     merged = {**base["limits"], **limits} if isinstance(limits, Mapping) else limits
-    made = read({**defaults, "title": title, "tools": [], **values, "limits": merged})
+    definition = parse_definition({**defaults, "title": title, "tools": [], **values, "limits": merged})
     for key in FIXED:
-        if getattr(made, key) != getattr(_base(), key):
-            raise BadDefinition(f"{key} of a definition that is saved is always {getattr(_base(), key)!r}")
-    _check_name(made.name)
-    if made.is_fixed and made.code is None:
+        if getattr(definition, key) != getattr(_base(), key):
+            raise BadDefinition(f"{key} of a saved definition is always {getattr(_base(), key)!r}; leave it out")
+    _check_name(definition.name)
+    if definition.is_fixed and definition.code is None:
         raise BadDefinition("is_fixed: a definition that takes no arguments needs code of its own")
-    return made
+    return definition
 
 
-async def checked(values: Mapping[str, Any], paddock: Paddock, config: Config, others: Collection[str] = ()) -> Checked:
-    """`values` as a definition that can be offered: its limits, its inputs, its code and the tools that it links.
+async def validate(
+    values: Mapping[str, Any], paddock: Paddock, config: Config, others: Collection[str] = ()
+) -> Validated:
+    """Check limits, inputs, code and linked tools of a definition. Raises BadDefinition with the reason.
 
-    `others` are the names of definitions that are saved. `BadDefinition` where it is wrong. What cannot be looked at
-    because a server is not there now is a warning.
+    `others` are the names of definitions that are already saved. What cannot be checked now, because a server or an
+    engine is not available, becomes a warning.
     """
-    made = saved(values)
-    if paddock.injection is not None and made.name in [field.setter for field in paddock.injection.fields]:
-        raise BadDefinition(f"{made.name!r} is the tool that sets a field of [context]; choose another name")
+    definition = parse_saved(values)
+    if paddock.injection is not None and definition.name in [field.setter for field in paddock.injection.fields]:
+        raise BadDefinition(f"{definition.name!r} is the tool that sets a field of [context]; choose another name")
     try:
-        limits_of.resolve(made.limits, config.limits, replace(config.caps, **made.caps))  # type: ignore[arg-type]
+        caps = replace(config.caps, **definition.caps)  # type: ignore[arg-type]
+        limits_model.resolve(definition.limits, config.limits, caps)
     except (BadLimit, LimitTooHigh) as problem:
         raise BadDefinition(f"limits: {problem}") from None
-    _check_links(made, {*SHIPPED, *others})
-    await _check_code(made, paddock, ())
-    try:
-        await _check_code(made, paddock, made.tools or ())
-    except UnknownTool as problem:
-        if _is_all_there(made, paddock):
-            raise BadDefinition(f"tools: {problem} (of the servers that are configured)") from None
-        return Checked(made, (f"not checked against its tools: {problem}",))
-    return Checked(made)
+    _check_links(definition, {*SHIPPED, *others})
+    return Validated(definition, await _check_code(definition, paddock))
 
 
-async def _check_code(made: Definition, paddock: Paddock, tools: Collection[str]) -> None:
+async def _check_code(definition: Definition, paddock: Paddock) -> tuple[str, ...]:
+    """Compile the code in a guest, with the types of the linked tools where they are known. Returns warnings."""
+    warnings = []
     try:
-        error = await paddock.check(
-            made.code or "",
-            inputs=made.inputs,
-            tools=tools,
-            type_check="tools" if made.type_check else False,
-            refused_modules=made.refused_modules,
-        )
+        try:
+            error = await _code_error(definition, paddock, definition.tools or ())
+        except UnknownTool as problem:
+            error = await _code_error(definition, paddock, ())
+            if error is None and _all_ready(definition, paddock):
+                raise BadDefinition(f"tools: {problem} (on the configured servers)") from None
+            warnings.append(f"the code was not checked against its tools: {problem}")
+    except EngineUnavailable as problem:
+        return (f"the code was not checked, because full Python cannot run here: {problem}",)
     except (BadInput, CodeTooLarge) as problem:
         raise BadDefinition(str(problem)) from None
     if error is not None:
-        where = "" if error.line is None else f", line {error.line}"
-        raise BadDefinition(f"code: {error.type}{where}: {error.message}")
+        raise BadDefinition(f"code: {error}")
+    return tuple(warnings)
+
+
+async def _code_error(definition: Definition, paddock: Paddock, tools: Collection[str]) -> str | None:
+    error = await paddock.check(
+        definition.code or "",
+        inputs=definition.inputs,
+        tools=tools,
+        type_check="tools" if definition.type_check else False,
+        refused_modules=definition.refused_modules,
+    )
+    if error is None:
+        return None
+    place = "" if error.line is None else f", line {error.line}"
+    return f"{error.type}{place}: {error.message}"
 
 
 def _check_name(name: str) -> None:
     if not _NAME.fullmatch(name):
         raise BadDefinition(
-            f"name must be 1 to 64 letters, digits, '_' and '-', a letter first, not {name[:100]!r}: tools are named so"
+            f"name must be 1 to 64 letters, digits, '_' or '-' and start with a letter, not {name[:100]!r}"
         )
     if name in SHIPPED:
         raise BadDefinition(f"{name!r} is a definition that comes with Paddock; choose another name")
     if name in RESERVED:
-        raise BadDefinition(f"{name!r} is the name of another tool of the server; choose another name")
+        raise BadDefinition(f"{name!r} is a built-in tool of the server; choose another name")
 
 
-def _check_links(made: Definition, code_tools: Collection[str]) -> None:
-    """A code tool that links a code tool would escape the limits of its run."""
-    for name in made.tools or ():
+def _check_links(definition: Definition, code_tools: Collection[str]) -> None:
+    """Refuse links to code tools: a nested run would escape the limits of the outer one."""
+    for name in definition.tools or ():
         bare = name.removeprefix("paddock.")
-        if not is_pattern(name) and (bare in code_tools or bare == made.name):
+        if not is_pattern(name) and (bare in code_tools or bare == definition.name):
             raise BadDefinition(f"tools: {name!r} is a code tool, and a code tool can't link another")
 
 
-def _is_all_there(made: Definition, paddock: Paddock) -> bool:
-    """Whether every server that the definition may speak of has said what it has."""
-    known = paddock.upstreams()
-    named = {server for server in known for name in made.tools or () if name.startswith(f"{server}.")}
-    bare = any(not any(name.startswith(f"{server}.") for server in known) for name in made.tools or ())
-    return all(known[server].state == "ready" for server in (known if bare else named))
+def _all_ready(definition: Definition, paddock: Paddock) -> bool:
+    """Whether every server that the linked tools may belong to has listed its tools."""
+    health = paddock.upstreams()
+    links = {name: [server for server in health if name.startswith(f"{server}.")] for name in definition.tools or ()}
+    has_bare_name = any(not servers for servers in links.values())
+    asked = health if has_bare_name else {server for servers in links.values() for server in servers}
+    return all(health[server].state == "ready" for server in asked)
 
 
 @cache

@@ -11,7 +11,10 @@ if TYPE_CHECKING:
 
 
 class CPythonEngine(JailedEngine):
+    template = "warm"
+
     def __init__(self, config: Config) -> None:
         # Known before any run: where none may have a second process, no guest has the calls for it.
         processes = config.caps.processes > 1
-        super().__init__(config, config.cpython, "paddock.guest.python.main:serve", processes=processes)
+        runtime = "paddock.guest.python.main:serve"
+        super().__init__(config, config.cpython, runtime, processes=processes, two_templates=True)

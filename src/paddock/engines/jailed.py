@@ -17,7 +17,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from paddock.jail.guest import Guest, Report
+from paddock.jail.guest import Guest, Report, Template
 from paddock.jail.inbox import (
     Asked,
     Called,
@@ -71,6 +71,7 @@ class JailedEngine:
     """A pool of guests that run `runtime`, started on first use."""
 
     grace_seconds = 0.0
+    template: Template = "bare"
 
     def __init__(
         self,
@@ -80,8 +81,9 @@ class JailedEngine:
         program: tuple[str, ...] = (),
         *,
         processes: bool = True,
+        two_templates: bool = False,
     ) -> None:
-        self._jail = Jail(config, settings, runtime, program, processes=processes)
+        self._jail = Jail(config, settings, runtime, program, processes=processes, two_templates=two_templates)
 
     @asynccontextmanager
     async def open(self, plan: Plan) -> AsyncIterator[JailedExecution]:
@@ -90,7 +92,7 @@ class JailedEngine:
 
     @asynccontextmanager
     async def _guest(self, jail: Jail) -> AsyncIterator[Guest]:
-        guest = await jail.take()
+        guest = await jail.take(self.template)
         try:
             yield guest
         finally:

@@ -6,6 +6,7 @@ a file, because an imported package may print. Ends with one line on stderr wher
 
 import importlib
 import json
+import re
 import sys
 import sysconfig
 from contextlib import suppress
@@ -22,7 +23,13 @@ def main(report: str, preload: list[str]) -> None:
     paths = sysconfig.get_paths()
     python = Path(sys.executable).resolve()
     places = [paths["stdlib"], paths["platstdlib"], str(python.parent), *(str(path.parent) for path in libraries())]
-    answer = {"python": str(python), "site_packages": paths["purelib"], "places": places, "installed": installed()}
+    answer = {
+        "python": str(python),
+        "site_packages": paths["purelib"],
+        "places": places,
+        "installed": installed(),
+        "warm_modules": warm_modules(preload),
+    }
     Path(report).write_text(json.dumps(answer), encoding="utf-8")
 
 
@@ -49,6 +56,30 @@ def installed() -> dict[str, str]:
 
     found = {distribution.metadata["Name"]: distribution.version for distribution in distributions()}
     return dict(sorted(found.items()))
+
+
+def warm_modules(preload: list[str]) -> list[str]:
+    """The preloads, and the modules of every distribution that requires one of theirs, however indirectly."""
+    from importlib.metadata import distributions, packages_distributions
+
+    owners = {module: {_canonical(name) for name in names} for module, names in packages_distributions().items()}
+    requirements = {
+        _canonical(distribution.metadata["Name"]): {
+            _canonical(re.split(r"[^\w.-]", required, maxsplit=1)[0])
+            for required in distribution.requires or ()
+            if not re.search(r"\bextra\s*==", required)
+        }
+        for distribution in distributions()
+    }
+    found = {module.partition(".")[0] for module in preload}
+    warm = {name for module in found for name in owners.get(module, ())}
+    while more := {name for name, required in requirements.items() if name not in warm and required & warm}:
+        warm |= more
+    return sorted(found | {module for module, names in owners.items() if names & warm})
+
+
+def _canonical(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 main(sys.argv[1], sys.argv[2:])

@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from pathlib import Path
 from typing import Protocol
 
 from paddock.errors import JailUnavailable
@@ -45,10 +46,11 @@ class Bound(Protocol):
 
 
 class Bounds:
-    """The bounds of all guests. Making it takes a tenth of a second, and blocks."""
+    """The bounds of all guests. Making it blocks, for a tenth of a second until `data_directory` has a note of it."""
 
-    def __init__(self, usual: Limits) -> None:
-        controllers = available()
+    def __init__(self, usual: Limits, data_directory: str | None = None) -> None:
+        record = None if data_directory is None else Path(data_directory).expanduser() / "control-groups"
+        controllers = available(record)
         self._source: Slots | Watcher = Watcher() if controllers is None else Slots(controllers)
         if controllers is None and (reason := watcher_probe()) is not None:
             raise JailUnavailable(f"nothing bounds the memory of guests here. {cgroup_probe()}; or: {reason}")

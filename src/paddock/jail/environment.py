@@ -23,7 +23,7 @@ from paddock.model.words import nearest
 if TYPE_CHECKING:
     from paddock.config import Config
 
-FORMAT = 1
+FORMAT = 2
 """Part of every key: raised when a build of an earlier Paddock must not be used by this one."""
 
 
@@ -88,6 +88,8 @@ class Built:
     installed: dict[str, str] = field(default_factory=dict)
     """Version by package, dependencies included."""
     size_bytes: int = 0
+    warm_modules: frozenset[str] = frozenset()
+    """Top-level modules that want a warm guest: the preloads, and those of distributions that depend on a preload."""
 
 
 def builds(data_directory: str | Path) -> Path:

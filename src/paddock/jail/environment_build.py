@@ -153,8 +153,9 @@ class _Builder:
         return answer
 
     def _described(self, probed: dict[str, object]) -> Built:
-        places, installed = probed["places"], probed["installed"]
+        places, installed, warm_modules = probed["places"], probed["installed"], probed["warm_modules"]
         assert isinstance(places, list)  # noqa: S101
+        assert isinstance(warm_modules, list)  # noqa: S101
         assert isinstance(installed, dict)  # noqa: S101
         place, partial = str(self._place), os.path.realpath(self._partial)
         moved = [os.path.realpath(place) if _inside(path, partial) else path for path in places]
@@ -170,6 +171,7 @@ class _Builder:
             reads=_outermost([os.path.realpath(place), *map(os.path.realpath, moved)]),
             installed=installed,
             size_bytes=_read_only(self._partial),
+            warm_modules=frozenset(warm_modules),
         )
 
 

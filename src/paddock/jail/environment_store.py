@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
+from typing import Any
 
 from paddock.errors import EnvironmentFailed
 from paddock.jail.environment import Built, Environment, builds
@@ -60,9 +61,10 @@ def read_build(data_directory: str | Path, key: str) -> Built | None:
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         known = {item.name for item in fields(Built)}
-        lists = {name: tuple(value) for name, value in manifest.items() if isinstance(value, list)}
+        lists: dict[str, Any] = {name: tuple(value) for name, value in manifest.items() if isinstance(value, list)}
+        lists["warm_modules"] = frozenset(manifest["warm_modules"])
         built = Built(**{name: value for name, value in (manifest | lists).items() if name in known})
-    except (OSError, ValueError, TypeError, AttributeError):
+    except (OSError, ValueError, TypeError, AttributeError, KeyError):
         return None
     usable = built.key == key and built.path == str(folder) and os.access(built.executable, os.X_OK)
     return built if usable else None
@@ -71,7 +73,8 @@ def read_build(data_directory: str | Path, key: str) -> Built | None:
 def write_build(folder: Path, built: Built) -> None:
     """Leave the manifest in a build that is otherwise finished."""
     manifest = folder / MANIFEST
-    manifest.write_text(json.dumps(asdict(built), indent=2) + "\n", encoding="utf-8")
+    values = asdict(built) | {"warm_modules": sorted(built.warm_modules)}
+    manifest.write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
     manifest.chmod(0o444)
 
 

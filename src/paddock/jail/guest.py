@@ -12,7 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from paddock.errors import EngineCrashed, JailUnavailable
 from paddock.jail.bounds import Bound
@@ -23,6 +23,8 @@ from paddock.jail.wire import PREFIX, Kind
 from paddock.jail.zygote import REPORT
 from paddock.model.limits import Limits
 
+Template = Literal["bare", "warm"]
+"""What a guest is a fork of: `bare` has the standard library, `warm` the preloads of its environment too."""
 READ_BYTES = 64 * 1024
 UNREAD_BYTES = 1024 * 1024
 """More than this of what was sent to a guest, and it is behind."""
@@ -46,6 +48,7 @@ class Guest:
     def __init__(
         self,
         uid: int,
+        template: Template,
         fds: list[int],
         bound: Bound,
         edges: Edges,
@@ -56,6 +59,7 @@ class Guest:
     ) -> None:
         control, self._report, out, error, self._reaper = fds
         self.uid = uid
+        self.template = template
         self._has_namespaces = has_namespaces
         self._traced = traced
         self._trace: tracing.Trace | None = None

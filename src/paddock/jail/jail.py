@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from paddock.errors import EngineCrashed
 from paddock.jail.bounds import Bounds
-from paddock.jail.environment import configured
+from paddock.jail.environment import Built, configured
 from paddock.jail.environment_lease import Lease, alease
-from paddock.jail.guest import Guest
+from paddock.jail.guest import Guest, Template
 from paddock.jail.keeper import Keeper
 from paddock.jail.pool import Pool
 from paddock.jail.profiles import Inside
@@ -27,7 +27,8 @@ class Jail:
     """Guests that run `runtime` in the environment that their settings name.
 
     `program` is what they become, where they do: a path below the environment's packages, and arguments. Without
-    `processes` the filter itself leaves them no way to start another, whatever a run's limit says.
+    `processes` the filter itself leaves them no way to start another, whatever a run's limit says. With `two_templates`
+    guests are bare or warm; without, or where nothing is preloaded, all are alike and have the preloads imported.
     """
 
     def __init__(
@@ -38,12 +39,14 @@ class Jail:
         program: tuple[str, ...] = (),
         *,
         processes: bool = True,
+        two_templates: bool = False,
     ) -> None:
         self._config = config
         self._settings = settings
         self._runtime = runtime
         self._program = program
         self._processes = processes
+        self._two_templates = two_templates
         self._pool: Pool | None = None
         self._lease: Lease | None = None
         self._starting = asyncio.Lock()
@@ -51,9 +54,26 @@ class Jail:
         self._counted = False
         self.profile: str | None = None  # the one that holds, once a guest was made
 
-    async def take(self) -> Guest:
-        """A guest that waits for a script; it must be given back. The first one takes as long as all must be built."""
-        return await (self._pool or await self._start()).take()
+    async def take(self, template: Template = "bare") -> Guest:
+        """A guest that waits for a script; it must be given back.
+
+        The first one waits for the environment to be built, the first warm one for the preloads to be imported.
+        """
+        return await (self._pool or await self._start()).take(template)
+
+    async def warm_modules(self) -> frozenset[str]:
+        """The modules that a script should find in a warm guest; empty where all guests are alike."""
+        await self._start()
+        built = self._built()
+        return built.warm_modules if self._has_two(built) else frozenset()
+
+    def _has_two(self, built: Built) -> bool:
+        return self._two_templates and bool(built.preload)
+
+    def _built(self) -> Built:
+        if self._lease is None:
+            raise EngineCrashed("the environment is not there any more")
+        return self._lease.built
 
     def give_back(self, guest: Guest) -> None:
         if self._pool is not None:
@@ -78,27 +98,24 @@ class Jail:
                 self._lease = await alease(environment, self._config.data_directory, log.info)
                 if self._lease.problem is not None:
                     log.warning("%s", self._lease.problem)
-                bounds = await asyncio.to_thread(Bounds, self._config.limits)
+                bounds = await asyncio.to_thread(Bounds, self._config.limits, self._config.data_directory)
                 self._counted = bounds.counts_unmapped
-                self._pool = Pool(
-                    self._keeper,
-                    floor=settings.min_waiting,
-                    ceiling=settings.max_waiting,
-                    most=settings.max_guests,
-                    idle_seconds=settings.idle_seconds,
-                    recycle_seconds=settings.recycle_seconds,
-                    bounds=bounds,
-                    processes=self._processes,
-                )
+                templates: tuple[Template, ...] = ("bare", "warm") if self._has_two(self._lease.built) else ("bare",)
+                self._pool = Pool(self._keeper, settings, bounds, templates, processes=self._processes)
             return self._pool
 
     async def _keeper(self) -> Keeper:
         """A zygote of the profile that was found to work; the first time, of the first one that does."""
-        if self._lease is None:
-            raise EngineCrashed("the environment is not there any more")
-        built = self._lease.built
+        built = self._built()
         program = self._program and (os.path.join(built.site_packages, self._program[0]), *self._program[1:])  # noqa: PTH118
-        inside = Inside(self._runtime, built.reads, (built.path,), built.preload, program)
+        inside = Inside(
+            self._runtime,
+            built.reads,
+            (built.path,),
+            preload=() if self._has_two(built) else built.preload,
+            warm=built.preload if self._has_two(built) else (),
+            program=program,
+        )
         memfds = self._counted
         if self.profile is not None:
             return await start(self.profile, self._config, built.executable, inside, memfds=memfds)

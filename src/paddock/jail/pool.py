@@ -1,7 +1,9 @@
-"""Guests of one zygote, walled in ahead of demand, each used once.
+"""Guests of one environment, walled in ahead of demand, each used once.
 
-How many wait follows demand: the number doubles when somebody finds none, up to a ceiling, and goes back to a floor
-when nobody has come for a while. A zygote that dies is replaced; the guests that waited with it are forgotten.
+Guests are forked from one of two templates, and each template has its own shelf of waiting guests. How many wait
+follows demand: the number doubles when somebody finds none, up to a ceiling, and goes back to a floor when nobody has
+come for a while. After a longer while none waits, and the zygote ends. A zygote that dies is replaced; the guests that
+waited with it are forgotten.
 """
 
 from __future__ import annotations
@@ -9,16 +11,21 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING
 
 from paddock.errors import EngineCrashed, JailUnavailable, PaddockError
 from paddock.jail.bounds import Bounds
-from paddock.jail.guest import Guest
+from paddock.jail.guest import Guest, Template
 from paddock.jail.keeper import Keeper
+
+if TYPE_CHECKING:
+    from paddock.config import GuestsConfig
 
 FIRST_UID = 1000
 AT_ONCE = 4
-"""Guests that are being made at the same time; the zygote forks one after the other, but they wall themselves in."""
+"""Guests of one template that are being made at the same time: one is forked after the other, but they wall
+themselves in."""
 ATTEMPTS = 3
 DEATH_SECONDS = 1.0
 HEAD_START_SECONDS = 0.005
@@ -26,61 +33,76 @@ HEAD_START_SECONDS = 0.005
 log = logging.getLogger("paddock.jail")
 
 
+class Shelf:
+    """The guests of one template: those that wait, those that are being made, and who waits for one."""
+
+    def __init__(self, template: Template) -> None:
+        self.template = template
+        self.wanted = 0  # to wait; nothing is made before somebody comes
+        self.waiting: deque[Guest] = deque()
+        self.asking: deque[asyncio.Future[Guest]] = deque()
+        self.making = 0
+        self.alive = 0  # made and not ended yet: waiting, in use, ending
+        self.failures = 0
+        self.blamed: asyncio.Future[None] | None = None  # the zygote that failed last, by its end
+        self.came_at = 0.0
+        self.filling: asyncio.TimerHandle | None = None
+        self.tidying: asyncio.TimerHandle | None = None
+
+
 class Pool:
-    """Hands out guests; at most `most` are in use at a time, and whoever comes later waits."""
+    """Hands out guests; at most `max_guests` are in use at a time, and whoever comes later waits."""
 
     def __init__(
         self,
         start: Callable[[], Awaitable[Keeper]],
-        *,
-        floor: int,
-        ceiling: int,
-        most: int,
-        idle_seconds: float,
-        recycle_seconds: float,
+        settings: GuestsConfig,
         bounds: Bounds,
+        templates: Sequence[Template],
+        *,
         processes: bool,
     ) -> None:
         self._start = start
         self._bounds = bounds
-        self._floor, self._ceiling = floor, ceiling
-        self._idle_seconds, self._recycle_seconds = idle_seconds, recycle_seconds
+        self._floor, self._ceiling = settings.min_waiting, settings.max_waiting
+        self._idle_seconds, self._release_seconds = settings.idle_seconds, settings.release_seconds
         self._processes = processes
-        self._wanted = floor
-        self._waiting: deque[Guest] = deque()
-        self._asking: deque[asyncio.Future[Guest]] = deque()
-        self._making = 0
-        self._room = asyncio.Semaphore(most)
-        self._uids = deque(range(FIRST_UID, FIRST_UID + most + ceiling + AT_ONCE))
+        self._shelves: dict[Template, Shelf] = {template: Shelf(template) for template in templates}
+        self._room = asyncio.Semaphore(settings.max_guests)
+        count = settings.max_guests + len(templates) * (self._ceiling + AT_ONCE)
+        self._uids = deque(range(FIRST_UID, FIRST_UID + count))
         self._keeper: Keeper | None = None
-        self._blamed: Keeper | None = None
-        self._failures = 0
         self._starting = asyncio.Lock()
         self._tasks: set[asyncio.Future[None]] = set()
-        self._tidying: asyncio.TimerHandle | None = None
-        self._is_tidy = True
-        self._came_at = 0.0
-        self._filling: asyncio.TimerHandle | None = None
         self._closed = False
 
-    async def take(self) -> Guest:
-        """A guest that waits for a script. It must be given back, whatever became of it."""
+    @property
+    def waiting(self) -> list[Guest]:
+        """The guests that wait, of every template."""
+        return [guest for shelf in self._shelves.values() for guest in shelf.waiting]
+
+    async def take(self, template: Template = "bare") -> Guest:
+        """A guest that waits for a script. It must be given back, whatever became of it.
+
+        Where the pool has one template, its guests serve for both.
+        """
+        shelf = self._shelves.get(template) or self._shelves["bare"]
         await self._room.acquire()
         if self._closed:
             self._room.release()
             raise EngineCrashed("Paddock was closed before the script began")
         try:
-            self._tidy_later()
-            while self._waiting:
-                guest = self._waiting.popleft()
+            self._tidy_later(shelf)
+            while shelf.waiting:
+                guest = shelf.waiting.popleft()
                 if guest.is_waiting():
-                    self._fill_soon()
+                    self._fill_soon(shelf)
                     return guest
                 self._end(guest)
-            self._wanted = min(self._ceiling, max(1, self._wanted) * 2)
+            shelf.wanted = min(self._ceiling, max(1, self._floor, 2 * shelf.wanted))
             asked: asyncio.Future[Guest] = asyncio.get_running_loop().create_future()
-            self._asking.append(asked)
-            self._fill()
+            shelf.asking.append(asked)
+            self._fill(shelf)
             try:
                 return await asked
             except asyncio.CancelledError:
@@ -95,63 +117,68 @@ class Pool:
         """The run is over: its guest ends, in the background."""
         self._room.release()
         self._end(guest)
-        while guest.is_lost and self._waiting:  # those who waited with it are dying too, though it does not show yet
-            self._end(self._waiting.popleft())
+        waiting = self._shelves[guest.template].waiting
+        while guest.is_lost and waiting:  # those who waited with it are dying too, though it does not show yet
+            self._end(waiting.popleft())
 
-    def _fill_soon(self) -> None:
+    def _fill_soon(self, shelf: Shelf) -> None:
         """Making a guest takes a processor from the one that has just begun: where others wait, it has a moment."""
-        if not self._waiting:
-            self._fill()
-        elif self._filling is None:
-            self._filling = asyncio.get_running_loop().call_later(HEAD_START_SECONDS, self._fill)
+        if not shelf.waiting:
+            self._fill(shelf)
+        elif shelf.filling is None:
+            shelf.filling = asyncio.get_running_loop().call_later(HEAD_START_SECONDS, self._fill, shelf)
 
-    def _fill(self) -> None:
-        if self._filling is not None:
-            self._filling.cancel()
-            self._filling = None
+    def _fill(self, shelf: Shelf) -> None:
+        if shelf.filling is not None:
+            shelf.filling.cancel()
+            shelf.filling = None
         if self._closed:
             return
-        missing = self._wanted + len(self._asking) - len(self._waiting) - self._making
+        missing = shelf.wanted + len(shelf.asking) - len(shelf.waiting) - shelf.making
         # Guests that take long to end keep their ids until they are gone: the next ones wait for that.
-        for _ in range(min(missing, AT_ONCE - self._making, len(self._uids))):
-            self._making += 1
-            self._in_background(asyncio.create_task(self._make(self._uids.popleft())))
+        for _ in range(min(missing, AT_ONCE - shelf.making, len(self._uids))):
+            shelf.making += 1
+            self._in_background(asyncio.create_task(self._make(shelf, self._uids.popleft())))
 
-    async def _make(self, uid: int) -> None:
+    async def _make(self, shelf: Shelf, uid: int) -> None:
         try:
-            guest = await self._made(uid)
+            guest = await self._made(shelf, uid)
         except BaseException as problem:
             self._uids.appendleft(uid)
-            self._making -= 1
-            self._fail(_told(problem))
+            shelf.making -= 1
+            self._fail(shelf, _told(problem))
             if not isinstance(problem, OSError | PaddockError):
                 raise
             return
-        self._making -= 1
-        while self._asking:
-            asked = self._asking.popleft()
+        shelf.making -= 1
+        shelf.alive += 1
+        while shelf.asking:
+            asked = shelf.asking.popleft()
             if not asked.done():
                 asked.set_result(guest)
                 break
         else:
-            self._waiting.append(guest)
-        self._fill()
+            shelf.waiting.append(guest)
+        self._fill(shelf)
 
-    async def _made(self, uid: int) -> Guest:
+    async def _made(self, shelf: Shelf, uid: int) -> Guest:
         """A guest, from a new zygote where the old one died meanwhile."""
-        bound, hurry = await self._bounds.take(), bool(self._asking)
+        bound, hurry = await self._bounds.take(), bool(shelf.asking)
         try:
             while True:
                 keeper = await self._running()
+                gone = await keeper.load(shelf.template)
                 try:
-                    guest = await keeper.guest(uid=uid, processes=self._processes, bound=bound, hurry=hurry)
+                    guest = await keeper.guest(
+                        uid=uid, processes=self._processes, bound=bound, hurry=hurry, template=shelf.template
+                    )
                 except EngineCrashed:
-                    await asyncio.wait([keeper.died], timeout=DEATH_SECONDS)  # its guests are seen to die first
-                    self._blame(keeper)
-                    if self._failures >= ATTEMPTS:
+                    await asyncio.wait([gone], timeout=DEATH_SECONDS)  # its guests are seen to die first
+                    self._blame(shelf, gone)
+                    if shelf.failures >= ATTEMPTS:
                         raise
                 else:
-                    self._failures = 0
+                    shelf.failures = 0
                     await self._bounded(guest)
                     return guest
         except BaseException:
@@ -167,11 +194,11 @@ class Pool:
                 await guest.end()  # whoever gets its id and its group next must not meet it
                 raise
 
-    def _blame(self, keeper: Keeper) -> None:
+    def _blame(self, shelf: Shelf, gone: asyncio.Future[None]) -> None:
         """Count what failed since a guest was last made: a zygote's death once, however many it was making."""
-        if keeper is not self._blamed or not keeper.died.done():
-            self._failures += 1
-        self._blamed = keeper
+        if gone is not shelf.blamed or not gone.done():
+            shelf.failures += 1
+        shelf.blamed = gone
 
     async def _running(self) -> Keeper:
         if self._keeper is not None and not self._keeper.died.done():
@@ -186,78 +213,89 @@ class Pool:
                 self._keeper = await self._start()
             return self._keeper
 
-    def _fail(self, problem: PaddockError) -> None:
+    def _fail(self, shelf: Shelf, problem: PaddockError) -> None:
         """Tell one who waits, where a zygote serves: it was that guest alone. Else all: nobody would get one."""
-        serves = not self._closed and self._keeper is not None and not self._keeper.died.done()
-        while self._asking:
-            asked = self._asking.popleft()
+        serves = not self._closed and self._keeper is not None and self._keeper.serves(shelf.template)
+        while shelf.asking:
+            asked = shelf.asking.popleft()
             if not asked.done():
                 asked.set_exception(problem)
                 if serves:
                     break
-        if self._asking:
-            self._fill()
+        if shelf.asking:
+            self._fill(shelf)
 
     def _end(self, guest: Guest) -> None:
+        shelf = self._shelves[guest.template]
+
         def ended(end: asyncio.Future[None]) -> None:
             problem = end.exception()
             if problem is None:
                 self._uids.appendleft(guest.uid)  # some profiles keep something for each
             else:  # nobody has seen it die: nobody else gets its id
                 log.error("a guest did not end as it should: %s", problem, exc_info=problem)
+            shelf.alive -= 1
             self._bounds.give_back(guest.bound)
-            if self._asking:
-                self._fill()
+            for each in self._shelves.values():
+                if each.asking:
+                    self._fill(each)
 
         ending = guest.end()
         ending.add_done_callback(ended)
         self._in_background(ending)
 
-    def _tidy_later(self) -> None:
+    def _tidy_later(self, shelf: Shelf) -> None:
         loop = asyncio.get_running_loop()
-        self._came_at = loop.time()
-        if self._is_tidy:
-            if self._tidying is not None:
-                self._tidying.cancel()
-            self._tidying = loop.call_later(self._idle_seconds, self._tidy)
-            self._is_tidy = False
+        shelf.came_at = loop.time()
+        if shelf.tidying is None:
+            shelf.tidying = loop.call_later(self._idle_seconds, self._tidy, shelf)
 
-    def _tidy(self) -> None:
-        """Nobody has come for a while: fewer wait, and those who waited longest go."""
+    def _tidy(self, shelf: Shelf) -> None:
+        """Nobody has come for a while: fewer wait, and those who waited longest go. After a longer while all go."""
         loop = asyncio.get_running_loop()
-        if (idle_at := self._came_at + self._idle_seconds) > loop.time():
-            self._tidying = loop.call_at(idle_at, self._tidy)
-            return
-        self._is_tidy = True
-        self._wanted = self._floor
-        while len(self._waiting) > self._floor:
-            self._end(self._waiting.popleft())
-        self._tidying = loop.call_later(self._recycle_seconds, self._recycle)
+        idle_at, release_at = shelf.came_at + self._idle_seconds, shelf.came_at + self._release_seconds
+        released = release_at <= loop.time()
+        shelf.tidying = None
+        if released or idle_at <= loop.time():
+            shelf.wanted = 0 if released else self._floor
+            while len(shelf.waiting) > shelf.wanted:
+                self._end(shelf.waiting.popleft())
+        if released and not (shelf.alive or shelf.making):
+            self._in_background(asyncio.create_task(self._release(shelf)))
+        elif released:  # a run that takes long, or guests that are still ending
+            shelf.tidying = loop.call_later(self._idle_seconds, self._tidy, shelf)
+        else:
+            shelf.tidying = loop.call_at(min(at for at in (idle_at, release_at) if at > loop.time()), self._tidy, shelf)
 
-    def _recycle(self) -> None:
-        """Those who have waited for long make room for new ones."""
-        loop = asyncio.get_running_loop()
-        while self._waiting and loop.time() - self._waiting[0].made_at >= self._recycle_seconds:
-            self._end(self._waiting.popleft())
-        self._fill()
-        self._tidying = loop.call_later(self._recycle_seconds, self._recycle)
+    async def _release(self, shelf: Shelf) -> None:
+        """End the zygote of a template that nobody uses; with the last one, the warden."""
+        async with self._starting:
+            if self._keeper is None or shelf.alive or shelf.making:
+                return
+            if any(each.alive or each.making for each in self._shelves.values()):
+                self._keeper.unload(shelf.template)
+            else:
+                keeper, self._keeper = self._keeper, None
+                await keeper.close()
 
     def _in_background(self, work: asyncio.Future[None]) -> None:
         self._tasks.add(work)
         work.add_done_callback(self._tasks.discard)
 
     async def close(self) -> None:
-        """End every guest and the zygote."""
+        """End every guest and the zygotes."""
         self._closed = True
-        for timer in (self._tidying, self._filling):
-            if timer is not None:
-                timer.cancel()
-        self._fail(EngineCrashed("Paddock was closed before the script began"))
+        for shelf in self._shelves.values():
+            for timer in (shelf.tidying, shelf.filling):
+                if timer is not None:
+                    timer.cancel()
+            self._fail(shelf, EngineCrashed("Paddock was closed before the script began"))
         if self._keeper is not None:
             await self._keeper.close()  # and with it, every guest that there is
-        while self._waiting or self._tasks:  # one that is being made may still come
-            while self._waiting:
-                self._end(self._waiting.popleft())
+        while self.waiting or self._tasks:  # one that is being made may still come
+            for shelf in self._shelves.values():
+                while shelf.waiting:
+                    self._end(shelf.waiting.popleft())
             await asyncio.wait(list(self._tasks))
         if self._keeper is not None:
             await self._keeper.close()  # one that was still being started

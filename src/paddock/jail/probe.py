@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from paddock.errors import EngineCrashed, JailUnavailable
 from paddock.jail import profiles, trial
-from paddock.jail.keeper import START
+from paddock.jail.launch import command
 from paddock.jail.profiles import Inside
 from paddock.jail.walls import advice, cgroup, landlock, seccomp, watcher
 from paddock.jail.walls.tidier import Tidier
@@ -167,8 +167,10 @@ def mechanisms(profile: str, memory: str | None) -> dict[str, str]:
 
 def cell_walls() -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What stands around a worker of the light engine, by starting a small program in the same way; what is missing."""
-    command = [sys.executable, "-I", "-S", "-B", str(START), "cell", shutil.which("cat") or "/bin/cat"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as cell:
+    program = shutil.which("cat") or "/bin/cat"
+    with subprocess.Popen(
+        command("cell", program), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    ) as cell:
         try:
             status = _settled(cell.pid)
             apart = _net(cell.pid) not in (_net(os.getpid()), None)

@@ -31,6 +31,7 @@ class Inside:
     reads: tuple[str, ...] = ()
     whole: tuple[str, ...] = ()
     preload: tuple[str, ...] = ()
+    warm: tuple[str, ...] = ()
     program: tuple[str, ...] = ()
     system: tuple[str, ...] = SYSTEM
 
@@ -65,6 +66,7 @@ def spec(profile: str, config: Config, inside: Inside, *, memfds: bool) -> Spec:
         reads=(*inside.system, *inside.reads),
         whole=inside.whole,
         preload=inside.preload,
+        warm=inside.warm,
         program=inside.program,
         own_uids=os.geteuid() == 0,
         uid_base=jail.uid_base,

@@ -18,7 +18,8 @@ class Spec:
     runtime: str  # `module:function` that a guest runs when it is walled in; it gets its socket
     reads: tuple[str, ...]  # directories and files of the host that guests see, read-only, at the same path
     whole: tuple[str, ...] = ()  # those of them that hold nothing but what guests need
-    preload: tuple[str, ...] = ()  # modules to import before any guest is forked
+    preload: tuple[str, ...] = ()  # modules that the first zygote imports before it forks
+    warm: tuple[str, ...] = ()  # modules of the warm zygote, which is started on demand; empty: there is none
     program: tuple[str, ...] = ()  # what guests become when they are walled in: its path, its arguments
     own_uids: bool = False  # each guest under an id of its own; needs a range of ids
     uid_base: int = 0  # where that range begins, as the host counts
@@ -40,8 +41,7 @@ class Spec:
         return cls(**(values | lists))
 
 
-_ORDER = struct.Struct("!QI??")
-_DISMISSAL = struct.Struct("!Q")
+_ORDER = struct.Struct("!QI???")
 
 
 class Order(NamedTuple):
@@ -54,6 +54,7 @@ class Order(NamedTuple):
     uid: int  # of the guest, inside; used where guests have ids of their own
     processes: bool = True  # whether it may start further ones
     hurry: bool = False  # somebody waits for it: nothing that would only make it quicker later
+    warm: bool = False  # a fork of the warm zygote
 
     def to_bytes(self) -> bytes:
         return _ORDER.pack(*self)
@@ -63,11 +64,15 @@ class Order(NamedTuple):
         return cls(*_ORDER.unpack(data))
 
 
-def dismissal(number: int) -> bytes:
-    """Says that the host has no use for the guest of this number, and no means to end it."""
-    return _DISMISSAL.pack(number)
+def command(**values: int) -> bytes:
+    """What the host asks of a warden beside guests, which are ordered far more often.
+
+    `dismiss=N`: the host has no use for guest N, and no means to end it. `load=N`: start the warm zygote and call it N.
+    `unload=N`: end the warm zygote N, which has no guest.
+    """
+    return json.dumps(values).encode()
 
 
-def dismissed(message: bytes) -> int | None:
-    """The number of a guest, where the message is no order but a dismissal."""
-    return int(_DISMISSAL.unpack(message)[0]) if len(message) == _DISMISSAL.size else None
+def commanded(message: bytes) -> dict[str, int] | None:
+    """The values of a command; None where the message is an order, whose first byte is never that of JSON."""
+    return json.loads(message) if message.startswith(b"{") else None

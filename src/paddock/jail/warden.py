@@ -1,7 +1,10 @@
-"""The first process inside: small, without preloads. It starts the zygote, and a reaper for each guest.
+"""The first process inside: small, without preloads. It starts the zygotes, and a reaper for each guest.
 
-Forking a process costs by what it has in memory, and ending it again: so the reapers are not forked from the zygote,
-which has everything preloaded. The zygote joins the namespace of a reaper and forks the guest into it.
+The cost of fork() and exit() grows with the memory of the process, so reapers are forked from the warden and not from
+a zygote. A zygote joins the namespace of a reaper and forks the guest into it.
+
+The first zygote is there from the start, and the warden ends with it. The warm one, which has preloads that not every
+script needs, is started when the host asks for it, and may fail or end without any other guest being harmed.
 """
 
 from __future__ import annotations
@@ -13,13 +16,14 @@ import os
 import select
 import signal
 import socket
+import sys
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from paddock.jail import zygote
-from paddock.jail.spec import Order, Spec, dismissed
+from paddock.jail.spec import Order, Spec, commanded
 from paddock.jail.walls.libc import ProcessName
 
 MESSAGE_BYTES = 64 * 1024
@@ -75,10 +79,13 @@ def main(control_fd: int) -> None:
         if spec.program:
             loaded.become(spec.program)
         enclosure = _enclosure(spec)
+        sys.dont_write_bytecode = True  # from here on what is imported is not ours
+        os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
         proc = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)  # a new root may have none
         _enter(enclosure, host)
-        orders = _start_zygote(spec, enclosure, getattr(loaded, name), getattr(loaded, "warm_up", None), host, proc)
-        os.close(proc)
+        proc = _own_proc(proc)
+        warden = Warden(spec, enclosure, getattr(loaded, name), getattr(loaded, "warm_up", None), host, proc)
+        warden.start_first()
     except NoWalls as problem:
         host.send(json.dumps({"no_walls": str(problem)}).encode())
         os._exit(1)
@@ -86,45 +93,150 @@ def main(control_fd: int) -> None:
         host.send(json.dumps({"failed": f"{type(problem).__name__}: {problem}"}).encode())
         raise
     host.send(json.dumps({"serving": os.getpid()}).encode())
-    _serve(host, orders, enclosure)
+    warden.serve()
 
 
-def _serve(host: socket.socket, orders: socket.socket, enclosure: Enclosure) -> None:
-    poll = select.poll()
-    poll.register(host, select.POLLIN)
-    poll.register(orders, select.POLLIN)
-    reapers: dict[int, tuple[int, int]] = {}  # the guest's number and the pid, by pidfd
-    while True:
-        for fd, _ in poll.poll():
-            if fd == orders.fileno():
-                os._exit(1)  # the zygote is gone, and with this process everything else goes
-            if fd == host.fileno():
-                order, doors, flags, _ = socket.recv_fds(host, MESSAGE_BYTES, MOST_DOORS)
-                if not order:
-                    os._exit(0)
-                if (unwanted := dismissed(order)) is not None:
-                    _dismiss(unwanted, reapers, enclosure)
-                    continue
-                asked = Order.from_bytes(order)
-                try:
-                    _require_all(doors, flags)
-                    pid, pidfd = _make(asked, doors, host, orders, enclosure)
-                except OSError as problem:  # this guest's alone: no descriptor, no process, no room on the disk
-                    host.send(json.dumps({"unmade": asked.number, "why": str(problem)}).encode())
-                    continue
-                poll.register(pidfd, select.POLLIN)
-                reapers[pidfd] = asked.number, pid
-            else:
-                poll.unregister(fd)
-                os.close(fd)
-                enclosure.reaper_ended(reapers.pop(fd)[1])
+class Reaper(NamedTuple):
+    """The reaper of one guest."""
+
+    pid: int
+    number: int
+    warm: bool
 
 
-def _dismiss(unwanted: int, reapers: Mapping[int, tuple[int, int]], enclosure: Enclosure) -> None:
-    for number, pid in reapers.values():
-        if number == unwanted:
-            with suppress(ProcessLookupError):
-                enclosure.give_up(pid)
+class Warden:
+    """Serves the host: zygotes, and a reaper with a guest for each order."""
+
+    def __init__(
+        self,
+        spec: Spec,
+        enclosure: Enclosure,
+        runtime: zygote.Runtime,
+        warm_up: zygote.WarmUp | None,
+        host: socket.socket,
+        proc: int,
+    ) -> None:
+        self._spec = spec
+        self._enclosure = enclosure
+        self._runtime, self._warm_up = runtime, warm_up
+        self._host = host
+        self._proc = proc
+        self._first: socket.socket | None = None
+        self._warm: socket.socket | None = None
+        self._warm_number = 0  # by which the host knows the warm zygote
+        self._reapers: dict[int, Reaper] = {}  # by pidfd
+        self._poll = select.poll()
+
+    def start_first(self) -> None:
+        """Start the first zygote and wait until it has loaded. RuntimeError: it has not."""
+        self._first = self._start_zygote(self._spec.preload)
+        said = json.loads(self._first.recv(MESSAGE_BYTES) or b'{"failed": "the zygote ended while it loaded"}')
+        if "failed" in said:
+            raise RuntimeError(said["failed"])
+        self._poll.register(self._host, select.POLLIN)
+        self._poll.register(self._first, select.POLLIN)
+
+    def _start_zygote(self, preload: tuple[str, ...]) -> socket.socket:
+        """Fork a zygote; the socket for its orders, on which it says first whether it could load."""
+        orders, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        if os.fork() == 0:
+            try:
+                orders.close()
+                self._let_go()
+                zygote.serve(its, preload, self._enclosure, self._runtime, self._warm_up, self._proc)
+            except BaseException:  # noqa: BLE001  what it was is for whoever reads the host's stderr
+                traceback.print_exc()
+            finally:
+                os._exit(1)
+        its.close()
+        return orders
+
+    def _let_go(self) -> None:
+        """Close what only the warden needs: a zygote that held the orders of another would keep that one alive."""
+        self._host.close()
+        if self._first is not None:
+            self._first.close()
+        for pidfd in self._reapers:
+            os.close(pidfd)
+
+    def serve(self) -> None:
+        """Never returns: ends with the host, or with the first zygote."""
+        while True:
+            for fd, _ in self._poll.poll():
+                if self._first is not None and fd == self._first.fileno():
+                    os._exit(1)  # in its pid namespace everything else goes too; elsewhere the reapers see to it
+                if fd == self._host.fileno():
+                    self._hear_host()
+                elif self._warm is not None and fd == self._warm.fileno():
+                    self._hear_warm(self._warm)
+                elif fd in self._reapers:
+                    self._poll.unregister(fd)
+                    os.close(fd)
+                    self._enclosure.reaper_ended(self._reapers.pop(fd).pid)
+
+    def _tell(self, **values: object) -> None:
+        self._host.send(json.dumps(values).encode())
+
+    def _hear_host(self) -> None:
+        message, doors, flags, _ = socket.recv_fds(self._host, MESSAGE_BYTES, MOST_DOORS)
+        if not message:
+            os._exit(0)
+        if (command := commanded(message)) is None:
+            self._make(Order.from_bytes(message), doors, flags)
+        elif "dismiss" in command:
+            self._give_up(lambda reaper: reaper.number == command["dismiss"])
+        elif "load" in command:
+            self._load(command["load"])
+        elif self._warm is not None and command["unload"] == self._warm_number:
+            self._end_warm(self._warm)
+
+    def _load(self, number: int) -> None:
+        """Start the warm zygote; it says later whether it could load."""
+        if self._warm is not None:
+            self._end_warm(self._warm)
+        self._warm_number = number
+        try:
+            self._warm = self._start_zygote(self._spec.warm)
+            self._poll.register(self._warm, select.POLLIN)
+        except OSError as problem:
+            self._tell(lost=number, why=str(problem))
+
+    def _hear_warm(self, warm: socket.socket) -> None:
+        said = json.loads(warm.recv(MESSAGE_BYTES) or b'{"failed": "it has died"}')
+        if "failed" in said:
+            self._tell(lost=self._warm_number, why=said["failed"])
+            self._end_warm(warm)
+        else:
+            self._tell(loaded=self._warm_number)
+
+    def _end_warm(self, warm: socket.socket) -> None:
+        """End the warm zygote and its guests, of whose end nobody would tell the host any more."""
+        self._poll.unregister(warm)
+        warm.close()  # it ends when it sees this
+        self._warm = None
+        self._give_up(lambda reaper: reaper.warm)
+
+    def _give_up(self, which: Callable[[Reaper], bool]) -> None:
+        for reaper in self._reapers.values():
+            if which(reaper):
+                with suppress(ProcessLookupError):
+                    self._enclosure.give_up(reaper.pid)
+
+    def _make(self, order: Order, doors: list[int], flags: int) -> None:
+        orders = self._warm if order.warm else self._first
+        try:
+            _require_all(doors, flags)
+            if orders is None:
+                for door in doors:
+                    os.close(door)
+                self._tell(unmade=order.number, lost=True, why="the zygote has died")
+                return
+            reaper, pidfd = _make(order, doors, self._host, orders, self._enclosure)
+        except OSError as problem:  # this guest's alone: no descriptor, no process, no room on the disk
+            self._tell(unmade=order.number, why=str(problem))
+            return
+        self._poll.register(pidfd, select.POLLIN)
+        self._reapers[pidfd] = Reaper(reaper, order.number, order.warm)
 
 
 def _enclosure(spec: Spec) -> Enclosure:
@@ -144,29 +256,14 @@ def _enter(enclosure: Enclosure, host: socket.socket) -> None:
         raise NoWalls(str(problem)) from problem
 
 
-def _start_zygote(
-    spec: Spec,
-    enclosure: Enclosure,
-    runtime: zygote.Runtime,
-    warm_up: zygote.WarmUp | None,
-    host: socket.socket,
-    proc: int,
-) -> socket.socket:
-    orders, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    if os.fork() == 0:
-        try:
-            host.close()
-            orders.close()
-            zygote.serve(its, spec.preload, enclosure, runtime, warm_up, proc)
-        except BaseException:  # noqa: BLE001  what it was is for whoever reads the host's stderr
-            traceback.print_exc()
-        finally:
-            os._exit(1)
-    its.close()
-    said = json.loads(orders.recv(MESSAGE_BYTES) or b'{"failed": "the zygote ended while it loaded"}')
-    if "failed" in said:
-        raise RuntimeError(said["failed"])
-    return orders
+def _own_proc(host_proc: int) -> int:
+    """A descriptor of /proc: that of the root which guests will have, or the host's where the new root has none."""
+    with suppress(OSError):
+        os.stat("/proc/self/maps")  # noqa: PTH116
+        own = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        os.close(host_proc)
+        return own
+    return host_proc
 
 
 def _make(

@@ -1,4 +1,4 @@
-"""The process that guests are forked from: everything preloaded, no secret, one thread.
+"""The process that guests are forked from: modules preloaded, no secret, one thread.
 
 A guest is a fork of it that walls itself in, says so on its own socket, and waits there. A script's bytes never pass
 through here. When a guest ends, the zygote, its parent, tells the host how.

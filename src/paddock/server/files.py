@@ -1,171 +1,233 @@
-"""Files that a session has attached: two tools to attach and detach one, and how runs get them.
+"""Artifacts and attached files over MCP: their tools, artifacts as resources, and the files that a run gets.
 
-A file is an artifact: its bytes are read anew for each run, and it stays one when it is detached.
+An attached file is an artifact: its bytes are read anew for each run, and it stays an artifact when it is detached.
 """
 
 from __future__ import annotations
 
+import asyncio
+import base64
 import json
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from mcp_types import CallToolResult, Tool, ToolAnnotations
+from mcp_types import BlobResourceContents, CallToolResult, Resource, ResourceTemplate, TextResourceContents
 
 from paddock import artifact_tools
-from paddock.definitions.faces.face import Asked
-from paddock.errors import BadFile
-from paddock.model.artifacts import Artifact
+from paddock.definitions.faces import FaceRequest, object_schema
+from paddock.errors import BadArtifact, BadFile
+from paddock.model.artifacts import Artifact, is_text
 from paddock.model.files import File
+from paddock.model.limits import MB
+from paddock.model.tools import Hints
 from paddock.model.words import nearest
-from paddock.server.caller import Caller
-from paddock.server.offer import Offer, told
+from paddock.server.sessions import Caller
+from paddock.server.tool import ServerTool, builtin_tool, json_result
 
 if TYPE_CHECKING:
-    from paddock.server.serving import Serving
+    from paddock.server.services import Services
 
-MB = 1024 * 1024
+RESOURCE_BYTES = 4 * MB
+PAGE = 100
 RUN_BYTES = 64 * MB
-"""Of all files that one run is given."""
-ATTACHED = 100
+"""The most that all files of one run may have."""
+MAX_ATTACHED = 100
 """In one session."""
+Contents = TextResourceContents | BlobResourceContents
 
 
-def offers(serving: Serving) -> list[Offer]:
-    attach = Tool(
-        name="attach_file",
-        title="Attach a file",
-        description=(
-            "Attach a file, which scripts then find in `files` until it is detached. It is kept as an artifact; "
-            "element_id is its id. Give content for text, base64 for other bytes, or artifact for one that is kept."
-        ),
-        input_schema=_ATTACH,
-        annotations=ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False),
+def list_artifact_tools(services: Services) -> list[ServerTool]:
+    """`read_artifact`, `write_artifact` and `list_artifacts`."""
+    return [_artifact_tool(services, each) for each in artifact_tools.TOOLS]
+
+
+def _artifact_tool(services: Services, spec: artifact_tools.ArtifactTool) -> ServerTool:
+    async def call(caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
+        values = await artifact_tools.call(services.artifacts.of(caller.owner), spec.name, arguments)
+        return json_result(values, is_error=values.get("success") is False)
+
+    return builtin_tool(
+        spec.name,
+        spec.title,
+        spec.description,
+        spec.input_schema,
+        call,
+        output_schema=spec.output_schema,
+        hints=Hints(read_only=spec.is_read_only or None),
     )
-    detach = Tool(
-        name="detach_file",
-        title="Detach a file",
-        description="Detach a file: scripts no longer find it. It is still kept as an artifact.",
-        input_schema=_DETACH,
-        annotations=ToolAnnotations(
-            read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False
-        ),
+
+
+async def list_resources(services: Services, caller: Caller, cursor: str | None) -> tuple[list[Resource], str | None]:
+    """One page of the caller's artifacts, newest first, and the cursor of the next page."""
+    listing = await services.artifacts.of(caller.owner).list(limit=PAGE, cursor=cursor)
+    artifacts = [kept.artifact for kept in listing.kept]
+    found = [Resource(uri=each.url, name=each.filename, mime_type=each.mime_type, size=each.size) for each in artifacts]
+    return found, listing.cursor
+
+
+def resource_template(services: Services) -> ResourceTemplate:
+    """How the URI of an artifact follows from its id."""
+    return ResourceTemplate(
+        uri_template=services.artifacts.url_of("{id}"),
+        name="artifact",
+        title="Artifact",
+        description=f"An artifact of at most {RESOURCE_BYTES // MB} MB, by its id.",
     )
-    return [Offer(attach, partial(_attach, serving)), Offer(detach, _detach)]
 
 
-async def with_files(serving: Serving, caller: Caller, asked: Asked) -> Asked:
-    """`asked` with what is attached to the session and the artifacts that it names, before its own files."""
-    attached = caller.session.files if caller.session is not None and asked.uses_files else {}
-    refs = list(dict.fromkeys([*attached, *asked.artifacts]))
-    if not refs:
-        return asked
-    files: dict[str, File] = {}
-    size = 0
-    for ref in refs:
-        file = await _read(serving, caller, ref, RUN_BYTES - size)
-        if file.element_id not in files:
-            size += len(file.content)
-            files[file.element_id] = file
-    every = [*files.values(), *(asked.options.get("files") or ())]
-    return replace(asked, options={**asked.options, "files": every})
+async def read_resource(services: Services, caller: Caller, uri: str) -> Contents | None:
+    """One whole artifact; None where the caller has no such one.
+
+    A resource is one message, so BadArtifact is raised for a large artifact before any of it is read.
+    """
+    own = services.artifacts.of(caller.owner)
+    kept = await own.find(uri) if own.is_reference(uri) else None
+    if kept is None:
+        return None
+    # Escaping and base64 enlarge it, and one event of a stream may not be larger than the client takes.
+    limit = RESOURCE_BYTES if caller.max_bytes is None else caller.max_bytes // 2
+    if kept.artifact.size > limit:
+        raise BadArtifact(
+            f"the artifact {kept.artifact.filename!r} has {kept.artifact.size} bytes, and a resource may have at most "
+            f"{limit} bytes here; page or search it with the tool read_artifact"
+        )
+    content = b"".join([piece async for piece in own.stream(kept)])
+    return await asyncio.to_thread(_to_contents, uri, kept.artifact.mime_type, content)
 
 
-def entries(caller: Caller) -> list[dict[str, str]]:
-    """What is attached to the caller's session, as a prompt and an answer tell it."""
-    attached = {} if caller.session is None else caller.session.files
+def _to_contents(uri: str, mime_type: str, content: bytes) -> Contents:
+    if is_text(mime_type, content):
+        return TextResourceContents(uri=uri, mime_type=mime_type, text=content.decode())
+    return BlobResourceContents(uri=uri, mime_type=mime_type, blob=base64.b64encode(content).decode())
+
+
+def file_tools(services: Services) -> list[ServerTool]:
+    """`attach_file` and `detach_file`."""
+    text = {"type": "string"}
     return [
-        {"element_id": made.id, "file_name": made.filename, "file_type": made.mime_type} for made in attached.values()
+        builtin_tool(
+            "attach_file",
+            "Attach a file",
+            "Attach a file: scripts find it in `files` until it is detached. It is kept as an artifact whose id is its "
+            "element_id. Pass content for text, base64 for other bytes, or artifact for an existing one.",
+            object_schema(
+                {
+                    "file_name": {**text, "description": "Its name."},
+                    "content": {**text, "description": "Its content, if that is text."},
+                    "base64": {**text, "description": "Its content in base64, if it is not."},
+                    "file_type": {**text, "description": "csv, json, … or a MIME type; default: by the name."},
+                    "artifact": {**text, "description": "Instead: the id, URL or file name of an artifact."},
+                }
+            ),
+            partial(_attach, services),
+            hints=Hints(read_only=False, destructive=False),
+            is_compact=False,
+        ),
+        builtin_tool(
+            "detach_file",
+            "Detach a file",
+            "Detach a file: scripts no longer find it. It is still kept as an artifact.",
+            object_schema(
+                {"element_id": {**text, "description": "As attach_file returned it, or the file's name."}},
+                ["element_id"],
+            ),
+            _detach,
+            hints=Hints(read_only=False, destructive=False, idempotent=True),
+            is_compact=False,
+        ),
     ]
 
 
-async def _read(serving: Serving, caller: Caller, ref: str, room_bytes: int) -> File:
-    own = serving.artifacts.of(caller.owner)
+async def add_files(services: Services, caller: Caller, request: FaceRequest) -> FaceRequest:
+    """The request with the session's attached files and the artifacts that it names, before its own files."""
+    attached = caller.session.files if caller.session is not None and request.session_files else {}
+    refs = list(dict.fromkeys([*attached, *request.artifacts]))
+    if not refs:
+        return request
+    files: dict[str, File] = {}
+    size = 0
+    for ref in refs:
+        file = await _read(services, caller, ref, RUN_BYTES - size)
+        if file.element_id not in files:
+            size += len(file.content)
+            files[file.element_id] = file
+    every = [*files.values(), *(request.options.get("files") or ())]
+    return replace(request, options={**request.options, "files": every})
+
+
+def attached_files(caller: Caller) -> list[dict[str, str]]:
+    """The files of the caller's session, as prompts and answers list them."""
+    attached = {} if caller.session is None else caller.session.files
+    return [
+        {"element_id": each.id, "file_name": each.filename, "file_type": each.mime_type} for each in attached.values()
+    ]
+
+
+async def _read(services: Services, caller: Caller, ref: str, max_bytes: int) -> File:
+    own = services.artifacts.of(caller.owner)
     kept = await own.find(ref)
     if kept is None:
         raise BadFile(
-            f"there is no artifact {ref[:100]!r} to read as a file: attach_file keeps one, list_artifacts shows those "
-            "that there are, and detach_file takes one away that has expired"
+            f"there is no artifact {ref[:100]!r} to read as a file. list_artifacts shows what exists; attach_file adds "
+            "a file, and detach_file removes one that has expired"
         )
-    if kept.artifact.size > room_bytes:
+    if kept.artifact.size > max_bytes:
         raise BadFile(f"the files of one run may have {RUN_BYTES // MB} MB together; detach some, or name fewer")
     found = await own.read(kept.artifact.id)
     if found is None:
-        raise BadFile(f"the artifact {ref[:100]!r} has just expired")
+        raise BadFile(f"the artifact {ref[:100]!r} has just expired; detach it, or attach the file again")
     artifact, content = found
     return File(artifact.filename, content, artifact.mime_type, artifact.id)
 
 
-async def _attach(serving: Serving, caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
-    own = serving.artifacts.of(caller.owner)
-    session = caller.session
-    if session is not None and len(session.files) >= ATTACHED:
-        return _failed(f"{ATTACHED} files are attached, the most there may be", "Detach those that are not needed.")
+async def _attach(services: Services, caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
+    own, session = services.artifacts.of(caller.owner), caller.session
+    if session is not None and len(session.files) >= MAX_ATTACHED:
+        return _failure(f"{MAX_ATTACHED} files are attached, which is the most", "Detach those that are not needed.")
     if "artifact" in arguments:
         if len(arguments) > 1:
-            return _failed("give artifact alone, or a new file", "Leave out the other arguments.")
-        kept = await own.find(arguments["artifact"])
+            return _failure("artifact was passed together with a new file", "Pass artifact alone, or a new file.")
+        ref = arguments["artifact"]
+        kept = await own.find(ref)
         if kept is None:
-            return _failed(
-                f"there is no artifact {arguments['artifact'][:100]!r}", "list_artifacts shows those that there are."
-            )
-        made = kept.artifact
+            return _failure(f"there is no artifact {ref[:100]!r}", "list_artifacts shows what exists.")
+        artifact = kept.artifact
     else:
         if "file_name" not in arguments:
-            return _failed("file_name is missing", "Give file_name with content or base64.")
-        given = {name: value for name, value in arguments.items() if name != "file_name"}
-        answer = await artifact_tools.write_artifact(own, arguments["file_name"], **given)
+            return _failure("file_name is missing", "Pass file_name with content or base64.")
+        values = {name: value for name, value in arguments.items() if name != "file_name"}
+        answer = await artifact_tools.write_artifact(own, arguments["file_name"], **values)
         if answer["success"] is False:
-            return told(answer, is_error=True)
-        made = Artifact(answer["id"], answer["filename"], answer["mimeType"], answer["size"], answer["url"])
-    if session is not None:
-        session.files[made.id] = made
-    said = {
+            return json_result(answer, is_error=True)
+        artifact = Artifact(answer["id"], answer["filename"], answer["mimeType"], answer["size"], answer["url"])
+    answer = {
         "success": True,
-        "element_id": made.id,
-        "file_name": made.filename,
-        "file_type": made.mime_type,
-        "size": made.size,
+        "element_id": artifact.id,
+        "file_name": artifact.filename,
+        "file_type": artifact.mime_type,
+        "size": artifact.size,
     }
     if session is None:
-        hint = f"Without a session nothing stays attached: give each run the argument files, {json.dumps([made.id])}."
-        return told({**said, "attached": False, "hint": hint})
-    return told({**said, "attached": True, "files": entries(caller)})
+        hint = f"Without a session nothing stays attached: pass files={json.dumps([artifact.id])} to each run."
+        return json_result({**answer, "attached": False, "hint": hint})
+    session.files[artifact.id] = artifact
+    return json_result({**answer, "attached": True, "files": attached_files(caller)})
 
 
 async def _detach(caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
-    asked = arguments["element_id"]
+    ref = arguments["element_id"]
     attached = {} if caller.session is None else caller.session.files
-    found = [made.id for made in attached.values() if asked in (made.id, made.url)]
-    found = found or [made.id for made in attached.values() if made.filename == asked]
+    found = [each.id for each in attached.values() if ref in (each.id, each.url)]
+    found = found or [each.id for each in attached.values() if each.filename == ref]
     if not found:
-        near = nearest(asked[:255], [*attached, *(made.filename for made in attached.values())])
-        known = ", ".join(attached) or "none"
-        hint = f"Did you mean {near!r}?" if near else f"Attached: {known}."
-        return _failed(f"no file {asked[:100]!r} is attached", hint)
-    for name in found:
-        del attached[name]
-    return told({"success": True, "detached": found, "files": entries(caller)})
+        near = nearest(ref[:255], [*attached, *(each.filename for each in attached.values())])
+        hint = f"Did you mean {near!r}?" if near else f"Attached: {', '.join(attached) or 'none'}."
+        return _failure(f"no file {ref[:100]!r} is attached", hint)
+    for element_id in found:
+        del attached[element_id]
+    return json_result({"success": True, "detached": found, "files": attached_files(caller)})
 
 
-def _failed(error: str, hint: str) -> CallToolResult:
-    return told({"success": False, "error": error, "hint": hint}, is_error=True)
-
-
-_ATTACH = {
-    "type": "object",
-    "properties": {
-        "file_name": {"type": "string", "description": "Its name."},
-        "content": {"type": "string", "description": "Its content, where that is text."},
-        "base64": {"type": "string", "description": "Its content in base64, where it is not."},
-        "file_type": {"type": "string", "description": "csv, json, … or a mime type; else by the name."},
-        "artifact": {"type": "string", "description": "Instead: an artifact, by its id, its URL or its file name."},
-    },
-    "additionalProperties": False,
-}
-_DETACH = {
-    "type": "object",
-    "properties": {"element_id": {"type": "string", "description": "As attach_file answered it, or the file's name."}},
-    "required": ["element_id"],
-    "additionalProperties": False,
-}
+def _failure(error: str, hint: str) -> CallToolResult:
+    return json_result({"success": False, "error": error, "hint": hint}, is_error=True)

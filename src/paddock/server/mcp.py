@@ -1,24 +1,29 @@
 """Paddock as an MCP server: each definition is a tool, and a call of it is a run.
 
-What is wrong with a call's arguments, and how a script failed, is a result that a model can read; an error of the
-protocol would reach only its client. A call that is cancelled ends its run.
+Wrong arguments and failed scripts are results, which a model can read; a protocol error would reach only its client.
+A call that is cancelled, or whose client disconnects, ends its run.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Collection, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from mcp import MCPError
 from mcp.server.lowlevel import Server
 from mcp.server.lowlevel.server import NotificationOptions
-from mcp.server.models import InitializationOptions
+from mcp.server.subscriptions import (
+    InMemorySubscriptionBus,
+    ListenHandler,
+    PromptsListChanged,
+    ResourcesListChanged,
+    ToolsListChanged,
+)
 from mcp_types import (
     INVALID_PARAMS,
-    BlobResourceContents,
     CallToolRequestParams,
     CallToolResult,
     GetPromptRequestParams,
@@ -30,7 +35,6 @@ from mcp_types import (
     PaginatedRequestParams,
     ReadResourceRequestParams,
     ReadResourceResult,
-    TextResourceContents,
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
@@ -40,51 +44,59 @@ from paddock.errors import PaddockError, RequestError, surface
 from paddock.model import envelope
 from paddock.model.principals import LOCAL
 from paddock.model.words import nearest
-from paddock.server import artifacts, code, context, discovery, files, prompts, runs
-from paddock.server.app import gone
-from paddock.server.caller import CONNECTION, Caller
-from paddock.server.changes import Changes
-from paddock.server.definitions import Names, Saved
-from paddock.server.fitting import EVENT_BYTES, fitted
-from paddock.server.offer import Offer, failed
+from paddock.server import builtin_tools, files, prompts, session_tools
+from paddock.server.code_tools import SavedNames, SavedTools, make_code_tool
+from paddock.server.http import disconnect_event
+from paddock.server.sessions import CONNECTION, Caller
+from paddock.server.tool import EVENT_BYTES, ServerTool, envelope_result, truncate_response
 
 if TYPE_CHECKING:
-    from mcp.server.context import ServerRequestContext
+    from collections.abc import Iterator
 
-    from paddock.server.serving import Serving
+    from mcp.server.context import ServerRequestContext
+    from mcp.server.models import InitializationOptions
+    from mcp.server.session import ServerSession
+
+    from paddock.server.services import Services
+
+    Context = ServerRequestContext[Any]
 
 NAME = "paddock"
-"""By which another Paddock knows this one, and does not let its scripts call it."""
+"""The server's name, by which another Paddock recognises it and keeps its scripts from calling it."""
+MAX_SUBSCRIBERS = 10_000
+"""Connections that are told about changes; beyond this the oldest ones are dropped."""
+NOTIFY_SECONDS = 5.0
+"""How long to wait for one client that does not read."""
 log = logging.getLogger(__name__)
-Context = Any
 
 
-def server(
-    serving: Serving,
+def make_server(
+    services: Services,
     definitions: Sequence[Definition] | None = None,
     *,
-    saved: Names = (),
-    more: Sequence[Offer] = (),
+    saved: SavedNames = (),
+    more: Sequence[ServerTool] = (),
 ) -> Server[Any]:
-    """The server that runs code in `serving`; by default it offers the native definition. Starts nothing by itself.
+    """The server that runs code with `services`. It starts nothing by itself, and offers `run_code` by default.
 
-    `saved` names definitions of users that are offered too, as they are at the moment; `more` is what a program has
-    beside all that.
+    `saved` names definitions in the store that are offered too, as they are at the time of each request. `more` are
+    further tools of the program that embeds the server.
     """
-    offered = _Offered(serving, [shipped(SHIPPED[0])] if definitions is None else definitions, saved, more)
+    chosen = [shipped(SHIPPED[0])] if definitions is None else definitions
+    handlers = _Handlers(services, chosen, saved, more)
     return _Server(
         NAME,
         version=__version__,
         title="Paddock",
-        lifespan=offered.lifespan,
-        on_list_tools=offered.list_tools,
-        on_call_tool=offered.call,
-        on_list_resources=offered.list_resources,
-        on_list_resource_templates=offered.list_templates,
-        on_read_resource=offered.read_resource,
-        on_list_prompts=offered.list_prompts,
-        on_get_prompt=offered.get_prompt,
-        on_subscriptions_listen=offered.changes.listen,
+        lifespan=handlers.lifespan,
+        on_list_tools=handlers.list_tools,
+        on_call_tool=handlers.call_tool,
+        on_list_resources=handlers.list_resources,
+        on_list_resource_templates=handlers.list_resource_templates,
+        on_read_resource=handlers.read_resource,
+        on_list_prompts=handlers.list_prompts,
+        on_get_prompt=handlers.get_prompt,
+        on_subscriptions_listen=handlers.subscribers.listen,
     )
 
 
@@ -95,186 +107,218 @@ class _Server(Server[Any]):
         experimental_capabilities: dict[str, dict[str, Any]] | None = None,
         extensions: dict[str, dict[str, Any]] | None = None,
     ) -> InitializationOptions:
-        """Clients of the older era are told as well that what is offered may change."""
+        """Tell clients of the older era that the lists may change."""
         changing = NotificationOptions(prompts_changed=True, resources_changed=True, tools_changed=True)
         return super().create_initialization_options(
             notification_options or changing, experimental_capabilities, extensions
         )
 
 
-class _Offered:
+class _Subscribers:
+    """Clients that want to know when the lists change.
+
+    In the older era a client is told on its connection once it has asked for a list; in the newer one it subscribes.
+    """
+
+    def __init__(self) -> None:
+        self._bus = InMemorySubscriptionBus()
+        self.listen = ListenHandler(self._bus)
+        self._sessions: dict[tuple[int, str], ServerSession] = {}
+
+    def add(self, context: Context) -> None:
+        """Remember that this client asked for a list."""
+        name = _session_name(context)
+        if context.protocol_version in MODERN_PROTOCOL_VERSIONS or name is None:
+            return
+        key = (id(context.lifespan_context), name)  # over stdio every connection has a lifespan of its own
+        self._sessions.pop(key, None)
+        self._sessions[key] = context.session
+        if len(self._sessions) > MAX_SUBSCRIBERS:
+            self._sessions.pop(next(iter(self._sessions)))
+
+    def forget(self, lifespan_context: object) -> None:
+        """Forget the connections of a lifespan that has ended."""
+        self._sessions = {key: each for key, each in self._sessions.items() if key[0] != id(lifespan_context)}
+
+    async def notify(self) -> None:
+        """Tell every client to ask for its lists again."""
+        await asyncio.gather(*(self._notify(session) for session in list(self._sessions.values())))
+        for event in (ToolsListChanged(), PromptsListChanged(), ResourcesListChanged()):
+            await self._bus.publish(event)
+
+    async def _notify(self, session: ServerSession) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(NOTIFY_SECONDS):
+                await session.send_tool_list_changed()
+                await session.send_prompt_list_changed()
+                await session.send_resource_list_changed()
+
+
+class _Handlers:
+    """Answers each request of the protocol."""
+
     def __init__(
-        self, serving: Serving, definitions: Sequence[Definition], saved: Names, more: Sequence[Offer]
+        self, services: Services, definitions: Sequence[Definition], saved: SavedNames, more: Sequence[ServerTool]
     ) -> None:
-        self._serving = serving
+        self._services = services
         self._definitions = tuple(definitions)
-        self._saved = Saved(serving, saved)
-        self.changes = Changes()
+        self._saved = SavedTools(services, saved)
+        self.subscribers = _Subscribers()
         self._connections = 0
         self._watching: asyncio.Task[None] | None = None
-        self._beside: dict[frozenset[str], dict[str, Offer]] = {}  # by the groups that are wanted
-        every = [
-            *(code.offer(serving, each) for each in definitions),
-            *runs.offers(serving),
-            *artifacts.offers(serving),
-            *self._companions(definitions).values(),
+        self._discovery = builtin_tools.discovery_tools(services)
+        self._contract = builtin_tools.contract_tool()
+        self._session = [
+            session_tools.server_tool(each) for each in session_tools.list_session_tools(services.paddock.injection)
+        ]
+        self._files = files.file_tools(services)
+        fixed = [
+            *(make_code_tool(services, each) for each in definitions),
+            *builtin_tools.run_tools(services),
+            *files.list_artifact_tools(services),
+            *self._companions(definitions),
             *more,
         ]
-        self._offers: dict[str, Offer] = {each.tool.name: each for each in every}
-        self._file_offers = {each.tool.name: each for each in files.offers(serving)}
+        self._tools = {each.tool.name: each for each in fixed}
 
     @asynccontextmanager
     async def lifespan(self, _: Server[Any]) -> AsyncIterator[object]:
-        """While anybody is connected, saved definitions are watched. Over HTTP everybody shares one lifespan."""
+        """Watch saved definitions while anybody is connected. Over HTTP all clients share one lifespan."""
         self._connections += 1
-        if self._watching is None and self._saved.is_any:
-            self._watching = asyncio.create_task(self._saved.watch(self.changes.tell))
+        if self._watching is None:
+            self._watching = asyncio.create_task(self._saved.watch(self.subscribers.notify))
         connection = object()
         try:
             yield connection
         finally:
-            self.changes.forget(connection)
+            self.subscribers.forget(connection)
             self._connections -= 1
             if not self._connections and self._watching is not None:
                 watching, self._watching = self._watching, None
                 watching.cancel()
                 await asyncio.wait([watching])
 
-    async def _current(self) -> tuple[list[Definition], dict[str, Offer]]:
-        """What is offered now: by the definitions, then the tools that stand beside them."""
-        made = await self._saved.offers() if self._saved.is_any else {}
-        definitions = [*self._definitions, *(each for each, _ in made.values())]
-        offers = {name: offer for name, (_, offer) in made.items()} | self._offers
-        offers |= {name: offer for name, offer in self._companions(definitions).items() if name not in self._offers}
+    async def _current(self) -> tuple[list[Definition], dict[str, ServerTool]]:
+        """The definitions and tools that are offered now."""
+        saved = await self._saved.current()
+        definitions = [*self._definitions, *(definition for definition, _ in saved)]
+        beside = [*(tool for _, tool in saved), *self._companions(definitions)]
+        return definitions, {
+            **self._tools,
+            **{each.tool.name: each for each in beside if each.tool.name not in self._tools},
+        }
+
+    def _companions(self, definitions: Sequence[Definition]) -> list[ServerTool]:
+        """The tools that these definitions bring along, where they have anything to do."""
+        groups = {group for each in definitions for group in each.companions}
+        tools: list[ServerTool] = []
+        if "discovery" in groups or ("discovery_if_tools" in groups and self._services.has_tools):
+            tools += self._discovery
+        if "discovery" in groups:
+            tools.append(self._contract)
+        if session_tools.is_offered(self._services, groups):
+            tools += self._session
         if any(each.face == "inputs" and each.includes_files for each in definitions):
-            offers |= self._file_offers
-        return definitions, offers
+            tools += self._files
+        return tools
 
-    def _companions(self, definitions: Sequence[Definition]) -> dict[str, Offer]:
-        """The tools that stand beside those definitions."""
-        wanted = frozenset(group for each in definitions for group in each.companions)
-        if wanted not in self._beside:
-            self._beside[wanted] = {each.tool.name: each for each in _companions(self._serving, wanted)}
-        return self._beside[wanted]
+    async def list_tools(self, context: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
+        _, tools = await self._current()
+        self.subscribers.add(context)
+        self._services.start_maintenance()
+        return ListToolsResult(tools=[each.listed for each in tools.values()])
 
-    async def list_tools(
-        self, context: ServerRequestContext[Any], asked: PaginatedRequestParams | None
-    ) -> ListToolsResult:
-        _, offers = await self._current()
-        self.changes.remember(context, _session_name(context))
-        self._serving.tidy()
-        return ListToolsResult(tools=[each.listed for each in offers.values()])
-
-    async def call(self, context: ServerRequestContext[Any], asked: CallToolRequestParams) -> CallToolResult:
-        arguments = dict(asked.arguments or {})
-        offer = self._offers.get(asked.name)
-        if offer is None:
-            _, offers = await self._current()
-            offer = offers.get(asked.name)
-            if offer is None:
-                return failed(_unknown(asked.name, offers))
-        problem = offer.check.problems(arguments, asked.name)
+    async def call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
+        arguments = dict(params.arguments or {})
+        tool = self._tools.get(params.name)
+        if tool is None:
+            _, tools = await self._current()
+            tool = tools.get(params.name)
+            if tool is None:
+                return envelope_result(_unknown_tool(params.name, tools))
+        problem = tool.validator.problems(arguments, params.name)
         if problem is not None:
-            return offer.refused(problem)
+            return tool.refuse(problem)
         caller = self._caller(context)
         try:
-            given = await _while_there(gone(context.request), offer.call(caller, arguments))
-            await self._serving.note(caller)
-            return await fitted(self._serving, caller, offer.tool, given)
-        except RequestError as refused:
-            return offer.refused(
-                envelope.envelope("mcp_input_validation", asked.name, str(refused), "INPUT_VALIDATION_FAILED")
-            )
+            result = await _until_disconnect(disconnect_event(context.request), tool.call(caller, arguments))
+            await self._services.record_session(caller)
+            return await truncate_response(self._services, caller, tool.tool, result)
+        except RequestError as refusal:
+            return tool.refuse(envelope.invalid_arguments(params.name, str(refusal)))
         except PaddockError as fault:
             log.warning("%s: %s", type(fault).__name__, fault)
-            return failed(envelope.internal_error(asked.name, f"{type(fault).__name__}: {fault}"))
+            return envelope_result(envelope.internal_error(params.name, f"{type(fault).__name__}: {fault}"))
         finally:
-            self._serving.tidy()
+            self._services.start_maintenance()
 
-    async def list_resources(
-        self, context: ServerRequestContext[Any], asked: PaginatedRequestParams | None
-    ) -> ListResourcesResult:
-        cursor = None if asked is None else asked.cursor
-        try:
-            found, after = await artifacts.resources(self._serving, self._caller(context), cursor)
-        except PaddockError as problem:
-            raise MCPError(surface(problem).mcp_code, str(problem)) from None
+    async def list_resources(self, context: Context, params: PaginatedRequestParams | None) -> ListResourcesResult:
+        cursor = None if params is None else params.cursor
+        with _protocol_errors():
+            artifacts, next_cursor = await files.list_resources(self._services, self._caller(context), cursor)
         definitions, _ = await self._current()
-        self.changes.remember(context, _session_name(context))
-        return ListResourcesResult(
-            resources=[*(prompts.resources(definitions) if cursor is None else ()), *found], next_cursor=after
-        )
+        self.subscribers.add(context)
+        stubs = prompts.list_stubs(definitions) if cursor is None else []
+        return ListResourcesResult(resources=[*stubs, *artifacts], next_cursor=next_cursor)
 
-    async def list_templates(
-        self, context: ServerRequestContext[Any], asked: PaginatedRequestParams | None
+    async def list_resource_templates(
+        self, context: Context, params: PaginatedRequestParams | None
     ) -> ListResourceTemplatesResult:
-        return ListResourceTemplatesResult(resource_templates=artifacts.templates(self._serving))
+        return ListResourceTemplatesResult(resource_templates=[files.resource_template(self._services)])
 
-    async def read_resource(
-        self, context: ServerRequestContext[Any], asked: ReadResourceRequestParams
-    ) -> ReadResourceResult:
-        uri = str(asked.uri)
+    async def read_resource(self, context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
+        uri = str(params.uri)
         definitions, _ = await self._current()
-        found: TextResourceContents | BlobResourceContents | None
-        try:
-            found = await prompts.contents(self._serving, definitions, uri)
-            found = found or await artifacts.contents(self._serving, self._caller(context), uri)
-        except PaddockError as problem:
-            raise MCPError(surface(problem).mcp_code, str(problem)) from None
+        with _protocol_errors():
+            stubs = await prompts.read_stubs(self._services, definitions, uri)
+            found = stubs or await files.read_resource(self._services, self._caller(context), uri)
         if found is None:
             raise MCPError(INVALID_PARAMS, f"there is no resource {uri[:200]!r}", {"uri": uri[:2000]})
         return ReadResourceResult(contents=[found])
 
-    async def list_prompts(
-        self, context: ServerRequestContext[Any], asked: PaginatedRequestParams | None
-    ) -> ListPromptsResult:
+    async def list_prompts(self, context: Context, params: PaginatedRequestParams | None) -> ListPromptsResult:
         definitions, _ = await self._current()
-        self.changes.remember(context, _session_name(context))
-        return ListPromptsResult(prompts=prompts.listed(definitions))
+        self.subscribers.add(context)
+        return ListPromptsResult(prompts=prompts.list_prompts(definitions))
 
-    async def get_prompt(self, context: ServerRequestContext[Any], asked: GetPromptRequestParams) -> GetPromptResult:
+    async def get_prompt(self, context: Context, params: GetPromptRequestParams) -> GetPromptResult:
         definitions, _ = await self._current()
-        if asked.name not in [each.name for each in prompts.listed(definitions)]:
-            raise MCPError(INVALID_PARAMS, f"there is no prompt {asked.name[:200]!r}")
-        try:
-            return await prompts.got(self._serving, self._caller(context), definitions, asked.arguments or {})
-        except PaddockError as problem:
-            raise MCPError(surface(problem).mcp_code, str(problem)) from None
+        if params.name not in [each.name for each in prompts.list_prompts(definitions)]:
+            raise MCPError(INVALID_PARAMS, f"there is no prompt {params.name[:200]!r}")
+        with _protocol_errors():
+            return await prompts.get_prompt(self._services, self._caller(context), definitions, params.arguments or {})
 
-    def _caller(self, context: ServerRequestContext[Any]) -> Caller:
+    def _caller(self, context: Context) -> Caller:
         async def report(done: float, total: float | None, message: str) -> None:
             await context.session.report_progress(done, total, message or None)
 
         name = _session_name(context)
         token = "" if context.request is None else context.request.headers.get("authorization", "")
-        session = None if name is None else self._serving.sessions.of(name, token)
+        session = None if name is None else self._services.sessions.get(name, token)
         return Caller(LOCAL, session, report, EVENT_BYTES if _is_streamed(context) else None)
 
 
-def _unknown(name: str, offers: Mapping[str, Offer]) -> dict[str, Any]:
-    near = nearest(name, offers)
+@contextmanager
+def _protocol_errors() -> Iterator[None]:
+    """Turn our errors into protocol errors, for requests that have no result to put them in."""
+    try:
+        yield
+    except PaddockError as problem:
+        raise MCPError(surface(problem).mcp_code, str(problem)) from None
+
+
+def _unknown_tool(name: str, tools: Mapping[str, ServerTool]) -> dict[str, Any]:
+    near = nearest(name, tools)
     hints = [f"Did you mean '{near}'?"] if near else []
-    summary = f"There is no tool '{name[:100]}'; there are: {', '.join(offers)}."
+    summary = f"There is no tool '{name[:100]}'. Tools here: {', '.join(tools)}."
     return envelope.envelope("tool_not_found", name[:100], summary, "TOOL_NOT_FOUND", hints=hints)
 
 
-def _companions(serving: Serving, wanted: Collection[str]) -> list[Offer]:
-    """The tools of those groups, as far as there is anything for them to do."""
-    found = discovery.offers(serving) if _is_discovered(serving, wanted) else []
-    if "discovery" in wanted:
-        found.append(discovery.contract_offer())
-    return [*found, *context.offers(serving)] if context.is_offered(serving, wanted) else found
-
-
-def _is_discovered(serving: Serving, wanted: Collection[str]) -> bool:
-    return "discovery" in wanted or ("discovery_if_tools" in wanted and serving.has_tools)
-
-
-async def _while_there(left: asyncio.Event | None, work: Awaitable[CallToolResult]) -> CallToolResult:
-    """What `work` comes to. A client that goes away meanwhile ends it, as one that cancels does."""
-    if left is None:
+async def _until_disconnect(disconnected: asyncio.Event | None, work: Awaitable[CallToolResult]) -> CallToolResult:
+    """The result of `work`. A client that disconnects meanwhile cancels it, as a cancel request does."""
+    if disconnected is None:
         return await work
-    working, leaving = asyncio.ensure_future(work), asyncio.ensure_future(left.wait())
+    working, leaving = asyncio.ensure_future(work), asyncio.ensure_future(disconnected.wait())
     try:
         await asyncio.wait([working, leaving], return_when=asyncio.FIRST_COMPLETED)
         if not working.done():
@@ -287,17 +331,17 @@ async def _while_there(left: asyncio.Event | None, work: Awaitable[CallToolResul
             await asyncio.wait([working])
 
 
-def _is_streamed(context: ServerRequestContext[Any]) -> bool:
-    """Whether the answer may be an event of a stream: over HTTP it is, but in the newest era without progress."""
+def _is_streamed(context: Context) -> bool:
+    """Whether the result may be one event of a stream: over HTTP, unless the newest era reports no progress."""
     is_newest = context.protocol_version in MODERN_PROTOCOL_VERSIONS
     return context.request is not None and not (is_newest and "progress_token" not in (context.meta or {}))
 
 
-def _session_name(context: ServerRequestContext[Any]) -> str | None:
-    """What tells this client's calls from another's: its session over HTTP; a connection of any other kind is one."""
+def _session_name(context: Context) -> str | None:
+    """The name of the client's session: over HTTP the one in its header, over stdio the connection."""
     if context.request is None:
         return CONNECTION
     if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
-        return None  # it has no sessions; a header that looks like one is the client's own invention
+        return None  # this era has no sessions; a header that looks like one is the client's own invention
     name: str | None = context.request.headers.get("mcp-session-id")
     return name

@@ -1,4 +1,4 @@
-"""The prompt that tells an agent of its code tools, and the stubs of what they link, over MCP."""
+"""The prompt that explains the code tools to an agent, and the stubs of their linked tools as resources."""
 
 from __future__ import annotations
 
@@ -16,53 +16,52 @@ from mcp_types import (
     TextResourceContents,
 )
 
-from paddock.definitions.faces.inputs import STUBS
-from paddock.definitions.prompt import render, stubs_of
+from paddock.definitions.faces.inputs import STUBS_URL
 from paddock.errors import RequestError
 from paddock.model.words import nearest
-from paddock.server.files import entries
+from paddock.server.files import attached_files
 
 if TYPE_CHECKING:
     from paddock.definitions.definition import Definition
-    from paddock.server.caller import Caller
-    from paddock.server.serving import Serving
+    from paddock.server.services import Services
+    from paddock.server.sessions import Caller
 
-NAME = "code_execution"
-_TYPES = {"python": "text/x-python", "typescript": "text/x-typescript"}
+PROMPT = "code_execution"
 
 
-def listed(definitions: Sequence[Definition]) -> list[Prompt]:
-    """The one prompt, where there is a tool that it could speak of."""
-    if not _spoken_of(definitions):
+def list_prompts(definitions: Sequence[Definition]) -> list[Prompt]:
+    """The one prompt, where there is a tool that it explains."""
+    if not _explained(definitions):
         return []
-    argument = PromptArgument(
-        name="definition", description="One code tool, where the prompt is not to speak of all.", required=False
-    )
-    description = "How to use the code tools: what scripts can call, with types, and the files that are attached."
-    return [Prompt(name=NAME, title="Code execution", description=description, arguments=[argument])]
+    argument = PromptArgument(name="definition", description="Explain this code tool alone.", required=False)
+    description = "How to use the code tools: what scripts can call, with types, and the attached files."
+    return [Prompt(name=PROMPT, title="Code execution", description=description, arguments=[argument])]
 
 
-async def got(
-    serving: Serving, caller: Caller, definitions: Sequence[Definition], arguments: Mapping[str, str]
+async def get_prompt(
+    services: Services, caller: Caller, definitions: Sequence[Definition], arguments: Mapping[str, str]
 ) -> GetPromptResult:
-    """The prompt as it is now, for this caller; `RequestError` where there is no such definition."""
-    spoken = _spoken_of(definitions)
-    asked = arguments.get("definition")
-    chosen = [each for each in spoken if asked in (None, each.name)]
+    """The prompt for this caller now. Raises RequestError for a definition that does not exist."""
+    from paddock.definitions.prompt import linked_stubs, render_prompt  # Jinja takes a while to import
+
+    explained = _explained(definitions)
+    name = arguments.get("definition")
+    chosen = [each for each in explained if name in (None, each.name)]
     if not chosen:
-        near = nearest(asked or "", [each.name for each in spoken])
-        hint = f"did you mean {near!r}?" if near else f"there are {', '.join(each.name for each in spoken) or 'none'}"
-        raise RequestError(f"there is no code tool {(asked or '')[:100]!r}; {hint}")
-    stubs = {each.name: await stubs_of(serving.paddock, each) for each in chosen}
-    text = await asyncio.to_thread(render, stubs, entries(caller))
+        names = [each.name for each in explained]
+        near = nearest(name or "", names)
+        hint = f"did you mean {near!r}?" if near else f"known: {', '.join(names) or 'none'}"
+        raise RequestError(f"there is no code tool {(name or '')[:100]!r}; {hint}")
+    stubs = {each.name: await linked_stubs(services.paddock, each) for each in chosen}
+    text = await asyncio.to_thread(render_prompt, stubs, attached_files(caller))
     return GetPromptResult(messages=[PromptMessage(role="user", content=TextContent(text=text))])
 
 
-def resources(definitions: Sequence[Definition]) -> list[Resource]:
+def list_stubs(definitions: Sequence[Definition]) -> list[Resource]:
     """The stubs of each definition that links tools."""
     return [
         Resource(
-            uri=f"{STUBS}{each.name}",
+            uri=f"{STUBS_URL}{each.name}",
             name=f"{each.name} stubs",
             description=f"What scripts of {each.name} can call, with types.",
             mime_type=_mime_type(each),
@@ -72,19 +71,20 @@ def resources(definitions: Sequence[Definition]) -> list[Resource]:
     ]
 
 
-async def contents(serving: Serving, definitions: Sequence[Definition], uri: str) -> TextResourceContents | None:
-    """The stubs under `uri`; None where it is no such resource."""
-    name = uri.removeprefix(STUBS)
-    found = next((each for each in definitions if each.name == name and each.tools != ()), None)
-    if found is None or not uri.startswith(STUBS):
+async def read_stubs(services: Services, definitions: Sequence[Definition], uri: str) -> TextResourceContents | None:
+    """The stubs at `uri`; None where it is no such resource."""
+    from paddock.definitions.prompt import linked_stubs
+
+    found = next((each for each in definitions if f"{STUBS_URL}{each.name}" == uri and each.tools != ()), None)
+    if found is None:
         return None
-    text = await stubs_of(serving.paddock, found)
+    text = await linked_stubs(services.paddock, found)
     return TextResourceContents(uri=uri, mime_type=_mime_type(found), text=text)
 
 
-def _spoken_of(definitions: Sequence[Definition]) -> list[Definition]:
+def _explained(definitions: Sequence[Definition]) -> list[Definition]:
     return [each for each in definitions if each.face == "inputs"]
 
 
 def _mime_type(definition: Definition) -> str:
-    return _TYPES["python" if definition.language in ("python", None) else "typescript"]
+    return "text/x-python" if definition.language in ("python", None) else "text/x-typescript"

@@ -15,7 +15,7 @@ from paddock.store.calls import StoredJournal
 from paddock.store.connecting import BUSY_SECONDS
 from paddock.store.definitions import StoredDefinitions
 from paddock.store.owners import Owner
-from paddock.store.places import spool_of, store_path
+from paddock.store.places import store_path
 from paddock.store.reader import Reader
 from paddock.store.retention import Retention
 from paddock.store.runs import StoredRuns
@@ -51,7 +51,6 @@ class Store:
         self.definitions = StoredDefinitions(self.writer, self.read)
         self.sessions = StoredSessions(self.writer, self.read)
         self.retention = Retention(self.writer, self.read, settings or StoreConfig())
-        self.spool = spool_of(self.path)
 
     @classmethod
     def of(cls, config: Config) -> Store:

@@ -12,8 +12,3 @@ if TYPE_CHECKING:
 def store_path(config: Config) -> Path:
     """Where the database is: `store.path`, else in a folder of the data directory that only this user enters."""
     return Path(config.store.path) if config.store.path else Path(config.data_directory) / "store" / "paddock.db"
-
-
-def spool_of(path: Path) -> Path:
-    """Where commands leave their runs for the store at `path`."""
-    return path.with_name(f"{path.name}.spool")

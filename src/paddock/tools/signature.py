@@ -22,14 +22,11 @@ class Signature:
     arguments: Shape
     is_optional: bool
     result: Shape
-    is_learned: bool
 
     def documentation(self) -> list[str]:
         """Lines about the tool: what its server says, then what Paddock knows."""
         said = lines(self.tool.description or self.tool.title, DOCUMENTATION_CHARACTERS)
         facts = [f"Tool: {one_line(self.tool.full_name)} (id {self.tool.id}){_effects(self.tool)}"]
-        if self.is_learned:
-            facts.append("Its result's type was learned from earlier answers: other fields may come.")
         return [*said, "", *facts] if said else facts
 
 

@@ -6,13 +6,12 @@ only in comments, docstrings and string literals, its names only as identifiers.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from paddock.model.tools import Tool
 from paddock.tools import stubs_python, stubs_typescript
 from paddock.tools.identifiers import linked, once, own_names, taken
-from paddock.tools.learning import LEARNED
 from paddock.tools.schema_reading import Reader
 from paddock.tools.shapes import ANY, Either, MapOf, Named, Names, Record, Shape, type_name
 from paddock.tools.signature import Signature
@@ -82,7 +81,6 @@ def _signature(tool: Tool, names: tuple[str, ...], types: Names, suffix: str, is
         arguments=arguments,
         is_optional=_is_optional(arguments, taking.records),
         result=result,
-        is_learned=isinstance(tool.output_schema, Mapping) and LEARNED in tool.output_schema,
     )
 
 

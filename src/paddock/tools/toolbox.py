@@ -6,7 +6,6 @@ import asyncio
 import json
 import re
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
-from dataclasses import replace
 from fnmatch import fnmatchcase
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -19,7 +18,6 @@ from paddock.model.words import nearest
 from paddock.tools.functions import FunctionTool
 
 if TYPE_CHECKING:
-    from paddock.model.journal import Journal
     from paddock.tools.answers import CreateArtifact
     from paddock.tools.catalogue import Catalogue
     from paddock.tools.health import Health
@@ -33,7 +31,6 @@ CALLING = ("await", "callTool")
 """A script without these words calls nothing: no upstream need be asked what it has."""
 CALL_TOOL = {"python": "call_tool", "javascript": "callTool", "typescript": "callTool"}
 LANGUAGES = ("python", "typescript")
-LEARNT_FROM = 16
 CATALOGUES = 16
 """Kept, of different choices of servers."""
 PATIENCE_SECONDS = 10.0
@@ -198,7 +195,7 @@ class Toolbox:
                 raise UnknownTool(f"the tool {name!r} cannot be linked: {gone.summary}")
         return catalogue.only(names)
 
-    async def stubs(self, names: Iterable[str] | None, language: str, journal: Journal, *, whole: bool = True) -> str:
+    async def stubs(self, names: Iterable[str] | None, language: str, *, whole: bool = True) -> str:
         """A whole file of typed stubs, or the tools alone; `UnknownTool` where one of `names` is not there."""
         from paddock.tools.stubs import module, stubs
 
@@ -207,7 +204,7 @@ class Toolbox:
         if not isinstance(names, str | None):
             names = list(names)
         chosen = await self.catalogue() if names is None else await self._chosen(names)
-        tools = [await learnt(tool, journal) for tool in chosen]
+        tools = list(chosen)
         if whole:
             return await asyncio.to_thread(module, tools, language)
         return "\n".join((await asyncio.to_thread(stubs, tools, language)).values())
@@ -391,22 +388,12 @@ class Scope:
         found = (catalogue.find(name) for name in dict.fromkeys(self.links.values()))
         return [tool for tool in found if tool is not None]
 
-    async def stubs(self, journal: Journal) -> Callable[[Collection[str]], str]:
-        """Typed stubs of those, as text; of one that does not say what it gives, by what it gave before."""
+    async def stubs(self) -> Callable[[Collection[str]], str]:
+        """Return a function that writes typed stubs of those tools, given the names that the script assigns itself."""
         from paddock.tools.stubs import module
 
-        tools = [await learnt(tool, journal) for tool in await self.linked()]
+        tools = await self.linked()
         return lambda rebound: module(tools, rebound=rebound)
-
-
-async def learnt(tool: Tool, journal: Journal) -> Tool:
-    """The tool, with what it gave before as what it gives, where it does not say that itself."""
-    if tool.output_schema is not None:
-        return tool
-    from paddock.tools.learning import learned
-
-    seen = [json.loads(answer) for answer in await journal.answers(tool.full_name, LEARNT_FROM)]
-    return replace(tool, output_schema=learned(seen)) if seen else tool
 
 
 def answered(value: object) -> Answer:

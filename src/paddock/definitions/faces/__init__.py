@@ -1,1 +1,160 @@
-"""How the arguments and results of a definition look to its caller, one module for each way."""
+"""Faces: how a definition's arguments and results look to its caller.
+
+A face neither runs anything nor knows about MCP. Each is a module of pure functions, with one `Face` that names them:
+
+    MCP arguments -> Face.parse -> FaceRequest -> run -> RunResult -> Face.render -> FaceResponse -> MCP result
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, cast
+
+from paddock.config import Config
+from paddock.definitions.definition import Definition
+from paddock.errors import PaddockError
+from paddock.model.artifacts import Artifact
+from paddock.model.environments import requirement_name
+from paddock.model.limits import MB, Limits
+from paddock.model.request import RunOptions
+from paddock.model.result import RunResult
+
+if TYPE_CHECKING:
+    from paddock.linting import Finding
+
+FACES = ("native", "execute", "markdown", "terminal", "logged", "inputs")
+"""Names of the modules in this package."""
+_IMPORT_NAMES = {"beautifulsoup4": "bs4"}
+
+
+@dataclass(frozen=True, slots=True)
+class HostInfo:
+    """What a face may know about the installation that offers its definition."""
+
+    config: Config
+    engines: Collection[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """What a caller's model reads about a tool."""
+
+    description: str
+    input_schema: dict[str, Any]
+    output_schema: dict[str, Any] | None = None
+    is_read_only: bool = False
+    is_compact: bool = False  # the listed schema leaves out bounds that are checked all the same
+
+
+@dataclass(frozen=True, slots=True)
+class FaceRequest:
+    """What a call asks for."""
+
+    code: str
+    options: RunOptions
+    lint: bool = False  # check the code instead of running it
+    detach: bool = False  # answer at once; the caller fetches the result later
+    idempotency_key: str | None = None
+    session_files: bool = False  # add the files that are attached to the session
+    artifacts: tuple[str, ...] = ()  # and these artifacts, by id, URL or file name
+    connections: Mapping[str, str] = field(default_factory=dict)  # connection ids for this run, by upstream
+
+    @property
+    def limits(self) -> Limits:
+        """The run's limits, for faces whose `parse` sets all of them."""
+        return cast("Limits", self.options["limits"])
+
+
+@dataclass(frozen=True, slots=True)
+class Overflow:
+    """A value that is too large for the response: the artifact that holds it, and how it begins."""
+
+    artifact: Artifact
+    preview: str
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"artifact": asdict(self.artifact), "preview": self.preview}
+
+
+@dataclass(frozen=True, slots=True)
+class FaceResponse:
+    """What the caller gets. Without a text, the text is `structured` as JSON; without both there is no content."""
+
+    text: str | None = None
+    structured: dict[str, Any] | None = None
+    is_error: bool = False
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+
+def _raise_fault(request: FaceRequest, fault: PaddockError) -> FaceResponse:
+    raise fault
+
+
+def envelope_response(envelope: Mapping[str, Any]) -> FaceResponse:
+    """An error envelope as JSON text."""
+    return FaceResponse(json.dumps(envelope, ensure_ascii=False), is_error=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Face:
+    """The functions of one face."""
+
+    describe: Callable[[Definition, HostInfo], ToolSpec]
+    parse: Callable[[Definition, Mapping[str, Any], HostInfo], FaceRequest]
+    """Turns arguments that fit the schema into a request. Raises RequestError where they make no sense."""
+    render: Callable[[Definition, FaceRequest, RunResult, Overflow | None], FaceResponse]
+    overflow_bytes: int | None = None
+    """A value with more JSON than this becomes an artifact; None: every value is returned whole."""
+    render_fault: Callable[[FaceRequest, PaddockError], FaceResponse] = _raise_fault
+    """Shows why nothing ran. Raises the fault again where an envelope will do."""
+    render_refusal: Callable[[Mapping[str, Any]], FaceResponse] = envelope_response
+    """Shows the envelope of arguments that were refused."""
+    render_findings: Callable[[Collection[Finding]], FaceResponse] | None = None
+    """Shows what lint found; for faces whose requests may set `lint`."""
+
+
+def face_of(definition: Definition) -> Face:
+    """The face that the definition names."""
+    face: Face = import_module(f"paddock.definitions.faces.{definition.face}").FACE
+    return face
+
+
+def format_description(definition: Definition, host: HostInfo, **more: Any) -> str:
+    """The description with its fields filled in: the limits and packages of this installation, and `more`."""
+    limits = definition.effective_limits(host.config)
+    values = {
+        "library": library_note(host),
+        "packages": ", ".join(installed_packages(host.config)),
+        "wall_seconds": limits.wall_seconds,
+        "cpu_seconds": limits.cpu_seconds,
+        "memory_mb": limits.memory_bytes / MB,
+        "output_mb": limits.output_bytes / MB,
+        "file_mb": limits.file_bytes / MB,
+        "calls": limits.calls,
+        "processes": limits.processes,
+        **more,
+    }
+    return definition.description.strip().format(**values)
+
+
+def library_note(host: HostInfo) -> str:
+    """What follows "Python's standard library" in a description."""
+    if "cpython" not in host.engines:
+        return ", in part"
+    config = host.config
+    preloads = config.environments[config.cpython.environment].preload
+    return f", {' and '.join(preloads)}" if preloads else ""
+
+
+def installed_packages(config: Config) -> list[str]:
+    """The import names of the packages that a Python program finds."""
+    names = map(requirement_name, config.environments[config.cpython.environment].packages)
+    return [_IMPORT_NAMES.get(name, name) for name in names]
+
+
+def object_schema(properties: Mapping[str, Any], required: Sequence[str] = ()) -> dict[str, Any]:
+    """The JSON Schema of an object with these properties and no others."""
+    return {"type": "object", "properties": dict(properties), "required": list(required), "additionalProperties": False}

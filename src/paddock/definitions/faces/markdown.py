@@ -1,4 +1,4 @@
-"""A program in Python or Node, told as markdown: its exit code, its time, its streams."""
+"""The face of `code_executor`: a Python or Node program, shown as Markdown with exit code, time and streams."""
 
 from __future__ import annotations
 
@@ -7,128 +7,113 @@ from collections.abc import Mapping
 from typing import Any
 
 from paddock.definitions.definition import Definition
-from paddock.definitions.faces.face import Asked, Given, Look, Outcome, Setting
-from paddock.definitions.faces.packages import listed
-from paddock.definitions.limits import all_limits_of
+from paddock.definitions.faces import (
+    Face,
+    FaceRequest,
+    FaceResponse,
+    HostInfo,
+    Overflow,
+    ToolSpec,
+    format_description,
+    installed_packages,
+    object_schema,
+)
 from paddock.errors import CodeTooLarge, EngineCrashed, EngineUnavailable, EnvironmentFailed, PaddockError
 from paddock.model.limits import MB, Limits
-from paddock.model.request import RunOptions
 from paddock.model.result import RunResult, Verdict
 
 LANGUAGES: Mapping[str, tuple[str, str]] = {"python": ("python", "cpython"), "node": ("javascript", "node")}
-"""As a caller names them: what a run calls the language, and the engine."""
-_NAMES = {engine: name for name, (_, engine) in LANGUAGES.items()}
+"""The language and engine of a run, by the caller's name for the language."""
+_CALLER_NAMES = {engine: name for name, (_, engine) in LANGUAGES.items()}
 _SPACES = "".join(map(chr, range(0x2000, 0x200B)))  # of all widths
 WHITE_SPACE = f" \t\n\v\f\r\xa0\u1680{_SPACES}\u2028\u2029\u202f\u205f\u3000\ufeff"
-"""What trimEnd() of JavaScript takes away: clients know streams without it."""
-UNSTARTED = "-1"
+"""What JavaScript's trimEnd() removes: clients of the original tool never see it at the end of a stream."""
 
 
-def look(definition: Definition, setting: Setting) -> Look:
-    """What a caller's model reads, with the limits of this installation."""
-    limits = all_limits_of(definition, setting.config)
-    text = definition.description.strip().format(
-        packages=listed(setting.config, " and "),
-        wall_seconds=limits.wall_seconds,
-        memory_mb=limits.memory_bytes / MB,
-        characters=f"{limits.stream_characters:,}",
+def describe(definition: Definition, host: HostInfo) -> ToolSpec:
+    """The tool as its caller's model reads it, with the limits of this installation."""
+    packages = installed_packages(host.config)
+    text = format_description(
+        definition,
+        host,
+        packages=f" and {', '.join(packages)}" if packages else "",
+        characters=f"{definition.effective_limits(host.config).stream_characters:,}",
     )
-    schema = {
-        "type": "object",
-        "properties": {
-            "language": {"type": "string", "enum": list(LANGUAGES), "description": "What runs it."},
-            "code": {"type": "string", "description": "The program, self-contained."},
-        },
-        "required": ["language", "code"],
-        "additionalProperties": False,
+    properties = {
+        "language": {"type": "string", "enum": list(LANGUAGES), "description": "What runs it."},
+        "code": {"type": "string", "description": "The program, self-contained."},
     }
-    return Look(text, schema, is_read_only=True)  # it reaches nothing that lasts
+    # Read-only: nothing that it does outlasts the run.
+    return ToolSpec(text, object_schema(properties, ["language", "code"]), is_read_only=True)
 
 
-def asked(definition: Definition, arguments: Mapping[str, Any], setting: Setting) -> Asked:
-    """A program of its own, without tools or files."""
+def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) -> FaceRequest:
+    """A program without tools or files."""
     language, engine = LANGUAGES[arguments["language"]]
-    limits = all_limits_of(definition, setting.config)
-    options: RunOptions = {
-        "language": language,
-        "engine": engine,
-        "mode": definition.mode,
-        "tools": definition.tools,
-        "limits": limits,
-    }
-    return Asked(arguments["code"], options)
+    return FaceRequest(
+        arguments["code"],
+        {
+            "language": language,
+            "engine": engine,
+            "mode": definition.mode,
+            "tools": definition.tools,
+            "limits": definition.effective_limits(host.config),
+        },
+    )
 
 
-def given(definition: Definition, asked: Asked, outcome: Outcome) -> Given:
-    """How the program ended. That it failed is no error of the tool: its exit code says so."""
-    result, limits = outcome.result, _limits(asked)
+def render(definition: Definition, request: FaceRequest, result: RunResult, overflow: Overflow | None) -> FaceResponse:
+    """How the program ended. Its failure is no error of the tool: the exit code tells."""
     if result.engine is None:
-        return _unstarted(asked, result)
-    code = "N/A" if result.exit_code is None else str(result.exit_code)
-    return Given(
-        _told(
-            _NAMES[result.engine],
-            code,
+        error = result.error
+        message = "" if error is None else error.message
+        is_unavailable = error is not None and error.type == "EngineUnavailable"
+        return _not_started(request, message) if is_unavailable else _not_written(message)
+    stdout = _stream(result, "stdout", "[OUTPUT TRUNCATED]")
+    stderr = _stream(result, "stderr", "[STDERR TRUNCATED]")
+    return FaceResponse(
+        _markdown(
+            _CALLER_NAMES[result.engine],
+            "N/A" if result.exit_code is None else str(result.exit_code),
             round(result.usage.wall_seconds * 1000),
-            _marked(result, "stdout", "[OUTPUT TRUNCATED]"),
-            _why(result, limits, _marked(result, "stderr", "[STDERR TRUNCATED]")),
-            timed_out=_timed_out(result, limits),
+            stdout,
+            "\n".join(part for part in (stderr, _reason(result, request.limits)) if part),
+            timed_out=_timed_out(result, request.limits),
         )
     )
 
 
-def failed(definition: Definition, asked: Asked, problem: PaddockError) -> Given | None:
-    """What is told of a program that was not started."""
-    if isinstance(problem, CodeTooLarge):
-        return _unwritten(str(problem))
-    if isinstance(problem, EngineUnavailable | EngineCrashed | EnvironmentFailed):
-        return _unable(asked, str(problem))
-    return None
+def render_fault(request: FaceRequest, fault: PaddockError) -> FaceResponse:
+    """A program that was not started, as the original tool shows it."""
+    if isinstance(fault, CodeTooLarge):
+        return _not_written(str(fault))
+    if isinstance(fault, EngineUnavailable | EngineCrashed | EnvironmentFailed):
+        return _not_started(request, str(fault))
+    raise fault
 
 
-def spill_bytes(definition: Definition) -> int | None:
-    return None
+def _not_written(reason: str) -> FaceResponse:
+    return FaceResponse(f"ERROR: Could not write temp file.\n{reason}", is_error=True)
 
 
-def _limits(asked: Asked) -> Limits:
-    limits = asked.options["limits"]
-    assert isinstance(limits, Limits)  # noqa: S101  of `asked`, above
-    return limits
-
-
-def _unstarted(asked: Asked, result: RunResult) -> Given:
-    """What is told of a program that planning refused: no engine, or a text that no file could hold."""
-    problem = result.error
-    message = "" if problem is None else problem.message
-    if problem is not None and problem.type == "EngineUnavailable":
-        return _unable(asked, message)
-    return _unwritten(message)
-
-
-def _unwritten(reason: str) -> Given:
-    return Given(f"ERROR: Could not write temp file.\n{reason}", is_error=True)
-
-
-def _unable(asked: Asked, reason: str) -> Given:
-    name = _NAMES[asked.options["engine"] or ""]
+def _not_started(request: FaceRequest, reason: str) -> FaceResponse:
+    name = _CALLER_NAMES[request.options["engine"] or ""]
     stderr = f"Failed to start process: {reason}\n\nMake sure '{name}' is installed and on your PATH."
-    return Given(_told(name, UNSTARTED, 0, "", stderr), is_error=True)
+    return FaceResponse(_markdown(name, "-1", 0, "", stderr), is_error=True)
 
 
-def _marked(result: RunResult, stream: str, marker: str) -> str:
+def _stream(result: RunResult, stream: str, marker: str) -> str:
     text: str = getattr(result, stream)
     return f"{text}\n{marker}" if stream in result.truncated else text.rstrip(WHITE_SPACE)
 
 
-def _why(result: RunResult, limits: Limits, stderr: str) -> str:
-    """stderr, with the reason where the program was not left to say it."""
+def _reason(result: RunResult, limits: Limits) -> str:
+    """Why the run ended, where the program could not say it itself."""
     if result.verdict is Verdict.OUT_OF_MEMORY and result.exit_code is None:
-        reason = f"Out of memory: the limit of {limits.memory_bytes / MB:g} MB was reached."
-    elif result.verdict is Verdict.LOST and result.error is not None:
-        reason = f"{result.error.type}: {result.error.message}"
-    else:
-        return stderr
-    return f"{stderr}\n{reason}" if stderr else reason
+        return f"Out of memory: the limit of {limits.memory_bytes / MB:g} MB was reached."
+    if result.verdict is Verdict.LOST and result.error is not None:
+        return f"{result.error.type}: {result.error.message}"
+    return ""
 
 
 def _timed_out(result: RunResult, limits: Limits) -> str | None:
@@ -139,7 +124,7 @@ def _timed_out(result: RunResult, limits: Limits) -> str | None:
     return f"{limits.wall_seconds:g} seconds"
 
 
-def _told(
+def _markdown(
     language: str, code: str, milliseconds: int, stdout: str, stderr: str, *, timed_out: str | None = None
 ) -> str:
     parts = [
@@ -155,7 +140,10 @@ def _told(
 
 
 def _fenced(text: str) -> str:
-    """A block that ends where the text does: its fence is longer than any in the text."""
+    """A code block whose fence is longer than any in the text."""
     longest = max((len(run) for run in re.findall("`{3,}", text)), default=2)
     fence = "`" * (longest + 1)
     return f"{fence}\n{text}\n{fence}"
+
+
+FACE = Face(describe, parse, render, render_fault=render_fault)

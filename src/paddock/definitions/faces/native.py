@@ -1,168 +1,143 @@
-"""Paddock's own face: a run as the library has it, without what says nothing."""
+"""The face of `run_code`: a run as the library shows it, without empty fields."""
 
 from __future__ import annotations
 
 import base64
 import binascii
 from collections.abc import Collection, Mapping
-from dataclasses import asdict
 from typing import Any
 
-from paddock.config import Config
 from paddock.definitions.definition import Definition
-from paddock.definitions.faces.face import Asked, Given, Look, Outcome, Setting
-from paddock.errors import BadFile, PaddockError
+from paddock.definitions.faces import (
+    Face,
+    FaceRequest,
+    FaceResponse,
+    HostInfo,
+    Overflow,
+    ToolSpec,
+    format_description,
+    object_schema,
+)
+from paddock.errors import BadFile
 from paddock.model.files import File
-from paddock.model.limits import MB
 from paddock.model.request import LANGUAGES, RunOptions
-from paddock.model.result import Verdict
-from paddock.planning.plan import ENGINE_LANGUAGE
+from paddock.model.result import RunResult, Verdict
 
+OVERFLOW_BYTES = 64 * 1024
+"""A model would read about 16,000 tokens of it."""
 _JAVASCRIPT = (
     ' JavaScript: `await callTool("server", "tool", {...})`, `reportProgress`; a failed call throws an Error with '
     "`.envelope`."
 )
-SPILL_BYTES = 64 * 1024
-"""Of JSON: a value that is larger is kept as an artifact. A model would read some 16,000 tokens of it."""
+_SHOWN = ("stdout", "stderr", "truncated", "error", "exit_code", "signal", "artifacts", "engine", "engine_reason")
+_TEXT = {"type": "string"}
 
 
-def look(definition: Definition, setting: Setting) -> Look:
-    """What a caller's model reads, with the limits of this installation."""
-    text = _described(definition.description, setting.config, setting.engines)
-    return Look(text, _input_schema(setting.config, setting.engines), _output_schema(), is_short=True)
+def describe(definition: Definition, host: HostInfo) -> ToolSpec:
+    """The tool as its caller's model reads it, with the limits of this installation."""
+    has_javascript = "javascript" in _languages(host.engines)
+    description = format_description(
+        definition,
+        host,
+        javascript=_JAVASCRIPT if has_javascript else "",
+        max_seconds=host.config.caps.wall_seconds,
+    )
+    return ToolSpec(description, _input_schema(host), _OUTPUT_SCHEMA, is_compact=True)
 
 
-def asked(definition: Definition, arguments: Mapping[str, Any], setting: Setting) -> Asked:
-    """What is asked for by arguments that fit the schema."""
-    return Asked(
+def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) -> FaceRequest:
+    """The run that these arguments ask for."""
+    options: RunOptions = {"files": [_file(each) for each in arguments.get("files", ())]}
+    if "language" in arguments:
+        options["language"] = arguments["language"]
+    if "inputs" in arguments:
+        options["inputs"] = arguments["inputs"]
+    if "timeout" in arguments:
+        options["limits"] = {"wall_seconds": arguments["timeout"]}
+    return FaceRequest(
         arguments["code"],
-        _options(arguments),
-        is_detached=arguments.get("detach", False),
+        options,
+        detach=arguments.get("detach", False),
         idempotency_key=arguments.get("idempotency_key"),
-        uses_files=True,
+        session_files=True,
     )
 
 
-def given(definition: Definition, asked: Asked, outcome: Outcome) -> Given:
-    """How the run ended; what is empty is left out."""
-    result, spilled = outcome.result, outcome.spilled
-    output = {"artifact": asdict(spilled.artifact), "preview": spilled.preview} if spilled else result.output
-    some = {
-        "stdout": result.stdout,
-        "stderr": result.stderr,
-        "truncated": list(result.truncated),
-        "error": None if result.error is None else asdict(result.error),
-        "exit_code": result.exit_code,
-        "signal": result.signal,
-        "artifacts": [asdict(artifact) for artifact in result.artifacts],
-        "engine": result.engine,
-        "engine_reason": result.engine_reason,
-    }
-    shown = {"run_id": result.run_id, "verdict": str(result.verdict), "output": output}
-    shown |= {name: value for name, value in some.items() if value not in (None, "", [])}
-    # Both say the same: older clients show a model the text, newer ones the object.
-    return Given(None, shown, is_error=outcome.result.verdict is not Verdict.OK)
+def render(definition: Definition, request: FaceRequest, result: RunResult, overflow: Overflow | None) -> FaceResponse:
+    """How the run ended."""
+    return FaceResponse(structured=summarize(result.to_dict(), overflow), is_error=result.verdict is not Verdict.OK)
 
 
-def failed(definition: Definition, asked: Asked, problem: PaddockError) -> Given | None:
-    return None
+def summarize(result: Mapping[str, Any], overflow: Overflow | None) -> dict[str, Any]:
+    """A result as `run_code` and `get_run` show it: what is empty is left out."""
+    output = result["output"] if overflow is None else overflow.to_dict()
+    # The calls are all that is known of what a lost run did.
+    names = (*_SHOWN, "calls") if result["verdict"] == Verdict.LOST else _SHOWN
+    some = {name: result.get(name) for name in names}
+    shown = {"run_id": result["run_id"], "verdict": str(result["verdict"]), "output": output}
+    return shown | {name: value for name, value in some.items() if value not in (None, "", [])}
 
 
-def spill_bytes(definition: Definition) -> int | None:
-    return SPILL_BYTES
-
-
-def _described(text: str, config: Config, engines: Collection[str]) -> str:
-    return text.strip().format(
-        packages=", numpy and pandas" if "cpython" in engines else ", in part",
-        javascript=_JAVASCRIPT if "javascript" in _languages(engines) else "",
-        wall_seconds=config.limits.wall_seconds,
-        most_seconds=config.caps.wall_seconds,
-        memory_mb=config.limits.memory_bytes / MB,
-        calls=config.limits.calls,
-        output_mb=config.limits.output_bytes / MB,
-    )
-
-
-def _input_schema(config: Config, engines: Collection[str]) -> dict[str, Any]:
-    """What a caller may pass."""
-    languages = _languages(engines)
-    text = {"type": "string"}
-    file = {"file_name": text, "content": text, "base64": text, "file_type": text}
-    return _object(
-        {
-            "code": text,
-            "language": {"enum": languages, "default": languages[0]},
-            "inputs": {"type": "object"},
-            "files": {
-                "type": "array",
-                "items": _object(file, ["file_name"]),
-                "description": "Each with content or base64.",
-            },
-            "timeout": {
-                "type": "number",
-                "exclusiveMinimum": 0,
-                "maximum": _plain(config.caps.wall_seconds),
-                "default": _plain(config.limits.wall_seconds),
-                "description": "Seconds.",
-            },
-            "detach": {"type": "boolean", "description": "Answer a run_id at once, for get_run."},
-            "idempotency_key": {
-                **text,
-                "maxLength": 255,
-                "description": "A retry with it does not run again.",
-            },
+def _input_schema(host: HostInfo) -> dict[str, Any]:
+    languages = _languages(host.engines)
+    file = {"file_name": _TEXT, "content": _TEXT, "base64": _TEXT, "file_type": _TEXT}
+    properties = {
+        "code": _TEXT,
+        "language": {"enum": languages, "default": languages[0]},
+        "inputs": {"type": "object"},
+        "files": {
+            "type": "array",
+            "items": object_schema(file, ["file_name"]),
+            "description": "Each with content or base64.",
         },
-        ["code"],
-    )
+        "timeout": {
+            "type": "number",
+            "exclusiveMinimum": 0,
+            "maximum": _without_point(host.config.caps.wall_seconds),
+            "default": _without_point(host.config.limits.wall_seconds),
+            "description": "Seconds.",
+        },
+        "detach": {"type": "boolean", "description": "Return a run_id at once, for get_run."},
+        "idempotency_key": {**_TEXT, "maxLength": 255, "description": "A retry with the same key does not run again."},
+    }
+    return object_schema(properties, ["code"])
 
 
-def _output_schema() -> dict[str, Any]:
-    """What a caller gets. Short: every client is sent it, and docs/server.md says the rest."""
-    text = {"type": "string"}
-    shown: dict[str, Any] = {
-        "run_id": text,
-        "verdict": text,
+# Short, because every client is sent it; docs/server.md lists the rest.
+_OUTPUT_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "run_id": _TEXT,
+        "verdict": _TEXT,
         "output": {},
-        "stdout": text,
+        "stdout": _TEXT,
         "error": {"type": "object"},
         "artifacts": {"type": "array"},
-    }
-    return {"type": "object", "properties": shown, "required": ["run_id", "verdict"]}
-
-
-def _options(arguments: Mapping[str, Any]) -> RunOptions:
-    """What is asked for besides the code, by arguments that fit the schema."""
-    asked: RunOptions = {"files": [_file(each) for each in arguments.get("files", ())]}
-    if "language" in arguments:
-        asked["language"] = arguments["language"]
-    if "inputs" in arguments:
-        asked["inputs"] = arguments["inputs"]
-    if "timeout" in arguments:
-        asked["limits"] = {"wall_seconds": arguments["timeout"]}
-    return asked
+    },
+    "required": ["run_id", "verdict"],
+}
 
 
 def _languages(engines: Collection[str]) -> list[str]:
-    runs = {ENGINE_LANGUAGE[engine] for engine in engines}
-    return [name for name in LANGUAGES if name in runs or (name == "typescript" and "javascript" in runs)]
+    has = {"python": {"cpython", "monty"}, "javascript": {"quickjs", "node"}, "typescript": {"node"}}
+    return [name for name in LANGUAGES if not has[name].isdisjoint(engines)]
 
 
-def _plain(seconds: float) -> float:
-    """As a person writes it: 30, not 30.0."""
+def _without_point(seconds: float) -> float:
+    """30 rather than 30.0."""
     return int(seconds) if seconds == int(seconds) else seconds
 
 
-def _file(asked: Mapping[str, str]) -> File:
-    name = asked["file_name"]
-    if ("content" in asked) == ("base64" in asked):
-        raise BadFile(f"the file {name!r} must have either content or base64")
+def _file(values: Mapping[str, str]) -> File:
+    name = values["file_name"]
+    if ("content" in values) == ("base64" in values):
+        raise BadFile(f"the file {name!r} needs either content or base64, and not both")
     try:
-        content = asked["content"].encode() if "content" in asked else base64.b64decode(asked["base64"], validate=True)
+        is_text = "content" in values
+        content = values["content"].encode() if is_text else base64.b64decode(values["base64"], validate=True)
     except (UnicodeEncodeError, binascii.Error) as problem:
         raise BadFile(f"the content of {name!r} cannot be read: {problem}") from None
-    return File(name, content, asked.get("file_type", ""))
+    return File(name, content, values.get("file_type", ""))
 
 
-def _object(properties: Mapping[str, Any], required: list[str]) -> dict[str, Any]:
-    return {"type": "object", "properties": dict(properties), "required": required, "additionalProperties": False}
+FACE = Face(describe, parse, render, overflow_bytes=OVERFLOW_BYTES)

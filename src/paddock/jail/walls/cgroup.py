@@ -157,27 +157,60 @@ class Slots:
         self._tidier.dismiss()
 
 
-def available() -> Controllers | None:
-    """The controllers that work here, found by using them; takes tens of milliseconds."""
-    found, _ = _search()
+def available(record: Path | None = None) -> Controllers | None:
+    """The controllers that work here, found by using them; takes tens of milliseconds.
+
+    What was found is noted in the file `record`, and not tried again there until the machine is booted.
+    """
+    found, _ = _search(record)
     return found
 
 
 def probe() -> str | None:
     """None where slots work here, else the reason and what to allow."""
-    _, reason = _search()
+    _, reason = _search(None)
     return reason
 
 
-def _search() -> tuple[Controllers | None, str | None]:
+def _search(record: Path | None) -> tuple[Controllers | None, str | None]:
     reasons = []
     for candidate in candidates():
-        reason = candidate if isinstance(candidate, str) else _try(candidate)
-        if reason is None and isinstance(candidate, Controllers):
+        if not isinstance(candidate, Controllers):
+            reasons.append(candidate)
+            continue
+        place = _place(candidate)
+        if record is not None and _noted(record) == place:
             return candidate, None
-        reasons.append(str(reason))
+        reason = _try(candidate)
+        if reason is None:
+            _note(record, place)
+            return candidate, None
+        reasons.append(reason)
     nothing = f"no cgroup hierarchy with memory and pids is mounted writable: {ALLOW}"
     return None, "; ".join(reasons) or nothing
+
+
+def _place(controllers: Controllers) -> str:
+    """Everything on which it depends whether the kernel enforces limits in these groups."""
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    containers = [Path(f"/proc/self/ns/{kind}").stat().st_ino for kind in ("mnt", "cgroup", "user")]
+    oom = Path("/proc/self/oom_score_adj").read_text().strip()
+    return f"{boot} {containers} {oom} {os.geteuid()} v{controllers.version} {sorted(controllers.parents.items())}"
+
+
+def _noted(record: Path) -> str | None:
+    with contextlib.suppress(OSError, ValueError):
+        return record.read_text(encoding="utf-8")
+    return None
+
+
+def _note(record: Path | None, place: str) -> None:
+    if record is not None:
+        new = record.with_suffix(f".{os.getpid()}")
+        with contextlib.suppress(OSError):  # then it is tried again the next time
+            record.parent.mkdir(parents=True, exist_ok=True)
+            new.write_text(place, encoding="utf-8")
+            new.replace(record)
 
 
 def _try(controllers: Controllers) -> str | None:

@@ -79,7 +79,8 @@ class PidNamespaces:
     def start(self) -> int:
         """The first process of a new namespace."""
         syscall("setns", self._own, NEW_PID)
-        stack = mmap.mmap(-1, self.STACK_BYTES)
+        # Private: a zygote that is forked later must not share it, nor may that zygote's guests.
+        stack = mmap.mmap(-1, self.STACK_BYTES, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         pid = sleeping_child(ctypes.addressof(ctypes.c_char.from_buffer(stack)) + self.STACK_BYTES, NEW_PID)
         self._stacks[pid] = stack
         return pid

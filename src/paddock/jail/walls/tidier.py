@@ -5,14 +5,12 @@ from __future__ import annotations
 import logging
 import os
 import subprocess
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
 
+from paddock.jail.launch import command
 from paddock.jail.walls.tidying import FOLDER, GROUP
-
-START = Path(__file__).parents[1] / "start.py"
 
 log = logging.getLogger("paddock.jail")
 
@@ -31,7 +29,7 @@ class Tidier:
             host = os.pidfd_open(os.getpid())
             try:
                 self._process = subprocess.Popen(
-                    [sys.executable, "-I", "-S", "-B", str(START), "tidier", str(host), *promised],
+                    command("tidier", str(host), *promised),
                     pass_fds=[host, *locks],
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,

@@ -1,0 +1,77 @@
+"""`paddock run --out DIR`: saves the artifacts of a script as files. Their names were chosen by the script."""
+
+from __future__ import annotations
+
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from paddock.errors import HostError, RequestError
+
+if TYPE_CHECKING:
+    from paddock.model.artifacts import Artifact
+    from paddock.model.result import RunResult
+    from paddock.run import Paddock
+
+NAME_BYTES = 255
+SUFFIX_BYTES = 32
+NUMBER_BYTES = 8
+"""Kept free in a name for the number that tells two files of one name apart."""
+
+
+def make_folder(path: str) -> Path:
+    """Create the folder for artifacts before the script runs, so that a wrong path is refused early."""
+    folder = Path(path)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise RequestError(f"--out {path} cannot be used as a folder: {problem.strerror}") from None
+    return folder
+
+
+async def contents_of(paddock: Paddock, result: RunResult) -> list[tuple[Artifact, bytes]]:
+    """Every artifact that the run made, with its bytes."""
+    return [(artifact, await paddock.read_artifact(artifact.id)) for artifact in result.artifacts]
+
+
+def save(folder: Path, contents: list[tuple[Artifact, bytes]]) -> list[dict[str, str]]:
+    """Write each artifact to a new file in `folder`. Returns where each one is, as `--json` shows it."""
+    return [
+        {"id": artifact.id, "filename": artifact.filename, "path": str(_write(folder, artifact.filename, content))}
+        for artifact, content in contents
+    ]
+
+
+def safe_name(filename: str) -> str:
+    """`filename` as the name of one visible file: no separators, no leading dot or dash, at most 255 bytes."""
+    name = filename.replace("/", "_").replace("\\", "_").strip()
+    if name[:1] in {".", "-"}:
+        name = f"_{name[1:]}"
+    stem, suffix = _split(name)
+    suffix = _cut(suffix, SUFFIX_BYTES)
+    return _cut(stem, NAME_BYTES - NUMBER_BYTES - len(suffix.encode())) + suffix
+
+
+def _write(folder: Path, filename: str, content: bytes) -> Path:
+    stem, suffix = _split(safe_name(filename))
+    for number in count():
+        path = folder / (f"{stem}-{number}{suffix}" if number else f"{stem}{suffix}")
+        try:
+            # "x" neither overwrites a file nor follows a link.
+            with path.open("xb") as file:
+                file.write(content)
+        except FileExistsError:
+            continue
+        except OSError as problem:
+            raise HostError(f"the artifact {filename!r} could not be saved in {folder}: {problem.strerror}") from None
+        return path
+    raise AssertionError("count() never ends")
+
+
+def _split(name: str) -> tuple[str, str]:
+    stem, dot, suffix = name.rpartition(".")
+    return (stem, f"{dot}{suffix}") if stem else (name, "")
+
+
+def _cut(text: str, most_bytes: int) -> str:
+    return text.encode()[:most_bytes].decode(errors="ignore")

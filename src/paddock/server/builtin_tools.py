@@ -1,0 +1,192 @@
+"""Tools beside the code tools: detached runs, and discovery of what scripts can call."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from mcp_types import CallToolResult
+
+from paddock.definitions.faces import FaceResponse, native, object_schema
+from paddock.model import envelope
+from paddock.model.envelope_contract import contract
+from paddock.model.result import Verdict
+from paddock.model.tools import Hints
+from paddock.server.sessions import Caller
+from paddock.server.tool import ServerTool, builtin_tool, envelope_result, json_result, to_result
+from paddock.store.run_records import GOING_ON
+from paddock.tools import describing
+from paddock.tools.catalogue import Catalogue
+from paddock.tools.prose import inline, one_line
+
+if TYPE_CHECKING:
+    from paddock.model import tools
+    from paddock.server.services import Services
+    from paddock.store.run_records import StoredRun
+
+DEFAULT_FOUND, MAX_FOUND = 10, 50
+MAX_SCHEMAS = 20
+_DETAILS = ("brief", "detailed", "full")
+_STRINGS = {"type": "array", "items": {"type": "string"}}
+
+
+def run_tools(services: Services) -> list[ServerTool]:
+    """`get_run` and `cancel_run`, for runs that were started with `detach`."""
+
+    async def get_run(caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
+        return await _show_run(services, caller, "get_run", arguments["run_id"])
+
+    async def cancel_run(caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
+        run_id = arguments["run_id"]
+        is_own = await services.store.runs.get(caller.principal, run_id) is not None
+        task = services.detached.get(run_id) if is_own else None
+        if task is not None:
+            task.cancel()
+            await asyncio.wait([task])
+        return await _show_run(services, caller, "cancel_run", run_id)
+
+    schema = object_schema({"run_id": {"type": "string"}}, ["run_id"])
+    return [
+        builtin_tool(
+            "get_run",
+            "Get a run",
+            "The result of a detached run; while it runs, verdict `running` and its output so far. Do not poll fast.",
+            schema,
+            get_run,
+        ),
+        builtin_tool(
+            "cancel_run",
+            "Cancel a run",
+            "End a detached run; what it printed is kept.",
+            schema,
+            cancel_run,
+            hints=Hints(idempotent=True),  # destructive by default
+        ),
+    ]
+
+
+async def _show_run(services: Services, caller: Caller, tool: str, run_id: str) -> CallToolResult:
+    run = await services.store.runs.get(caller.principal, run_id)
+    if run is None:
+        summary = f"There is no run '{run_id[:100]}'."
+        hints = ["Pass the run_id that a call with detach returned. Results are kept for a limited time."]
+        return envelope_result(envelope.invalid_arguments(tool, summary, hints=hints))
+    return json_result(await summarize_stored(services, caller, run))
+
+
+async def summarize_stored(services: Services, caller: Caller, run: StoredRun) -> dict[str, Any]:
+    """A stored run as `run_code` shows one; while it runs, its output so far."""
+    values = await asyncio.to_thread(run.to_dict)
+    result = values["result"]
+    if result is None:
+        return {"run_id": run.id, "verdict": GOING_ON, "stdout": values["stdout"], "stderr": values["stderr"]}
+    output_json = await asyncio.to_thread(json.dumps, result["output"], ensure_ascii=False)
+    overflow = await services.keep_overflow(caller, run.id, output_json, native.OVERFLOW_BYTES, is_repeat=True)
+    return native.summarize(result, overflow)
+
+
+def is_failure(summary: dict[str, Any]) -> bool:
+    """Whether the run that is summarized did not end well."""
+    return summary["verdict"] not in (str(Verdict.OK), GOING_ON)
+
+
+def discovery_tools(services: Services) -> list[ServerTool]:
+    """`search`, `get_schema` and `tags`: what scripts can call, at a cost that does not grow with their number."""
+
+    async def search(caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
+        every = await services.paddock.tools()
+        found = await services.paddock.search_tools(
+            arguments["query"], tags=arguments.get("tags", ()), limit=arguments.get("limit", DEFAULT_FOUND)
+        )
+        text = await _describe(found, every, arguments.get("detail", "brief"))
+        nothing = f"None of {len(every)} tools matches. Try other words; `tags` gives an overview."
+        return _text(services, text or (nothing if every else "There are no tools that scripts can call here."))
+
+    async def get_schema(caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
+        every = await services.paddock.tools()
+        catalogue = Catalogue(every, servers=services.paddock.upstreams())
+        found = {name: catalogue.find(name) for name in arguments["tools"]}
+        missing = [name for name, tool in found.items() if tool is None]
+        if len(missing) == len(found):
+            hints = [hint for name in missing for hint in catalogue.hints(name)]
+            summary = f"There is no tool {_quote(missing)}."
+            return envelope_result(
+                envelope.envelope("tool_not_found", missing[0], summary, "TOOL_NOT_FOUND", hints=hints)
+            )
+        present = [tool for tool in found.values() if tool is not None]
+        text = await _describe(present, every, arguments.get("detail", "detailed"))
+        for name in missing:
+            text += "\n\n" + " ".join([f"There is no tool {_quote([name])}.", *catalogue.hints(name)[:1]])
+        return _text(services, text)
+
+    async def tags(caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
+        every = await services.paddock.tools()
+        with_names = arguments.get("detail") == "full"
+        return _text(services, await asyncio.to_thread(describing.overview, every, with_names=with_names))
+
+    detail = {
+        "enum": list(_DETAILS),
+        "default": "brief",
+        "description": "A line each, typed stubs, or also JSON Schemas.",
+    }
+    limit = {"type": "integer", "minimum": 1, "maximum": MAX_FOUND, "default": DEFAULT_FOUND}
+    names = {**_STRINGS, "minItems": 1, "maxItems": MAX_SCHEMAS}
+    return [
+        builtin_tool(
+            "search",
+            "Search tools",
+            "Find tools for scripts by what they do, best first; an empty query lists them.",
+            object_schema({"query": {"type": "string"}, "tags": _STRINGS, "detail": detail, "limit": limit}, ["query"]),
+            search,
+        ),
+        builtin_tool(
+            "get_schema",
+            "Get schemas",
+            "Typed stubs by name; with `full` also JSON Schemas.",
+            object_schema({"tools": names, "detail": {"enum": list(_DETAILS), "default": "detailed"}}, ["tools"]),
+            get_schema,
+        ),
+        builtin_tool(
+            "tags",
+            "List tags",
+            "How many tools each server and tag has; with `full` their names.",
+            object_schema({"detail": {"enum": ["brief", "full"], "default": "brief"}}),
+            tags,
+        ),
+    ]
+
+
+def contract_tool() -> ServerTool:
+    """`get_envelope_contract`: what an error envelope means."""
+
+    async def get_envelope_contract(caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
+        return json_result(contract())
+
+    return builtin_tool(
+        "get_envelope_contract",
+        "Get the envelope's contract",
+        "What the envelope of a failed call contains: its fields, every code.",
+        object_schema({}),
+        get_envelope_contract,
+        is_compact=False,
+    )
+
+
+async def _describe(found: Sequence[tools.Tool], every: Sequence[tools.Tool], detail: str) -> str:
+    if detail == "brief":
+        return describing.brief(found)
+    describe = describing.detailed if detail == "detailed" else describing.full
+    # In a thread: the schemas of many servers take a while to read.
+    return await asyncio.to_thread(describe, found, among=every) if found else ""
+
+
+def _text(services: Services, text: str) -> CallToolResult:
+    """The text, and which servers are missing from it."""
+    absent = [name for name, health in services.paddock.upstreams().items() if health.state != "ready"]
+    return to_result(FaceResponse(f"{text}\n\nNot connected now: {', '.join(absent)}." if absent else text))
+
+
+def _quote(names: Sequence[str]) -> str:
+    return ", ".join(f"'{inline(one_line(name, describing.NAME_CHARACTERS))}'" for name in names)

@@ -1,0 +1,113 @@
+"""The HTTP server: MCP at `/mcp` and a health check at `/healthz`, for one user on this machine.
+
+Callers cannot be told apart yet, so whoever reaches the server can run code as its owner. It therefore listens on
+loopback only, and checks `Host` and `Origin`, so that a page in a browser cannot reach it under a name of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import re
+from typing import TYPE_CHECKING, Any
+
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+
+from paddock.errors import ConfigError
+
+if TYPE_CHECKING:
+    from mcp.server.lowlevel import Server
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+BODY_BYTES = 32 * 1024 * 1024
+"""The most that one request may have: code, inputs and files together."""
+_LOOPBACK = r"(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?"
+_HOST = re.compile(_LOOPBACK, re.IGNORECASE)
+_ORIGIN = re.compile(f"http://{_LOOPBACK}", re.IGNORECASE)
+_DISCONNECTED = "paddock_disconnected"
+
+
+def make_app(server: Server[Any]) -> Starlette:
+    """The ASGI application. Its lifespan starts and ends the clients' sessions."""
+    from mcp.server.transport_security import TransportSecuritySettings
+
+    health = Route("/healthz", _health, methods=["GET"])
+    # The SDK's own check accepts everything that begins with a local name and a colon, and no name without a port.
+    unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+    app = server.streamable_http_app(
+        max_request_body_size=BODY_BYTES, custom_starlette_routes=[health], transport_security=unchecked
+    )
+    app.add_middleware(_DisconnectWatcher)
+    app.add_middleware(_LoopbackOnly)
+    return app
+
+
+def check_host(host: str) -> None:
+    """Raise ConfigError unless `host` is reachable from this machine alone."""
+    try:
+        is_loopback = host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        is_loopback = False
+    if not is_loopback:
+        raise ConfigError(
+            f"refusing to listen on {host!r}: without authentication, whoever reaches this server can run code on it. "
+            "Use 127.0.0.1, ::1 or localhost, and reach it from elsewhere through a tunnel such as ssh -L"
+        )
+
+
+def disconnect_event(request: Request | None) -> asyncio.Event | None:
+    """An event that is set when the client of this request closes its connection; None over stdio."""
+    return None if request is None else getattr(request.state, _DISCONNECTED, None)
+
+
+async def _health(request: Request) -> PlainTextResponse:
+    return PlainTextResponse("ok\n")
+
+
+class _LoopbackOnly:
+    """Refuses requests with a foreign `Host` or `Origin`, which a browser always sends."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        refusal = _refusal(Headers(scope=scope)) if scope["type"] in ("http", "websocket") else None
+        await (refusal or self._app)(scope, receive, send)
+
+
+def _refusal(headers: Headers) -> PlainTextResponse | None:
+    if not all(_HOST.fullmatch(host) for host in headers.getlist("host") or [""]):
+        return PlainTextResponse("Invalid Host header", 421)
+    if not all(_ORIGIN.fullmatch(origin) for origin in headers.getlist("origin")):
+        return PlainTextResponse("Invalid Origin header", 403)
+    return None
+
+
+class _DisconnectWatcher:
+    """Sets the request's disconnect event when its client goes away.
+
+    In the eras with sessions the SDK carries on, in case the client reconnects and asks for what it missed. This server
+    keeps nothing for that, so the call ends.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        disconnected = asyncio.Event()
+        scope.setdefault("state", {})[_DISCONNECTED] = disconnected
+
+        async def watched() -> Message:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                disconnected.set()
+            return message
+
+        await self._app(scope, watched, send)

@@ -1,0 +1,214 @@
+"""Tools that show and set the session's context, which the server adds to tool calls.
+
+Clients call them, and scripts by the same names. Without a session (the newer protocol era over HTTP), what a script
+sets holds for its run alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from mcp_types import CallToolResult
+
+from paddock.definitions.faces import object_schema
+from paddock.errors import RequestError
+from paddock.model import envelope
+from paddock.model.context import Context
+from paddock.model.tools import Hints, Tool
+from paddock.model.words import nearest
+from paddock.server.sessions import Caller, Session
+from paddock.server.tool import ServerTool, builtin_tool, envelope_result, json_result
+from paddock.tools.injection import EVERY_SERVER, Connection, Field, Injection
+from paddock.tools.injection_settings import HEADER_VALUE, TEXT_CHARACTERS
+
+if TYPE_CHECKING:
+    from paddock.server.services import Services
+
+GROUP = "session"
+"""The name of this group among a definition's companions."""
+_STATE = {
+    "session_present": {"type": "boolean"},
+    "state_scope": {"enum": ["session", "request"]},
+    "state_reason": {"enum": [None, "no_mcp_session", "token_swapped", "bridge_unavailable"]},
+}
+_SET = {"set": {"type": "object"}, "state_scope": _STATE["state_scope"]}
+
+
+@dataclass(frozen=True, slots=True)
+class SessionTool:
+    """One of the tools. `act` gets the context to change, and the session that keeps it, if there is one."""
+
+    tool: Tool
+    act: Callable[[Context, Session | None, Mapping[str, Any]], dict[str, Any]]
+    is_setter: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptTool:
+    """A session tool as one run's script calls it."""
+
+    session_tool: SessionTool
+    context: Context
+    session: Session | None
+
+    @property
+    def tool(self) -> Tool:
+        return self.session_tool.tool
+
+    async def call(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        return self.session_tool.act(self.context, self.session, arguments)
+
+
+def is_offered(services: Services, companions: Collection[str]) -> bool:
+    """Whether definitions with these companions bring the session tools: always where there is something to set."""
+    return GROUP in companions or services.paddock.injection is not None
+
+
+def list_session_tools(injection: Injection | None) -> list[SessionTool]:
+    """`get_session_state`, and a setter for everything that the configuration lets clients set."""
+    if injection is None:
+        return [_PROBE]
+    tools = [_PROBE, *map(_field_setter, injection.fields)]
+    if injection.fields:
+        tools.append(
+            _context_setter(
+                "set_context",
+                "Set several fields of the context at once; a field that is not named stays as it is.",
+                {each.parameter: _value_schema(each) for each in injection.fields},
+                {each.parameter: each.name for each in injection.fields},
+            )
+        )
+    if injection.connections:
+        schemas = {server: _connection_schema(listed) for server, listed in injection.connections.items()}
+        tools.append(SessionTool(_setter_spec("select_connections", _SELECT, schemas), _select_connections))
+    return tools
+
+
+def server_tool(session_tool: SessionTool) -> ServerTool:
+    """The tool as clients call it."""
+    spec = session_tool.tool
+
+    async def call(caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
+        if session_tool.is_setter and caller.session is None:
+            return envelope_result(envelope.session_required(spec.name))
+        return json_result(session_tool.act(caller.context, caller.session, arguments))
+
+    return builtin_tool(
+        spec.name,
+        spec.title,
+        spec.description,
+        spec.input_schema,
+        call,
+        output_schema=spec.output_schema,
+        hints=spec.hints,
+        is_compact=False,
+    )
+
+
+def check_connections(services: Services, wanted: Mapping[str, str]) -> dict[str, str]:
+    """Connection ids by server. Raises RequestError for a server or an id that does not exist."""
+    injection = services.paddock.injection
+    known = {} if injection is None else injection.connections
+    found: dict[str, str] = {}
+    for path, connection in wanted.items():
+        server = path.removeprefix("/")
+        if server not in known:
+            raise RequestError(f"{server!r} has no connections to choose from; {_suggestion(server, known)}")
+        ids = [each.id for each in known[server]]
+        if connection not in ids:
+            raise RequestError(f"{server!r} has no connection {connection!r}; {_suggestion(connection, ids)}")
+        found[server] = connection
+    return found
+
+
+def _suggestion(name: str, known: Collection[str]) -> str:
+    near = nearest(name, known)
+    return f"did you mean {near!r}?" if near else f"known: {', '.join(known) or 'none'}"
+
+
+def session_state(session: Session | None) -> dict[str, Any]:
+    """What `get_session_state` returns."""
+    if session is None:
+        return {"session_present": False, "state_scope": "request", "state_reason": "no_mcp_session"}
+    return {"session_present": True, "state_scope": "session", "state_reason": session.state_reason}
+
+
+def _field_setter(each: Field) -> SessionTool:
+    servers = "all servers" if EVERY_SERVER in each.servers else ", ".join(each.servers)
+    description = f"{each.description.strip()} " if each.description.strip() else ""
+    return _context_setter(
+        each.setter,
+        f"{description}Added to every later call of tools of {servers}; never pass it to them.",
+        {each.parameter: _value_schema(each)},
+        {each.parameter: each.name},
+    )
+
+
+def _context_setter(
+    name: str, description: str, properties: Mapping[str, Any], fields: Mapping[str, str]
+) -> SessionTool:
+    def act(context: Context, session: Session | None, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        context.values.update({fields[key]: value for key, value in arguments.items()})
+        return _confirm(session, arguments)
+
+    return SessionTool(_setter_spec(name, description, properties), act)
+
+
+_SELECT = "Choose the connection through which a server's tools are called from now on, by its id."
+
+
+def _select_connections(context: Context, session: Session | None, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    context.connections.update(arguments)
+    return _confirm(session, arguments)
+
+
+def _confirm(session: Session | None, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    if session is not None:
+        session.state_reason = None
+    return {"set": dict(arguments), "state_scope": session_state(session)["state_scope"]}
+
+
+def _setter_spec(name: str, description: str, properties: Mapping[str, Any]) -> Tool:
+    # A setter of one thing requires it; a setter of several requires at least one of them.
+    required = list(properties) if len(properties) == 1 else []
+    return Tool(
+        "",
+        name,
+        description,
+        {**object_schema(properties, required), "minProperties": 1},
+        object_schema(_SET, list(_SET)),
+        Hints(read_only=False, destructive=False, idempotent=True, open_world=False),
+        title=name.replace("_", " ").capitalize(),
+    )
+
+
+def _value_schema(each: Field) -> dict[str, Any]:
+    if each.values:
+        return {"type": "string", "enum": list(each.values)}
+    # No control characters; in a header, ASCII alone.
+    allowed = f"^{HEADER_VALUE}$" if each.header else "^[^\\x00-\\x1f\\x7f]+$"
+    return {"type": "string", "minLength": 1, "maxLength": TEXT_CHARACTERS, "pattern": allowed}
+
+
+def _connection_schema(listed: Collection[Connection]) -> dict[str, Any]:
+    titles = "; ".join(f"{each.id}: {each.title}" for each in listed if each.title)
+    schema: dict[str, Any] = {"type": "string", "enum": [each.id for each in listed]}
+    return schema | ({"description": titles} if titles else {})
+
+
+_PROBE = SessionTool(
+    Tool(
+        "",
+        "get_session_state",
+        'Whether context that is set lasts. Set it again before the next call if state_scope is "request" or '
+        "state_reason is not null. Changes nothing; scripts can call it too.",
+        object_schema({}),
+        object_schema(_STATE, list(_STATE)),
+        Hints(read_only=True, idempotent=True, open_world=False),
+        title="Get the session's state",
+    ),
+    lambda context, session, arguments: session_state(session),
+    is_setter=False,
+)

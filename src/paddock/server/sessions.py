@@ -1,0 +1,93 @@
+"""Who calls, and what the server keeps for a client between calls."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from paddock.model.artifacts import Artifact, Owner
+from paddock.model.context import Context
+
+IDLE_SECONDS = 86_400.0
+"""A session without calls is forgotten after this. The SDK ends one over HTTP after half an hour without a request."""
+CONNECTION = "connection"
+"""The name of the one session over stdio, which lasts as long as the process."""
+TOKEN_SWAPPED = "token_swapped"  # noqa: S105  a reason, not a token
+Report = Callable[[float, float | None, str], Awaitable[None]]
+
+
+@dataclass(slots=True)
+class Session:
+    """What one client keeps between its calls."""
+
+    id: str = field(default_factory=lambda: f"s_{secrets.token_urlsafe(16)}")
+    files: dict[str, Artifact] = field(default_factory=dict)  # attached ones, by id
+    token_digest: bytes = b""  # of the bearer token
+    state_reason: str | None = None  # why what the client set before is gone
+    context: Context = field(default_factory=Context)
+    stored: dict[str, Any] | None = None  # the state that the store has
+
+    def state(self) -> dict[str, Any]:
+        """The session's content as JSON values."""
+        context = self.context
+        return {"context": dict(context.values), "connections": dict(context.connections), "files": list(self.files)}
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who makes one call. The newer protocol era has no sessions over HTTP, so nothing is kept there."""
+
+    principal: str
+    session: Session | None
+    report: Report
+    max_bytes: int | None = None  # the largest message that the client takes; None: unknown or unlimited
+
+    @property
+    def owner(self) -> Owner:
+        return Owner(self.principal, None if self.session is None else self.session.id)
+
+    @property
+    def context(self) -> Context:
+        """The session's context, or an empty one."""
+        return Context() if self.session is None else self.session.context
+
+
+class Sessions:
+    """The sessions of connected clients, by the name that their transport gives them.
+
+    Transports do not say when a session ends, so one that is idle for a day is forgotten.
+    """
+
+    def __init__(self, *, idle_seconds: float = IDLE_SECONDS, now: Callable[[], float] = time.monotonic) -> None:
+        self._sessions: OrderedDict[str, Session] = OrderedDict()  # least recently used first
+        self._used_at: dict[str, float] = {}
+        self._idle_seconds, self._now = idle_seconds, now
+
+    def get(self, name: str, token: str = "") -> Session:
+        """The session of that name, made where there is none.
+
+        Another token is another tenant, who gets a fresh session. A run in progress keeps the one it began with.
+        """
+        self._forget_idle()
+        digest = hashlib.sha256(token.encode(errors="replace")).digest() if token else b""
+        known = self._sessions.get(name)
+        if known is None or not hmac.compare_digest(known.token_digest, digest):
+            reason = None if known is None else TOKEN_SWAPPED
+            known = self._sessions[name] = Session(token_digest=digest, state_reason=reason)
+        self._sessions.move_to_end(name)
+        self._used_at[name] = self._now()
+        return known
+
+    def _forget_idle(self) -> None:
+        oldest = self._now() - self._idle_seconds
+        while self._sessions and self._used_at[name := next(iter(self._sessions))] < oldest and name != CONNECTION:
+            del self._sessions[name], self._used_at[name]
+
+    def __len__(self) -> int:
+        return len(self._sessions)

@@ -1,0 +1,188 @@
+"""A tool of the server, its results, and results cut to what a client can take."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+from mcp_types import CallToolResult, ContentBlock, ResourceLink, TextContent, Tool, ToolAnnotations
+
+from paddock.definitions.faces import FaceResponse, envelope_response
+from paddock.model.artifacts import Artifact
+from paddock.model.tools import Hints
+from paddock.server.services import PREVIEW_CHARACTERS, Services
+from paddock.server.sessions import Caller
+from paddock.tools.schema import Validator, compiled
+
+EVENT_BYTES = 1_000_000
+"""The official SDK's client closes its connection at an event of more than 1 MiB."""
+SAFE_CHARACTERS = 50_000
+"""A shorter result fits however its text is escaped."""
+TEXT_CHARACTERS = 100_000
+PART_CHARACTERS = 10_000
+_ANY_VALUE = ("output", "result")
+"""Parts of a result that may have any type, so that an artifact can replace them."""
+_UNLISTED_BOUNDS = ("minimum", "exclusiveMinimum", "minItems", "maxLength")
+
+Call = Callable[[Caller, dict[str, Any]], Awaitable[CallToolResult]]
+
+
+def to_result(response: FaceResponse, artifacts: tuple[Artifact, ...] = ()) -> CallToolResult:
+    """The response as MCP has it, with links to the artifacts."""
+    text, values = response.text, response.structured
+    if text is None and values is not None:
+        text = json.dumps(values, ensure_ascii=False)
+    content: list[ContentBlock] = [] if text is None else [TextContent(text=text)]
+    content += [
+        ResourceLink(uri=each.url, name=each.filename, mime_type=each.mime_type, size=each.size) for each in artifacts
+    ]
+    meta = dict(response.meta) or None
+    return CallToolResult(content=content, structured_content=values, is_error=response.is_error, _meta=meta)
+
+
+def json_result(values: Mapping[str, Any], *, is_error: bool = False) -> CallToolResult:
+    """An object, and the same as text: older clients show a model the text, newer ones the object."""
+    return to_result(FaceResponse(structured=dict(values), is_error=is_error))
+
+
+def envelope_result(envelope: Mapping[str, Any]) -> CallToolResult:
+    """A failed call, as an error envelope."""
+    return to_result(envelope_response(envelope))
+
+
+@dataclass(frozen=True)
+class ServerTool:
+    """One tool of the server. `call` gets arguments that fit the tool's schema."""
+
+    tool: Tool
+    call: Call
+    refuse: Callable[[Mapping[str, Any]], CallToolResult] = envelope_result
+    """Shows the envelope of arguments that do not fit."""
+    is_compact: bool = False
+    """Whether the listed schema leaves out bounds that are checked all the same. Every model pays for each word."""
+
+    @cached_property
+    def validator(self) -> Validator:
+        return compiled(self.tool.input_schema)
+
+    @cached_property
+    def listed(self) -> Tool:
+        """The tool as `tools/list` shows it."""
+        if not self.is_compact:
+            return self.tool
+        return self.tool.model_copy(update={"input_schema": _compact(self.tool.input_schema)})
+
+
+READS = Hints(read_only=True)
+
+
+def builtin_tool(
+    name: str,
+    title: str,
+    description: str,
+    input_schema: Mapping[str, Any],
+    call: Call,
+    *,
+    output_schema: Mapping[str, Any] | None = None,
+    hints: Hints = READS,
+    is_compact: bool = True,
+) -> ServerTool:
+    """A tool of the server's own. It reaches nothing outside the server; a hint that is None stays unsaid."""
+    tool = Tool(
+        name=name,
+        title=title,
+        description=description,
+        input_schema=dict(input_schema),
+        output_schema=None if output_schema is None else dict(output_schema),
+        annotations=ToolAnnotations(
+            read_only_hint=hints.read_only,
+            destructive_hint=hints.destructive,
+            idempotent_hint=hints.idempotent,
+            open_world_hint=False,
+        ),
+    )
+    return ServerTool(tool, call, is_compact=is_compact)
+
+
+def _compact(schema: Mapping[str, Any]) -> dict[str, Any]:
+    short = {name: value for name, value in schema.items() if name not in _UNLISTED_BOUNDS}
+    if "properties" in short:
+        properties = short["properties"].items()
+        short["properties"] = {name: _compact(each) for name, each in properties if not each.get("deprecated")}
+    if isinstance(short.get("items"), Mapping):
+        short["items"] = _compact(short["items"])
+    if short.get("additionalProperties") is False:
+        del short["additionalProperties"]
+    if not short.get("required", True):
+        del short["required"]
+    return short
+
+
+async def truncate_response(services: Services, caller: Caller, tool: Tool, result: CallToolResult) -> CallToolResult:
+    """`result`, or as much of it as the caller's client can take.
+
+    Over HTTP a result is mostly one event, and clients refuse events that are too large. The whole result is then kept
+    as an artifact, and the client gets the beginning of each part.
+    """
+    limit = caller.max_bytes
+    texts = [each.text for each in result.content if isinstance(each, TextContent)]
+    if limit is None or (sum(map(len, texts)) <= SAFE_CHARACTERS and not result.meta):
+        return result
+    if await asyncio.to_thread(_size, result) <= limit:
+        return result
+    text, values = "\n".join(texts), result.structured_content
+    suffix, mime_type = ("txt", "text/plain") if values is None else ("json", "application/json")
+    name, data = f"answer-{secrets.token_hex(6)}.{suffix}", text.encode(errors="replace")
+    kept = await services.keep(caller, name, mime_type, data)
+    meta = {name: _cut(name, value, kept) for name, value in (result.meta or {}).items()}
+    if values is None:
+        short = FaceResponse(_cut_text(text, kept, TEXT_CHARACTERS), None, bool(result.is_error), meta)
+    elif tool.output_schema is None:
+        short = FaceResponse(None, _replacement(text, kept), bool(result.is_error), meta)
+    else:
+        parts = {name: _cut(name, value, kept) for name, value in values.items()}
+        short = FaceResponse(None, parts, bool(result.is_error), meta)
+    made = to_result(short, () if kept is None else (kept,))
+    links = [each for each in result.content if not isinstance(each, TextContent)]
+    return made.model_copy(update={"content": [*made.content, *links[:100]]})
+
+
+def _size(result: CallToolResult) -> int:
+    return len(result.model_dump_json(by_alias=True).encode(errors="replace"))
+
+
+def _cut(name: str, value: Any, kept: Artifact | None) -> Any:
+    """The beginning of one part, with the same type unless the part may have any."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if len(text) <= PART_CHARACTERS:
+        return value
+    if name in _ANY_VALUE:
+        return _replacement(text, kept)
+    if isinstance(value, str):
+        return _cut_text(value, kept, PART_CHARACTERS)
+    if isinstance(value, list):
+        return _first_items(value)
+    return {inner: _cut(inner, each, kept) for inner, each in value.items()} if isinstance(value, dict) else value
+
+
+def _first_items(values: list[Any]) -> list[Any]:
+    size = 0
+    for number, each in enumerate(values):
+        size += len(json.dumps(each))
+        if size > PART_CHARACTERS:
+            return values[:number]
+    return values
+
+
+def _replacement(text: str, kept: Artifact | None) -> dict[str, Any]:
+    return {"artifact": None if kept is None else asdict(kept), "preview": text[:PREVIEW_CHARACTERS]}
+
+
+def _cut_text(text: str, kept: Artifact | None, limit: int) -> str:
+    where = "could not be kept" if kept is None else f"is the artifact {kept.id}; read_artifact pages it"
+    return f"{text[:limit]}\n[CUT: {len(text) - limit} characters more; the whole answer {where}]"
