@@ -169,7 +169,7 @@ def _javascript(plan: Plan, engines: Collection[str]) -> Plan:
         return _with(plan, engine="quickjs", engine_reason=None)
     if "node" in engines:
         return _with(plan, engine="node", engine_reason=why or "the engine `quickjs` is not available here")
-    if why is None:
+    if word is None:
         return _refuse(plan, "EngineUnavailable", f"no engine for {plan.language} is available here")
     words = f"this script needs Node ({why}), and the engine `node` is not available here; rewrite that part"
     return _refuse(plan, "EngineUnavailable", words, engine_reason=why)

@@ -132,9 +132,9 @@ class Context:
         except MemoryError:
             return OUT_OF_MEMORY
 
-    def _read_file(self, path: str, form: int, is_text: bool) -> str:
+    def _read_file(self, path: str, form: int, encoding: str | None) -> str:
         try:
-            return files.read(_bytes(path, form).decode(), is_text=is_text)
+            return files.read(_bytes(path, form).decode(), encoding)
         except MemoryError:
             return OUT_OF_MEMORY
 

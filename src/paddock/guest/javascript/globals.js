@@ -1,9 +1,9 @@
 // The globals that Paddock adds to ECMAScript: in QuickJS, and in the `vm` context of Node that has no others.
 //
-// `host` has what bridge.js and timers.js need, and `readFile(path, isText)`.
+// `host` has what bridge.js and timers.js need, and `readFile(path, encoding)`, where null is for bytes.
 (function (taken, parts, host) {
   'use strict';
-  const { ObjectDefineProperty, TypeError } = taken;
+  const { ObjectDefineProperty, TypeError, textOf } = taken;
   const kinds = parts.kinds(taken);
   const values = parts.values(taken, kinds);
   const bridge = parts.bridge(taken, host, values);
@@ -14,10 +14,7 @@
   function readFile(path, encoding = 'utf-8') {
     if (typeof path !== 'string') throw new TypeError('readFile takes the path of a file');
     const label = typeof encoding === 'object' && encoding !== null ? encoding.encoding ?? 'utf-8' : encoding;
-    if (label !== null && label !== 'utf-8' && label !== 'utf8') {
-      throw new TypeError('readFile gives text in utf-8, or bytes where the encoding is null');
-    }
-    return host.readFile(path, label !== null);
+    return host.readFile(path, label === null ? null : textOf(label));
   }
 
   function define(name, value) {

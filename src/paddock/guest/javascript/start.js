@@ -48,11 +48,11 @@
       if (problem) throw new RangeError(problem);
     },
     // Python's answer is `=` and the text, or base64 of the bytes; or `!` and an error as JSON.
-    readFile(path, isText) {
-      const answer = called((text, form) => readFile(text, form, isText), path);
+    readFile(path, encoding) {
+      const answer = called((text, form) => readFile(text, form, encoding), path);
       const rest = StringPrototypeSlice(answer, 1);
       if (answer[0] === '!') throw errors.made(JSONParse(rest));
-      return isText ? rest : Uint8ArrayFromBase64(rest);
+      return encoding === null ? Uint8ArrayFromBase64(rest) : rest;
     },
     arm() {},
     now,

@@ -39,11 +39,11 @@
           throw new taken.RangeError(error.message);
         }
       },
-      readFile(path, isText) {
+      readFile(path, encoding) {
         const place = join(outer.files, path.startsWith('/files/') ? path.slice('/files'.length) : path);
         if (!place.startsWith(`${outer.files}/`)) throw new taken.Error(`EACCES: permission denied, open '${path}'`);
         const bytes = readFileSync(place);
-        return isText ? new TextDecoder().decode(bytes) : new taken.Uint8Array(bytes);
+        return encoding === null ? new taken.Uint8Array(bytes) : new TextDecoder(encoding).decode(bytes);
       },
       now: () => performance.now(),
       raised: outer.failed,
