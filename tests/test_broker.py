@@ -12,13 +12,12 @@ from typing import Any
 
 import pytest
 
-from paddock.keeping import Keeping
+from paddock.calls import RunArtifacts
 from paddock.model.envelope import envelope
 from paddock.model.events import Answer, ToolCall
 from paddock.model.journal import Intent, Outcome
 from paddock.model.result import Call
-from paddock.store.journal import MemoryJournal
-from paddock.store.memory import MemoryArtifacts
+from paddock.store.memory import MemoryArtifacts, MemoryJournal
 from paddock.tools import broker as broker_module
 from paddock.tools.broker import Broker, Rules
 from paddock.tools.functions import Function, FunctionTool
@@ -60,14 +59,14 @@ def broker_of(
 ) -> Broker:
     toolbox = Toolbox({name: FunctionTool(name, function) for name, function in functions.items()})
     scope = Scope(toolbox, {name: name for name in functions}, None)
-    keeping = Keeping(MemoryArtifacts())
+    artifacts_of_run = RunArtifacts(MemoryArtifacts())
     return Broker(
         toolbox,
         scope,
         call_limit,
         run_id="r_1",
         journal=journal or MemoryJournal(),
-        create_artifact=keeping.create,
+        create_artifact=artifacts_of_run.create,
         rules=rules,
     )
 

@@ -18,7 +18,7 @@ import httpx2 as httpx
 import pytest
 from mcp import Client
 
-from paddock.cli.serve import _listening
+from paddock.cli.serve import listen
 from paddock.server.http import BODY_BYTES
 from tests.anomaly.processes import children, wait_until_gone
 from tests.bare import bare
@@ -253,5 +253,5 @@ async def test_clients_at_the_same_time_are_served_at_the_same_time() -> None:
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
 def test_answers_are_sent_at_once(host: str) -> None:
-    with _listening(host, 0) as listening:
+    with listen(host, 0) as listening:
         assert listening.proto == socket.IPPROTO_TCP  # by which asyncio knows to turn Nagle's algorithm off

@@ -12,7 +12,7 @@ import json
 import os
 import signal
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -71,7 +71,6 @@ class JailedEngine:
     """A pool of guests that run `runtime`, started on first use."""
 
     grace_seconds = 0.0
-    template: Template = "bare"
 
     def __init__(
         self,
@@ -85,14 +84,17 @@ class JailedEngine:
     ) -> None:
         self._jail = Jail(config, settings, runtime, program, processes=processes, two_templates=two_templates)
 
+    async def start(self) -> None:
+        await self._jail.start()
+
     @asynccontextmanager
     async def open(self, plan: Plan) -> AsyncIterator[JailedExecution]:
         async with self._guest(self._jail) as guest:
             yield JailedExecution(guest, plan)
 
     @asynccontextmanager
-    async def _guest(self, jail: Jail) -> AsyncIterator[Guest]:
-        guest = await jail.take(self.template)
+    async def _guest(self, jail: Jail, template: Template = "bare") -> AsyncIterator[Guest]:
+        guest = await jail.take(template)
         try:
             yield guest
         finally:
@@ -114,10 +116,10 @@ class JailedExecution:
         self._calls: dict[int, int] = {}  # the guest's number of a call, by ours
         self._asked = 0  # artifacts without an answer
         self._progressed = 0
-        self._has_started = False  # its source compiled, and the first line was about to run
         self._report: Report | None = None  # of an end that the zygote saw
+        self._has_started = False  # its source compiled, and the first line was about to run
 
-    async def feed(self, asked: OnCall) -> AsyncGenerator[EngineEvent, None]:
+    async def feed(self, on_call: OnCall) -> AsyncGenerator[EngineEvent, None]:
         self._limit(self._plan.limits)
         self._send_script()
         look = LOOK_SECONDS + time.monotonic()
@@ -137,7 +139,7 @@ class JailedExecution:
                 yield output
             try:
                 for count, message in enumerate(self._messages(), 1):
-                    for event in self._events(message, asked):
+                    for event in self._events(message, on_call):
                         yield event
                         if isinstance(event, Finished):
                             return
@@ -154,6 +156,9 @@ class JailedExecution:
                     yield output
                 yield self._death()
                 return
+
+    def go(self, tools: Collection[str]) -> None:
+        self._guest.send(pack(Kind.GO, body=json.dumps({"tools": list(tools)}).encode()))
 
     def answer(self, call_id: int, answer: Answer) -> None:
         if self._is_ahead():
@@ -175,8 +180,7 @@ class JailedExecution:
 
     def _send_script(self) -> None:
         plan = self._plan
-        entries = json.dumps([placed.entry() for placed in plan.files]) if plan.files else "[]"
-        frames = [_start(plan, entries)]
+        frames = [pack(Kind.START, body=json.dumps(_start(plan)).encode())]
         for name, text in plan.inputs_json.items():
             frames.append(pack(Kind.INPUT, header={"name": name}, body=text.encode()))
         for placed in plan.files:
@@ -232,12 +236,12 @@ class JailedExecution:
             if text := decoder.decode(b"", final=True):
                 yield Output(stream, text)
 
-    def _events(self, message: Message, asked: OnCall) -> Iterator[EngineEvent]:
+    def _events(self, message: Message, on_call: OnCall) -> Iterator[EngineEvent]:
         event = self._event(message)
         if isinstance(event, Finished):
             yield from self._cut_short()
         if isinstance(event, ToolCall | ArtifactCall):
-            asked(event)
+            on_call(event)
         elif event is not None:
             yield event
 
@@ -260,7 +264,9 @@ class JailedExecution:
         if isinstance(message, Printed):
             text = self._decoded(message.stream, message.data)
             return Output(message.stream, text) if text else None
-        if isinstance(message, StartedFrame | OutlineFrame):
+        if isinstance(message, OutlineFrame):
+            return message.outline
+        if isinstance(message, StartedFrame):
             self._has_started = True
             return None
         if isinstance(message, TooLarge):
@@ -328,10 +334,10 @@ class JailedExecution:
         return replace(finished, cpu_seconds=cpu_seconds, memory_bytes=memory_bytes)
 
 
-def _start(plan: Plan, files_json: str) -> bytes:
-    """The first frame. Its body says it all: a header has no room for many files."""
+def _start(plan: Plan) -> dict[str, object]:
+    """What the first frame tells the guest. It is a body, because a header has no room for many files."""
     limits = plan.limits
-    values = {
+    return {
         "language": plan.language,
         "globals": plan.globals,
         "mode": plan.mode,
@@ -345,6 +351,8 @@ def _start(plan: Plan, files_json: str) -> bytes:
             "file_bytes": limits.file_bytes,
         },
         "tools": plan.tools,
+        "files": [placed.entry() for placed in plan.files],
         "absent_modules": plan.refused_modules,
+        "outline": plan.outline,
+        "check_only": plan.check_only,
     }
-    return pack(Kind.START, body=f'{json.dumps(values)[:-1]}, "files": {files_json}}}'.encode())

@@ -98,6 +98,8 @@ class Script:
             for name, text in self._job.inputs.items():
                 context.input(name, text)
             if context.compile(self._job.code):
+                if start.get("check_only"):
+                    return Outcome(OK, b"null")
                 self._channel.send(Kind.STARTED, 0, b"", b"")
                 context.run()
                 self._run_to_the_end()

@@ -1,0 +1,91 @@
+"""The test double: an engine that plays a list of events instead of running code, and keeps the answers it got."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterable
+from contextlib import asynccontextmanager
+
+from paddock.model.events import (
+    Answer,
+    ArtifactAnswer,
+    ArtifactCall,
+    EngineEvent,
+    Finished,
+    GuestCall,
+    OnCall,
+    ToolCall,
+)
+from paddock.planning.plan import Plan
+
+
+class ScriptedEngine:
+    """Plays `events` for every plan. A list without `Finished` is a guest that never ends."""
+
+    grace_seconds = 0.0
+
+    def __init__(self, events: Iterable[EngineEvent | GuestCall]) -> None:
+        self._events = tuple(events)
+        self.opened: list[Plan] = []
+        self.answers: dict[int, Answer] = {}  # in the order of their arrival
+        self.artifact_answers: dict[int, ArtifactAnswer] = {}
+        self.running = 0
+        self.closed = False
+
+    async def start(self) -> None: ...
+
+    @asynccontextmanager
+    async def open(self, plan: Plan) -> AsyncIterator[ScriptedExecution]:
+        self.opened.append(plan)
+        self.running += 1
+        try:
+            yield ScriptedExecution(self._events, self.answers, self.artifact_answers)
+        finally:
+            self.running -= 1
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+class ScriptedExecution:
+    """One play. Like a guest that awaits its calls, it goes past a group of calls when all of them are answered."""
+
+    def __init__(
+        self,
+        events: tuple[EngineEvent | GuestCall, ...],
+        answers: dict[int, Answer],
+        artifact_answers: dict[int, ArtifactAnswer],
+    ) -> None:
+        self._events = events
+        self._answers, self._artifact_answers = answers, artifact_answers
+        self._open: set[tuple[str, int]] = set()
+        self._settled = asyncio.Event()
+        self._settled.set()
+
+    async def feed(self, on_call: OnCall) -> AsyncGenerator[EngineEvent, None]:
+        for event in self._events:
+            if isinstance(event, ToolCall | ArtifactCall):
+                self._open.add((type(event).__name__, event.id))
+                self._settled.clear()
+                on_call(event)
+                continue
+            await self._settled.wait()
+            yield event
+            if isinstance(event, Finished):
+                return
+        await asyncio.Event().wait()
+
+    def go(self, tools: Collection[str]) -> None: ...
+
+    def answer(self, call_id: int, answer: Answer) -> None:
+        self._answers[call_id] = answer
+        self._settle("ToolCall", call_id)
+
+    def answer_artifact(self, call_id: int, answer: ArtifactAnswer) -> None:
+        self._artifact_answers[call_id] = answer
+        self._settle("ArtifactCall", call_id)
+
+    def _settle(self, kind: str, call_id: int) -> None:
+        self._open.discard((kind, call_id))
+        if not self._open:
+            self._settled.set()

@@ -1,0 +1,79 @@
+"""Calls of a guest as the host answers them: artifacts within the caps of a run, and side effects."""
+
+from __future__ import annotations
+
+from paddock.calls import RunArtifacts
+from paddock.jail import wire
+from paddock.model import artifacts
+from paddock.model.events import ArtifactAnswer, ArtifactCall, Finished, Output
+from paddock.model.result import Verdict
+from paddock.run import Paddock
+from paddock.store.memory import MemoryArtifacts
+from tests.scripted_engine import ScriptedEngine
+from tests.test_run import scripted
+
+
+def create(number: int, name: str = "a.txt", content: bytes = b"x") -> ArtifactCall:
+    return ArtifactCall(number, "create", name, "", content)
+
+
+async def test_the_oldest_go_where_there_is_no_room() -> None:
+    store = MemoryArtifacts(total_bytes=10, total_count=3)
+    first = await store.create("a", "text/plain", b"12345")
+    second = await store.create("b", "text/plain", b"12345")
+    assert await store.read(first.id) == (first, b"12345")
+    third = await store.create("c", "text/plain", b"1")
+    assert (await store.read(first.id), await store.read("b")) == (None, (second, b"12345"))
+    for name in ("d", "e"):
+        await store.create(name, "text/plain", b"")
+    assert (await store.read("b"), await store.read(third.url)) == (None, (third, b"1"))
+
+
+async def test_ids_cannot_be_guessed() -> None:
+    store = MemoryArtifacts()
+    ids = {(await store.create("a", "text/plain", b"")).id for _ in range(100)}
+    assert (len(ids), {len(made) for made in ids}) == (100, {22})
+
+
+async def test_one_run_makes_only_so_many() -> None:
+    kept = RunArtifacts(MemoryArtifacts())
+    answers = [(await kept.answer(create(number, content=b"")))[0] for number in range(artifacts.RUN_COUNT + 1)]
+    assert [answer.values["success"] for answer in answers] == [True] * artifacts.RUN_COUNT + [False]
+    assert len(kept.made()) == artifacts.RUN_COUNT
+
+
+async def test_one_run_makes_only_so_many_whatever_numbers_it_gives_them() -> None:
+    kept = RunArtifacts(MemoryArtifacts())
+    answers = [(await kept.answer(create(7, content=b"")))[0] for _ in range(artifacts.RUN_COUNT + 1)]
+    assert [answer.values["success"] for answer in answers] == [True] * artifacts.RUN_COUNT + [False]
+    assert len(kept.made()) == artifacts.RUN_COUNT
+
+
+async def test_one_run_reads_only_so_much() -> None:
+    store = MemoryArtifacts()
+    await store.create("a.txt", "text/plain", bytes(artifacts.ARTIFACT_BYTES))
+    kept, most = RunArtifacts(store), artifacts.READ_BYTES // artifacts.ARTIFACT_BYTES
+    answers = [(await kept.answer(ArtifactCall(number, "read", "a.txt")))[0] for number in range(most + 1)]
+    assert [answer.content is not None for answer in answers] == [True] * most + [False]
+    assert answers[-1] == ArtifactAnswer(
+        {"success": False, "error": "one run may read 256 MB of artifacts; keep what was read in a variable"}
+    )
+
+
+def test_both_ends_of_the_wire_agree_on_how_large_one_may_be() -> None:
+    assert wire.ARTIFACT_BYTES == artifacts.ARTIFACT_BYTES
+
+
+async def test_a_run_that_has_made_an_artifact_does_not_begin_anew() -> None:
+    lost = Finished(Verdict.LOST, error_type="EngineCrashed", error_message="gone")
+    paddock, engine = scripted(create(1), Output("stdout", "x"), lost)
+    result = await paddock.run("1")
+    assert (result.verdict, len(engine.opened), len(result.artifacts)) == (Verdict.LOST, 1, 1)
+
+
+async def test_a_store_of_the_callers_own_is_used() -> None:
+    store = MemoryArtifacts()
+    engine = ScriptedEngine([create(1, "own.txt", b"abc"), Finished(Verdict.OK)])
+    async with Paddock(engines={"monty": lambda config: engine}, artifacts=store) as paddock:
+        result = await paddock.run("1")
+    assert await store.read("own.txt") == (result.artifacts[0], b"abc")
