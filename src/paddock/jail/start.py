@@ -18,7 +18,8 @@ def command(role: str, *arguments: str) -> list[str]:
 
 def warden_command(python: str, control: int) -> list[str]:
     """Start a warden in the interpreter of an environment, with the packages of that environment."""
-    return [python, "-s", "-P", *_BYTECODE, "-X", "utf8", __file__, "warden", str(control)]
+    keeps_bytecode = "0" if sys.dont_write_bytecode else "1"
+    return [python, "-s", "-P", "-X", "utf8", __file__, "warden", str(control), keeps_bytecode]
 
 
 def main() -> None:
@@ -41,6 +42,8 @@ def main() -> None:
 
         cleanup.main(int(sys.argv[2]), sys.argv[3:])
     else:
+        # Guests have a variable that forbids bytecode; Paddock's own modules may be compiled once for all.
+        sys.dont_write_bytecode = sys.argv[3] == "0"
         from paddock.jail import warden
 
         warden.main(int(sys.argv[2]))

@@ -80,7 +80,6 @@ def main(control_fd: int) -> None:
             loaded.become(spec.program)
         enclosure = _enclosure(spec)
         sys.dont_write_bytecode = True  # from here on what is imported is not ours
-        os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
         proc = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)  # a new root may have none
         _enter(enclosure, host)
         proc = _own_proc(proc)

@@ -26,6 +26,7 @@ ENVIRONMENT = {
     "LANG": "C.UTF-8",
     "TZ": "UTC",
     "PYTHONHASHSEED": "0",
+    "PYTHONDONTWRITEBYTECODE": "1",
     # Thread pools do not survive fork().
     "OPENBLAS_NUM_THREADS": "1",
     "OMP_NUM_THREADS": "1",

@@ -377,7 +377,8 @@ async def test_a_run_is_told_that_the_store_fails_and_not_where_it_is(tmp_path: 
         for file in place.files():
             file.unlink()
         answer, _ = await RunArtifacts(place.of()).answer(ArtifactCall(1, "read", "a"))
-    assert answer.values == {"success": False, "error": "the artifact cannot be read now; the host's log says why"}
+    said = "the artifact could not be read: the host had a fault, which its log describes"
+    assert answer.values == {"success": False, "error": said}
 
 
 async def test_memory_and_store_behave_alike_for_a_run(place: Place) -> None:
