@@ -391,9 +391,3 @@ class _Events:
 def _is_checked(plan: Plan) -> bool:
     """Whether types are checked before the script runs. With "tools" that needs a tool."""
     return plan.type_check is True or (plan.type_check == "tools" and bool(plan.tools))
-
-
-def _memory_journal() -> Journal:
-    from paddock.store.memory import MemoryJournal
-
-    return MemoryJournal()
