@@ -151,7 +151,7 @@ async def _apply(
     from paddock.run import Paddock
     from paddock.store.database import Store
 
-    async with Paddock(config, mcp_config=mcp_config) as paddock, await Store.open(config) as store:
+    async with Paddock(config, mcp_config=mcp_config) as paddock, Store.of(config) as store:
         others = [each.name for each in await store.definitions.list(LOCAL)]
         made = await validate(values, paddock, config, others)
         return await store.definitions.save(LOCAL, made.definition.name, values), made.warnings

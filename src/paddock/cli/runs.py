@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from paddock.cli.render import Screen
     from paddock.config import Config
     from paddock.store.database import Store
-    from paddock.store.run_records import RunLine, StoredRun
+    from paddock.store.runs import RunLine, StoredRun
 
 T = TypeVar("T")
 app = typer.Typer(
@@ -48,7 +48,7 @@ def list_(
     _check_verdict(verdict)
 
     async def listed(store: Store) -> list[RunLine]:
-        from paddock.store.run_records import EVERYONE
+        from paddock.store.runs import EVERYONE
 
         await store.runs.mark_lost()  # else a run whose server was killed would be shown as running
         return await store.runs.list(
@@ -80,7 +80,7 @@ def show(
 
     async def find(store: Store) -> StoredRun:
         from paddock.model.words import nearest
-        from paddock.store.run_records import EVERYONE
+        from paddock.store.runs import EVERYONE
 
         await store.runs.mark_lost()
         found = await store.runs.get(EVERYONE, run_id)
@@ -104,8 +104,7 @@ def show(
 def query_store(config: Config, question: Callable[[Store], Awaitable[T]]) -> T | None:
     """Ask the store. Returns None where there is no store yet: asking does not create one."""
     from paddock.cli.signals import Interrupts
-    from paddock.store.database import Store
-    from paddock.store.places import store_path
+    from paddock.store.database import Store, store_path
 
     async def ask() -> T:
         async with Store(store_path(config), config.store) as store:
@@ -117,17 +116,17 @@ def query_store(config: Config, question: Callable[[Store], Awaitable[T]]) -> T 
 def _check_verdict(verdict: str | None) -> None:
     from paddock.cli.options import unknown
     from paddock.model.result import Verdict
-    from paddock.store.run_records import GOING_ON
+    from paddock.store.runs import RUNNING
 
-    if verdict is not None and verdict not in (known := [*map(str, Verdict), GOING_ON]):
+    if verdict is not None and verdict not in (known := [*map(str, Verdict), RUNNING]):
         raise unknown("verdict", verdict, known)
 
 
 def _show_line(out: Screen, run: RunLine) -> None:
     from paddock.cli.render import WIDTH, local_time
-    from paddock.store.run_records import GOING_ON
+    from paddock.store.runs import RUNNING
 
-    verdict = run.verdict or GOING_ON
+    verdict = run.verdict or RUNNING
     code = next((line.strip() for line in run.beginning.splitlines() if line.strip()), "")[:WIDTH]
     about = f"  {local_time(run.started_at)}  {_duration(run):>9}  {run.engine or '-':<7}  {code}"
     out.spans((f"{run.id}  ", "bold"), (f"{verdict:<13}", _COLOURS.get(verdict, "red")), (about.rstrip(), ""))
@@ -135,10 +134,10 @@ def _show_line(out: Screen, run: RunLine) -> None:
 
 def _show_run(out: Screen, run: StoredRun) -> None:
     from paddock.cli.render import local_time
-    from paddock.store.run_records import GOING_ON
+    from paddock.store.runs import RUNNING
 
     result: Mapping[str, Any] = run.to_dict()["result"] or {}
-    verdict = run.verdict or GOING_ON
+    verdict = run.verdict or RUNNING
     out.spans((run.id, "bold"), (": ", ""), (verdict, _COLOURS.get(verdict, "red")))
     engine = f", {run.engine}" if run.engine else ""
     reason = f" ({result['engine_reason']})" if result.get("engine_reason") else ""
@@ -151,8 +150,8 @@ def _show_run(out: Screen, run: StoredRun) -> None:
     ):
         out.fact(name, value, 10)
     out.block("code", run.code)
-    out.block("stdout", result.get("stdout", run.stdout_so_far))
-    out.block("stderr", result.get("stderr", run.stderr_so_far))
+    out.block("stdout", result.get("stdout", run.live_stdout))
+    out.block("stderr", result.get("stderr", run.live_stderr))
     if result.get("output") is not None:
         out.block("output", _value(result["output"]))
     if error := result.get("error"):
