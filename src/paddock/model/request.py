@@ -18,6 +18,7 @@ from paddock.model.words import nearest
 LANGUAGES = ("python", "javascript", "typescript")
 ENGINES = ("auto", "monty", "cpython", "quickjs", "node")
 MODES = ("expression", "script")
+GLOBALS = ("all", "closed")
 
 
 class RunOptions(TypedDict, total=False):
@@ -33,6 +34,7 @@ class RunOptions(TypedDict, total=False):
     mode: str
     argv: Iterable[str]
     refused_modules: Iterable[str]
+    globals: str
 
 
 def make_request(code: str, options: RunOptions) -> Request:
@@ -76,6 +78,7 @@ class Request:
     mode: str = "expression"  # a script that returns a value; "script": a program with an exit code
     argv: Iterable[str] = ()  # a program's arguments, after its own name
     refused_modules: Iterable[str] = ()  # modules that the script cannot import: guidance, not a wall
+    globals: str = "all"  # "closed": JavaScript without Node's globals, the same on both engines
 
 
 @dataclass(frozen=True, slots=True)
