@@ -111,6 +111,7 @@ async def _check_code(definition: Definition, paddock: Paddock) -> tuple[str, ..
 async def _code_error(definition: Definition, paddock: Paddock, tools: Collection[str]) -> str | None:
     error = await paddock.check(
         definition.code or "",
+        engine="cpython",  # other engines refuse valid Python, or cannot check without running
         inputs=definition.inputs,
         tools=tools,
         type_check="tools" if definition.type_check else False,
@@ -118,6 +119,8 @@ async def _code_error(definition: Definition, paddock: Paddock, tools: Collectio
     )
     if error is None:
         return None
+    if error.type == "EngineUnavailable":
+        raise EngineUnavailable(error.message)
     place = "" if error.line is None else f", line {error.line}"
     return f"{error.type}{place}: {error.message}"
 
