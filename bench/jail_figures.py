@@ -41,7 +41,7 @@ async def _waiting_memory(engine: str, language: str, what: str, most: float) ->
         guests: list[Guest] = []
         while len(guests) < WAITING:
             await asyncio.sleep(0.1)
-            guests = list(paddock._engine(engine)._jail._pool._waiting)  # type: ignore[attr-defined] # noqa: SLF001
+            guests = list(paddock._engines.get(engine)._jail._pool._waiting)  # type: ignore[attr-defined] # noqa: SLF001
         held = [_proportional_bytes(guest.pid) + _of_reaper(guest, len(guests)) for guest in guests]
         name = "waiting-memory" if engine == "cpython" else f"waiting-memory-{engine}"
         return Amount(name, f"MB for a waiting guest with its reaper, {what}", sum(held) / len(held) / MB, most)

@@ -19,14 +19,16 @@ __all__ = ["pytest_make_collect_report", "pytest_runtest_makereport"]
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--core", action="store_true", help="leave out the tests that are marked `thorough`")
     parser.addoption("--profile", help="of tests/escape: only those in this profile of the jail")
+    parser.addoption("--part", default="1/1", help="one of several equal parts of the tests, such as 2/3")
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption("core"):
-        left_out = [item for item in items if item.get_closest_marker("thorough")]
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in set(left_out)]
+    part, _, parts = config.getoption("part").partition("/")
+    kept = [item for item in items if not (config.getoption("core") and item.get_closest_marker("thorough"))]
+    kept = kept[int(part) - 1 :: int(parts)]
+    config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
+    items[:] = kept
 
 
 @pytest.fixture(scope="session")

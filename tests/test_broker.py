@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from paddock.keeping import Keeping
+from paddock.calls import RunArtifacts
 from paddock.model.envelope import envelope
 from paddock.model.events import Answer, ToolCall
 from paddock.model.journal import Intent, Outcome
@@ -60,14 +60,14 @@ def broker_of(
 ) -> Broker:
     toolbox = Toolbox({name: FunctionTool(name, function) for name, function in functions.items()})
     scope = Scope(toolbox, {name: name for name in functions}, None)
-    keeping = Keeping(MemoryArtifacts())
+    artifacts_of_run = RunArtifacts(MemoryArtifacts())
     return Broker(
         toolbox,
         scope,
         call_limit,
         run_id="r_1",
         journal=journal or MemoryJournal(),
-        create_artifact=keeping.create,
+        create_artifact=artifacts_of_run.create,
         rules=rules,
     )
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 import pytest
 
 from paddock.config import Config
-from paddock.model.events import Finished
 from paddock.model.request import Request
-from paddock.model.result import Verdict
-from paddock.planning.fits_javascript import is_missing, misfit
-from paddock.planning.plan import elsewhere, make_plan
+from paddock.planning.fits_javascript import misfit
+from paddock.planning.plan import make_plan
 
 ALL = ("monty", "cpython", "quickjs", "node")
 FITS = [
@@ -123,13 +121,3 @@ def test_auto_takes_the_light_engine_and_says_why_not(language: str) -> None:
         ("node", "uses require, line 2"),
         ("node", "script mode"),
     ]
-
-
-def test_a_run_moves_to_node_for_want_of_a_name() -> None:
-    plan = make_plan(Request("globalThis['x']", language="javascript"), Config(), engines=ALL, tools=())
-    missing = Finished(Verdict.RAISED, error_type="ReferenceError", error_message="process is not defined")
-    moved = elsewhere(plan, missing, engines=ALL)
-    assert moved is not None
-    assert (moved.engine, moved.engine_reason) == ("node", "moved: process is not defined")
-    assert not is_missing("ReferenceError", "mine is not defined")
-    assert not is_missing("TypeError", "process is not defined")

@@ -8,7 +8,6 @@ import pytest
 
 from paddock.config import Config
 from paddock.model.request import Request
-from paddock.planning import python_source
 from paddock.planning.plan import make_plan
 
 SHORT, LONG = 4_000, 32_000
@@ -61,7 +60,6 @@ PYTHON = {
 
 def seconds(code: str, language: str) -> float:
     """Of computing, however many others compute meanwhile."""
-    python_source._kept.clear()
     before = time.thread_time()
     make_plan(Request(code, language=language), Config(), engines=("monty", "cpython", "quickjs", "node"), tools=())
     return max(LEAST_SECONDS, time.thread_time() - before)

@@ -59,7 +59,7 @@ async def test_it_finds_its_arguments_and_an_empty_standard_input(paddock: Paddo
 
 async def test_its_traceback_is_on_its_stderr(paddock: Paddock) -> None:
     result = await paddock.run("print('out')\n1 / 0", mode="script", engine="cpython")
-    assert (result.stdout, result.engine_reason) == ("out\n", "asked for")
+    assert (result.stdout, result.engine_reason) == ("out\n", "requested")
     assert result.stderr.startswith('Traceback (most recent call last):\n  File "main.py", line 2, in <module>\n')
     assert result.stderr.endswith("ZeroDivisionError: division by zero\n")
 
@@ -68,13 +68,13 @@ async def test_its_traceback_is_on_its_stderr(paddock: Paddock) -> None:
     ("options", "message"),
     [
         ({"mode": "scrip"}, "unknown mode 'scrip'; did you mean 'script'?"),
-        ({"mode": "script", "engine": "monty"}, "mode 'script' runs a program, which the engine 'monty' cannot"),
-        ({"mode": "script", "type_check": True}, "a program .* cannot be type checked"),
-        ({"argv": ["x"]}, "ask for mode 'script' too"),
-        ({"mode": "script", "argv": "x"}, "argv must be a list of texts, not 'x'"),
-        ({"mode": "script", "argv": [1]}, "argv holds 1, which cannot be an argument"),
-        ({"mode": "script", "argv": ["a\0b"]}, "cannot be an argument of a program"),
-        ({"mode": "script", "argv": ["\ud800"]}, "cannot be an argument of a program"),
+        ({"mode": "script", "engine": "monty"}, "engine 'monty' cannot run programs"),
+        ({"mode": "script", "type_check": True}, "type_check does not work in mode 'script'"),
+        ({"argv": ["x"]}, "set mode='script' too"),
+        ({"mode": "script", "argv": "x"}, "argv must be a list of strings, not 'x'"),
+        ({"mode": "script", "argv": [1]}, "argv contains 1, which cannot be a program's argument"),
+        ({"mode": "script", "argv": ["a\0b"]}, "cannot be a program's argument"),
+        ({"mode": "script", "argv": ["\ud800"]}, "cannot be a program's argument"),
         ({"mode": "script", "argv": ["x" * 200_000]}, "argv is larger than 131072 bytes"),
     ],
 )

@@ -12,7 +12,7 @@ from paddock.model.events import Finished, Output, Progress
 from paddock.model.limits import Limits
 from paddock.model.result import Call, RunError, RunResult, Usage, Verdict
 from paddock.planning.plan import Plan
-from paddock.record import Record, new_run_id
+from paddock.record import RunRecord, new_run_id
 
 
 def plan(**changes: Any) -> Plan:
@@ -20,8 +20,8 @@ def plan(**changes: Any) -> Plan:
     return Plan(**{**settled, "inputs_json": {}, "files": (), "tools": ("orders",), **changes})
 
 
-def record(**limits: Any) -> Record:
-    return Record(plan(limits=Limits(**limits)))
+def record(**limits: Any) -> RunRecord:
+    return RunRecord(plan(limits=Limits(**limits)))
 
 
 def test_a_run_that_ended_well_is_written_down_whole() -> None:
@@ -229,7 +229,7 @@ def test_the_text_of_an_envelope_in_another_exception_is_only_text() -> None:
 
 def test_a_refused_plan_is_a_rejected_run() -> None:
     refusal = RunError("SyntaxError", "invalid syntax", 1, 1)
-    result = Record(plan(engine=None, refusal=refusal)).result()
+    result = RunRecord(plan(engine=None, refusal=refusal)).result()
     assert (result.verdict, result.error, result.engine, result.usage) == (
         Verdict.REJECTED,
         refusal,
@@ -240,12 +240,6 @@ def test_a_refused_plan_is_a_rejected_run() -> None:
 
 def test_a_run_without_an_end_was_lost() -> None:
     assert record().result().verdict is Verdict.LOST
-
-
-def test_an_engine_may_say_why_its_words_are_not_cpythons() -> None:
-    one = Record(plan(engine_reason="asked for"))
-    one.add(Finished(Verdict.RAISED, error_type="X", note="not CPython's words"))
-    assert one.result().engine_reason == "not CPython's words"
 
 
 @pytest.mark.parametrize(

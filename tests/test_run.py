@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from paddock.engines.scripted import ScriptedEngine
 from paddock.errors import EngineCrashed, RequestError, UnknownEngine
 from paddock.model.events import Answer, Done, EngineEvent, Event, Finished, GuestCall, Output, Progress, ToolCall
 from paddock.model.journal import Outcome
 from paddock.model.result import RunError, Verdict
 from paddock.run import Paddock
 from paddock.store.journal import MemoryJournal
+from tests.scripted_engine import ScriptedEngine
 
 OK = Finished(Verdict.OK, "1")
 
@@ -70,14 +70,15 @@ async def test_calls_are_answered_at_the_same_time_and_in_any_order() -> None:
 
 async def test_a_refused_plan_starts_no_engine() -> None:
     paddock, engine = scripted(OK)
-    result = await paddock.run("x = (", engine="monty")
-    assert (result.verdict, result.error) == (Verdict.REJECTED, RunError("SyntaxError", "'(' was never closed", 1, 5))
+    result = await paddock.run("'\ud800'", engine="monty")
+    message = "the code contains a lone surrogate, which has no UTF-8 encoding; remove it"
+    assert (result.verdict, result.error) == (Verdict.REJECTED, RunError("SyntaxError", message))
     assert engine.opened == []
 
 
 async def test_a_refused_plan_is_a_stream_of_one_event() -> None:
     paddock, _ = scripted(OK)
-    events = [event async for event in paddock.stream("x = (")]
+    events = [event async for event in paddock.stream("'\ud800'")]
     assert [type(event) for event in events] == [Done]
 
 
@@ -142,9 +143,10 @@ async def test_an_outcome_that_is_being_journalled_is_kept_when_the_run_is_cance
                 await self.may_go_on.wait()
             self.written.append((outcome.number, outcome.status))
 
-    journal = SlowJournal()
+    journal, hangs = SlowJournal(), asyncio.Event()
 
     async def hang() -> None:
+        hangs.set()
         try:
             await asyncio.Event().wait()
         finally:
@@ -156,7 +158,7 @@ async def test_an_outcome_that_is_being_journalled_is_kept_when_the_run_is_cance
     engine = ScriptedEngine([ToolCall(1, "pay", "{}"), ToolCall(2, "hang", "{}"), OK])
     paddock = Paddock(tools=(pay, hang), journal=journal, engines={"monty": lambda config: engine})
     task = asyncio.create_task(paddock.run("1", engine="monty"))
-    await journal.writing.wait()
+    await asyncio.gather(journal.writing.wait(), hangs.wait())
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -201,23 +203,6 @@ async def test_engines_start_on_first_use_and_end_with_the_block() -> None:
     assert [engine.closed for engine in made] == [True, False]
 
 
-async def test_long_code_is_parsed_off_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
-    from paddock import run
-    from paddock.planning.plan import make_plan
-
-    threads: list[int] = []
-
-    def noted(*args: Any, **options: Any) -> Any:
-        threads.append(threading.get_ident())
-        return make_plan(*args, **options)
-
-    monkeypatch.setattr(run, "make_plan", noted)
-    paddock, _ = scripted(OK)
-    await paddock.run("1", engine="monty")
-    await paddock.run("#" * 30_000, engine="monty")
-    assert [thread == threading.get_ident() for thread in threads] == [True, False]
-
-
 def test_run_sync_needs_no_event_loop_and_keeps_its_engine() -> None:
     engine = ScriptedEngine([OK])
     with Paddock(engines={"monty": lambda config: engine}) as paddock:
@@ -256,7 +241,7 @@ def test_a_paddock_belongs_to_one_event_loop() -> None:
     paddock = Paddock()
 
     async def start() -> object:
-        return (await paddock.run("1 + 1")).output
+        return (await paddock.run("1 + 1", engine="monty")).output
 
     assert asyncio.run(start()) == 2
     with pytest.raises(RequestError, match="another event loop"):

@@ -1,27 +1,24 @@
-"""Find mistakes in a script without running it: Ruff over stdin, and the compile check that every run begins with.
+"""Find mistakes in a script without running it: Ruff, and Python's own compiler, each in a walled-in process.
 
 Only rules that point at a likely bug are on; none is about style. Top-level `return` and `await`, and a last
-expression without an effect, are part of the contract of a script and are no findings.
+expression that is the script's value, are part of a script's contract and not reported.
 """
 
 from __future__ import annotations
 
-import ast
-import errno
 import json
 import os
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import IO, Any
+from pathlib import Path
+from typing import Any
 
 from paddock.errors import CodeTooLarge, LintUnavailable, RequestError
 from paddock.model.request import MODES
 from paddock.planning.plan import BRIDGE_NAMES
-from paddock.planning.python_source import Source, SourceProblem, program_problem, read
 
 CODE_BYTES = 1024 * 1024
 LINT_SECONDS = 30.0
@@ -35,11 +32,11 @@ _PYLINT = "PLE PLW0127 PLW0129 PLW0133 PLW0177 PLW0245 PLW0711 PLW1501 PLW2101"
 _RUFF = "RUF006 RUF008 RUF009 RUF016 RUF018 RUF024 RUF026 RUF030 RUF032 RUF034"
 SELECTED = ("E9", "F", *_BUGBEAR.split(), *_PYLINT.split(), "ASYNC100", "ASYNC210", "ASYNC251", *_RUFF.split())
 SELECTED_OF_PROGRAMS = (*SELECTED, "E4", "E7")
-"""With what Ruff checked by default for years: whoever lints a program is used to it."""
-# F403 and F405 are about taste. What the others find where it is wrong, the compile check finds too; at the top level,
-# where a script may do it, they would be noise.
+"""For programs, also what Ruff checks by default."""
 IGNORED_OF_PROGRAMS = ("F704", "F706", "PLE1142")
+"""`return` and `await` outside a function. A script may do that at its top level; elsewhere the compiler reports it."""
 IGNORED = ("F403", "F405", *IGNORED_OF_PROGRAMS)
+INVALID = "invalid-syntax"
 _VALUE_RULES = ("B015", "B018")  # an expression without effect: as the last statement it is the script's result
 
 
@@ -58,26 +55,25 @@ class Finding:
 
 
 def lint(code: str, *, names: Collection[str] = (), mode: str = "expression") -> list[Finding]:
-    """The likely mistakes in `code`, first line first, at most a thousand. `names` are its inputs and tools.
+    """The likely mistakes in `code`, in order, at most a thousand. `names` are its inputs and tools.
 
-    In mode `script` it is a program: it returns no value, and what Ruff used to check by default is found as well.
-    Takes about 10 ms and never longer than 30 s; raises `LintUnavailable` where Ruff cannot be used.
+    In mode `script` the code is a program: it returns no value, and Ruff's default rules apply as well.
+    Takes about 0.1 s and at most a minute; raises `LintUnavailable` where Ruff cannot be used.
     """
     _check(code, names)
     if mode not in MODES:
         raise RequestError(f"mode must be one of {', '.join(MODES)}, not {mode!r}")
+    try:
+        code.encode()
+    except UnicodeEncodeError:
+        return [Finding(INVALID, "the code contains a lone surrogate, which has no UTF-8 encoding", 1, 1)]
     is_program = mode == "script"
-    source = read(code)
-    if is_program and isinstance(source, Source):
-        source = program_problem(source) or source
-    if isinstance(source, SourceProblem) and source.line is None:
-        return [Finding("invalid-syntax", source.message, 1, 1)]  # no encoding, or nested too deeply for any parser
-    findings = [_finding(line) for line in _ruff(code, _rules(names, is_program=is_program))]
-    if isinstance(source, SourceProblem):
-        findings += _unreported(source, findings)
-    elif not is_program:
-        findings = [finding for finding in findings if not _is_result(finding, source)]
-    return sorted(findings, key=lambda finding: (finding.line, finding.column, finding.code))[:FINDINGS]
+    lines = code.splitlines()
+    reports = [json.loads(report) for report in _ruff(code, _rules(names, is_program=is_program))]
+    found = [_finding(report) for report in reports if is_program or not _is_value(report, lines)]
+    if not any(finding.code == INVALID for finding in found):
+        found += _syntax_error(code, mode)
+    return sorted(found, key=lambda finding: (finding.line, finding.column, finding.code))[:FINDINGS]
 
 
 def _check(code: str, names: Collection[str]) -> None:
@@ -91,7 +87,7 @@ def _check(code: str, names: Collection[str]) -> None:
 
 
 async def alint(code: str, *, names: Collection[str] = (), mode: str = "expression") -> list[Finding]:
-    """`lint` in a thread, so that the event loop goes on meanwhile."""
+    """`lint` in a thread, for use in an event loop."""
     import asyncio
 
     return await asyncio.to_thread(lint, code, names=names, mode=mode)
@@ -112,29 +108,22 @@ def ruff_binary() -> str:
     return found
 
 
-def _finding(line: bytes) -> Finding:
-    report = json.loads(line)
+def _finding(report: dict[str, Any]) -> Finding:
     place = report["location"]
-    return Finding(report["code"] or "invalid-syntax", report["message"], place["row"], place["column"])
+    return Finding(report["code"] or INVALID, report["message"], place["row"], place["column"])
 
 
-def _unreported(problem: SourceProblem, findings: list[Finding]) -> list[Finding]:
-    """What the compiler refuses and Ruff does not say: no script that a run rejects may count as clean."""
-    if any(finding.code == "invalid-syntax" for finding in findings):
-        return []
-    line, column = problem.line or 1, problem.column or 1
-    return [Finding("invalid-syntax", problem.message, max(1, line), max(1, column))]
-
-
-def _is_result(finding: Finding, source: Source) -> bool:
-    last: ast.Expr | None = source.last
-    if last is None or finding.code not in _VALUE_RULES:
+def _is_value(report: dict[str, Any], lines: list[str]) -> bool:
+    """Whether this is a "useless expression" that is the script's value: nothing but comments follows it."""
+    if report["code"] not in _VALUE_RULES or report["location"]["column"] != 1:
         return False
-    return (last.lineno, last.col_offset + 1) <= (finding.line, finding.column)
+    row, column = report["end_location"]["row"], report["end_location"]["column"]
+    rest = [lines[row - 1][column - 1 :].lstrip("; \t"), *lines[row:]] if row <= len(lines) else []
+    return all(not line.strip() or line.lstrip().startswith("#") for line in rest)
 
 
 def _rules(names: Collection[str], *, is_program: bool) -> list[str]:
-    """What Ruff is to look for, as its options."""
+    """Ruff's options for what to look for."""
     given = () if is_program else ("files", *BRIDGE_NAMES)
     defined = sorted({*given, *(name for name in names if name.isidentifier())})
     selected, ignored = (SELECTED_OF_PROGRAMS, IGNORED_OF_PROGRAMS) if is_program else (SELECTED, IGNORED)
@@ -145,59 +134,71 @@ def _rules(names: Collection[str], *, is_program: bool) -> list[str]:
 
 
 def _ruff(code: str, rules: list[str]) -> list[bytes]:
-    """Ruff's report, one JSON object a line. Cut off where it grows past what anyone would read."""
-    with _temporary_file() as errors:
-        process = _start(rules, errors)
-        timer = threading.Timer(LINT_SECONDS, process.kill)
-        timer.daemon = True  # a signal in the middle of this must not leave the process waiting for it
-        try:
-            timer.start()
-            report = _exchange(process, code.encode(errors="replace"))
-            status = process.wait()
-        finally:
-            timer.cancel()
-            process.kill()
-            process.wait()
-        if status not in (0, 1) and len(report) <= REPORT_BYTES:
-            errors.seek(0)
-            raise LintUnavailable(_failure(status, errors.read(1000).decode(errors="replace").strip()))
-    lines = report.splitlines()
-    return lines if len(report) <= REPORT_BYTES else lines[:-1]
-
-
-def _temporary_file() -> IO[bytes]:
-    try:
-        return tempfile.TemporaryFile()
-    except OSError as problem:
-        raise LintUnavailable(f"lint needs a temporary file, and there is no room for one: {problem}") from None
-
-
-def _start(rules: list[str], errors: IO[bytes]) -> subprocess.Popen[bytes]:
+    """Ruff's report, one JSON object a line, cut off at `REPORT_BYTES`."""
     command = [
-        *(ruff_binary(), "check", "--isolated", "--no-cache", "--quiet", "--output-format", "json-lines"),
+        *("cell", ruff_binary(), "check", "--isolated", "--no-cache", "--quiet", "--output-format", "json-lines"),
         *("--target-version", f"py3{sys.version_info.minor}"),
         *rules,
         *("--stdin-filename", "main.py", "-"),
     ]
+    status, report = _run_walled(command, code)
+    if len(report) > REPORT_BYTES:
+        return report.splitlines()[:-1]
+    if status not in (0, 1):
+        raise LintUnavailable(_failure(status, report[:1000].decode(errors="replace").strip()))
+    return report.splitlines()
+
+
+def _syntax_error(code: str, mode: str) -> list[Finding]:
+    """What Python's compiler rejects and Ruff does not report: no script that a run rejects counts as clean."""
+    status, report = _run_walled(["compile", mode], code)
+    if status != 0:
+        return [Finding(INVALID, "the source could not be compiled: it is too large or nested too deeply", 1, 1)]
+    error = json.loads(report)
+    if not error:
+        return []
+    return [Finding(INVALID, error["message"], max(1, error["line"] or 1), max(1, error["column"] or 1))]
+
+
+def _run_walled(arguments: list[str], code: str) -> tuple[int, bytes]:
+    """Exit status and output of a process that reads hostile source behind walls, within `LINT_SECONDS`."""
+    process = _start(arguments)
+    timer = threading.Timer(LINT_SECONDS, process.kill)
+    timer.daemon = True  # a signal in the middle of this must not leave the process waiting for it
+    try:
+        timer.start()
+        output = _exchange(process, code.encode())
+        return process.wait(), output
+    finally:
+        timer.cancel()
+        process.kill()
+        process.wait()
+
+
+def _start(arguments: list[str]) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-I", "-S", "-B", str(Path(__file__).parent / "jail" / "start.py"), *arguments]
+    if sys.platform != "linux" and arguments[0] == "cell":
+        command = arguments[1:]
     env = {name: value for name, value in os.environ.items() if not name.startswith("RUFF_")}
     try:
-        return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, env=env)
+        # One pipe for both streams: what is said on stderr is only read after a failure.
+        return subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=env, cwd="/"
+        )
     except OSError as problem:
-        broken = problem.errno in {errno.ENOENT, errno.EACCES, errno.ENOEXEC}
-        hint = "pip install --force-reinstall ruff" if broken else "this machine, or this process, is at a limit"
-        raise LintUnavailable(f"Ruff could not be started ({problem}): {hint}") from None
+        raise LintUnavailable(f"a process for lint could not be started: {problem}") from None
 
 
 def _exchange(process: subprocess.Popen[bytes], source: bytes) -> bytes:
-    # Ruff reads all of its input before it writes, so that neither side waits for the other.
+    # Both programs read all of their input before they write, so that neither side waits for the other.
     if process.stdin is None or process.stdout is None:
-        raise LintUnavailable("Ruff was started without pipes")
+        raise LintUnavailable("a process for lint was started without pipes")
     with process.stdout as report:
         try:
             with process.stdin as target:
                 target.write(source)
         except BrokenPipeError:
-            pass  # it ended early and says why on its stderr
+            pass  # it ended early and says why in its output
         data = report.read(REPORT_BYTES + 1)
     if len(data) > REPORT_BYTES:
         process.kill()

@@ -1,4 +1,4 @@
-"""What the host writes down of one run. Verdict, usage and calls come from here alone, never from a guest."""
+"""What the host records of one run. Verdict, usage and calls come from here alone, never from a guest."""
 
 from __future__ import annotations
 
@@ -10,36 +10,26 @@ from collections.abc import Callable
 from paddock.model import envelope
 from paddock.model.artifacts import Artifact
 from paddock.model.events import EngineEvent, Event, Finished, Log, Output
+from paddock.model.outline import Outline
 from paddock.model.request import RunContext
 from paddock.model.result import Call, RunError, RunResult, Usage, Verdict
 from paddock.planning.plan import Plan
 
-_ID_BYTES = 12
-_DRAWN = 256
-_drawn: list[bytes] = []
-"""Random bytes for the next ids. Each draw lets go of the interpreter, which another thread may take for a while."""
-os.register_at_fork(after_in_child=_drawn.clear)
-
 
 def new_run_id() -> str:
     """An id that cannot be guessed."""
-    try:
-        mine = _drawn.pop()
-    except IndexError:
-        data = os.urandom(_ID_BYTES * _DRAWN)
-        mine, *rest = (data[at : at + _ID_BYTES] for at in range(0, len(data), _ID_BYTES))
-        _drawn.extend(rest)
-    return f"r_{urlsafe_b64encode(mine).decode()}"
+    return f"r_{urlsafe_b64encode(os.urandom(12)).decode()}"
 
 
-class Record:
-    """Gathers events until the run has a verdict."""
+class RunRecord:
+    """Collects events until the run has a verdict, then makes the result."""
 
-    def __init__(self, plan: Plan, within: RunContext | None = None, functions: tuple[str, ...] | None = None) -> None:
+    def __init__(self, plan: Plan, context: RunContext | None = None, functions: tuple[str, ...] | None = None) -> None:
         self._plan = plan
-        self._functions = plan.tools if functions is None else functions
-        self._within = within
-        self.run_id = new_run_id() if within is None else within.run_id
+        self.functions = plan.tools if functions is None else functions
+        """Names under which the script could call its tools."""
+        self._context = context
+        self.run_id = new_run_id() if context is None else context.run_id
         self._started: float | None = None
         self._wall_seconds = 0.0
         self._streams: dict[str, list[str]] = {"stdout": [], "stderr": []}
@@ -50,35 +40,34 @@ class Record:
         self._finished: Finished | None = None
         self.calls: tuple[Call, ...] = ()
         self.artifacts: tuple[Artifact, ...] = ()
+        self.has_side_effects = False
+        """Whether the run may have changed something outside the sandbox."""
         self.has_denied: Callable[[str], bool] = lambda text: False
-        """Whether a call was answered with this text because a policy forbids it."""
+        """Whether a call was answered with this text because the policy denied it."""
 
     @property
     def verdict(self) -> Verdict | None:
         return None if self._finished is None else self._finished.verdict
 
-    @property
-    def finished(self) -> Finished | None:
-        """How the guest ended, as the engine told it."""
-        return self._finished
-
     def start(self) -> None:
-        """The interpreter is ready: the clock starts."""
+        """Start the run's clock."""
         self._started = time.perf_counter()
 
     def add(self, event: EngineEvent) -> Event | None:
-        """Write `event` down; the part of it that a watcher may see comes back."""
+        """Record `event`, and return the part of it that a watcher may see."""
         if isinstance(event, Output):
             return self._keep(event)
         if isinstance(event, Log):
             return self._log(event)
+        if isinstance(event, Outline):
+            return None
         if isinstance(event, Finished):
             self._finish(self._within_limits(event))
             return None
         return event
 
     def end(self, verdict: Verdict) -> None:
-        """The host ended the run itself."""
+        """Record that the host ended the run."""
         self._finish(Finished(verdict))
 
     def result(self) -> RunResult:
@@ -90,7 +79,7 @@ class Record:
             verdict=self._verdict(finished, error),
             language=plan.language,
             engine=plan.engine,
-            engine_reason=finished.note or plan.engine_reason,
+            engine_reason=plan.engine_reason,
             usage=Usage(round(self._wall_seconds, 6), finished.cpu_seconds, finished.memory_bytes, self._output_bytes),
             output_json=finished.output_json,
             stdout="".join(self._streams["stdout"]),
@@ -102,9 +91,9 @@ class Record:
             signal=finished.signal,
             calls=self.calls,
             artifacts=self.artifacts,
-            available_functions=self._functions,
-            definition=None if self._within is None else self._within.definition,
-            session=None if self._within is None else self._within.session,
+            available_functions=self.functions,
+            definition=None if self._context is None else self._context.definition,
+            session=None if self._context is None else self._context.session,
         )
 
     def _log(self, event: Log) -> Output | None:
@@ -114,7 +103,7 @@ class Record:
         return kept
 
     def _keep(self, event: Output) -> Output | None:
-        """Output up to the limits."""
+        """Keep output up to the limit of its stream."""
         room = self._plan.limits.stream_characters - self._characters[event.stream]
         self._characters[event.stream] += min(room, len(event.text))
         if len(event.text) <= room:
@@ -127,7 +116,7 @@ class Record:
         return kept
 
     def _keep_bytes(self, event: Output) -> Output | None:
-        """Output of both streams up to the limit; the first byte over it ends the run."""
+        """Keep output of both streams up to `output_bytes`; the first byte over it ends the run."""
         room = self._plan.limits.output_bytes - self._output_bytes
         data = event.text.encode(errors="replace")
         if len(data) <= room:
@@ -144,7 +133,7 @@ class Record:
 
     def _within_limits(self, finished: Finished) -> Finished:
         if finished.verdict is Verdict.OUTPUT_LIMIT:
-            self._truncated.append("output")  # an engine that saw how large it was, and did not read it
+            self._truncated.append("output")  # the engine saw the announced size and did not read the value
             return finished
         text = finished.output_json or ""
         size = len(text) if text.isascii() else len(text.encode(errors="replace"))
@@ -160,7 +149,7 @@ class Record:
                 self._wall_seconds = time.perf_counter() - self._started
 
     def _verdict(self, finished: Finished, error: RunError | None) -> Verdict:
-        """The engine's, but for a call that a policy forbids and whose failure nobody caught."""
+        """The engine's verdict, or `denied` where the script did not catch the failure of a call that policy denied."""
         if finished.verdict is not Verdict.RAISED or error is None or error.envelope is None:
             return finished.verdict
         is_about_policy = error.envelope["error_kind"] == "policy_denied"
@@ -186,7 +175,7 @@ class Record:
 
 
 _OF_TOOLS = ("RuntimeError", "ToolError")
-"""What a call that fails raises: in Python, in JavaScript. The text is its envelope."""
+"""What a failed call raises in Python and in JavaScript. The message is the error envelope."""
 _LIMITS = {
     Verdict.TIMEOUT: ("TimeoutError", "wall_seconds", "do less work in one run, or ask for a higher limit"),
     Verdict.OUT_OF_MEMORY: ("MemoryError", "memory_bytes", "hold less at once, or ask for a higher limit"),
@@ -194,19 +183,19 @@ _LIMITS = {
 }
 
 
-def unfinished(within: RunContext, language: str, verdict: Verdict) -> RunResult:
-    """What is written down of a run that has no result. What it printed is kept as it came."""
-    was_cancelled = verdict is Verdict.CANCELLED
+def unfinished(context: RunContext, language: str, verdict: Verdict) -> RunResult:
+    """The result of a run that was cancelled or lost. What it printed is stored apart."""
+    words = ("Cancelled", "the caller cancelled the run")
+    if verdict is not Verdict.CANCELLED:
+        words = ("HostError", "the host failed before the run ended; run it again")
     return RunResult(
-        run_id=within.run_id,
+        run_id=context.run_id,
         verdict=verdict,
         language=language,
         engine=None,
         engine_reason=None,
         usage=Usage(0.0),
-        error=RunError("Cancelled", "its caller ended it")
-        if was_cancelled
-        else RunError("HostError", "the host could not end it"),
-        definition=within.definition,
-        session=within.session,
+        error=RunError(*words),
+        definition=context.definition,
+        session=context.session,
     )

@@ -1,6 +1,6 @@
 """The path of a run, and `Paddock`, the library's front door.
 
-request -> plan -> execution (engine) <-> answering (broker, keeping) -> result
+request -> plan -> execution (engine) <-> calls (broker, artifacts) -> result
 """
 
 from __future__ import annotations
@@ -10,20 +10,19 @@ import math
 import threading
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping
 from contextlib import aclosing
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
-from paddock.answering import Answering
+from paddock.calls import CallTasks, RunArtifacts
 from paddock.config import Config
-from paddock.engines import registry
-from paddock.errors import ConfigError, EngineUnavailable, RequestError
-from paddock.holding import Held, Watch
-from paddock.keeping import Keeping
+from paddock.engines.registry import Engines, Factory
+from paddock.errors import ConfigError, RequestError
 from paddock.model.events import Answer, Done, Event, Finished, Progress
+from paddock.model.outline import Outline
 from paddock.model.request import Request, RunContext, RunOptions, make_request, make_tool_call
 from paddock.model.result import RunError, RunResult, Verdict
-from paddock.planning.plan import Plan, elsewhere, make_plan, may_move
-from paddock.planning.python_source import LONG_PARSE_BYTES
-from paddock.record import Record, new_run_id
+from paddock.planning.plan import Plan, make_plan
+from paddock.record import RunRecord, new_run_id
 from paddock.store.memory import MemoryArtifacts
 from paddock.tools.broker import Broker
 from paddock.tools.functions import by_name
@@ -33,7 +32,8 @@ from paddock.tools.toolbox import Scope
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from paddock.engines.base import Engine, Execution
+    from paddock.engines.base import Execution
+    from paddock.engines.type_checker import TypeChecker
     from paddock.model.artifacts import Artifacts
     from paddock.model.journal import Journal
     from paddock.model.tools import Tool
@@ -41,16 +41,25 @@ if TYPE_CHECKING:
     from paddock.tools.health import Health
     from paddock.tools.injection import Injection
 
+ATTEMPTS = 4
+"""How often a run is begun that the host lost before anything of it was seen outside."""
+_END: Any = object()
+
 
 class Paddock:
-    """Room to run code. Engines start on first use; leaving the block leaves nothing running."""
+    """Runs scripts in a sandbox. Engines start on first use and stay warm until the block ends.
+
+    async with Paddock(tools=[weather]) as paddock:
+        result = await paddock.run("await weather({'city': 'Oslo'})")
+        print(result.verdict, result.output)
+    """
 
     def __init__(
         self,
         config: Config | None = None,
         *,
         tools: Iterable[Callable[..., Any]] = (),
-        engines: Mapping[str, registry.Factory] | None = None,
+        engines: Mapping[str, Factory] | None = None,
         artifacts: Artifacts | None = None,
         journal: Journal | None = None,
         mcp_config: str | Path | None = None,
@@ -64,43 +73,38 @@ class Paddock:
         self._mcp_config = mcp_config
         self._toolbox, self._rules = toolbox_of(self._config, self._functions, mcp_config)
         self._journal = journal or _memory_journal()
-        self._factories = registry.available() if engines is None else engines
+        self._engines = Engines(self._config, engines)
+        self._type_checker: TypeChecker | None = None
         self._artifacts: Artifacts = MemoryArtifacts() if artifacts is None else artifacts
-        self._engines: dict[str, Engine] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
         self._background: Background | None = None
         self._lock = threading.Lock()
-        self.moves = 0
-        """Runs that were begun on the light engine and had to move: each is a fault of what is thought to fit it."""
 
     async def run(self, code: str, **options: Unpack[RunOptions]) -> RunResult:
-        """Run `code` and say how it ended. Raises only for a request that makes no sense, or a fault of the host."""
+        """Run `code` and return how it ended.
+
+        Whatever the script does, crashing included, is a verdict in the result. Raises `RequestError` for a request
+        that cannot be run, and `HostError` where this machine fails it.
+        """
         return await self._run(make_request(code, options), None)
 
     async def follow(
-        self, code: str, watch: Watch, *, within: RunContext | None = None, **options: Unpack[RunOptions]
+        self,
+        code: str,
+        watch: Callable[[Event], None],
+        *,
+        context: RunContext | None = None,
+        **options: Unpack[RunOptions],
     ) -> RunResult:
-        """`run`, with `watch` told of everything as it happens; it must not block. Without the task of a stream."""
-        return await self._run(make_request(code, options), watch, within)
-
-    async def check(self, code: str, **options: Unpack[RunOptions]) -> RunError | None:
-        """What `run` would refuse before the first line: syntax, and with `type_check` types. Nothing runs."""
-        self._stay_in_one_loop()
-        request = make_request(code, options)
-        scope = await self._toolbox.scope(request.tools, request.code, request.language, request.inputs)
-        plan = await self._plan(request, scope)
-        record = Record(plan)
-        problem = await self._type_problem(plan, scope) if _is_checked(plan) else None
-        if problem is not None:
-            record.add(problem)
-        return None if problem is None and plan.refusal is None else record.result().error
+        """`run`, with `watch` called for each event as it happens. `watch` must not block."""
+        return await self._run(make_request(code, options), watch, context)
 
     async def stream(
-        self, code: str, *, within: RunContext | None = None, **options: Unpack[RunOptions]
+        self, code: str, *, context: RunContext | None = None, **options: Unpack[RunOptions]
     ) -> AsyncIterator[Event]:
-        """The same run as it happens; the last event is `Done`. Leaving the stream ends the run."""
+        """Run `code` and yield events as they happen; the last one is `Done`. Leaving the loop ends the run."""
         events: asyncio.Queue[Event] = asyncio.Queue()
-        running = asyncio.create_task(self._run(make_request(code, options), events.put_nowait, within))
+        running = asyncio.create_task(self._run(make_request(code, options), events.put_nowait, context))
         running.add_done_callback(lambda task: events.put_nowait(_END))
         try:
             while (event := await events.get()) is not _END:
@@ -110,8 +114,19 @@ class Paddock:
             running.cancel()
             await asyncio.wait([running])
 
+    async def check(self, code: str, **options: Unpack[RunOptions]) -> RunError | None:
+        """What `run` would reject before the first line: syntax, and with `type_check` types. Nothing runs.
+
+        Only full Python can check without running. Source for other engines is accepted as it is.
+        """
+        request = make_request(code, options)
+        scope, plan = await self._plan(request, None)
+        if plan.engine != "cpython" and plan.refusal is None:
+            return None
+        return (await self._execute(replace(plan, check_only=True), scope, None)).result().error
+
     def run_sync(self, code: str, **options: Unpack[RunOptions]) -> RunResult:
-        """`run` for code without an event loop. The engines stay warm between calls, until `close`."""
+        """`run` for programs without an event loop. The engines stay warm between calls, until `close`."""
         with self._lock:
             if self._background is None:
                 from paddock.sync import Background
@@ -120,7 +135,7 @@ class Paddock:
                     lambda: Paddock(
                         self._config,
                         tools=[tool.function for tool in self._functions.values()],
-                        engines=self._factories,
+                        engines=self._engines.factories,
                         artifacts=self._artifacts,
                         journal=self._journal,
                         mcp_config=self._mcp_config,
@@ -130,21 +145,21 @@ class Paddock:
         return background.run(code, options)
 
     async def read_artifact(self, ref: str) -> bytes:
-        """The bytes of an artifact that a script made, by its id, its URL or its file name."""
+        """The bytes of an artifact, by its id, URL or file name."""
         found = await self._artifacts.read(ref)
         if found is None:
-            raise RequestError(f"there is no artifact {ref!r}; result.artifacts lists those that a run made")
+            raise RequestError(f"there is no artifact {ref!r}; result.artifacts lists those that a run created")
         return found[1]
 
     async def tools(self, *, servers: Iterable[str] = ()) -> tuple[Tool, ...]:
-        """What scripts may call now: all, or what the named servers offer. One that does not answer is left out."""
+        """The tools that scripts may call now: all, or those of the named servers that answer."""
         self._stay_in_one_loop()
         return tuple(await self._toolbox.catalogue(servers))
 
     async def search_tools(
         self, query: str, *, tags: Collection[str] = (), servers: Iterable[str] = (), limit: int | None = 10
     ) -> tuple[Tool, ...]:
-        """The tools that fit `query` best, best first."""
+        """The tools that match `query`, best first."""
         self._stay_in_one_loop()
         catalogue = await self._toolbox.catalogue(servers)
         return await asyncio.to_thread(catalogue.search, query, tags=tags, limit=limit)
@@ -156,11 +171,11 @@ class Paddock:
         *,
         progress: Callable[[Progress], None] = lambda progress: None,
     ) -> Answer:
-        """One call, made as a script would make it. A failed one is an answer too: its value is an error envelope."""
+        """Call one tool as a script would. A failure is an answer too: its value is an error envelope."""
         self._stay_in_one_loop()
         call = make_tool_call(name, arguments)
         scope = await self._toolbox.scope_of(name)
-        broker = self._broker(scope, 1, new_run_id(), Keeping(self._artifacts), progress)
+        broker = self._broker(scope, 1, new_run_id(), RunArtifacts(self._artifacts), progress)
         answer = await broker.answer(call)
         await broker.conclude(call.id)
         return answer
@@ -168,21 +183,21 @@ class Paddock:
     async def tool_stubs(
         self, names: Iterable[str] | None = None, *, language: str = "python", whole: bool = True
     ) -> str:
-        """A file that declares the tools with their types, of all or of those named: `.pyi`, or `.d.ts`.
+        """Typed declarations of all tools, or of the named ones, as the text of a `.pyi` or `.d.ts` file.
 
-        Not `whole`, it has the tools alone: what a model needs to read beside what it knows of every script.
+        With `whole=False` only the tools are declared, without what every script has.
         """
         self._stay_in_one_loop()
         return await self._toolbox.stubs(names, language, whole=whole)
 
     def redact(self, value: Any) -> Any:
-        """JSON values without the secrets of the servers, and without what is named or looks like one."""
+        """JSON values with the servers' secrets, and whatever looks like a secret, taken out."""
         from paddock.tools.redaction import redacted
 
         return redacted(value, self._toolbox.secrets)
 
     def redact_json(self, text: str) -> str:
-        """The same for JSON text, quick where there is nothing to take out; empty where it cannot be read."""
+        """`redact` for JSON text. Text that is not JSON becomes empty."""
         from paddock.tools.redaction import may_hold_secrets, redacted_json
 
         secrets = self._toolbox.secrets
@@ -190,76 +205,123 @@ class Paddock:
 
     @property
     def injection(self) -> Injection | None:
-        """What is added to calls of upstream tools, by the configuration; None: nothing."""
+        """The arguments that the configuration adds to upstream calls; None where it adds none."""
         return self._toolbox.injection
 
     def upstreams(self) -> Mapping[str, Health]:
-        """How each MCP server is, by its name. Nothing is connected for that."""
+        """The health of each MCP server, by name. Connects nothing."""
         return self._toolbox.health()
 
-    async def _run(self, request: Request, watch: Watch | None, within: RunContext | None = None) -> RunResult:
-        self._stay_in_one_loop()
-        scope = await self._toolbox.scope(request.tools, request.code, request.language, request.inputs)
-        if within is not None:
-            scope.own, scope.context = within.tools, within.context or scope.context
-        plan = await self._plan(request, scope)
-        held = Held(watch)
-        held.late = may_move(plan, engines=self._factories)
-        for attempt in range(1, _ATTEMPTS + 1):
-            record = await self._attempt(plan, scope, held, within)
-            again = elsewhere(plan, record.finished, engines=self._factories)
-            if again is None or held.has_left or attempt == _ATTEMPTS:
+    async def _run(
+        self, request: Request, watch: Callable[[Event], None] | None, context: RunContext | None = None
+    ) -> RunResult:
+        scope, plan = await self._plan(request, context)
+        events = _Events(watch)
+        for _ in range(ATTEMPTS):
+            record = await self._execute(plan, scope, events, context)
+            if record.verdict is not Verdict.LOST or events.published or record.has_side_effects:
                 break
-            held.forget()
-            self.moves += again.engine != plan.engine
-            plan = again
         result = record.result()
-        held(Done(result))
-        held.release()
+        events.publish(Done(result))
         return result
 
-    async def _attempt(self, plan: Plan, scope: Scope, held: Held, within: RunContext | None) -> Record:
-        record = Record(plan, within, scope.functions)
-        if _is_checked(plan) and (problem := await self._type_problem(plan, scope)) is not None:
-            record.add(problem)
-        elif plan.engine is not None:
-            keeping = Keeping((within and within.artifacts) or self._artifacts, held)
-            engine = self._engine(plan.engine)
-            seconds = plan.limits.wall_seconds + engine.grace_seconds
-            broker = self._broker(scope, plan.limits.calls, record.run_id, keeping, held, seconds)
-            async with engine.open(plan) as execution:
-                record.start()
-                try:
-                    async with asyncio.timeout(seconds):
-                        await self._execute(execution, broker, keeping, record, held)
-                except TimeoutError:
-                    record.end(Verdict.TIMEOUT)
-            record.calls, record.artifacts = broker.calls(), keeping.artifacts()
-            record.has_denied = broker.has_denied
-        return record
+    async def _plan(self, request: Request, context: RunContext | None) -> tuple[Scope, Plan]:
+        self._stay_in_one_loop()
+        scope = await self._toolbox.scope(request)
+        if context is not None:
+            scope.own, scope.context = context.tools, context.context or scope.context
+        engines, unavailable = self._engines.factories, {}
+        is_auto = (request.engine or self._config.engine) == "auto" and request.language == "python"
+        if is_auto and "cpython" in engines and (problem := await self._engines.unavailable("cpython")) is not None:
+            unavailable["cpython"] = problem
+        plan = make_plan(request, self._config, engines=engines, tools=scope.links, unavailable=unavailable)
+        can_outline = plan.engine == "cpython" and plan.mode == "expression"
+        return scope, replace(plan, outline=can_outline and (scope.is_pending or _is_checked(plan)))
 
     async def _execute(
-        self, execution: Execution, broker: Broker, keeping: Keeping, record: Record, held: Held
+        self, plan: Plan, scope: Scope, events: _Events | None = None, context: RunContext | None = None
+    ) -> RunRecord:
+        """One attempt at a run, from its engine to its end."""
+        events = events or _Events(None)
+        record = RunRecord(plan, context, scope.functions)
+        engine_name = plan.engine
+        if engine_name is None:
+            return record
+        if not plan.outline and (scope.is_pending or _is_checked(plan)):
+            if (problem := await self._prepare(plan, scope, None)) is not None:
+                record.add(problem)
+                return record
+            plan = replace(plan, tools=tuple(scope.links))
+        engine = self._engines.get(engine_name)
+        seconds = plan.limits.wall_seconds + engine.grace_seconds
+        artifacts = RunArtifacts((context and context.artifacts) or self._artifacts, events.publish)
+        broker = self._broker(scope, plan.limits.calls, record.run_id, artifacts, events.publish, seconds)
+        async with engine.open(plan) as execution:
+            record.start()
+            calls = CallTasks(execution, broker, artifacts, events.publish)
+            try:
+                async with asyncio.timeout(seconds) as clock:
+                    await self._follow(execution, plan, scope, calls, record, events, clock)
+            except TimeoutError:
+                record.end(Verdict.TIMEOUT)
+            finally:
+                await calls.end()
+        record.functions, record.has_side_effects = scope.functions, calls.started
+        record.calls, record.artifacts = broker.calls(), artifacts.made()
+        record.has_denied = broker.has_denied
+        return record
+
+    async def _follow(
+        self,
+        execution: Execution,
+        plan: Plan,
+        scope: Scope,
+        calls: CallTasks,
+        record: RunRecord,
+        events: _Events,
+        clock: asyncio.Timeout,
     ) -> None:
-        """Follow the guest to its end. What it asks for is answered meanwhile."""
-        answering = Answering(execution, broker, keeping, held)
-        try:
-            async with aclosing(execution.feed(answering.begin)) as events:
-                async for event in events:
-                    shown = record.add(event)
-                    if shown is not None:
-                        held(shown)
-                    if record.verdict is not None:
-                        return
-        finally:
-            await answering.end()
+        """Record what the guest does until it has a verdict."""
+        async with aclosing(execution.feed(calls.start)) as happening:
+            async for event in happening:
+                shown = record.add(event)
+                if shown is not None:
+                    events.publish(shown)
+                if isinstance(event, Outline):
+                    if (problem := await self._prepare(plan, scope, event, clock)) is not None:
+                        record.add(problem)
+                    else:
+                        execution.go(tuple(scope.links))
+                if record.verdict is not None:
+                    return
+
+    async def _prepare(
+        self, plan: Plan, scope: Scope, outline: Outline | None, clock: asyncio.Timeout | None = None
+    ) -> Finished | None:
+        """Link the tools that the script names, then check its types; returns why it must not run, if it must not.
+
+        Waiting for MCP servers to connect does not count as the script's time; the type check does.
+        """
+        if scope.is_pending:
+            began = asyncio.get_running_loop().time()
+            await scope.resolve(plan, outline)
+            if clock is not None and (deadline := clock.when()) is not None:
+                clock.reschedule(deadline + asyncio.get_running_loop().time() - began)
+        plan = replace(plan, tools=tuple(scope.links))
+        if not _is_checked(plan):
+            return None
+        if self._type_checker is None:
+            from paddock.engines.type_checker import TypeChecker
+
+            self._type_checker = TypeChecker(self._config)
+        return await self._type_checker.check(plan, outline, await scope.stubs() if plan.tools else None)
 
     def _broker(
         self,
         scope: Scope,
         call_limit: int,
         run_id: str,
-        keeping: Keeping,
+        artifacts: RunArtifacts,
         progress: Callable[[Progress], None],
         run_seconds: float = math.inf,
     ) -> Broker:
@@ -270,29 +332,13 @@ class Paddock:
             run_id=run_id,
             journal=self._journal,
             rules=self._rules,
-            create_artifact=keeping.create,
+            create_artifact=artifacts.create,
             run_seconds=run_seconds,
             progress=progress,
         )
 
-    async def _plan(self, request: Request, scope: Scope) -> Plan:
-        def plan() -> Plan:
-            return make_plan(request, self._config, engines=self._factories, tools=scope.links)
-
-        long = isinstance(request.code, str) and len(request.code) > LONG_PARSE_BYTES
-        # Attached files are looked through, which takes long where they are large.
-        return await asyncio.to_thread(plan) if long or request.files else plan()
-
-    async def _type_problem(self, plan: Plan, scope: Scope) -> Finished | None:
-        from paddock.engines.monty import MontyEngine  # its workers have the checker, for every Python engine
-
-        engine = self._engine("monty") if "monty" in self._factories else None
-        if not isinstance(engine, MontyEngine):
-            raise EngineUnavailable("the type check is done by the engine `monty`, which is not available here")
-        return await engine.check_types(plan, await scope.stubs() if plan.tools else None)
-
     def _stay_in_one_loop(self) -> None:
-        """Engines and upstreams live in the loop that started them; in another they would wait for ever."""
+        """Refuse a second event loop: engines and upstreams belong to the loop that started them."""
         loop = asyncio.get_running_loop()
         if (self._engines or self._toolbox.is_used) and self._loop not in (None, loop):
             raise RequestError(
@@ -301,17 +347,13 @@ class Paddock:
             )
         self._loop = loop
 
-    def _engine(self, name: str) -> Engine:
-        if name not in self._engines:
-            self._engines[name] = registry.load(self._factories[name])(self._config)
-        return self._engines[name]
-
     async def aclose(self) -> None:
-        """End every engine. The next run starts them anew."""
+        """End every engine and connection. The next run starts them again."""
         self.close()
-        engines, self._engines = self._engines, {}
-        for engine in engines.values():
-            await engine.close()
+        await self._engines.close()
+        checker, self._type_checker = self._type_checker, None
+        if checker is not None:
+            await checker.close()
         await self._toolbox.close()
 
     def close(self) -> None:
@@ -333,16 +375,25 @@ class Paddock:
         self.close()
 
 
+class _Events:
+    """Passes events to whoever watches the run, if anybody does."""
+
+    def __init__(self, watch: Callable[[Event], None] | None) -> None:
+        self._watch = watch
+        self.published = False
+
+    def publish(self, event: Event) -> None:
+        if self._watch is not None:
+            self.published = True
+            self._watch(event)
+
+
 def _is_checked(plan: Plan) -> bool:
-    """Whether the types are looked at before it runs; of the tools alone, only where there are any."""
-    return plan.engine is not None and (plan.type_check is True or bool(plan.type_check and plan.tools))
+    """Whether types are checked before the script runs. With "tools" that needs a tool."""
+    return plan.type_check is True or (plan.type_check == "tools" and bool(plan.tools))
 
 
 def _memory_journal() -> Journal:
     from paddock.store.journal import MemoryJournal
 
     return MemoryJournal()
-
-
-_END: Any = object()
-_ATTEMPTS = 4  # of a run that the host lost before anything of it was seen

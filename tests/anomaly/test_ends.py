@@ -52,7 +52,7 @@ async def test_guests_that_take_long_to_end_make_others_wait_and_not_fail(monkey
     ending: list[Guest] = []
     async with Paddock(config()) as paddock:
         assert (await paddock.run("1", engine="cpython")).output == 1
-        pool = paddock._engines["cpython"]._jail._pool  # type: ignore[attr-defined]
+        pool = paddock._engines.get("cpython")._jail._pool  # type: ignore[attr-defined]
         await until(lambda: not pool._tasks)
         pool_ids = len(pool._uids)
         monkeypatch.setattr(Guest, "_begin_to_end", lambda guest: ending.extend([guest]))
@@ -97,7 +97,7 @@ async def test_where_the_kernel_tells_nobody_the_end_is_looked_for(monkeypatch: 
 
         monkeypatch.setattr(Edges, "hear", full)
         assert (await paddock.run("2", engine="cpython")).output == 2
-        pool = paddock._engines["cpython"]._jail._pool  # type: ignore[attr-defined]
+        pool = paddock._engines.get("cpython")._jail._pool  # type: ignore[attr-defined]
         await until(lambda: not pool._tasks)
 
 
@@ -107,7 +107,7 @@ async def test_a_guest_that_cannot_be_listened_to_leaves_nothing(monkeypatch: py
 
     async with Paddock(config()) as paddock:
         assert (await paddock.run("1", engine="cpython")).output == 1
-        pool = paddock._engines["cpython"]._jail._pool  # type: ignore[attr-defined]
+        pool = paddock._engines.get("cpython")._jail._pool  # type: ignore[attr-defined]
         await until(lambda: not pool._tasks)
         below, opened = wards(pool._keeper._process.pid), len(list(Path("/proc/self/fd").iterdir()))
         with monkeypatch.context() as patch:
@@ -137,7 +137,7 @@ def reaper_of(guest: Guest) -> int:
 async def test_a_guest_whose_reaper_dies_in_the_run_is_lost_and_gone(data: str) -> None:
     async with Paddock(config(profile="chroot", waiting=1, most=2, data=data)) as paddock:
         assert (await paddock.run("1", engine="cpython")).output == 1
-        pool = paddock._engines["cpython"]._jail._pool  # type: ignore[attr-defined]
+        pool = paddock._engines.get("cpython")._jail._pool  # type: ignore[attr-defined]
         await until(lambda: len(pool.waiting) == 1)
         [guest] = pool.waiting
         async for event in paddock.stream("print('begun')\nwhile True: pass", engine="cpython"):
@@ -153,7 +153,7 @@ async def test_a_guest_whose_reaper_dies_in_the_run_is_lost_and_gone(data: str) 
 async def test_a_guest_whose_reaper_has_died_gets_no_script(data: str) -> None:
     async with Paddock(config(profile="chroot", waiting=1, most=2, data=data)) as paddock:
         assert (await paddock.run("1", engine="cpython")).output == 1
-        pool = paddock._engines["cpython"]._jail._pool  # type: ignore[attr-defined]
+        pool = paddock._engines.get("cpython")._jail._pool  # type: ignore[attr-defined]
         await until(lambda: len(pool.waiting) == 1)
         [guest] = pool.waiting
         reaper = reaper_of(guest)
@@ -168,7 +168,7 @@ async def test_a_guest_whose_reaper_has_died_gets_no_script(data: str) -> None:
 async def test_a_script_is_not_handed_to_a_guest_that_nobody_looks_after(data: str) -> None:
     async with Paddock(config(profile="chroot", waiting=1, most=2, data=data)) as paddock:
         assert (await paddock.run("1", engine="cpython")).output == 1
-        pool = paddock._engines["cpython"]._jail._pool  # type: ignore[attr-defined]
+        pool = paddock._engines.get("cpython")._jail._pool  # type: ignore[attr-defined]
         guest = await pool.take()
         reaper = reaper_of(guest)
         os.kill(reaper, signal.SIGKILL)

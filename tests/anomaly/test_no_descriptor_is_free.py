@@ -79,7 +79,7 @@ async def test_a_run_ends_as_it_would_where_no_descriptor_is_free(
             go_on.set()
             result = await going
         assert result.verdict is verdict
-        if isinstance(paddock._engines["cpython"]._jail._pool._bounds._source, Slots):  # type: ignore[attr-defined]
+        if isinstance(paddock._engines.get("cpython")._jail._pool._bounds._source, Slots):  # type: ignore[attr-defined]
             assert result.usage.memory_bytes is not None
         assert (await paddock.run("1 + 1", engine="cpython")).output == 2
 
@@ -87,7 +87,7 @@ async def test_a_run_ends_as_it_would_where_no_descriptor_is_free(
 async def test_a_guest_that_the_host_has_no_descriptors_for_leaves_nothing() -> None:
     async with Paddock(BARE) as paddock:
         assert (await paddock.run("1", engine="cpython")).output == 1
-        pool = paddock._engines["cpython"]._jail._pool  # type: ignore[attr-defined]
+        pool = paddock._engines.get("cpython")._jail._pool  # type: ignore[attr-defined]
         warden = pool._keeper._process.pid
         for room in range(8):
             await until(lambda: not pool._tasks)

@@ -14,6 +14,8 @@ from tests.server.conftest import at_a_port
 from tests.server.kept import opened
 from tests.tools.installed import InstalledClients, environment
 
+pytestmark = pytest.mark.thorough
+
 SCENARIO_MILLISECONDS = 300_000
 
 

@@ -70,7 +70,7 @@ async def paddock() -> AsyncIterator[Paddock]:
     """One Paddock for the whole folder: what one run leaves behind, the next one would meet."""
     async with Paddock(CONFIG) as made:
         for engine in (*PYTHON, *JAVASCRIPT):
-            made._engine(engine)
+            made._engines.get(engine)
         yield made
 
 

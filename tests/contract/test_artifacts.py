@@ -121,7 +121,7 @@ async def test_its_type_is_the_one_given_or_follows_from_its_name(
         (create("5, 'x'"), "an artifact needs a file name"),
         (create("'a', [1]"), "the content of an artifact is text or {bytes}, not {list}"),
         (create("'a', 'x', 5"), "the type of an artifact is a MIME type, such as text/csv"),
-        (read("'none'"), "there is no artifact 'none'; give the id, the URL or the file name of one"),
+        (read("'none'"), "there is no artifact 'none'; pass an artifact's id, URL or file name"),
         (read("5"), "{read} takes the id or the name of an artifact"),
     ],
 )

@@ -234,7 +234,7 @@ async def test_an_input_may_hide_a_builtin_but_not_what_paddock_defines(rig: Rig
     name = {"python": "sum", "javascript": "parseInt"}[rig.language]
     assert (await rig.run(hiding, inputs={name: 1})).output == [1, 1]
     for name in {"python": ("call_tool",), "javascript": ("callTool", "readFile", "codeExec", "console")}[rig.language]:
-        with pytest.raises(BadInput, match=rf"^input '{name}' would hide the function of that name; rename it$"):
+        with pytest.raises(BadInput, match=rf"^input '{name}' would hide the function of that name; rename the input$"):
             await rig.run(name, inputs={name: 2})
 
 

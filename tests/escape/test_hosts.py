@@ -37,7 +37,7 @@ async def light(rig: Rig | Ordinary) -> MontyEngine | None:
     """The light engine, used once: it keeps some descriptors for as long as the process. None: not in this one."""
     if isinstance(rig, Ordinary):
         return None
-    engine = rig.paddock._engine("monty")
+    engine = rig.paddock._engines.get("monty")
     assert isinstance(engine, MontyEngine)
     await use_and_close(engine, rig)
     return engine
@@ -404,7 +404,7 @@ async def test_what_the_light_engine_lacks_is_not_swallowed(rig: Rig, code: str)
 
 async def test_workers_of_the_light_engine_are_walled_in(rig: Rig) -> None:
     assert (await rig.run("1 + 1", engine="monty")).output == 2
-    engine = rig.paddock._engine("monty")
+    engine = rig.paddock._engines.get("monty")
     assert isinstance(engine, MontyEngine)
     workers = [pid for pid in children() if "monty" in Path(f"/proc/{pid}/comm").read_text()]
     assert workers != []

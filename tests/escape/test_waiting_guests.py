@@ -17,7 +17,7 @@ async def test_a_guest_that_waits_has_its_walls(rig: Rig, engine: str) -> None:
     # One that waits is the process that runs the next script.
     assert (await rig.run("1 + 1", engine=engine)).output == 2
     await traces.settled(rig.paddock)
-    pools = {jail._pool for jail in vars(rig.paddock._engine(engine)).values() if isinstance(jail, Jail)}
+    pools = {jail._pool for jail in vars(rig.paddock._engines.get(engine)).values() if isinstance(jail, Jail)}
     pids = [guest.pid for pool in pools if pool is not None for guest in pool.waiting]
     assert pids
     for pid in pids:

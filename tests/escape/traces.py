@@ -50,7 +50,7 @@ class Traces:
 
 
 def pool_of(paddock: Paddock) -> Pool:
-    engine = paddock._engine("cpython")
+    engine = paddock._engines.get("cpython")
     assert isinstance(engine, CPythonEngine)
     pool = engine._jail._pool
     assert pool is not None
@@ -59,7 +59,7 @@ def pool_of(paddock: Paddock) -> Pool:
 
 def pools_of(paddock: Paddock) -> list[Pool]:
     """All that have been started: an engine for JavaScript may have a second one."""
-    engines = [engine for engine in paddock._engines.values() if isinstance(engine, JailedEngine)]
+    engines = [engine for engine in paddock._engines._started.values() if isinstance(engine, JailedEngine)]
     jails = [jail for engine in engines for jail in vars(engine).values() if isinstance(jail, Jail)]
     return [jail._pool for jail in jails if jail._pool is not None]
 

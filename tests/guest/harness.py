@@ -123,6 +123,8 @@ def _job(code: str, start: Mapping[str, Any], inputs: Mapping[str, Any], files: 
 def _converse(ours: socket.socket, answer: Answer | None) -> list[Frame]:
     frames: list[Frame] = []
     while (frame := _next(ours)) is not None:
+        if frame.kind == Kind.STARTED:
+            continue
         frames.append(frame)
         if frame.kind == Kind.RESULT:
             break

@@ -23,7 +23,7 @@ def config(**settings: float | int) -> Config:
 
 
 def pool(paddock: Paddock) -> Pool:
-    found: Pool = paddock._engines["cpython"]._jail._pool  # type: ignore[attr-defined]
+    found: Pool = paddock._engines.get("cpython")._jail._pool  # type: ignore[attr-defined]
     return found
 
 

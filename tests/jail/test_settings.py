@@ -21,12 +21,14 @@ from paddock.cli.show import Screen
 from paddock.jail.walls import landlock
 from tests.jail import place as places
 from tests.jail.place import ORDINARY, Place
+from tests.uids import OWN
 
-pytestmark = pytest.mark.skipif(
-    os.geteuid() != 0 and "CI" not in os.environ, reason="only root can make the other settings"
-)
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.skipif(os.geteuid() != 0 and "CI" not in os.environ, reason="only root can make the other settings"),
+]
 IDS = 2 << 16
-BASE = 10_000_000 + os.getpid() % 10_000 * IDS
+BASE = OWN + (1 << 29)
 SCRIPTS = "jail/setting_scripts.py"
 COMMAND = ("typer", "click", "annotated_doc", "shellingham", "rich")
 """What the command `paddock` needs beside what the library does."""

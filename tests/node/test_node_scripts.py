@@ -134,7 +134,7 @@ const answers = await Promise.all([1, 2, 3, 4].map(async () => {
 answers
 """
         result = await other.run(code, language="javascript", engine="node")
-        other._engines = {}
+        other._engines._started = {}
     assert result.output == [400_000] * 4
 
 

@@ -13,11 +13,13 @@ import pytest
 
 from tests.jail import place as places
 from tests.jail.place import Place
+from tests.uids import OWN
 
-pytestmark = pytest.mark.skipif(
-    os.geteuid() != 0 and "CI" not in os.environ, reason="only root can make the other settings"
-)
-BASE = 20_000_000 + os.getpid() % 10_000 * (2 << 16)
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.skipif(os.geteuid() != 0 and "CI" not in os.environ, reason="only root can make the other settings"),
+]
+BASE = OWN + (1 << 30)
 SCRIPTS = "node/node_setting_scripts.py"
 
 

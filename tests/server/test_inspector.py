@@ -22,6 +22,8 @@ from tests.forks import fork
 from tests.tools.installed import InstalledClients, environment, installed_clients
 from tests.tools.upstreams import shop
 
+pytestmark = pytest.mark.thorough
+
 __all__ = ["installed_clients"]  # the fixture
 
 TOLD = 5  # Inspector's exit code for a tool that answers with an error

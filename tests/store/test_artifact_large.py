@@ -15,6 +15,8 @@ from paddock.store.text.searching import SHOWN
 from tests.store import large_artifact
 from tests.store.artifact_places import MB
 
+pytestmark = pytest.mark.thorough
+
 MEGABYTES = 1024
 ROOM_MB = 100
 """What it may take beside what the process takes anyway, a tenth of the artifact."""

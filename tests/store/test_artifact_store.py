@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from paddock.calls import RunArtifacts
 from paddock.errors import BadArtifact, StoreError
-from paddock.keeping import Keeping
 from paddock.model.artifacts import ARTIFACT_BYTES, URL, Artifact, Owner
 from paddock.model.events import ArtifactAnswer, ArtifactCall
 from paddock.store.artifact_records import READERS_SECONDS
@@ -347,9 +347,9 @@ async def test_a_cursor_that_no_list_gave_is_refused(place: Place, cursor: str) 
 
 
 async def test_a_run_keeps_its_artifacts_here(place: Place) -> None:
-    keeping = Keeping(place.of(ANN, "r_1"))
-    _, made = await keeping.answer(ArtifactCall(1, "create", "a.txt", "", b"abc"))
-    answer, _ = await keeping.answer(ArtifactCall(2, "read", "a.txt"))
+    artifacts_of_run = RunArtifacts(place.of(ANN, "r_1"))
+    _, made = await artifacts_of_run.answer(ArtifactCall(1, "create", "a.txt", "", b"abc"))
+    answer, _ = await artifacts_of_run.answer(ArtifactCall(2, "read", "a.txt"))
     assert made is not None
     values = {"success": True, "filename": "a.txt", "mimeType": "text/plain", "size": 3}
     assert answer == ArtifactAnswer(values, b"abc", is_text=True)
@@ -360,15 +360,15 @@ async def test_a_run_keeps_its_artifacts_here(place: Place) -> None:
 
 async def test_a_run_that_may_keep_no_more_is_told(tmp_path: Path) -> None:
     async with opened(tmp_path, room=Room(0, 2, 0)) as place:
-        keeping = Keeping(place.of())
-        answer, made = await keeping.answer(ArtifactCall(1, "create", "a.txt", "", b"abc"))
+        artifacts_of_run = RunArtifacts(place.of())
+        answer, made = await artifacts_of_run.answer(ArtifactCall(1, "create", "a.txt", "", b"abc"))
         said = "you keep 0 bytes of artifacts, and may keep 2: 3 more do not fit; remove some"
-        assert (answer, made, keeping.artifacts()) == (ArtifactAnswer({"success": False, "error": said}), None, ())
+        assert (answer, made, artifacts_of_run.made()) == (ArtifactAnswer({"success": False, "error": said}), None, ())
 
 
 async def test_a_run_that_reads_one_too_large_for_it_is_told(place: Place) -> None:
     await place.of().create("large", "text/plain", chunks(bytes(ARTIFACT_BYTES), b"x"))
-    answer, _ = await Keeping(place.of()).answer(ArtifactCall(1, "read", "large"))
+    answer, _ = await RunArtifacts(place.of()).answer(ArtifactCall(1, "read", "large"))
     assert answer.values["success"] is False
     assert "a script reads at most 16 MB at once" in answer.values["error"]
 
@@ -378,7 +378,7 @@ async def test_a_run_is_told_that_the_store_fails_and_not_where_it_is(tmp_path: 
         await place.of().create("a", "text/plain", b"x")
         for file in place.files():
             file.unlink()
-        answer, _ = await Keeping(place.of()).answer(ArtifactCall(1, "read", "a"))
+        answer, _ = await RunArtifacts(place.of()).answer(ArtifactCall(1, "read", "a"))
     assert answer.values == {"success": False, "error": "the artifact cannot be read now; the host's log says why"}
 
 

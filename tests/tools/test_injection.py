@@ -41,13 +41,13 @@ def config(settings: Mapping[str, Any], **more: Any) -> Config:
 
 async def gives(paddock: Paddock, code: str, context: Context | None = None, **options: Any) -> Any:
     within = RunContext("r_test", context=context)
-    result = await paddock.follow(code, lambda event: None, within=within, **options)
+    result = await paddock.follow(code, lambda event: None, context=within, **options)
     assert result.error is None, result.error
     return result.output
 
 
 async def refused(paddock: Paddock, call: str, context: Context | None = None) -> dict[str, Any]:
-    result = await paddock.follow(f"await {call}", lambda event: None, within=RunContext("r_test", context=context))
+    result = await paddock.follow(f"await {call}", lambda event: None, context=RunContext("r_test", context=context))
     assert result.error is not None
     assert result.error.envelope is not None, result.error
     return dict(result.error.envelope)

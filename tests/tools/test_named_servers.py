@@ -23,7 +23,7 @@ from tests.tools.installed import Installed, environment
 ENGINES = ["monty", "cpython", "quickjs", "node"]
 WAV = b"RIFF\x24\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00"
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.thorough, pytest.mark.asyncio(loop_scope="module")]
 
 
 @dataclass(frozen=True)

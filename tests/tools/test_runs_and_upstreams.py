@@ -13,6 +13,7 @@ import pytest
 from paddock import Config, Paddock, UnknownTool, Verdict
 from paddock.config import GuestsConfig, ToolsConfig
 from paddock.model.environments import EnvironmentConfig
+from paddock.model.request import Request
 from tests.forks import fork
 from tests.tools.upstreams import PLAIN, Connect, HostileHttp, hostile, plain
 
@@ -173,7 +174,7 @@ async def test_a_script_that_uses_functions_waits_for_all_that_may_have_them(tmp
 
 async def test_a_server_that_comes_after_a_run_began_is_found_by_its_full_name(hostile_http: HostileHttp) -> None:
     async with Paddock(config({"late": hostile_http.at()})) as paddock:
-        scope = await paddock._toolbox.scope(None, "no word of it")
+        scope = await paddock._toolbox.scope(Request("no word of it"))
         assert (await scope.find("late.ok")) is not None
         scope._catalogue = (await scope.catalogue()).only([])  # what it was before the server came
         found = await scope.find("late.ok")

@@ -87,9 +87,9 @@ def _machine() -> dict[str, str]:
 
 def _missing() -> list[str]:
     """What this platform cannot do, whatever is installed."""
-    from paddock.engines.registry import want_of_jail
+    from paddock.engines.registry import jail_problem
 
-    why = want_of_jail()
+    why = jail_problem()
     return [] if why is None else [why, "the engines cpython, quickjs and node need the jail; only the light one runs"]
 
 
@@ -123,7 +123,7 @@ async def _engine(name: str, config: Config, jail: TriedJail) -> EngineReport:
 
     report = EngineReport(name, available=False, detail="")
     if name not in registry.available():
-        return replace(report, detail=f"needs the jail: {registry.want_of_jail()}")
+        return replace(report, detail=f"needs the jail: {registry.jail_problem()}")
     try:
         report = _light(report) if name == "monty" else await _full(report, config, jail)
         if report.detail:

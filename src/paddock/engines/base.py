@@ -1,11 +1,11 @@
 """What an engine is: two small Protocols.
 
-An engine is not a session and keeps nothing between runs that a later script could see.
+An engine is not a session: it keeps nothing between runs that a later script could see.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Collection
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
@@ -16,31 +16,41 @@ from paddock.planning.plan import Plan
 class Execution(Protocol):
     """An engine opened for one plan. Leaving its context ends the guest, whatever it was doing."""
 
-    def feed(self, asked: OnCall) -> AsyncGenerator[EngineEvent, None]:
+    def feed(self, on_call: OnCall) -> AsyncGenerator[EngineEvent, None]:
         """Run the plan's code and yield what happens; the last event is `Finished`.
 
-        What the guest asks for is told to `asked` instead, in the same order and as soon as it comes, until the
-        generator is closed.
+        Calls of the guest go to `on_call` instead, in the same order, until the generator is closed.
+        """
+        ...
+
+    def go(self, tools: Collection[str]) -> None:
+        """Run the script whose `Outline` was yielded, with functions of these names.
+
+        Engines that yield no outline ignore it.
         """
         ...
 
     def answer(self, call_id: int, answer: Answer) -> None:
-        """Settle one `ToolCall`. Answers may come in any order; one for a guest that has ended is dropped."""
+        """Answer one `ToolCall`. Answers may come in any order; one for a guest that has ended is dropped."""
         ...
 
     def answer_artifact(self, call_id: int, answer: ArtifactAnswer) -> None:
-        """Settle one `ArtifactCall`, as `answer` does a `ToolCall`."""
+        """Answer one `ArtifactCall`, as `answer` does a `ToolCall`."""
         ...
 
 
 class Engine(Protocol):
-    """Runs one language in one way. Starts on first use; `close` leaves nothing running."""
+    """Runs one language in one way. `close` leaves nothing running."""
 
     grace_seconds: float
-    """How long after the end of its time a run may stop itself, which keeps its interpreter and all of its output."""
+    """How long after its wall time a run may still stop by itself, which keeps all of its output."""
+
+    async def start(self) -> None:
+        """Get ready for runs, once. `JailUnavailable` says why this engine cannot run on this host."""
+        ...
 
     def open(self, plan: Plan) -> AbstractAsyncContextManager[Execution]:
-        """An interpreter that is ready to run `plan`; the clock of the run starts when the context is entered."""
+        """An interpreter that is ready to run `plan`. The run's clock starts when the context is entered."""
         ...
 
     async def close(self) -> None: ...

@@ -12,14 +12,25 @@ import json
 import os
 import signal
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from paddock.jail.guest import Guest, Report, Template
-from paddock.jail.inbox import Asked, Called, Ended, Inbox, Logged, Message, Printed, Progressed, TooLarge
+from paddock.jail.inbox import (
+    Asked,
+    Called,
+    Ended,
+    Inbox,
+    Logged,
+    Message,
+    OutlineFrame,
+    Printed,
+    Progressed,
+    StartedFrame,
+    TooLarge,
+)
 from paddock.jail.jail import Jail
 from paddock.jail.wire import CHUNK_BYTES, Kind, WireError, pack
 from paddock.model.events import (
@@ -60,7 +71,6 @@ class JailedEngine:
     """A pool of guests that run `runtime`, started on first use."""
 
     grace_seconds = 0.0
-    template: Template = "bare"
 
     def __init__(
         self,
@@ -74,14 +84,17 @@ class JailedEngine:
     ) -> None:
         self._jail = Jail(config, settings, runtime, program, processes=processes, two_templates=two_templates)
 
+    async def start(self) -> None:
+        await self._jail.start()
+
     @asynccontextmanager
     async def open(self, plan: Plan) -> AsyncIterator[JailedExecution]:
         async with self._guest(self._jail) as guest:
             yield JailedExecution(guest, plan)
 
     @asynccontextmanager
-    async def _guest(self, jail: Jail) -> AsyncIterator[Guest]:
-        guest = await jail.take(self.template)
+    async def _guest(self, jail: Jail, template: Template = "bare") -> AsyncIterator[Guest]:
+        guest = await jail.take(template)
         try:
             yield guest
         finally:
@@ -104,8 +117,9 @@ class JailedExecution:
         self._asked = 0  # artifacts without an answer
         self._progressed = 0
         self._report: Report | None = None  # of an end that the zygote saw
+        self._has_started = False  # its source compiled, and the first line was about to run
 
-    async def feed(self, asked: OnCall) -> AsyncGenerator[EngineEvent, None]:
+    async def feed(self, on_call: OnCall) -> AsyncGenerator[EngineEvent, None]:
         self._limit(self._plan.limits)
         self._send_script()
         look = LOOK_SECONDS + time.monotonic()
@@ -125,7 +139,7 @@ class JailedExecution:
                 yield output
             try:
                 for count, message in enumerate(self._messages(), 1):
-                    for event in self._events(message, asked):
+                    for event in self._events(message, on_call):
                         yield event
                         if isinstance(event, Finished):
                             return
@@ -142,6 +156,9 @@ class JailedExecution:
                     yield output
                 yield self._death()
                 return
+
+    def go(self, tools: Collection[str]) -> None:
+        self._guest.send(pack(Kind.GO, body=json.dumps({"tools": list(tools)}).encode()))
 
     def answer(self, call_id: int, answer: Answer) -> None:
         if self._is_ahead():
@@ -163,8 +180,7 @@ class JailedExecution:
 
     def _send_script(self) -> None:
         plan = self._plan
-        entries = json.dumps([placed.entry() for placed in plan.files]) if plan.files else "[]"
-        frames = [_start(plan.mode, plan.argv, plan.limits, plan.tools, plan.refused_modules, entries)]
+        frames = [pack(Kind.START, body=json.dumps(_start(plan)).encode())]
         for name, text in plan.inputs_json.items():
             frames.append(pack(Kind.INPUT, header={"name": name}, body=text.encode()))
         for placed in plan.files:
@@ -220,12 +236,12 @@ class JailedExecution:
             if text := decoder.decode(b"", final=True):
                 yield Output(stream, text)
 
-    def _events(self, message: Message, asked: OnCall) -> Iterator[EngineEvent]:
+    def _events(self, message: Message, on_call: OnCall) -> Iterator[EngineEvent]:
         event = self._event(message)
         if isinstance(event, Finished):
             yield from self._cut_short()
         if isinstance(event, ToolCall | ArtifactCall):
-            asked(event)
+            on_call(event)
         elif event is not None:
             yield event
 
@@ -248,6 +264,11 @@ class JailedExecution:
         if isinstance(message, Printed):
             text = self._decoded(message.stream, message.data)
             return Output(message.stream, text) if text else None
+        if isinstance(message, OutlineFrame):
+            return message.outline
+        if isinstance(message, StartedFrame):
+            self._has_started = True
+            return None
         if isinstance(message, TooLarge):
             return Finished(Verdict.OUTPUT_LIMIT, error_message=f"the result is {message.size} bytes of JSON")
         return self._finished(message)
@@ -260,7 +281,7 @@ class JailedExecution:
         verdict = {"ok": Verdict.OK, "raised": Verdict.RAISED, "rejected": Verdict.REJECTED}.get(ended.status)
         if ended.status == "exited":
             verdict = Verdict.RAISED if ended.exit_code else Verdict.OK
-        if verdict is None:
+        if verdict is None or (verdict is Verdict.REJECTED and self._has_started):
             raise WireError(f"a run does not end {ended.status[:20]!r}")
         if ended.type == "MemoryError":
             verdict = Verdict.OUT_OF_MEMORY
@@ -313,19 +334,12 @@ class JailedExecution:
         return replace(finished, cpu_seconds=cpu_seconds, memory_bytes=memory_bytes)
 
 
-@lru_cache(maxsize=16)
-def _start(
-    mode: str,
-    argv: tuple[str, ...],
-    limits: Limits,
-    tools: tuple[str, ...],
-    refused_modules: tuple[str, ...],
-    files_json: str,
-) -> bytes:
-    """The first frame, which is the same for most runs. Its body says it all: a header has no room for many files."""
-    values = {
-        "mode": mode,
-        "argv": argv,
+def _start(plan: Plan) -> dict[str, object]:
+    """What the first frame tells the guest. It is a body, because a header has no room for many files."""
+    limits = plan.limits
+    return {
+        "mode": plan.mode,
+        "argv": plan.argv,
         "limits": {
             "memory_bytes": limits.memory_bytes,
             "cpu_seconds": limits.cpu_seconds,
@@ -334,7 +348,9 @@ def _start(
             "output_bytes": limits.output_bytes,
             "file_bytes": limits.file_bytes,
         },
-        "tools": tools,
-        "absent_modules": refused_modules,
+        "tools": plan.tools,
+        "files": [placed.entry() for placed in plan.files],
+        "absent_modules": plan.refused_modules,
+        "outline": plan.outline,
+        "check_only": plan.check_only,
     }
-    return pack(Kind.START, body=f'{json.dumps(values)[:-1]}, "files": {files_json}}}'.encode())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
@@ -71,8 +71,10 @@ class Rejection:
     def __init__(self, finished: Finished) -> None:
         self._finished = finished
 
-    async def feed(self, asked: OnCall) -> AsyncGenerator[EngineEvent, None]:
+    async def feed(self, on_call: OnCall) -> AsyncGenerator[EngineEvent, None]:
         yield self._finished
+
+    def go(self, tools: Collection[str]) -> None: ...
 
     def answer(self, call_id: int, answer: Answer) -> None: ...
 

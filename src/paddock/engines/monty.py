@@ -24,8 +24,9 @@ from paddock.engines.monty_prelude import Prelude, prelude
 from paddock.engines.monty_types import Stubs, check_types
 from paddock.errors import EngineCrashed, EngineUnavailable
 from paddock.model.events import Finished
+from paddock.model.result import Verdict
 from paddock.planning.plan import Plan
-from paddock.planning.python_source import Source, read
+from paddock.planning.python_source import Source, SourceProblem, read
 
 if TYPE_CHECKING:
     from paddock.config import Config
@@ -47,7 +48,13 @@ class MontyEngine:
     @asynccontextmanager
     async def open(self, plan: Plan) -> AsyncIterator[MontyExecution]:
         drivers = self._drivers or await self._start()
-        source = _source(plan)
+        source = read(plan.code)
+        if isinstance(source, SourceProblem):
+            from paddock.engines.javascript import Rejection
+
+            problem = (source.type, source.message, source.line, source.column)
+            yield Rejection(Finished(Verdict.REJECTED, None, *problem))  # type: ignore[misc]
+            return
         wanted = prelude(source, plan.tools)
         driver = await drivers.take(plan.limits, wanted)
         execution: MontyExecution | None = None
@@ -63,6 +70,8 @@ class MontyEngine:
                 if execution is not None:
                     self._open.discard(execution)
                 drivers.give_back(driver, plan.limits, wanted)
+
+    async def start(self) -> None: ...
 
     async def check_types(self, plan: Plan, stubs: Stubs | None = None) -> Finished | None:
         """What is wrong with the script by its types, whatever Python engine it is for; None where nothing is.

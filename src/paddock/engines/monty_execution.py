@@ -11,7 +11,7 @@ import json
 import sys
 import time
 from collections import deque
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Collection, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from queue import Empty, SimpleQueue
@@ -88,8 +88,8 @@ class MontyExecution:
         self._readers: list[asyncio.Future[None]] = []
         self._is_begun = self._is_stopped = self._has_left = False
 
-    async def feed(self, asked: OnCall) -> AsyncGenerator[EngineEvent, None]:
-        self._on_call = asked
+    async def feed(self, on_call: OnCall) -> AsyncGenerator[EngineEvent, None]:
+        self._on_call = on_call
         try:
             if not self._is_stopped:
                 self._driver.do(self._drive)
@@ -100,7 +100,7 @@ class MontyExecution:
                     if isinstance(event, Exception):
                         raise event
                     if isinstance(event, ToolCall | ArtifactCall):
-                        asked(event)
+                        on_call(event)
                         continue
                     yield event
                     if isinstance(event, Finished):
@@ -108,6 +108,8 @@ class MontyExecution:
                 await self._news()
         finally:
             self._on_call = None
+
+    def go(self, tools: Collection[str]) -> None: ...
 
     def answer(self, call_id: int, answer: Answer) -> None:
         self._answers.put(("call", call_id, answer))

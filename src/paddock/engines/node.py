@@ -112,8 +112,8 @@ class NodeExecution(JavaScriptExecution):
             else:
                 yield output
 
-    async def feed(self, asked: OnCall) -> AsyncGenerator[EngineEvent, None]:
-        async with aclosing(super().feed(asked)) as events:
+    async def feed(self, on_call: OnCall) -> AsyncGenerator[EngineEvent, None]:
+        async with aclosing(super().feed(on_call)) as events:
             async for event in events:
                 is_unsaid = isinstance(event, Finished) and event.verdict is not Verdict.OUT_OF_MEMORY
                 if is_unsaid and self._report_text:

@@ -1,12 +1,15 @@
-"""Which engines there are: names to import strings, loaded when first used."""
+"""Which engines there are, and those of one Paddock, each loaded and started when it is first used."""
 
 from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, TypeAlias, cast
+
+from paddock.errors import JailUnavailable
 
 if TYPE_CHECKING:
     from paddock.config import Config
@@ -20,27 +23,65 @@ ENGINES: Mapping[str, str] = {
     "quickjs": "paddock.engines.quickjs:QuickJSEngine",
     "node": "paddock.engines.node:NodeEngine",
 }
-
-
 JAILED = frozenset({"cpython", "quickjs", "node"})
 MACHINES = frozenset({"x86_64", "aarch64"})
-"""Those for which the jail's filter of system calls is written."""
+"""Architectures that the jail's seccomp filter is written for."""
+RETRY_SECONDS = 60.0
+"""How long an engine that could not start is taken to be unavailable."""
+
+
+class Engines:
+    """The engines of one Paddock."""
+
+    def __init__(self, config: Config, factories: Mapping[str, Factory] | None = None) -> None:
+        self._config = config
+        self.factories = available() if factories is None else factories
+        self._started: dict[str, Engine] = {}
+        self._refused: dict[str, tuple[float, str]] = {}
+
+    def __bool__(self) -> bool:
+        """Whether any engine was used."""
+        return bool(self._started)
+
+    def get(self, name: str) -> Engine:
+        """The engine of this name, loaded now if it was not used yet."""
+        if name not in self._started:
+            self._started[name] = load(self.factories[name])(self._config)
+        return self._started[name]
+
+    async def unavailable(self, name: str) -> str | None:
+        """Why this engine cannot run on this host, None where it can. Starts it the first time."""
+        refused = self._refused.get(name)
+        if refused is not None and time.monotonic() - refused[0] < RETRY_SECONDS:
+            return refused[1]
+        try:
+            await self.get(name).start()
+        except JailUnavailable as problem:
+            self._refused[name] = (time.monotonic(), str(problem))
+            return str(problem)
+        return None
+
+    async def close(self) -> None:
+        """End every engine. The next run starts them again."""
+        engines, self._started = self._started, {}
+        for engine in engines.values():
+            await engine.close()
 
 
 def available() -> Mapping[str, Factory]:
     """The engines that this system could run, by name."""
-    if want_of_jail() is None:
+    if jail_problem() is None:
         return ENGINES
     return {name: factory for name, factory in ENGINES.items() if name not in JAILED}
 
 
-def want_of_jail() -> str | None:
-    """Why no jail can be made on this system, whatever is installed or allowed; None where one may be."""
+def jail_problem() -> str | None:
+    """Why no jail can exist on this system, whatever is installed or allowed; None where one may."""
     if sys.platform != "linux":
-        return f"the jail is made of Linux kernel features, which {os.uname().sysname} does not have"
+        return f"the jail needs Linux kernel features, which {os.uname().sysname} does not have"
     machine = os.uname().machine
     if machine not in MACHINES:
-        return f"the jail's filter of system calls is written for {' and '.join(sorted(MACHINES))}, not for {machine}"
+        return f"the jail's seccomp filter supports {' and '.join(sorted(MACHINES))}, not {machine}"
     return None
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 
 from paddock.jail.walls import capabilities, landlock, namespaces, rlimits, seccomp
@@ -20,10 +21,16 @@ LIMITS = {**rlimits.DEFAULTS, "file_bytes": 0}
 
 def main(arguments: list[str]) -> None:
     """Never returns. What the kernel here does not offer is left out; `paddock doctor` says what."""
-    binary = arguments[0]
+    program = os.open(arguments[0], os.O_RDONLY | os.O_CLOEXEC)  # while we may still walk there
+    wall_in((*LIBRARIES, arguments[0]))
+    os.execve(program, arguments, {})  # noqa: S606
+    sys.exit(1)
+
+
+def wall_in(readable: Sequence[str]) -> None:
+    """Wall this process in for good. Of the file system it can read `readable` and nothing else."""
     host = os.getppid()
-    program = os.open(binary, os.O_RDONLY | os.O_CLOEXEC)  # while we may still walk there
-    readable = [path for path in (*LIBRARIES, binary) if os.path.exists(path)]  # noqa: PTH110
+    readable = [path for path in readable if os.path.exists(path)]  # noqa: PTH110
     shown = [os.open(path, os.O_PATH | os.O_CLOEXEC) for path in readable]
     if os.geteuid() == 0:
         os.setgroups([])
@@ -43,5 +50,3 @@ def main(arguments: list[str]) -> None:
         seccomp.install(seccomp.for_process(filtered, os.getpid()))
     except OSError as problem:
         sys.exit(f"paddock: a worker was not started, because nothing would filter its system calls: {problem}")
-    os.execve(program, arguments, {})  # noqa: S606
-    sys.exit(1)

@@ -10,12 +10,14 @@ import msgspec
 from paddock.jail.json_text import check
 from paddock.jail.wire import ARTIFACT_BYTES, CHUNK_BYTES, PREFIX, Kind, WireError, prefix
 from paddock.model.events import Level, Stream
+from paddock.model.outline import Outline
 
 CALL_BYTES = 8 * 1024 * 1024
 LOG_BYTES = 16 * 1024 * 1024
 """Of one line. A guest cuts a longer one: it is more than any run may print."""
 ERROR_BYTES = 2 * 1024 * 1024
 """Of a message and a traceback, as JSON."""
+OUTLINE_BYTES = 8 * 1024 * 1024
 TOOL_NAME_CHARACTERS = 600
 PROGRESS_CHARACTERS = 1000
 Place = Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
@@ -76,6 +78,16 @@ class Ended(msgspec.Struct, forbid_unknown_fields=True):
     output_json: str | None = None
 
 
+class StartedFrame(msgspec.Struct, forbid_unknown_fields=True):
+    """The source compiled, and the script's first line is next."""
+
+
+class OutlineFrame(msgspec.Struct, forbid_unknown_fields=True):
+    """Facts about the compiled source. The guest waits for GO."""
+
+    outline: Outline
+
+
 class Texts(msgspec.Struct, forbid_unknown_fields=True):
     """What was too long for a header."""
 
@@ -94,12 +106,15 @@ _MOST: dict[int, int] = {
     Kind.PROGRESS: 0,
     Kind.ARTIFACT: ARTIFACT_BYTES,
     Kind.PRINTED: CHUNK_BYTES,
+    Kind.STARTED: 0,
+    Kind.OUTLINE: OUTLINE_BYTES,
 }
 _CALLED, _PROGRESSED = msgspec.json.Decoder(Called), msgspec.json.Decoder(Progressed)
 _ASKED, _ENDED, _TEXTS = msgspec.json.Decoder(Asked), msgspec.json.Decoder(Ended), msgspec.json.Decoder(Texts)
 _LOGGED, _PRINTED = msgspec.json.Decoder(Logged), msgspec.json.Decoder(Printed)
+_OUTLINE = msgspec.json.Decoder(Outline)
 
-Message = Called | Progressed | Asked | Logged | Printed | Ended | TooLarge
+Message = Called | Progressed | Asked | Logged | Printed | StartedFrame | OutlineFrame | Ended | TooLarge
 
 
 class Inbox:
@@ -163,6 +178,10 @@ def _message(kind: int, frame_id: int, header: bytes, body: bytes) -> Message:
             raise ValueError("not a line")
         logged.text = body.decode(errors="replace")
         return logged
+    if kind == Kind.STARTED:
+        return StartedFrame()
+    if kind == Kind.OUTLINE:
+        return OutlineFrame(_OUTLINE.decode(body))
     if kind == Kind.PRINTED:
         return Printed(_PRINTED.decode(header).stream, body)
     asked = _ASKED.decode(header)

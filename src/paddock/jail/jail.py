@@ -54,6 +54,10 @@ class Jail:
         self._counted = False
         self.profile: str | None = None  # the one that holds, once a guest was made
 
+    async def start(self) -> None:
+        """Start the zygote if it does not run yet. JailUnavailable says why no profile works here."""
+        await (self._pool or await self._start()).start()
+
     async def take(self, template: Template = "bare") -> Guest:
         """A guest that waits for a script; it must be given back.
 

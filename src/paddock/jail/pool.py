@@ -76,6 +76,10 @@ class Pool:
         self._tasks: set[asyncio.Future[None]] = set()
         self._closed = False
 
+    async def start(self) -> None:
+        """Start the zygote if none runs."""
+        await self._running()
+
     @property
     def waiting(self) -> list[Guest]:
         """The guests that wait, of every template."""

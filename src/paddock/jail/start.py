@@ -1,4 +1,4 @@
-"""What the processes of the jail are started as: `python -I start.py warden|cell ARG…`.
+"""What the processes of the jail are started as: `python -I start.py warden|cell|compile|tidier ARG…`.
 
 A zygote runs in the interpreter of an environment, where Paddock is not installed, and where its dependencies must not
 be visible to guests. So the package is put together by hand, with this copy's own modules and nothing else.
@@ -16,6 +16,13 @@ def main() -> None:
         from paddock.jail import cell
 
         cell.main(sys.argv[2:])
+    elif sys.argv[1] == "compile":
+        from paddock.guest.python import compile_check
+        from paddock.jail import cell
+
+        if sys.platform == "linux":
+            cell.wall_in(())
+        compile_check.main(sys.argv[2])
     elif sys.argv[1] == "tidier":
         from paddock.jail.walls import tidying
 

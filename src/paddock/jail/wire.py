@@ -30,6 +30,7 @@ class Kind(IntEnum):
     FILE = 3  # part of an attached file; several with one path are put together
     CODE = 4  # the script; it runs when this has arrived
     ANSWER = 5  # to the CALL or ARTIFACT with the same id
+    GO = 6  # run the script that the OUTLINE described; the body names its tools
 
     READY = 16  # walled in, waiting
     CALL = 17  # a tool; the body is the arguments' JSON text
@@ -38,6 +39,8 @@ class Kind(IntEnum):
     RESULT = 20  # the script is over; the body is the value's JSON text
     LOG = 21  # a line of a console, without its end; the header says which level
     PRINTED = 22  # what a script with a console has written to stdout or stderr itself: so it stays in order with that
+    STARTED = 23  # the source compiled; the next thing that happens is the script's first line
+    OUTLINE = 24  # facts about the compiled source, where START asked for them; the guest then waits for GO
 
 
 class WireError(Exception):

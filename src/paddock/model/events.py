@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from paddock.model.artifacts import Artifact
+from paddock.model.outline import Outline
 
 if TYPE_CHECKING:
     from paddock.model.result import RunResult, Verdict
@@ -89,7 +90,7 @@ class Done:
     result: RunResult
 
 
-EngineEvent = Output | Log | Progress | Finished
+EngineEvent = Output | Log | Progress | Outline | Finished
 GuestCall = ToolCall | ArtifactCall
 OnCall = Callable[[GuestCall], None]
 """Begins to answer what a guest asks for, at once and without blocking."""

@@ -146,7 +146,7 @@ class _CodeTool:
         reporter = ProgressReporter(caller.report, partial(services.store.runs.printed, run_id))
         result, verdict, language = None, Verdict.LOST, request.options.get("language", "python")
         try:
-            result = await services.paddock.follow(request.code, reporter, within=context, **request.options)
+            result = await services.paddock.follow(request.code, reporter, context=context, **request.options)
             await reporter.flush()
         except asyncio.CancelledError:
             verdict = Verdict.CANCELLED

@@ -1,38 +1,31 @@
-"""Whether a script may use a tool as a function. Where it does not, only the servers that it names need be there."""
+"""Whether a script may use a tool as a function. Where it does not, only the servers that it names must be there."""
 
 from __future__ import annotations
 
+import builtins
+import re
 from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+from paddock.planning.plan import BRIDGE_NAMES, BRIDGE_NAMES_OF_JAVASCRIPT
+from paddock.tools.identifiers import taken
+
+if TYPE_CHECKING:
+    from paddock.model.outline import Outline
+
+_CALLED = re.compile(r"(?<![\w$.])[^\W\d][\w$]*+(?=\()")  # possessive: linear on any text
+_DEFINED = re.compile(r"\b(?:def|class|function|const|let|var)\s++([^\W\d][\w$]*+)")
 
 
-def may_link(code: str, language: str, known: Collection[str]) -> bool:
-    """Whether `code` has a name that it did not make and that is not `known`. Where that is not plain, it may."""
-    from paddock.planning.python_source import LONG_PARSE_BYTES
+def may_link(code: str, language: str, known: Collection[str], outline: Outline | None) -> bool:
+    """Whether `code` uses a name that it does not define and that is not `known`.
 
-    if len(code) > LONG_PARSE_BYTES:
-        return True
-    free = _free_in_python(code) if language == "python" else _free_in_javascript(code)
-    return free is None or bool(free.difference(known))
-
-
-def _free_in_python(code: str) -> frozenset[str] | None:
-    from paddock.planning.free_names import free_names
-    from paddock.planning.plan import BRIDGE_NAMES
-    from paddock.planning.python_source import Source, read
-
-    source = read(code)
-    if not isinstance(source, Source):
-        return None
-    if "free names" not in source.notes:  # looked for by every run as long as one server is not there
-        source.notes["free names"] = free_names(source.tree)
-    free: frozenset[str] | None = source.notes["free names"]
-    return None if free is None else free.difference(BRIDGE_NAMES, ["files"])
-
-
-def _free_in_javascript(code: str) -> frozenset[str] | None:
-    from paddock.planning.javascript_names import free_names
-    from paddock.planning.plan import BRIDGE_NAMES_OF_JAVASCRIPT
-    from paddock.tools.identifiers import taken
-
-    free = free_names(code)
-    return None if free is None else free.difference(taken("javascript"), BRIDGE_NAMES_OF_JAVASCRIPT, ["files"])
+    A guest's outline says so exactly. Without one, words that are called like functions are taken as used names.
+    """
+    if outline is not None:
+        used = outline.unbound
+        return used is None or not set(used) <= {*known, *BRIDGE_NAMES}
+    given = (
+        (*BRIDGE_NAMES, *dir(builtins)) if language == "python" else (*BRIDGE_NAMES_OF_JAVASCRIPT, *taken("javascript"))
+    )
+    return bool({*_CALLED.findall(code)}.difference(known, given, _DEFINED.findall(code)))

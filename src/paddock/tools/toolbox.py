@@ -16,8 +16,12 @@ from paddock.model.events import Answer, Progress
 from paddock.model.tools import OwnTool, Tool
 from paddock.model.words import nearest
 from paddock.tools.functions import FunctionTool
+from paddock.tools.linking import may_link
 
 if TYPE_CHECKING:
+    from paddock.model.outline import Outline
+    from paddock.model.request import Request
+    from paddock.planning.plan import Plan
     from paddock.tools.answers import CreateArtifact
     from paddock.tools.catalogue import Catalogue
     from paddock.tools.health import Health
@@ -29,7 +33,6 @@ if TYPE_CHECKING:
 
 CALLING = ("await", "callTool")
 """A script without these words calls nothing: no upstream need be asked what it has."""
-CALL_TOOL = {"python": "call_tool", "javascript": "callTool", "typescript": "callTool"}
 LANGUAGES = ("python", "typescript")
 CATALOGUES = 16
 """Kept, of different choices of servers."""
@@ -60,30 +63,39 @@ class Toolbox:
         self._shown_of: dict[str, tuple[tuple[Tool, ...], tuple[Tool, ...]]] = {}
         self.secrets = tuple(secret for upstream in self._upstreams.values() for secret in upstream.server.secrets)
 
-    async def scope(
-        self, names: Iterable[str] | None, code: object, language: str = "python", inputs: object = None
-    ) -> Scope:
-        """What one run may call: all that there is, or what is named. Connects what that needs, and nothing else.
+    async def scope(self, request: Request) -> Scope:
+        """What one run may call: everything, or what the request names.
 
-        Where a script can be seen to use no tool as a function, only the servers that it names are waited for. What a
-        run is given as an input is no function of a server's: any tool could make a run impossible by its name.
+        Where servers have not listed their tools yet, the scope is pending: `Scope.resolve` completes it once it is
+        known which names the script uses.
         """
-        if names is not None:
-            return await self._closed(names, code, language, inputs)
+        code, language = request.code, request.language
+        if request.tools is not None:
+            return await self._closed(request.tools, code, language, request.inputs)
         functions = self._function_links(language)
-        given = set(inputs).difference(functions) if isinstance(inputs, Mapping) else set()
         if not self._upstreams or not isinstance(code, str) or not any(word in code for word in CALLING):
             return Scope(self, functions, None)
-        if not self._is_known and not _may_link(code, language, {*functions, *given}):
-            named = [server for server in self._upstreams if server in code]
-            if named or CALL_TOOL.get(language, "") not in code:
-                for upstream in self._upstreams.values():
-                    upstream.begin()
-                await asyncio.gather(*(self._listed(self._upstreams[server]) for server in named))
-                return Scope(self, functions, None)
-        catalogue = await self.catalogue()
-        links = {name: tool.full_name for name, tool in catalogue.linked(code, language).items() if name not in given}
-        return Scope(self, functions | links, catalogue)
+        if not self._is_known:
+            for upstream in self._upstreams.values():
+                upstream.begin()
+            return Scope(self, functions, None, is_pending=True)
+        return Scope(self, functions | await self.links(code, language, request.inputs or ()), await self.catalogue())
+
+    async def links(self, code: str, language: str, inputs: Collection[str]) -> dict[str, str]:
+        """Full names of the tools that `code` mentions, by function name. An input hides a server's tool of its name.
+
+        Otherwise any server could make a run impossible by how it names a tool.
+        """
+        links = (await self.catalogue()).linked(code, language)
+        return {name: tool.full_name for name, tool in links.items() if name not in inputs}
+
+    async def listed(self, servers: Iterable[str]) -> None:
+        """Wait until these servers have listed their tools, or have failed to."""
+        await asyncio.gather(*(self._listed(self._upstreams[server]) for server in servers))
+
+    def named_in(self, code: str) -> list[str]:
+        """The servers whose names occur in `code`."""
+        return [server for server in self._upstreams if server in code]
 
     async def _closed(self, names: Iterable[str], code: object, language: str, inputs: object) -> Scope:
         """What is named and nothing else. Of what a pattern links, a script is given the functions that it mentions."""
@@ -324,12 +336,6 @@ def may_match(pattern: str, server: str) -> bool:
     return f"{server}.".startswith(fixed) or fixed.startswith(f"{server}.")
 
 
-def _may_link(code: str, language: str, known: Collection[str]) -> bool:
-    from paddock.tools.linking import may_link
-
-    return may_link(code, language, known)
-
-
 def _upstreams(servers: Iterable[Server]) -> dict[str, Upstream]:
     servers = tuple(servers)
     if not servers:
@@ -349,6 +355,7 @@ class Scope:
         catalogue: Catalogue | None,
         *,
         is_closed: bool = False,
+        is_pending: bool = False,
         functions: tuple[str, ...] | None = None,
     ) -> None:
         self.links = links  # full names of tools by the names of functions in the script
@@ -358,6 +365,23 @@ class Scope:
         self._toolbox = toolbox
         self._catalogue = catalogue
         self._is_closed = is_closed
+        self.is_pending = is_pending
+        """Whether servers that have not listed their tools yet may add to `links`."""
+
+    async def resolve(self, plan: Plan, outline: Outline | None) -> None:
+        """Wait for the servers that the script may need, and link the tools that it mentions.
+
+        A script that uses no unknown name as a function waits only for servers that it names.
+        """
+        known = {*self.links, *plan.names()}
+        if may_link(plan.code, plan.language, known, outline):
+            found = await self._toolbox.links(plan.code, plan.language, plan.names())
+            self.links = {**self.links, **found}
+            self.functions = tuple(self.links)
+            self._catalogue = await self._toolbox.catalogue()
+        else:
+            await self._toolbox.listed(self._toolbox.named_in(plan.code))
+        self.is_pending = False
 
     async def catalogue(self) -> Catalogue:
         if self._catalogue is None:

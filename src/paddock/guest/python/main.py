@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import socket
 import sys
@@ -55,7 +56,7 @@ def _prepare() -> None:
 _channel = Channel()
 _calls = functions.functions(_channel)
 _names: dict[str, Any] | None = None
-_READY = wire.pack(Kind.READY)
+_READY, _STARTED = wire.pack(Kind.READY), wire.pack(Kind.STARTED)
 
 
 def _serve(control: socket.socket, hurry: bool) -> NoReturn:
@@ -74,9 +75,8 @@ def _serve(control: socket.socket, hurry: bool) -> NoReturn:
     received = job.receive(control)
     if received is None:
         _exit(0)
-    _channel.open()
     space.fill(names, received, _calls)
-    outcome = _run(received, names, data_bytes)
+    outcome = _run(received, names, data_bytes, control)
     if _pid() != own and outcome.status == "raised" and not received.is_script:
         streams.say(outcome.error["traceback"])  # a process that the script forked and let run on ends like any other
     ending.wind_up()
@@ -85,18 +85,37 @@ def _serve(control: socket.socket, hurry: bool) -> NoReturn:
     ending.leave(outcome)
 
 
-def _run(received: job.Job, names: dict[str, Any], data_bytes: int | None) -> Outcome:
-    if received.start.get("seed") is not None:
-        space.seed(received.start["seed"])
+def _run(received: job.Job, names: dict[str, Any], data_bytes: int | None, control: socket.socket) -> Outcome:
+    """Apply the limits, compile, send STARTED, run. Hostile source is parsed here, on the run's clock."""
+    start = received.start
+    if start.get("seed") is not None:
+        space.seed(start["seed"])
+    limits.apply(received.limits, data_bytes)
     try:
-        ready = script.compiled(received.code, is_expression=not received.is_script)
+        ready = script.compiled(
+            received.code, is_expression=not received.is_script, with_outline=bool(start.get("outline"))
+        )
     except SyntaxError as error:
         return running.rejected(error, is_script=received.is_script)
+    if ready.outline is not None:
+        _send_outline(ready.outline, names, control)
+    if start.get("check_only"):
+        return Outcome("ok")
     if received.is_script:
         _write_file(received.code)
-    space.hide_modules(received.start.get("absent_modules") or ())
-    limits.apply(received.limits, data_bytes)
+    space.replace_import(start.get("absent_modules") or (), received.limits.get("recursion"))
+    control.sendall(_STARTED)
+    _channel.open()
     return running.run(ready, names, received.limits.get("recursion"), is_script=received.is_script)
+
+
+def _send_outline(outline: dict[str, Any], names: dict[str, Any], control: socket.socket) -> None:
+    """Describe the script to the host, and wait until it says which tools the script has."""
+    control.sendall(wire.pack(Kind.OUTLINE, body=json.dumps(outline).encode()))
+    go = wire.receive(control)
+    if go is None:
+        _exit(0)
+    names |= _calls.linked(json.loads(go.body)["tools"])
 
 
 def _write_file(code: str) -> None:

@@ -8,11 +8,13 @@ import inspect
 import linecache
 from dataclasses import dataclass
 from types import CodeType
+from typing import Any
 
-from paddock.guest.python import returns
+from paddock.guest.python import outline, returns
 
 FILE_NAME = "main.py"
 _compile = builtins.compile
+_FLAGS = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 _lines: list[str] = []
 
 
@@ -23,27 +25,32 @@ class Script:
     code: CodeType
     is_async: bool  # it awaits something at its top level
     kept: returns.Kept
+    outline: dict[str, Any] | None = None
 
 
-def compiled(source: str, *, is_expression: bool) -> Script:
+def compiled(source: str, *, is_expression: bool, with_outline: bool = False) -> Script:
     """The script; SyntaxError where CPython would have it. A top-level `await` or `return` is for expressions only."""
     register_source(source)
     kept = returns.Kept()
+    described = None
     try:
-        code = _expression(source) if is_expression else _compile(source, FILE_NAME, "exec", 0, dont_inherit=True)
+        if is_expression:
+            tree = _compile(source, FILE_NAME, "exec", _FLAGS | ast.PyCF_ONLY_AST, dont_inherit=True)
+            described = outline.describe(tree) if with_outline else None
+            code = _expression(source, tree)
+        else:
+            code = _compile(source, FILE_NAME, "exec", 0, dont_inherit=True)
     except (RecursionError, MemoryError):
         raise SyntaxError("the source is nested too deeply to be parsed") from None
     except (ValueError, OverflowError) as error:  # a NUL byte, a number that is too long
         raise SyntaxError(str(error)) from None
-    return Script(code, bool(code.co_flags & inspect.CO_COROUTINE), kept)
+    return Script(code, bool(code.co_flags & inspect.CO_COROUTINE), kept, described)
 
 
-def _expression(source: str) -> CodeType:
-    flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
-    tree = _compile(source, FILE_NAME, "exec", flags | ast.PyCF_ONLY_AST, dont_inherit=True)
+def _expression(source: str, tree: ast.Module) -> CodeType:
     try:
         returns.keep_value(tree, may_return="return" in source)
-        code: CodeType = _compile(tree, FILE_NAME, "exec", flags, dont_inherit=True)
+        code: CodeType = _compile(tree, FILE_NAME, "exec", _FLAGS, dont_inherit=True)
     except SyntaxError as error:
         # The parser counts characters; what is found later is placed by the bytes of UTF-8.
         error.offset = character(source_line(error.lineno or 0), (error.offset or 1) - 1)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
 import importlib
 import json
 import os
 import random
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -64,17 +65,19 @@ def seed(number: int | None) -> None:
         numpy_random.seed(start)
 
 
-def hide_modules(names: Sequence[str]) -> None:
-    """Let the script's own imports of these modules fail as if they were not installed.
+def replace_import(hidden: Sequence[str], recursion: int | None) -> None:
+    """Let the script's own imports of `hidden` modules fail as if they were not installed.
 
-    Guidance for the one who writes the script, and no wall. What libraries import for themselves is left alone.
+    Guidance for the author of the script, not a wall; what libraries import for themselves is left alone. A script
+    with a low recursion limit imports under the interpreter's own: loading a library nests more deeply than its use.
     """
-    if not names:
+    is_low = recursion is not None and recursion < limits.OWN_RECURSION
+    if not hidden and not is_low:
         return
-    hidden = frozenset(names)
+    names, room = frozenset(hidden), limits.OWN_RECURSION + (recursion or 0) if is_low else 0
     real_import, real_module = builtins.__import__, importlib.import_module
 
-    def importing(
+    def script_import(
         name: str,
         globals: Mapping[str, object] | None = None,  # noqa: A002 (the signature of __import__)
         locals: Mapping[str, object] | None = None,  # noqa: A002
@@ -82,16 +85,28 @@ def hide_modules(names: Sequence[str]) -> None:
         level: int = 0,
     ) -> ModuleType:
         if level == 0 and _is_script(globals):
-            _check(name, fromlist or (), hidden)
-        return real_import(name, globals, locals, fromlist or (), level)
+            _check(name, fromlist or (), names)
+        with _recursion_limit(room):
+            return real_import(name, globals, locals, fromlist or (), level)
 
     def import_module(name: str, package: str | None = None) -> ModuleType:
         if _is_script(None):
-            _check(name, (), hidden)
-        return real_module(name, package)
+            _check(name, (), names)
+        with _recursion_limit(room):
+            return real_module(name, package)
 
-    builtins.__import__ = importing
+    builtins.__import__ = script_import
     importlib.import_module = import_module
+
+
+@contextlib.contextmanager
+def _recursion_limit(least: int) -> Iterator[None]:
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, least))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
 
 
 def _is_script(names: Mapping[str, object] | None) -> bool:

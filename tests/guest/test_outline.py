@@ -1,12 +1,37 @@
-"""Which names of a script may be those of tools."""
+"""What a guest tells the host about a script, so that the host need not parse it."""
 
 from __future__ import annotations
 
 import ast
 
+import msgspec
 import pytest
 
-from paddock.planning.free_names import free_names
+from paddock.guest.python import outline
+from paddock.model.outline import Outline
+
+SCRIPT = """\
+orders = {}
+orders["key"] = {**orders, "b": 1}
+for each in orders:
+    if each:
+        return fetch(each)
+    return
+def f():
+    return 1
+"""
+
+
+def test_the_host_can_decode_an_outline() -> None:
+    described = msgspec.json.decode(msgspec.json.encode(outline.describe(ast.parse(SCRIPT))), type=Outline)
+    assert described == Outline(
+        returns=[(6, 4, False), (5, 8, True)],
+        bound=["each", "orders"],
+        unbound=["fetch"],
+        unawaited=[(5, 16, "fetch")],
+        stored_keys=["key"],
+        spread_lines=[(2, 2)],
+    )
 
 
 @pytest.mark.parametrize(
@@ -37,12 +62,12 @@ from paddock.planning.free_names import free_names
         ("x += 1", ""),
     ],
 )
-def test_names_that_are_not_made_are_free(code: str, names: str) -> None:
-    assert free_names(ast.parse(code)) == frozenset(names.split())
+def test_names_that_a_script_uses_and_does_not_bind_are_unbound(code: str, names: str) -> None:
+    assert outline.unbound_names(ast.parse(code)) == frozenset(names.split())
 
 
 @pytest.mark.parametrize(
     "code", ["eval('add')", "globals()['add']", "from x import *", "__builtins__", "def f():\n    exec('add()')"]
 )
-def test_a_script_that_looks_names_up_may_use_any(code: str) -> None:
-    assert free_names(ast.parse(code)) is None
+def test_a_script_that_looks_names_up_by_text_may_use_any(code: str) -> None:
+    assert outline.unbound_names(ast.parse(code)) is None

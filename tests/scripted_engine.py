@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterable
 from contextlib import asynccontextmanager
 
 from paddock.model.events import (
@@ -31,6 +31,8 @@ class ScriptedEngine:
         self.artifact_answers: dict[int, ArtifactAnswer] = {}
         self.running = 0
         self.closed = False
+
+    async def start(self) -> None: ...
 
     @asynccontextmanager
     async def open(self, plan: Plan) -> AsyncIterator[ScriptedExecution]:
@@ -60,18 +62,20 @@ class ScriptedExecution:
         self._settled = asyncio.Event()
         self._settled.set()
 
-    async def feed(self, asked: OnCall) -> AsyncGenerator[EngineEvent, None]:
+    async def feed(self, on_call: OnCall) -> AsyncGenerator[EngineEvent, None]:
         for event in self._events:
             if isinstance(event, ToolCall | ArtifactCall):
                 self._open.add((type(event).__name__, event.id))
                 self._settled.clear()
-                asked(event)
+                on_call(event)
                 continue
             await self._settled.wait()
             yield event
             if isinstance(event, Finished):
                 return
         await asyncio.Event().wait()
+
+    def go(self, tools: Collection[str]) -> None: ...
 
     def answer(self, call_id: int, answer: Answer) -> None:
         self._answers[call_id] = answer

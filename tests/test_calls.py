@@ -1,17 +1,15 @@
-"""What the host does with artifacts: the store, the caps of a run, and what has left the sandbox."""
+"""Calls of a guest as the host answers them: artifacts within the caps of a run, and side effects."""
 
 from __future__ import annotations
 
-from paddock.engines.scripted import ScriptedEngine
-from paddock.holding import Held
+from paddock.calls import RunArtifacts
 from paddock.jail import wire
-from paddock.keeping import Keeping
 from paddock.model import artifacts
-from paddock.model.artifacts import Artifact
-from paddock.model.events import ArtifactAnswer, ArtifactCall, Event, Finished, Output
+from paddock.model.events import ArtifactAnswer, ArtifactCall, Finished, Output
 from paddock.model.result import Verdict
 from paddock.run import Paddock
 from paddock.store.memory import MemoryArtifacts
+from tests.scripted_engine import ScriptedEngine
 from tests.test_run import scripted
 
 
@@ -38,41 +36,32 @@ async def test_ids_cannot_be_guessed() -> None:
 
 
 async def test_one_run_makes_only_so_many() -> None:
-    keeping = Keeping(MemoryArtifacts())
-    answers = [(await keeping.answer(create(number, content=b"")))[0] for number in range(artifacts.RUN_COUNT + 1)]
+    kept = RunArtifacts(MemoryArtifacts())
+    answers = [(await kept.answer(create(number, content=b"")))[0] for number in range(artifacts.RUN_COUNT + 1)]
     assert [answer.values["success"] for answer in answers] == [True] * artifacts.RUN_COUNT + [False]
-    assert len(keeping.artifacts()) == artifacts.RUN_COUNT
+    assert len(kept.made()) == artifacts.RUN_COUNT
 
 
 async def test_one_run_makes_only_so_many_whatever_numbers_it_gives_them() -> None:
-    keeping = Keeping(MemoryArtifacts())
-    answers = [(await keeping.answer(create(7, content=b"")))[0] for _ in range(artifacts.RUN_COUNT + 1)]
+    kept = RunArtifacts(MemoryArtifacts())
+    answers = [(await kept.answer(create(7, content=b"")))[0] for _ in range(artifacts.RUN_COUNT + 1)]
     assert [answer.values["success"] for answer in answers] == [True] * artifacts.RUN_COUNT + [False]
-    assert len(keeping.artifacts()) == artifacts.RUN_COUNT
+    assert len(kept.made()) == artifacts.RUN_COUNT
 
 
 async def test_one_run_reads_only_so_much() -> None:
     store = MemoryArtifacts()
     await store.create("a.txt", "text/plain", bytes(artifacts.ARTIFACT_BYTES))
-    keeping, most = Keeping(store), artifacts.READ_BYTES // artifacts.ARTIFACT_BYTES
-    answers = [(await keeping.answer(ArtifactCall(number, "read", "a.txt")))[0] for number in range(most + 1)]
+    kept, most = RunArtifacts(store), artifacts.READ_BYTES // artifacts.ARTIFACT_BYTES
+    answers = [(await kept.answer(ArtifactCall(number, "read", "a.txt")))[0] for number in range(most + 1)]
     assert [answer.content is not None for answer in answers] == [True] * most + [False]
     assert answers[-1] == ArtifactAnswer(
-        {"success": False, "error": "one run may read 256 MB of artifacts; keep what was read"}
+        {"success": False, "error": "one run may read 256 MB of artifacts; keep what was read in a variable"}
     )
 
 
 def test_both_ends_of_the_wire_agree_on_how_large_one_may_be() -> None:
     assert wire.ARTIFACT_BYTES == artifacts.ARTIFACT_BYTES
-
-
-def test_an_artifact_has_left_the_sandbox() -> None:
-    seen: list[Event] = []
-    held = Held(seen.append)
-    held.late = True
-    made = Artifact("a_1", "a", "text/plain", 1, "u")
-    held(made)
-    assert (held.has_left, seen) == (True, [made])
 
 
 async def test_a_run_that_has_made_an_artifact_does_not_begin_anew() -> None:

@@ -1,0 +1,29 @@
+"""A process that compiles a script and never runs it: `start.py compile MODE`, with the source on stdin.
+
+It prints the syntax error as JSON, `{}` where there is none. `start.py` walls the process in
+first, because the source is hostile.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import warnings
+
+from paddock.guest.python import errors, script
+
+MEMORY_BYTES = 2 * 1024**3
+"""A syntax tree can take hundreds of times the memory of its source."""
+
+
+def main(mode: str) -> None:
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))
+    warnings.simplefilter("ignore")
+    found = {}
+    try:
+        script.compiled(sys.stdin.buffer.read().decode(), is_expression=mode == "expression")
+    except SyntaxError as error:
+        described = errors.describe_rejected(error)
+        found = {name: described[name] for name in ("message", "line", "column")}
+    sys.stdout.write(json.dumps(found))

@@ -1,0 +1,116 @@
+"""Facts about a script's syntax tree that the host may ask for, because it parses no source itself.
+
+The keys are those of `paddock.model.outline.Outline`.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterator
+from typing import Any
+
+_BUILT_IN = frozenset(dir(builtins))
+_BY_TEXT = frozenset({"eval", "exec", "globals", "locals", "vars", "compile"})
+"""With one of these a script can reach any name by its text."""
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_SCOPES = (*_DEFINITIONS, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+def describe(tree: ast.Module) -> dict[str, Any]:
+    """The outline of a script, as JSON values."""
+    nodes = list(ast.walk(tree))
+    bound = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    returns = [node for block in statement_lists(tree.body) for node in block if isinstance(node, ast.Return)]
+    unbound = unbound_names(tree)
+    return {
+        "returns": [[node.lineno, node.col_offset, node.value is not None] for node in returns],
+        "bound": sorted(bound),
+        "unbound": None if unbound is None else sorted(unbound),
+        "unawaited": [
+            [call.lineno, call.col_offset + 1, call.func.id]
+            for node in returns
+            if isinstance(call := node.value, ast.Call) and isinstance(call.func, ast.Name)
+        ],
+        "stored_keys": sorted({key for node in nodes if (key := _stored_key(node)) is not None}),
+        "spread_lines": [
+            [node.lineno, node.end_lineno] for node in nodes if isinstance(node, ast.Dict) and None in node.keys
+        ],
+    }
+
+
+def statement_lists(body: list[ast.stmt]) -> Iterator[list[ast.stmt]]:
+    """Every list of statements that runs at the top level, those inside `if`, `for`, `with`, `try` and `match` too."""
+    waiting = [body]
+    while waiting:
+        block = waiting.pop()
+        yield block
+        for node in block:
+            if isinstance(node, _DEFINITIONS):
+                continue
+            for owner in (node, *getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+                inner = (getattr(owner, name, None) for name in ("body", "orelse", "finalbody"))
+                waiting.extend(block for block in inner if isinstance(block, list))
+
+
+def unbound_names(tree: ast.Module) -> frozenset[str] | None:
+    """Names that the script uses without binding them first, rather too many than too few.
+
+    None where it may use any name at all.
+    """
+    bound: set[str] = set()
+    unbound: set[str] = set()
+    for statement in tree.body:
+        nodes = list(ast.walk(statement))
+        used = {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store)}
+        if used & _BY_TEXT or any(name.startswith("__") for name in used) or any(map(_imports_all, nodes)):
+            return None
+        called = {node.func.id for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+        if isinstance(statement, _DEFINITIONS):
+            bound.add(statement.name)
+        inner = {name for node in nodes for name in _binds(node)}
+        unbound |= used - bound - (inner - called)  # `orders = await orders({})` calls a tool, though it binds the name
+        bound.update(_binds_after(statement))
+    return frozenset(unbound - _BUILT_IN)
+
+
+def _imports_all(node: ast.AST) -> bool:
+    return isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names)
+
+
+def _binds(node: ast.AST) -> Iterator[str]:
+    """The names that `node` itself binds, without what is inside it."""
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        yield node.id
+    elif isinstance(node, _DEFINITIONS):
+        yield node.name
+    elif isinstance(node, ast.arg):
+        yield node.arg
+    elif isinstance(node, ast.Import | ast.ImportFrom):
+        yield from ((alias.asname or alias.name).partition(".")[0] for alias in node.names)
+    elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
+        yield node.name
+    elif isinstance(node, ast.MatchMapping) and node.rest:
+        yield node.rest
+
+
+def _binds_after(statement: ast.AST) -> Iterator[str]:
+    """The names that are bound once `statement` has run: not those local to a function or a comprehension."""
+    waiting = [statement]
+    while waiting:
+        node = waiting.pop()
+        yield from _binds(node)
+        if not isinstance(node, _SCOPES):
+            waiting.extend(ast.iter_child_nodes(node))
+
+
+def _stored_key(node: ast.AST) -> str | None:
+    """The key of `x["key"] = …`, and of whatever else stores a constant key into a dict."""
+    match node:
+        case ast.Subscript(slice=ast.Constant(str(key)), ctx=ast.Store() | ast.Del()):
+            return key
+        case ast.Call(ast.Attribute(attr="setdefault"), [ast.Constant(str(key)), *_]):
+            return key
+        case ast.keyword(str(key)):
+            return key
+    return None
