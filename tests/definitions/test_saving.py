@@ -52,7 +52,7 @@ def test_what_is_not_said_is_as_the_shipped_one_has_it_but_no_tools_are_linked()
         ({"is_fixed": True}, "needs code of its own"),
         ({"code": 5}, "code must be a string"),
         ({"inputs": [1]}, "inputs must be a table"),
-        ({"inputs": {"a b": 1}}, "input 'a b' cannot be a variable name"),
+        ({"inputs": {"a b": 1}}, "input 'a b' is not a valid variable name"),
         ({"inputs": {"day": date(2026, 1, 2)}}, "input 'day' is not JSON"),
         ({"limits": {"wall_second": 5}}, "limits has no 'wall_second'; did you mean 'wall_seconds'?"),
         ({"limits": {"wall_seconds": 16}}, "limits.wall_seconds is 16, above its cap of 15"),
