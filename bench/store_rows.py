@@ -14,7 +14,7 @@ from bench.runner import Open, Pair, Row, Target
 from paddock import Paddock
 from paddock.model.journal import Intent
 from paddock.store.database import Store
-from paddock.store.run_records import NewRun
+from paddock.store.runs import NewRun
 
 ARGUMENTS = '{"sku": "LAMP-1", "quantity": 2}'
 COLUMNS = "run_id, number, tool, is_read_only, at, size_bytes, arguments_json"

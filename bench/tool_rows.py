@@ -9,7 +9,7 @@ from typing import Any
 
 from bench.runner import Act, Open, Pair, Row, Target
 from paddock import Config, Paddock
-from paddock.cli.examples import shop
+from paddock.cli.demo import shop
 
 CALLS = 100
 IN_A_ROW = (10, 10, 0.01)

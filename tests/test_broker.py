@@ -17,8 +17,7 @@ from paddock.model.envelope import envelope
 from paddock.model.events import Answer, ToolCall
 from paddock.model.journal import Intent, Outcome
 from paddock.model.result import Call
-from paddock.store.journal import MemoryJournal
-from paddock.store.memory import MemoryArtifacts
+from paddock.store.memory import MemoryArtifacts, MemoryJournal
 from paddock.tools import broker as broker_module
 from paddock.tools.broker import Broker, Rules
 from paddock.tools.functions import Function, FunctionTool

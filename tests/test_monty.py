@@ -1,23 +1,20 @@
-"""How the light engine uses its pool: what each checkout is given, and what a session is used for."""
+"""The light engine: what each session is given, what a script can do to the host, how its value is kept."""
 
 from __future__ import annotations
 
 import asyncio
-import math
 import os
 import signal
 import sys
 from contextvars import ContextVar
-from datetime import datetime
 from typing import Any
 
 import pytest
-from pydantic_monty import Monty
 
 from paddock.config import Config, MontyConfig
 from paddock.engines import monty
-from paddock.engines.monty import MontyEngine
-from paddock.engines.monty_drivers import SUSPENSIONS
+from paddock.engines.monty import SUSPENSIONS, MontyEngine
+from paddock.engines.monty_source import marked
 from paddock.errors import EngineCrashed, EngineUnavailable
 from paddock.model.events import Event, ToolCall
 from paddock.model.limits import Limits
@@ -26,33 +23,21 @@ from paddock.run import Paddock
 from tests.anomaly.processes import children
 
 ONE_WORKER = Config(monty=MontyConfig(min_workers=1, max_workers=1))
+BOMB = "t = 1\nfor _ in range(100):\n    t = (t, t)\nbomb = {t: 1}\n"
+"""Its hash is known inside, and would take this process longer than the universe is old."""
 
 
-class Watched:
-    """A real pool that remembers what it was asked for."""
+async def test_every_run_is_a_session_of_its_own_with_all_its_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[dict[str, Any]] = []
+    session = monty.WorkerPool.session
 
-    def __init__(self, pool: Monty) -> None:
-        self._pool = pool
-        self.asked: list[dict[str, Any]] = []
+    def watched(self: monty.WorkerPool, **options: Any) -> Any:
+        asked.append(options)
+        return session(self, **options)
 
-    def checkout(self, **options: Any) -> Any:
-        self.asked.append(options)
-        return self._pool.checkout(**options)
-
-    def __exit__(self, *args: object) -> None:
-        self._pool.__exit__(*args)
-
-
-async def test_every_run_is_a_checkout_of_its_own_with_all_its_limits() -> None:
-    engine = MontyEngine(Config())
-    async with Paddock(engines={"monty": lambda config: engine}) as paddock:
-        await paddock.run("1", engine="monty")
-        drivers = await engine._start()
-        watched: Any = Watched(drivers.pool)
-        drivers.pool = watched
-        for driver in drivers._all:
-            driver.pool = watched
-        limits = Limits(wall_seconds=2.0, memory_bytes=64 * 1024 * 1024, recursion=50)
+    monkeypatch.setattr(monty.WorkerPool, "session", watched)
+    limits = Limits(wall_seconds=2.0, memory_bytes=64 * 1024 * 1024, recursion=50)
+    async with Paddock() as paddock:
         for _ in range(2):
             await paddock.run("1", engine="monty", limits=limits)
     wanted = {
@@ -62,12 +47,93 @@ async def test_every_run_is_a_checkout_of_its_own_with_all_its_limits() -> None:
             "max_recursion_depth": 50,
             "max_suspensions": SUSPENSIONS,
         },
-        "assert_message_annotations": False,  # else an assert has words that CPython does not give it
-        "os_policy": {"sleep_system_max": math.inf},  # else a sleep over ten seconds ends after ten
+        "assert_message_annotations": False,
+        "os_policy": {"sleep": "call_host"},  # else a sleep over ten seconds ends after ten
     }
-    # One more is opened ahead of demand.
-    assert watched.asked.count(wanted) >= 2
+    assert asked == [wanted, wanted]
     assert 100 * Config().caps.calls < SUSPENSIONS
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        f"{BOMB}bomb",
+        f"{BOMB}return bomb",
+        f"{BOMB}if bomb: return [bomb]",
+        f"{BOMB}x = '''\nreturn bomb\n'''; bomb",
+        f"{BOMB}f'''{{'''return'''}}'''\nreturn bomb",  # nested quotes, which the scan does not follow
+        f"{BOMB}import os\nos.getenv('X', bomb)",
+        f"{BOMB}await call_tool('x', bomb)",
+        f"{BOMB}await call_tool(bomb, {{}})",
+        f"{BOMB}def isinstance(*_): return True\nawait create_artifact(bomb, bomb)",
+        f"{BOMB}def isinstance(*_): return True\nawait report_progress(bomb)",
+        f"{BOMB}__paddock_result = bomb",
+        f"{BOMB}import json\njson.dumps = lambda *_, **__: bomb\nbomb",
+    ],
+)
+async def test_a_value_that_takes_for_ever_to_hash_never_reaches_the_host(code: str) -> None:
+    async with Paddock() as paddock:
+        limits = {"wall_seconds": 2, "memory_bytes": 64 * 1024 * 1024}
+        result = await paddock.run(code, engine="monty", limits=limits)
+    assert result.output is None
+    assert result.verdict in (Verdict.OK, Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY, Verdict.RAISED, Verdict.REJECTED)
+
+
+@pytest.mark.parametrize("size", [999, 1001, 5_000_000])
+async def test_no_more_of_a_value_crosses_than_the_limit_allows(size: int) -> None:
+    async with Paddock() as paddock:
+        result = await paddock.run(f"'x' * {size - 2}", engine="monty", limits={"output_bytes": 1000})
+    expected = (Verdict.OK, "x" * (size - 2)) if size <= 1000 else (Verdict.OUTPUT_LIMIT, None)
+    assert (result.verdict, result.output) == expected
+
+
+KEPT = "(__paddock_result := ("
+
+
+@pytest.mark.parametrize(
+    ("code", "first"),
+    [
+        ("1 + 1", f"{KEPT}1 + 1))"),
+        ("x = 1; x  # one\n\n# end", f"x = 1; {KEPT}x  ))# one\n\n# end"),
+        ("f(\n  1,\n)\n", f"{KEPT}f(\n  1,\n)))\n"),
+        ("'''a\n# b\n'''", f"{KEPT}'''a\n# b\n'''))"),
+        ("return *a, 2", f"return{KEPT} *a, 2))"),
+        ("if x: return 5  # five\n", f"if x: return{KEPT} 5  ))# five\n"),
+        ("return", "return"),
+        ("def f():\n    return 1\nf()", f"def f():\n    return 1\n{KEPT}f()))"),
+        ("async  def f(): return 1\nclass A:\n  def g(self):\n\n# x\n    return 2\n", None),
+        ("text = '''\nreturn 1\n'''\n", f"{KEPT}text = '''\nreturn 1\n'''))\n"),
+        ('x = "return 1 # \\" "; y = x.returned', f'x = "return 1 # \\" "; {KEPT}y = x.returned))'),
+        ("for x in y: f(x); x", None),
+        ("if x:\n    1", None),
+        ("import json", None),
+        ("lambda: 5", f"{KEPT}lambda: 5))"),
+        ("return \\\n  5", f"return{KEPT} \\\n  5))"),
+        ("", None),
+    ],
+)
+def test_what_a_script_gives_is_kept_under_a_name(code: str, first: str | None) -> None:
+    tries = [script.text for script in marked(code)]
+    assert tries[0] == (code if first is None else first)
+    assert tries[-1] == code
+
+
+def test_a_column_of_the_marked_script_is_found_in_the_script() -> None:
+    script = next(iter(marked("x = 1\nif x: return x; return missing")))
+    line = script.text.split("\n")[1]
+    assert [script.column(2, line.index(part) + 1) for part in ("if", "x))", "missing")] == [1, 14, 24]
+    assert script.column(1, 3) == 3
+
+
+@pytest.mark.parametrize("text", ["'", '"', "\\'", '"""', '\'"""\n', "return;", "\n", "(", "#", "\\\n", " \t", "def f"])
+def test_each_token_of_a_hostile_script_is_looked_at_once(text: str) -> None:
+    from paddock.engines.monty_source import _TOKEN
+
+    code = text * 20_000
+    spans = [token.span() for token in _TOKEN.finditer(code)]
+    assert all(start < end for start, end in spans)
+    assert sum(end - start for start, end in spans) <= len(code)
+    assert list(marked(code))[-1].text == code
 
 
 async def test_no_more_workers_are_started_than_configured() -> None:
@@ -90,6 +156,16 @@ async def test_a_healthy_worker_serves_one_run_after_the_other() -> None:
         for _ in range(5):
             await paddock.run("x = 1\nx / 0", engine="monty")
         assert children() == before
+
+
+async def test_an_engine_that_was_closed_starts_anew() -> None:
+    engine = MontyEngine(Config())
+    async with Paddock(engines={"monty": lambda config: engine}) as paddock:
+        for _ in range(2):
+            assert (await paddock.run("1", engine="monty")).output == 1
+            assert engine.is_started
+            await engine.close()
+            assert not engine.is_started
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
@@ -140,71 +216,8 @@ async def test_a_worker_that_is_not_installed_is_named_with_what_to_do(monkeypat
 
     monkeypatch.setattr("pydantic_monty._binary.find_monty_binary", missing)
     async with Paddock() as paddock:
-        with pytest.raises(
-            EngineUnavailable, match=r"^no monty\. Reinstall Paddock: pip install --force-reinstall paddock-mcp"
-        ):
+        with pytest.raises(EngineUnavailable, match=r"^no monty\. Reinstall Paddock: pip install "):
             await paddock.run("1", engine="monty")
-
-
-async def test_an_answer_that_would_be_read_otherwise_ends_the_run_before_the_script_sees_it() -> None:
-    async def price() -> str:
-        return "\u0661"
-
-    async with Paddock(tools=[price]) as paddock:
-        code = "print('asked')\nprint(int((await price())['result']))"
-        lost = await paddock.run(code)
-        shown = await paddock.run("print((await price())['result'])")
-        again = await paddock.run("1")
-    assert lost.error is not None
-    assert (lost.verdict, lost.stdout, lost.error.type) == (Verdict.LOST, "asked\n", "EngineUnavailable")
-    assert "(reads numbers where the character U+0661 may be)" in lost.error.message
-    assert (shown.verdict, shown.stdout) == (Verdict.OK, "\u0661\n")
-    assert again.output == 1
-
-
-async def test_floats_are_put_right_wherever_they_leave_and_text_that_was_given_is_not() -> None:
-    seen: list[str] = []
-
-    async def note(r: str = "") -> str:
-        seen.append(r)
-        return "25329516.211914063 was answered"
-
-    halves = "b = 5.5\nr = b\nfor _ in range(9):\n    r *= b\n"
-    async with Paddock(tools=[note]) as paddock:
-        result = await paddock.run(halves + "print(r)\nawait note({'r': str(r)})\n", engine="monty")
-        answered = await paddock.run("print((await note())['result'])", engine="monty")
-        given = await paddock.run("print(x)", inputs={"x": "25329516.211914063"}, engine="monty")
-        many = await paddock.run(halves + "for _ in range(3000):\n    print(r, end=' ')\n", engine="monty")
-    assert (result.stdout, seen[0]) == (f"{5.5**10}\n", str(5.5**10))
-    assert answered.stdout == "25329516.211914063 was answered\n"
-    assert given.stdout == "25329516.211914063\n"
-    assert many.stdout == f"{5.5**10} " * 3000
-
-
-async def test_dates_are_parsed_as_here_whatever_the_text() -> None:
-    texts = sorted({
-        text[:place] + char + text[place + skipped :]
-        for text in ("2024-01-05 10:20:30", "2024-02-29 23:59:59")
-        for place in range(len(text) + 1)
-        for char in ("", *" 0123469+-_:\tTx")
-        for skipped in (0, 1)
-    })  # fmt: skip
-    template = "%Y-%m-%d %H:%M:%S"
-    code = (
-        "from datetime import datetime\nfound = []\nfor text in texts:\n    try:\n"
-        f"        found.append(datetime.strptime(text, {template!r}).isoformat())\n"
-        "    except ValueError:\n        found.append('no')\nfound"
-    )
-    async with Paddock() as paddock:
-        result = await paddock.run(code, inputs={"texts": texts})
-    assert result.output == [_parsed(text, template) for text in texts]
-
-
-def _parsed(text: str, template: str) -> str:
-    try:
-        return datetime.strptime(text, template).isoformat()  # noqa: DTZ007  as the script does
-    except ValueError:
-        return "no"
 
 
 async def test_nothing_is_called_for_a_script_whose_run_is_over() -> None:
@@ -224,8 +237,7 @@ async def test_nothing_is_called_for_a_script_whose_run_is_over() -> None:
 USER: ContextVar[str] = ContextVar("USER", default="nobody")
 
 
-@pytest.mark.parametrize("before", ["", "print('x')\n", "import asyncio\nawait asyncio.gather()\n"])
-async def test_a_tool_finds_the_context_variables_of_whoever_asked_for_the_run(before: str) -> None:
+async def test_a_tool_finds_the_context_variables_of_whoever_asked_for_the_run() -> None:
     async def who() -> str:
         return USER.get()
 
@@ -234,7 +246,7 @@ async def test_a_tool_finds_the_context_variables_of_whoever_asked_for_the_run(b
 
     async with Paddock(tools=[who, who_in_a_thread]) as paddock:
         USER.set("ada")
-        result = await paddock.run(f"{before}[await who({{}}), await who_in_a_thread({{}})]", engine="monty")
+        result = await paddock.run("print(1)\n[await who({}), await who_in_a_thread({})]", engine="monty")
     assert result.output == [{"result": "ada"}, {"result": "ada"}]
 
 

@@ -23,7 +23,7 @@ from paddock.model.request import Request, RunContext, RunOptions, make_request,
 from paddock.model.result import RunError, RunResult, Verdict
 from paddock.planning.plan import Plan, make_plan
 from paddock.record import RunRecord, new_run_id
-from paddock.store.memory import MemoryArtifacts
+from paddock.store.memory import MemoryArtifacts, MemoryJournal
 from paddock.tools.broker import Broker
 from paddock.tools.functions import by_name
 from paddock.tools.settings import toolbox_of
@@ -72,7 +72,7 @@ class Paddock:
         self._functions = by_name(tools)
         self._mcp_config = mcp_config
         self._toolbox, self._rules = toolbox_of(self._config, self._functions, mcp_config)
-        self._journal = journal or _memory_journal()
+        self._journal = journal or MemoryJournal()
         self._engines = Engines(self._config, engines)
         self._type_checker: TypeChecker | None = None
         self._artifacts: Artifacts = MemoryArtifacts() if artifacts is None else artifacts
@@ -394,6 +394,6 @@ def _is_checked(plan: Plan) -> bool:
 
 
 def _memory_journal() -> Journal:
-    from paddock.store.journal import MemoryJournal
+    from paddock.store.memory import MemoryJournal
 
     return MemoryJournal()

@@ -37,7 +37,7 @@ PROGRAMS = {
 }
 LOADED = """
 import asyncio, json, os, sys
-import paddock.run, paddock.engines.monty_execution, paddock.tools.broker
+import paddock.run, paddock.engines.monty, paddock.tools.broker
 folder, programs, times = sys.argv[1], json.loads(sys.argv[2]), int(sys.argv[3])
 def forked():
     for name, program in programs.items():

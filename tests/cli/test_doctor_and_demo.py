@@ -8,7 +8,7 @@ import re
 import pytest
 
 import paddock as package
-from paddock.cli.examples import EXAMPLES, ORDERS, Example
+from paddock.cli.demo import load, mismatch, read
 from tests.cli.command import Ended, paddock
 
 GUARANTEES = ["files", "network", "processes", "kernel surface", "resources"]
@@ -60,17 +60,17 @@ def test_doctor_fails_where_no_engine_works() -> None:
 def test_the_demo_ends_as_it_should_and_fits_100_columns() -> None:
     ended = paddock("demo")
     assert (ended.status, ended.err) == (0, ""), ended.out
-    assert re.search(r"^23 examples in \d+\.\d s: each ended as it should\.$", ended.out, re.MULTILINE)
+    assert re.search(r"^22 examples in \d+\.\d s: each ended as it should\.$", ended.out, re.MULTILINE)
     assert max(len(line) for line in ended.out.splitlines()) <= 100
     assert "\x1b" not in ended.out
 
 
 async def test_the_demo_notices_an_example_that_ends_otherwise() -> None:
-    example = Example("Off by one", "orders.py", output={}, inputs={"orders": ORDERS})
+    example = load()["script"][0]
     async with package.Paddock() as runs:
-        result = await runs.run(example.code, inputs=example.inputs)
-    assert example.problem_with(result) is not None
-    assert EXAMPLES[0].problem_with(result) is None
+        result = await runs.run(read(example["file"]), inputs=example["inputs"])
+    assert mismatch(example["expect"], result) is None
+    assert mismatch({"output": {}}, result) is not None
 
 
 def test_the_version_is_the_packages() -> None:
@@ -89,5 +89,5 @@ def test_help_names_every_flag_of_run() -> None:
     flags = re.findall(r"^  (-[-a-z]+)", paddock("run", "--help").out, re.MULTILINE)
     assert flags == [
         *("-c", "--script", "--language", "--engine", "--input", "--inputs", "--file", "--timeout", "--memory"),
-        *("--type-check", "--trace-denied", "--mcp-config", "--config", "--json", "-h"),
+        *("--type-check", "--trace-denied", "--mcp-config", "--out", "--config", "--json", "-h"),
     ]

@@ -70,7 +70,7 @@ def test_doctor_says_what_works_and_what_is_missing() -> None:
     ]
     assert report["missing"] == [
         NO_JAIL,
-        "the engines cpython, quickjs and node need the jail; only the light one runs",
+        "cpython, quickjs and node need the jail; here Python runs on monty alone",
     ]
 
 

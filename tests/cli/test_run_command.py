@@ -180,7 +180,7 @@ def test_a_program_that_is_stopped_is_told_of(bare: str) -> None:
 
 def test_an_argument_without_a_program_is_refused(tmp_path: Path) -> None:
     ended = paddock("run", "a.py", "b")
-    message = "Error: one script at a time; 'b' would be an argument of a program: add --script for that\n"
+    message = "Error: one script at a time; to pass 'b' to a program as an argument, add --script\n"
     assert ended == Ended(2, "", message)
 
 
@@ -215,5 +215,5 @@ def test_a_system_call_that_the_jail_refuses_can_be_named(bare: str) -> None:
 
 
 def test_only_full_python_can_be_traced() -> None:
-    message = "Error: --trace-denied is about the jail of full Python; leave out --engine monty\n"
+    message = "Error: --trace-denied works with full Python only; leave out --engine monty\n"
     assert paddock("run", "-c", "1", "--engine", "monty", "--trace-denied") == Ended(2, "", message)

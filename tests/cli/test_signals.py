@@ -150,8 +150,8 @@ def test_a_script_that_comes_late_through_a_pipe_is_run(fifo: Path) -> None:
 
 
 MOMENTS = [
-    (["run", "-c", "1"], ["typer", "paddock.cli.show", "paddock.config", "asyncio", "pydantic_monty"]),
-    (["demo"], ["rich.console"]),
+    (["run", "-c", "1"], ["typer", "paddock.cli.render", "paddock.config", "asyncio", "pydantic_monty"]),
+    (["demo"], ["textwrap"]),
     (["lint", "-c", "1"], ["paddock.linting"]),
     (["doctor"], ["statistics"]),
 ]

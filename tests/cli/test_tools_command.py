@@ -83,11 +83,11 @@ def test_search_takes_only_tools_with_the_tag(mcp: str) -> None:
     found = tools("search", "--tag", "sums", "--server", "plain", mcp=mcp)
     assert found == Ended(0, "- plain.add: Add two numbers.\n", "")
     none = tools("search", "add", "--tag", "letters", "--server", "plain", mcp=mcp)
-    assert none == Ended(0, "None of 3 tools fits.\n", "")
+    assert none == Ended(0, "No match among 3 tools.\n", "")
 
 
 def test_a_search_that_finds_nothing_says_so(mcp: str) -> None:
-    assert tools("search", "zzz", "--server", "plain", mcp=mcp) == Ended(0, "None of 3 tools fits.\n", "")
+    assert tools("search", "zzz", "--server", "plain", mcp=mcp) == Ended(0, "No match among 3 tools.\n", "")
 
 
 def test_a_tool_is_shown_with_its_stub_its_effects_and_the_policys_decision(mcp: str, tmp_path: Path) -> None:

@@ -271,5 +271,5 @@ async def test_timers_end_with_the_run(javascript_rig: Rig, code: str) -> None:
 async def test_what_the_light_engine_lacks_is_rejected_before_anything_runs(paddock: Paddock) -> None:
     result = await Rig("monty", paddock).run("print('x')\ndef f():\n    yield 1\nlist(f())")
     assert (result.verdict, result.stdout) == (Verdict.REJECTED, "")
-    message = "the light engine does not support yield expressions"
+    message = "The monty syntax parser does not yet support yield expressions"
     assert result.error == RunError("NotImplementedError", message, 3, 5)

@@ -1,4 +1,4 @@
-"""What README tells clients starts a server that runs code, as the page says it."""
+"""What README and docs/clients.md tell clients starts a server that runs code, as the pages say it."""
 
 from __future__ import annotations
 
@@ -19,17 +19,13 @@ from tests.docs.forked import path_with_paddock
 from tests.docs.pages import ROOT, blocks
 
 CLIENTS = ("Claude Desktop", "Claude Code", "Cursor", "VS Code")
-PAGE = ROOT / "README.md"
+PAGE = ROOT / "docs" / "clients.md"
 BIN = Path(sys.executable).parent
-
-
-def section() -> str:
-    return PAGE.read_text().split("## Use it from an MCP client\n")[1].split("\n## ")[0]
 
 
 def entries() -> list[dict[str, Any]]:
     """Each entry of a server that the page shows."""
-    shown = [json.loads(block.text) for block in blocks(PAGE) if block.language == "json" and block.text in section()]
+    shown = [json.loads(block.text) for block in blocks(PAGE) if block.language == "json"]
     return [entry for each in shown for entry in (each.get("mcpServers") or each["servers"]).values()]
 
 
@@ -43,8 +39,12 @@ def settings(folder: Path, path: str) -> dict[str, str]:
     return os.environ | own | {"PATH": path}
 
 
+def test_the_readme_has_the_first_block_of_the_page() -> None:
+    assert [block.text for block in blocks(ROOT / "README.md") if block.language == "json"] == [blocks(PAGE)[0].text]
+
+
 def test_every_client_has_a_row_and_its_block() -> None:
-    text = section()
+    text = PAGE.read_text()
     assert [client for client in CLIENTS if f"\n| {client} | `" not in text] == []
     assert (len(STARTED), len(REACHED)) == (2, 1)
 

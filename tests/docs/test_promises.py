@@ -1,4 +1,4 @@
-"""What the pages say of values, of scripts that fit, and of workers is so."""
+"""What the pages say of values and of workers is so."""
 
 from __future__ import annotations
 
@@ -18,39 +18,16 @@ import pytest
 import pytest_asyncio
 
 from paddock import BadInput, Paddock
-from paddock.planning import fits_python
-from paddock.planning.python_source import Source, read
 from tests.anomaly.processes import children
-from tests.docs.pages import ROOT, code, rows
+from tests.docs.pages import ROOT, code
 
-LIGHT = ROOT / "docs" / "light-engine.md"
 VALUES = ROOT / "docs" / "values.md"
-GIVEN = frozenset({"files", "names", "orders", "pattern", "prices", "rows", "text", "value"})
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
 async def paddock() -> AsyncIterator[Paddock]:
     async with Paddock() as opened:
         yield opened
-
-
-def misfit(script: str) -> str | None:
-    source = read(script)
-    assert isinstance(source, Source), script
-    found = fits_python.misfit(source, GIVEN)
-    return None if found is None else found.what
-
-
-def test_every_script_that_is_said_to_fit_does() -> None:
-    scripts = [code(row[0]) for row in rows(LIGHT, "What fits")]
-    assert scripts
-    assert {script: misfit(script) for script in scripts} == dict.fromkeys(scripts)
-
-
-def test_every_script_that_is_said_not_to_fit_is_refused_for_the_reason_shown() -> None:
-    said = {code(row[0]): row[1] for row in rows(LIGHT, "What does not, and what is said")}
-    assert len(said) > 20
-    assert {script: misfit(script) for script in said} == said
 
 
 def value_rows() -> list[list[str]]:

@@ -26,7 +26,7 @@ from typing import NoReturn
 IMPORTED = (
     "alembic",
     "mcp",
-    "paddock.cli.commands",
+    "paddock.cli.app",
     "paddock.run",
     "paddock.store.runs",
     "rich.traceback",

@@ -120,7 +120,7 @@ os.waitpid(pid, 0)
 """
     ran = run(code, start={"tools": ["add"]}, answer=tools(add=lambda arguments: {"result": arguments["a"] + 1}))
     assert (ran.value, len(ran.calls)) == (2, 1)
-    assert ran.stdout == "only the process that Paddock started can call tools and keep artifacts\n"
+    assert ran.stdout == "a forked process cannot call tools or create artifacts; do that in the main process\n"
 
 
 def test_several_processes_share_the_work(run: Run) -> None:

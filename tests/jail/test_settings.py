@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import pytest
 
 from paddock.cli.doctor import EngineReport, LintReport, _show
-from paddock.cli.show import Screen
+from paddock.cli.render import Screen
 from paddock.jail.walls import landlock
 from tests.jail import place as places
 from tests.jail.place import ORDINARY, Place

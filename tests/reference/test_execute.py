@@ -15,7 +15,7 @@ from paddock.definitions.definition import parse_definition
 from paddock.errors import BadDefinition
 from paddock.model.limits import MB
 from paddock.server.services import Services
-from tests.reference.executing import EXECUTE, connected, execute, failure, kind, limited, services
+from tests.reference.executing import EXECUTE, connected, execute, failure, kind, services
 from tests.server.conftest import ERAS, _stored_apart, over_stdio, served
 from tests.server.kept import opened
 
@@ -200,7 +200,7 @@ return said
     with socket.create_server(("127.0.0.1", 0)) as listening:
         listening.setblocking(False)
         port = listening.getsockname()[1]
-        result = await execute(services, code.replace("PORT", str(port)), limited("cpython"))
+        result = await execute(services, code.replace("PORT", str(port)))
         with pytest.raises(BlockingIOError):
             listening.accept()
     assert json.loads(result.content[0].text) == ["PermissionError"] * 2

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from mcp import Client
 
-from paddock.cli.serve import _listening
+from paddock.cli.serve import listen
 from tests.anomaly.processes import children, wait_until_gone
 from tests.bare import bare
 from tests.docs.pages import ROOT
@@ -157,7 +157,7 @@ async def test_any_address_of_loopback_can_be_served() -> None:
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
 def test_answers_are_sent_at_once(host: str) -> None:
-    with _listening(host, 0) as listening:
+    with listen(host, 0) as listening:
         assert listening.proto == socket.IPPROTO_TCP  # by which asyncio knows to turn Nagle's algorithm off
 
 

@@ -18,7 +18,7 @@ from paddock.server.code_tools import SavedTools
 from paddock.server.mcp import make_server
 from paddock.server.services import Services
 from paddock.store.database import Store
-from paddock.store.run_records import NewRun
+from paddock.store.runs import NewRun
 from tests.server.kept import opened
 
 

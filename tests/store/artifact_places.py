@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from paddock.model.artifacts import Owner
-from paddock.store.artifact_values import Room
-from paddock.store.artifacts import StoredArtifacts
+from paddock.store.artifacts import ArtifactScope, Quota, StoredArtifacts
 from paddock.store.database import Store
 from paddock.store.objects import Objects
-from paddock.store.own_artifacts import OwnArtifacts
 from tests.store import empty
 
 ANN = Owner("ann", "s1")
@@ -40,7 +38,7 @@ class Place:
     folder: Path
     clock: Clock
 
-    def of(self, owner: Owner = ANN, run_id: str | None = None) -> OwnArtifacts:
+    def of(self, owner: Owner = ANN, run_id: str | None = None) -> ArtifactScope:
         return self.stored.of(owner, run_id)
 
     def files(self) -> list[Path]:
@@ -49,7 +47,7 @@ class Place:
 
 @asynccontextmanager
 async def opened(
-    folder: Path, *, url: str = "", room: Room | None = None, days: float = 30.0, base_url: str = ""
+    folder: Path, *, url: str = "", quota: Quota | None = None, days: float = 30.0, base_url: str = ""
 ) -> AsyncIterator[Place]:
     clock, path = Clock(), folder / "store" / "paddock.db"
     empty.put(path)
@@ -57,7 +55,7 @@ async def opened(
         stored = StoredArtifacts(
             store,
             Objects(url, folder / "artifacts"),
-            room or Room(1024 * MB, 0, 0),
+            quota or Quota(1024 * MB, 0, 0),
             days=days,
             base_url=base_url,
             clock=clock,
@@ -68,7 +66,7 @@ async def opened(
             await stored.close()
 
 
-async def content_of(own: OwnArtifacts, ref: str) -> bytes:
+async def content_of(own: ArtifactScope, ref: str) -> bytes:
     kept = await own.find(ref)
     assert kept is not None
     return b"".join([piece async for piece in own.stream(kept)])

@@ -9,7 +9,7 @@ import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-from paddock.store.artifact_values import Content
+from paddock.store.artifacts import Content
 from paddock.store.objects import Objects
 from tests.store.artifact_places import MB, opened
 

@@ -6,8 +6,8 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from paddock.store.connecting import connect, make_file
-from paddock.store.migrating import migrate
+from paddock.store.connection import connect, make_file
+from paddock.store.database import migrate
 
 
 def put(path: Path) -> None:

@@ -10,8 +10,8 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-from paddock.store.artifact_texts import Query, Texts
-from paddock.store.artifact_values import Room
+from paddock.store.artifacts import Quota
+from paddock.store.text import Query, TextReader
 from tests.store.artifact_places import MB, opened
 
 LINE = "a line of text with an é, a 漢 and a 🙂 in it\r\n".encode()
@@ -39,9 +39,9 @@ def peak_mb() -> int:
 
 async def main(folder: Path, megabytes: int) -> dict[str, Any]:
     said: dict[str, Any] = {}
-    async with opened(folder, room=Room(0, 0, 0)) as place:
+    async with opened(folder, quota=Quota(0, 0, 0)) as place:
         # How long the machine takes is not what is asked here.
-        place.stored.texts = Texts(place.stored.objects, search_seconds=3600)
+        place.stored.texts = TextReader(search_seconds=3600)
         own = place.of()
         await own.create("warm", "text/plain", b"x")
         kept = await own.find("warm")

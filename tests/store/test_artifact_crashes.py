@@ -12,7 +12,7 @@ import pytest
 
 from paddock.errors import BadArtifact, ConfigError, StoreError
 from paddock.store.artifact_records import FAILED_SECONDS, UPLOAD_SECONDS
-from paddock.store.artifact_values import Content, Kept, Room
+from paddock.store.artifacts import Content, Quota, StoredArtifact
 from paddock.store.objects import Objects
 from tests.forks import fork
 from tests.store.artifact_places import MB, Place, chunks, content_of, opened
@@ -39,7 +39,7 @@ async def test_a_write_that_a_crash_cuts_off_has_not_happened_and_its_bytes_are_
     await asyncio.to_thread(crash, tmp_path, moment)
     async with opened(tmp_path) as place:
         own = place.of()
-        assert [kept.artifact.filename for kept in (await own.list()).kept] == ["a"]
+        assert [kept.artifact.filename for kept in (await own.list()).artifacts] == ["a"]
         assert await content_of(own, "a") == b"old"
         assert (await place.stored.sweep(), len(place.files())) == (0, 2)
         place.clock.now += UPLOAD_SECONDS
@@ -48,7 +48,7 @@ async def test_a_write_that_a_crash_cuts_off_has_not_happened_and_its_bytes_are_
 
 
 async def test_bytes_that_are_refused_are_swept_soon(tmp_path: Path) -> None:
-    async with opened(tmp_path, room=Room(0, 5, 0)) as place:
+    async with opened(tmp_path, quota=Quota(0, 5, 0)) as place:
         with pytest.raises(BadArtifact):
             await place.of().create("a", "text/plain", b"x" * 6)
         place.clock.now += FAILED_SECONDS
@@ -62,7 +62,7 @@ async def test_a_stream_that_fails_leaves_nothing(place: Place) -> None:
 
     with pytest.raises((ConnectionResetError, StoreError)):
         await place.of().create("a", "text/plain", broken())
-    assert (await place.of().list()).kept == ()
+    assert (await place.of().list()).artifacts == ()
     place.clock.now += FAILED_SECONDS
     assert (await place.stored.sweep(), place.files()) == (1, [])
 
@@ -80,7 +80,7 @@ async def test_a_write_that_is_cancelled_leaves_nothing(place: Place) -> None:
     writing.cancel()
     with pytest.raises(asyncio.CancelledError):
         await writing
-    assert (await place.of().list()).kept == ()
+    assert (await place.of().list()).artifacts == ()
     place.clock.now += FAILED_SECONDS
     await place.stored.sweep()
     assert place.files() == []
@@ -98,7 +98,7 @@ async def test_bytes_that_are_being_deleted_get_no_record(place: Place) -> None:
     place.stored.objects = Slow("", place.folder)
     with pytest.raises(StoreError, match="it took longer than a day to write the artifact"):
         await place.of().create("a", "text/plain", b"x")
-    assert ((await place.of().list()).kept, place.files()) == ((), [])
+    assert ((await place.of().list()).artifacts, place.files()) == ((), [])
 
 
 async def test_a_sweep_that_a_crash_cuts_off_is_done_by_the_next(place: Place) -> None:
@@ -156,7 +156,7 @@ async def test_a_folder_may_be_named_by_a_url(tmp_path: Path) -> None:
     assert (tmp_path / "with space" / "ab" / "a_x.1").read_bytes() == b"x"
 
 
-async def _made(place: Place) -> Kept:
+async def _made(place: Place) -> StoredArtifact:
     made = await place.of().create("a", "text/plain", b"x")
     kept = await place.of().find(made.id)
     assert kept is not None

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from paddock.store.text.searching import SHOWN
+from paddock.store.text import SHOWN
 from tests.store import large_artifact
 from tests.store.artifact_places import MB
 

@@ -15,8 +15,8 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
-from paddock.store import migrating
-from paddock.store.connecting import connect, make_file
+from paddock.store import database
+from paddock.store.connection import connect, make_file
 from paddock.store.database import Store
 from paddock.store.tables import metadata
 from tests.forks import fork
@@ -25,13 +25,13 @@ from tests.store.working import adding, stored
 
 def versions() -> list[str]:
     """Every version, the first one first."""
-    walked = ScriptDirectory(str(migrating.MIGRATIONS)).walk_revisions()
+    walked = ScriptDirectory(str(database.MIGRATIONS)).walk_revisions()
     return [script.revision for script in walked][::-1]
 
 
 def test_versions_are_numbered_and_the_newest_is_the_one_that_is_named() -> None:
     assert versions() == [f"{number:04}" for number in range(1, len(versions()) + 1)]
-    assert versions()[-1] == migrating.VERSION
+    assert versions()[-1] == database.VERSION
 
 
 async def test_the_migrations_make_the_tables_that_are_named(store: Store) -> None:
@@ -50,7 +50,7 @@ def schema_of(path: Path) -> list[tuple[str, str]]:
 async def test_each_version_can_be_migrated_from_and_keeps_what_is_in_it(path: Path, version: str) -> None:
     make_file(path)
     with closing(connect(path)) as connection:
-        migrating.migrate(connection, path, version=version)
+        database.migrate(connection, path, version=version)
         with connection.begin():
             adding("from before")(connection)
     async with Store(path) as store:
@@ -73,8 +73,8 @@ def upgrade():
 
 def later_migrations(folder: Path, then: str) -> Path:
     """The migrations as a later release would have them, with one more."""
-    shutil.copytree(migrating.MIGRATIONS, folder)
-    text = LATER.format(version="9000", before=migrating.VERSION, then=then)
+    shutil.copytree(database.MIGRATIONS, folder)
+    text = LATER.format(version="9000", before=database.VERSION, then=then)
     (folder / "versions" / "9000_later.py").write_text(text, encoding="utf-8")
     return folder
 
@@ -83,7 +83,7 @@ async def test_a_later_release_changes_a_table_and_keeps_its_rows(path: Path, tm
     async with Store(path) as store:
         await store.writer.write(adding("from before"))
     with closing(connect(path)) as connection:
-        migrating.migrate(connection, path, version="9000", migrations=later_migrations(tmp_path / "later", "pass"))
+        database.migrate(connection, path, version="9000", migrations=later_migrations(tmp_path / "later", "pass"))
     with closing(sqlite3.connect(path)) as raw:
         assert raw.execute("SELECT id, colour FROM sessions").fetchall() == [("from before", "red")]
 
@@ -94,7 +94,7 @@ async def test_a_migration_that_fails_leaves_the_database_as_it_was(path: Path, 
     before = schema_of(path)
     failing = later_migrations(tmp_path / "later", "raise ZeroDivisionError")
     with closing(connect(path)) as connection, pytest.raises(ZeroDivisionError):
-        migrating.migrate(connection, path, version="9000", migrations=failing)
+        database.migrate(connection, path, version="9000", migrations=failing)
     assert schema_of(path) == before
     async with Store(path) as store:
         assert await stored(store) == ["from before"]

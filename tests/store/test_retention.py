@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 import sqlite3
 from contextlib import closing
@@ -16,9 +15,9 @@ from paddock.model.journal import Intent
 from paddock.store import retention
 from paddock.store.database import Store
 from paddock.store.retention import Swept
-from paddock.store.run_records import EVERYONE
-from tests.store.test_stored_runs import RUN
-from tests.store.working import locked, result
+from paddock.store.runs import EVERYONE
+from tests.store.test_runs import RUN
+from tests.store.working import result
 
 DAY = 86_400
 KEEP_ALL = StoreConfig(run_days=0, run_count=0, run_bytes=0, session_days=0, definition_versions=0)
@@ -106,12 +105,14 @@ async def test_calls_outside_a_run_go_when_they_are_old(path: Path) -> None:
 
 async def test_sessions_that_nobody_uses_go(path: Path) -> None:
     async with Store(path, replace(KEEP_ALL, session_days=1)) as store:
-        used, expired, old = [await store.sessions.create("ada") for _ in range(3)]
-        await store.sessions.expire("ada", expired.id)
+        for name in ("s_used", "s_old"):
+            await store.sessions.keep("ada", name, {})
+        await store.writer.flush()
         with closing(sqlite3.connect(path)) as raw, raw:
-            raw.execute("UPDATE sessions SET seen_at = 0 WHERE id = ?", (old.id,))
-        assert await store.retention.sweep() == Swept(sessions=2)
-        assert await store.sessions.get("ada", used.id) == used
+            raw.execute("UPDATE sessions SET seen_at = 0 WHERE id = 's_old'")
+        assert await store.retention.sweep() == Swept(sessions=1)
+        assert await store.sessions.get("ada", "s_used") is not None
+        assert await store.sessions.get("ada", "s_old") is None
 
 
 async def test_old_versions_of_definitions_go_and_the_current_one_stays(path: Path) -> None:
@@ -122,19 +123,3 @@ async def test_old_versions_of_definitions_go_and_the_current_one_stays(path: Pa
         assert await store.retention.sweep() == Swept(definitions=3)
         assert [was.version for was in await store.definitions.history("ada", "a")] == [6, 5, 4]
         assert [was.version for was in await store.definitions.history("ada", "b")] == [2, 1]
-
-
-async def test_a_server_sweeps_again_and_again_also_after_a_failure(
-    path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    async with Store(path, StoreConfig(run_count=1, sweep_seconds=0.01), busy_seconds=0.01) as store:
-        await fill(store, path, 3)
-        async with asyncio.timeout(60):
-            with locked(path):
-                sweeping = asyncio.create_task(store.retention.keep_sweeping())
-                while not any(text.startswith("old runs were not removed: the store ") for text in caplog.messages):
-                    await asyncio.sleep(0.01)
-            while len(await store.runs.list(EVERYONE)) > 2:
-                await asyncio.sleep(0.01)
-        sweeping.cancel()
-        await asyncio.wait([sweeping])

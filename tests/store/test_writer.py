@@ -6,6 +6,8 @@ import asyncio
 import logging
 import stat
 import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,9 +15,10 @@ import sqlalchemy
 from sqlalchemy import event
 
 from paddock.errors import StoreError
-from paddock.store.connecting import connect
+from paddock.store import writer as writer_module
+from paddock.store.connection import connect
 from paddock.store.database import Store
-from paddock.store.writer import Writer
+from paddock.store.writer import GATHER_ITEMS, Writer
 from tests.anomaly.processes import start
 from tests.store.working import PATIENCE_SECONDS, adding, held_up, names, stored
 
@@ -72,7 +75,7 @@ async def test_work_that_nobody_waits_for_and_that_fails_is_logged(
     store: Store, caplog: pytest.LogCaptureFixture
 ) -> None:
     for _ in range(2):
-        store.writer.later(adding("twice"))
+        store.writer.put_nowait(adding("twice"))
     await store.writer.flush()
     assert (await stored(store), store.writer.lost) == (["twice"], 1)
     assert [(record.name, record.levelno) for record in caplog.records] == [("paddock.store", logging.ERROR)]
@@ -80,11 +83,11 @@ async def test_work_that_nobody_waits_for_and_that_fails_is_logged(
 
 async def test_work_is_done_in_its_order_whether_or_not_someone_waits(store: Store) -> None:
     with held_up(store.writer):
-        store.writer.later(adding("a"))
+        store.writer.put_nowait(adding("a"))
         waiting = asyncio.ensure_future(store.writer.write(adding("b")))
         await asyncio.sleep(0)
-        store.writer.later(adding("c"))
-        await store.writer.soon(adding("d"))
+        store.writer.put_nowait(adding("c"))
+        await store.writer.put(adding("d"))
     await waiting
     assert await stored(store) == ["a", "b", "c", "d"]
 
@@ -112,17 +115,17 @@ async def test_a_disk_that_hangs_is_an_error_to_whoever_waits(path: Path) -> Non
 @pytest.mark.parametrize(("size_bytes", "fitting"), [(0, 3), (40, 2), (1000, 1)])
 async def test_only_so_much_waits_in_memory(path: Path, size_bytes: int, fitting: int) -> None:
     async with Store(path) as store:
-        writer = Writer(lambda: connect(path), name=path, most_items=3, most_bytes=100)
+        writer = Writer(lambda: connect(path), name=path, queue_items=3, queue_bytes=100)
         with held_up(writer):
             for number in range(fitting):
-                writer.later(adding(f"{number}"), size_bytes=size_bytes)
+                writer.put_nowait(adding(f"{number}"), size_bytes=size_bytes)
             with pytest.raises(StoreError, match="too much waits to be written"):
-                writer.later(adding("refused"), size_bytes=size_bytes)
-            waiting = asyncio.ensure_future(writer.soon(adding("waited for"), size_bytes=size_bytes))
+                writer.put_nowait(adding("refused"), size_bytes=size_bytes)
+            waiting = asyncio.ensure_future(writer.put(adding("waited for"), size_bytes=size_bytes))
             await asyncio.sleep(0)
             assert not waiting.done()
         await waiting
-        writer.later(adding("room again"), size_bytes=size_bytes)
+        writer.put_nowait(adding("room again"), size_bytes=size_bytes)
         writer.close()
         assert await stored(store) == [*map(str, range(fitting)), "waited for", "room again"]
 
@@ -146,10 +149,10 @@ async def test_several_event_loops_and_threads_write_through_one_writer(store: S
 async def test_closing_loses_nothing_and_refuses_what_comes_after(path: Path) -> None:
     store = Store(path)
     for number in range(5000):  # more than one transaction takes
-        store.writer.later(adding(str(number)))
+        store.writer.put_nowait(adding(str(number)))
     await store.close()
     with pytest.raises(StoreError, match="is closed"):
-        store.writer.later(adding("after"))
+        store.writer.put_nowait(adding("after"))
     async with Store(path) as again:
         assert await stored(again) == [str(number) for number in range(5000)]
 
@@ -157,7 +160,7 @@ async def test_closing_loses_nothing_and_refuses_what_comes_after(path: Path) ->
 async def test_a_process_that_forgets_to_close_the_store_writes_all_the_same(path: Path) -> None:
     program = (
         "from paddock.store.database import Store\nfrom tests.store.working import adding\n"
-        f"store = Store({str(path)!r})\nfor number in range(300): store.writer.later(adding(str(number)))\n"
+        f"store = Store({str(path)!r})\nfor number in range(300): store.writer.put_nowait(adding(str(number)))\n"
     )
     host = start(program)
     assert (*await asyncio.to_thread(host.communicate), host.returncode) == ("", "", 0)
@@ -185,3 +188,62 @@ async def test_a_reader_cannot_write(store: Store) -> None:
     with pytest.raises(StoreError):
         await store.read(adding("a"))
     assert await store.read(names) == []
+
+
+def seeing(seen: threading.Event) -> Callable[[sqlalchemy.Connection], None]:
+    """Work that adds a row called `last`, and tells."""
+
+    def work(connection: sqlalchemy.Connection) -> None:
+        adding("last")(connection)
+        seen.set()
+
+    return work
+
+
+async def test_what_nobody_waits_for_is_written_all_the_same_after_a_moment(path: Path) -> None:
+    store, seen = Store(path), threading.Event()
+    await store.writer.put(seeing(seen))
+    assert await asyncio.to_thread(seen.wait, PATIENCE_SECONDS)
+    await store.close()
+
+
+async def test_it_gathers_until_someone_waits_or_reads_or_until_it_is_much(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer_module, "GATHER_SECONDS", 10 * PATIENCE_SECONDS)
+    began = time.monotonic()
+    await store.writer.put(adding("a"))
+    await store.writer.write(adding("b"))
+    await store.writer.put(adding("c"))
+    assert await stored(store) == ["a", "b", "c"]
+    seen = threading.Event()
+    await store.writer.put(seeing(seen))
+    for number in range(GATHER_ITEMS):
+        await store.writer.put(adding(str(number)))
+    assert await asyncio.to_thread(seen.wait, PATIENCE_SECONDS)
+    await store.writer.put(adding("d"))
+    await store.close()
+    assert time.monotonic() - began < 10 * PATIENCE_SECONDS
+
+
+def test_an_event_loop_that_ended_does_not_keep_what_it_queued(path: Path) -> None:
+    store = Store(path)
+    asyncio.run(store.writer.put(adding("first")))
+
+    async def another() -> None:
+        await store.writer.put(adding("last"))
+        assert await stored(store) == ["first", "last"]
+        await store.close()
+
+    asyncio.run(another())
+
+
+async def test_what_was_queued_when_its_process_ends_is_written(path: Path) -> None:
+    program = (
+        "import asyncio\nfrom paddock.store.database import Store\nfrom tests.store.working import adding\n"
+        f"asyncio.run(Store({str(path)!r}).writer.put(adding('soon')))\n"
+    )
+    host = start(program)
+    assert (*await asyncio.to_thread(host.communicate), host.returncode) == ("", "", 0)
+    async with Store(path) as store:
+        assert await stored(store) == ["soon"]

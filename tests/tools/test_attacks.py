@@ -20,7 +20,7 @@ import pytest_asyncio
 from paddock import Config, Paddock, RunResult, Verdict
 from paddock.config import GuestsConfig, ToolsConfig
 from paddock.model.environments import EnvironmentConfig
-from paddock.store.journal import MemoryJournal
+from paddock.store.memory import MemoryJournal
 from tests import envelopes
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

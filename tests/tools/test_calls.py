@@ -15,7 +15,7 @@ import pytest_asyncio
 from paddock import Config, Paddock, Progress, Verdict
 from paddock.config import GuestsConfig, ToolsConfig
 from paddock.model.environments import EnvironmentConfig
-from paddock.store.journal import MemoryJournal
+from paddock.store.memory import MemoryJournal
 from tests.forks import fork
 from tests.tools.upstreams import plain
 

@@ -15,7 +15,7 @@ from paddock.config import GuestsConfig, ToolsConfig
 from paddock.model.envelope import envelope
 from paddock.model.environments import EnvironmentConfig
 from paddock.model.journal import Intent, Outcome
-from paddock.store.journal import MemoryJournal
+from paddock.store.memory import MemoryJournal
 from tests import envelopes
 from tests.tools.upstreams import HostileHttp, hostile, plain
 

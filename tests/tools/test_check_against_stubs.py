@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import AsyncIterator
 from typing import Any
 
+import msgspec
 import pytest
 import pytest_asyncio
 
 from paddock.config import Config
-from paddock.engines.monty import MontyEngine
+from paddock.engines.type_checker import TypeChecker
+from paddock.guest.python.outline import describe
 from paddock.model.events import Finished
+from paddock.model.outline import Outline
 from paddock.model.request import Request
 from paddock.model.tools import Tool
 from paddock.planning.plan import make_plan
@@ -27,17 +31,18 @@ TOOLS = [ORDERS, CANCEL, PING, STOCK]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def engine() -> AsyncIterator[MontyEngine]:
-    engine = MontyEngine(Config())
-    yield engine
-    await engine.close()
+async def checker() -> AsyncIterator[TypeChecker]:
+    checker = TypeChecker(Config())
+    yield checker
+    await checker.close()
 
 
-async def checked(engine: MontyEngine, code: str, **inputs: Any) -> Finished | None:
+async def checked(checker: TypeChecker, code: str, **inputs: Any) -> Finished | None:
     names = ["orders", "cancel_order", "ping", "stock"]
     plan = make_plan(Request(code, inputs=inputs), Config(), engines=["monty", "cpython"], tools=names)
     assert plan.refusal is None, plan.refusal
-    return await engine.check_types(plan, lambda rebound: module(TOOLS, rebound=rebound))
+    outline = msgspec.convert(describe(ast.parse(code)), Outline)
+    return await checker.check(plan, outline, lambda rebound: module(TOOLS, rebound=rebound))
 
 
 @pytest.mark.parametrize(
@@ -61,8 +66,8 @@ async def checked(engine: MontyEngine, code: str, **inputs: Any) -> Finished | N
         (3, "import asyncio\na, b = await asyncio.gather(ping(), orders({'status': 'open'}))\nprint(b['rowz'])"),
     ],
 )
-async def test_what_is_certainly_wrong_is_refused_at_its_line(engine: MontyEngine, line: int, code: str) -> None:
-    found = await checked(engine, code)
+async def test_what_is_certainly_wrong_is_refused_at_its_line(checker: TypeChecker, line: int, code: str) -> None:
+    found = await checked(checker, code)
     assert found is not None
     assert (found.error_type, found.line) == ("TypingError", line)
 
@@ -92,9 +97,9 @@ async def test_what_is_certainly_wrong_is_refused_at_its_line(engine: MontyEngin
         "assert (1, 'always true')",
     ],
 )
-async def test_what_may_be_right_is_not_refused(engine: MontyEngine, code: str) -> None:
-    assert await checked(engine, code, given=["open"], name="open") is None
+async def test_what_may_be_right_is_not_refused(checker: TypeChecker, code: str) -> None:
+    assert await checked(checker, code, given=["open"], name="open") is None
 
 
-async def test_an_input_named_files_is_the_input(engine: MontyEngine) -> None:
-    assert await checked(engine, "return files[0] + 1", files=[5]) is None
+async def test_an_input_named_files_is_the_input(checker: TypeChecker) -> None:
+    assert await checked(checker, "return files[0] + 1", files=[5]) is None

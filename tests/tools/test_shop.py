@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
 import pytest_asyncio
 
 from paddock import Config, Paddock, Verdict
-from paddock.cli.examples import EXAMPLES
+from paddock.cli.demo import load, mismatch, read
 from paddock.config import GuestsConfig, ToolsConfig
 from paddock.model.environments import EnvironmentConfig
 from paddock.model.tools import Hints
@@ -69,10 +68,10 @@ async def test_the_shop_says_what_its_tools_do_and_give(paddock: Paddock) -> Non
 
 
 async def test_one_script_joins_orders_customers_and_stock_alike_on_both_engines(paddock: Paddock) -> None:
-    (example,) = (example for example in EXAMPLES if example.script == "shop.py")
-    for engine, chosen in (("auto", "monty"), ("cpython", "cpython")):
-        result = await paddock.run(example.code, engine=engine, tools=example.tools)
-        assert replace(example, chosen=chosen).problem_with(result) is None
+    (example,) = (example for example in load()["script"] if example["file"] == "shop.py")
+    for engine in ENGINES:
+        result = await paddock.run(read("shop.py"), engine=engine, tools=tuple(example["tools"]))
+        assert (result.engine, mismatch(example["expect"], result)) == (engine, None)
         assert [call.status for call in result.calls] == ["ok"] * 7 + ["error", "ok"] * 2
 
 

@@ -1,50 +1,57 @@
-"""`paddock definitions`: code tools that users make; which there are, all of one, to save and to remove one."""
+"""`paddock definitions`: lists, shows, saves and removes the code tools that users define."""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from paddock.cli.tools import ConfigOption, JsonOption, McpConfigOption
+from paddock.cli.options import ConfigOption, JsonOption, McpConfigOption
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Mapping
 
+    from paddock.cli.render import Screen
     from paddock.config import Config
     from paddock.definitions.definition import Definition
     from paddock.store.database import Store
     from paddock.store.definitions import StoredDefinition
 
-T = TypeVar("T")
 app = typer.Typer(
     help="Code tools that the server offers: list, show, apply, remove.", rich_markup_mode=None, no_args_is_help=True
 )
 FILE_BYTES = 1024 * 1024
-NameArgument = Annotated[str, typer.Argument(metavar="NAME", show_default=False, help="Which one.")]
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", show_default=False, help="The definition's name.")]
+_FACTS = ("title", "face", "language", "engine", "mode", "tools", "includes_files", "is_fixed", "type_check")
 
 
 @app.command("list")
 def list_(config: ConfigOption = None, as_json: JsonOption = False) -> int:
-    """Show every definition: those that come with Paddock, and those that were saved."""
-    from paddock.cli.definitions_text import show_line, show_problem, values_of
-    from paddock.cli.show import Screen, to_json
+    """List every definition: those that come with Paddock, and those that were saved."""
+    from paddock.cli.render import WIDTH, stdout, to_json
+    from paddock.cli.runs import query_store
+    from paddock.config import Config
     from paddock.definitions.definition import SHIPPED, shipped
     from paddock.errors import BadDefinition
 
-    out, own = Screen(sys.stdout), [shipped(name) for name in SHIPPED]
-    saved = _asked(_loaded(config), _saved) or []
+    out, own = stdout(), [shipped(name) for name in SHIPPED]
+    saved = query_store(Config.load(config), _saved) or []
     if as_json:
-        out.document(to_json([*map(values_of, own), *map(values_of, saved)]))
+        out.document(to_json([*map(_values, own), *map(_values, saved)]))
         return 0
+
+    def line(name: str, source: str, text: str, colour: str = "") -> None:
+        shown = text if len(text) <= WIDTH or colour else f"{text[: WIDTH - 1]}…"
+        out.spans((f"{name:<24}", "bold"), (f"{source:<9}  ", ""), (shown, colour))
+
     for each in own:
-        show_line(out, each, None)
+        line(each.name, "shipped", each.title)
     for stored in saved:
         try:
-            show_line(out, _read(stored), stored)
-        except BadDefinition as problem:
-            show_problem(out, stored, f"cannot be offered: {problem}")
+            line(stored.name, _source(stored), _definition(stored).description.strip().splitlines()[0])
+        except BadDefinition as problem:  # saved by another version of Paddock
+            line(stored.name, _source(stored), f"cannot be offered: {problem}", "red")
     return 0
 
 
@@ -57,27 +64,33 @@ def show(
     config: ConfigOption = None,
     as_json: JsonOption = False,
 ) -> int:
-    """Show all of one definition: what it says, its code and inputs, and its versions."""
-    from paddock.cli.definitions_text import show_definition, values_of
-    from paddock.cli.show import Screen, to_json
+    """Show one definition: its description, code, inputs and versions."""
+    from paddock.cli.render import stdout, to_json
+    from paddock.cli.runs import query_store
+    from paddock.config import Config
     from paddock.definitions.definition import SHIPPED, shipped
+    from paddock.errors import RequestError
+    from paddock.model.principals import LOCAL
 
     async def history(store: Store) -> list[StoredDefinition]:
-        from paddock.model.principals import LOCAL
-
         return await store.definitions.history(LOCAL, name)
 
-    loaded = _loaded(config)
-    versions = [] if name in SHIPPED else _asked(loaded, history) or []
-    stored = next((each for each in versions if each.version == (version or each.version)), None)
-    if name not in SHIPPED and (stored is None or (version is None and not stored.is_current)):
-        raise _unknown(name, loaded, versions, version)
-    definition = shipped(name) if stored is None else _read(stored)
-    out = Screen(sys.stdout)
+    settings, out, stored = Config.load(config), stdout(), None
+    versions = [] if name in SHIPPED else query_store(settings, history) or []
+    if name not in SHIPPED:
+        if not versions:
+            raise _unknown(name, settings)
+        stored = next((each for each in versions if each.version == (version or each.version)), None)
+        if stored is None:
+            there = ", ".join(str(each.version) for each in versions)
+            raise RequestError(f"{name!r} has no version {version}; there are {there}")
+        if version is None and not stored.is_current:
+            raise RequestError(f"{name!r} was removed; --version {stored.version} shows what it was")
+    definition = shipped(name) if stored is None else _definition(stored)
     if as_json:
-        out.document(to_json(values_of(stored or definition)))
+        out.document(to_json(_values(stored or definition)))
     else:
-        show_definition(out, definition, stored, versions)
+        _show(out, definition, stored, versions)
     return 0
 
 
@@ -88,48 +101,49 @@ def apply(
     config: ConfigOption = None,
     as_json: JsonOption = False,
 ) -> int:
-    """Check a definition, and save it as the current version of its name. One that is wrong changes nothing.
+    """Check a definition and save it as the current version of its name. A wrong one changes nothing.
 
     \b
     paddock definitions apply totals.toml --mcp-config mcp.json
     """
-    from paddock.cli.definitions_text import values_of
-    from paddock.cli.interrupt import Interrupts
-    from paddock.cli.show import Screen, to_json
+    from paddock.cli.render import stderr, stdout, to_json
+    from paddock.cli.signals import Interrupts
+    from paddock.config import Config
 
-    values = _toml(file)
-    saved, warnings = Interrupts().run(_applied(_loaded(config), mcp_config, values))
+    values = _read_toml(file)
+    saved, warnings = Interrupts().run(_apply(Config.load(config), mcp_config, values))
     for warning in warnings:
-        Screen(sys.stderr).line(f"Warning: {warning}", "yellow")
+        stderr().line(f"Warning: {warning}", "yellow")
     if as_json:
-        Screen(sys.stdout).document(to_json(values_of(saved)))
+        stdout().document(to_json(_values(saved)))
     else:
-        Screen(sys.stdout).line(f"{saved.name} is saved, version {saved.version}.")
+        stdout().line(f"{saved.name} is saved, version {saved.version}.")
     return 0
 
 
 @app.command()
 def remove(name: NameArgument, config: ConfigOption = None) -> int:
-    """Take a definition out of use. Its versions are kept: saved again, it goes on counting."""
-    from paddock.cli.show import Screen
+    """Stop offering a definition. Its versions are kept, and their numbers go on if it is saved again."""
+    from paddock.cli.render import stdout
+    from paddock.cli.runs import query_store
+    from paddock.config import Config
     from paddock.definitions.definition import SHIPPED
     from paddock.errors import RequestError
+    from paddock.model.principals import LOCAL
 
     async def removed(store: Store) -> bool:
-        from paddock.model.principals import LOCAL
-
         return await store.definitions.remove(LOCAL, name)
 
     if name in SHIPPED:
         raise RequestError(f"{name!r} comes with Paddock; leave it out of --definitions instead")
-    loaded = _loaded(config)
-    if not _asked(loaded, removed):
-        raise _unknown(name, loaded)
-    Screen(sys.stdout).line(f"{name} is removed.")
+    settings = Config.load(config)
+    if not query_store(settings, removed):
+        raise _unknown(name, settings)
+    stdout().line(f"{name} is removed.")
     return 0
 
 
-async def _applied(
+async def _apply(
     config: Config, mcp_config: str | None, values: Mapping[str, Any]
 ) -> tuple[StoredDefinition, tuple[str, ...]]:
     from paddock.definitions.saving import validate
@@ -137,43 +151,34 @@ async def _applied(
     from paddock.run import Paddock
     from paddock.store.database import Store
 
-    async with Paddock(config, mcp_config=mcp_config) as paddock, await Store.open(config) as store:
+    async with Paddock(config, mcp_config=mcp_config) as paddock, Store.of(config) as store:
         others = [each.name for each in await store.definitions.list(LOCAL)]
         made = await validate(values, paddock, config, others)
         return await store.definitions.save(LOCAL, made.definition.name, values), made.warnings
 
 
-def _toml(file: str) -> dict[str, Any]:
+def _read_toml(file: str) -> dict[str, Any]:
     import tomllib
     from pathlib import Path
 
     from paddock.errors import BadDefinition
 
-    shown = "standard input" if file == "-" else file
+    origin = "standard input" if file == "-" else file
     try:
-        if file == "-":
-            data = sys.stdin.buffer.read(FILE_BYTES + 1)
-        else:
-            with Path(file).open("rb") as opened:
-                data = opened.read(FILE_BYTES + 1)
+        with sys.stdin.buffer if file == "-" else Path(file).open("rb") as opened:
+            data = opened.read(FILE_BYTES + 1)
     except (OSError, ValueError) as problem:
         why = problem.strerror if isinstance(problem, OSError) else problem
         raise BadDefinition(f"cannot read {file!r}: {why}") from None
     if len(data) > FILE_BYTES:
-        raise BadDefinition(f"{shown} is larger than {FILE_BYTES} bytes, which no definition needs")
+        raise BadDefinition(f"{origin} is larger than {FILE_BYTES} bytes, which no definition needs")
     try:
         return tomllib.loads(data.decode("utf-8-sig"))
     except (ValueError, RecursionError) as problem:
-        raise BadDefinition(f"{shown} is not TOML: {problem}") from None
+        raise BadDefinition(f"{origin} is not TOML: {problem}") from None
 
 
-def _loaded(config: str | None) -> Config:
-    from paddock.config import Config
-
-    return Config.load(config)
-
-
-def _read(stored: StoredDefinition) -> Definition:
+def _definition(stored: StoredDefinition) -> Definition:
     from paddock.definitions.saving import parse_saved
 
     return parse_saved(stored.spec)
@@ -185,32 +190,55 @@ async def _saved(store: Store) -> list[StoredDefinition]:
     return await store.definitions.list(LOCAL)
 
 
-def _unknown(
-    name: str, config: Config, versions: list[StoredDefinition] | None = None, version: int | None = None
-) -> Exception:
+def _unknown(name: str, config: Config) -> Exception:
+    from paddock.cli.options import unknown
+    from paddock.cli.runs import query_store
     from paddock.definitions.definition import SHIPPED
-    from paddock.errors import RequestError
-    from paddock.model.words import nearest
 
-    if version is not None and versions:
-        there = ", ".join(str(each.version) for each in versions)
-        return RequestError(f"{name!r} has no version {version}; there are {there}")
-    if versions:
-        return RequestError(f"{name!r} was removed; --version {versions[0].version} shows what it was")
-    known = [*SHIPPED, *(each.name for each in _asked(config, _saved) or ())]
-    near = nearest(name, known)
-    hint = f"did you mean {near!r}?" if near else f"there are {', '.join(known)}"
-    return RequestError(f"there is no definition {name!r}; {hint}")
+    return unknown("definition", name, [*SHIPPED, *(each.name for each in query_store(config, _saved) or ())])
 
 
-def _asked(config: Config, question: Callable[[Store], Awaitable[T]]) -> T | None:
-    """What the store answers; None where there is no store yet, and none is made for the asking."""
-    from paddock.cli.interrupt import Interrupts
-    from paddock.store.database import Store
-    from paddock.store.places import store_path
+def _source(stored: StoredDefinition | None) -> str:
+    return "shipped" if stored is None else f"version {stored.version}"
 
-    async def ask() -> T:
-        async with Store(store_path(config), config.store) as store:
-            return await question(store)
 
-    return Interrupts().run(ask()) if store_path(config).exists() else None
+def _values(definition: Definition | StoredDefinition) -> dict[str, Any]:
+    """Return a definition for `--json`; `version` is null for one that comes with Paddock."""
+    from dataclasses import asdict
+    from datetime import UTC, datetime
+
+    from paddock.definitions.definition import Definition
+
+    if isinstance(definition, Definition):
+        return {"name": definition.name, "version": None, "saved_at": None, "definition": asdict(definition)}
+    saved_at = datetime.fromtimestamp(definition.created_at, UTC).isoformat(timespec="seconds")
+    version, spec = definition.version, definition.spec
+    return {"name": definition.name, "version": version, "saved_at": saved_at, "definition": spec}
+
+
+def _show(
+    out: Screen, definition: Definition, stored: StoredDefinition | None, versions: list[StoredDefinition]
+) -> None:
+    from paddock.cli.render import local_time, to_json
+
+    def state(each: StoredDefinition) -> str:
+        return "  current" if each.is_current else "  removed" if each.removed_at is not None else ""
+
+    out.spans((definition.name, "bold"), (f": {_source(stored)}", ""))
+    for name in _FACTS:
+        out.fact(name, _text(getattr(definition, name)), 15)
+    for name in ("limits", "caps"):
+        out.fact(name, ", ".join(f"{key} = {value}" for key, value in getattr(definition, name).items()), 15)
+    out.fact("refused_modules", _text(definition.refused_modules), 15)
+    out.block("description", definition.description.strip())
+    out.block("inputs", to_json(dict(definition.inputs)) if definition.inputs else "")
+    out.block("code", definition.code or "")
+    out.block("versions", "\n".join(f"{each.version}  {local_time(each.created_at)}{state(each)}" for each in versions))
+
+
+def _text(value: Any) -> str | None:
+    if isinstance(value, tuple):
+        return ", ".join(value) or "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return None if value is None else str(value)

@@ -1,29 +1,27 @@
-"""`paddock demo`: real examples, run here and now, with what each came to."""
+"""`paddock demo`: runs the examples of `examples/demo.toml` and checks how each ends."""
 
 from __future__ import annotations
 
-import io
+import json
 import sys
 import time
-from typing import IO, TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from collections.abc import AsyncIterator, Mapping
+    from contextlib import AbstractAsyncContextManager
+    from pathlib import Path
 
-    from paddock.cli.examples import Example
-    from paddock.cli.interrupt import Interrupts
-    from paddock.cli.show import Screen
+    from paddock.cli.signals import Interrupts
     from paddock.model.result import RunResult
     from paddock.run import Paddock
 
-WIDTH = 100
+    Example = Mapping[str, Any]
 
-JAILED = {
-    "cpython": "Full Python, with numpy and pandas imported",
-    "quickjs": "JavaScript, light",
-    "node": "Node",
-}
-"""Engines that need a jail, and an environment that is built when they are first used."""
+ENGINES = {"cpython": "Full Python", "quickjs": "QuickJS", "node": "Node"}
+"""The engines that need a jail, and an environment that is built on first use."""
+ANSWER_CHARACTERS = 320
+LINT_CODES = ["B006", "F821", "F632"]
 
 
 def demo() -> int:
@@ -32,228 +30,279 @@ def demo() -> int:
     Each is shown with its code, result, engine and measured time. Exit status 1 where one did not
     end as it should.
     """
-    from paddock.cli.interrupt import Interrupts
+    from paddock.cli.signals import Interrupts
 
     interrupts = Interrupts()
-    return interrupts.run(_demo(interrupts))
+    return interrupts.run(_demo(_Page(interrupts)))
+
+
+def folder() -> Path:
+    """Return where the examples are: inside an installed package, or beside the sources."""
+    from pathlib import Path
+
+    from paddock.errors import HostError
+
+    package = Path(__file__).resolve().parents[1]
+    for candidate in (package / "examples", package.parents[1] / "examples"):
+        if (candidate / "demo.toml").is_file():
+            return candidate
+    raise HostError("the example scripts were not installed; run the demo from a checkout: make demo")
+
+
+def shop() -> dict[str, Any]:
+    """Return the settings of the MCP server whose tools some of the examples call."""
+    return {"command": sys.executable, "args": [str(folder() / "shop_server.py")]}
+
+
+def load() -> dict[str, list[Example]]:
+    """Return the examples: those under `script` run in a library, those under `tool` through a server."""
+    import tomllib
+
+    loaded: dict[str, list[Example]] = tomllib.loads((folder() / "demo.toml").read_text(encoding="utf-8"))
+    return loaded
+
+
+def read(name: str) -> str:
+    """Return the text of one of the example files."""
+    return (folder() / name).read_text(encoding="utf-8")
+
+
+def mismatch(expected: Mapping[str, Any], result: RunResult) -> str | None:
+    """Say how `result` differs from what an example expects; None where it does not."""
+    error = result.error
+    found = {
+        "verdict": str(result.verdict),
+        "output": result.output,
+        "error": error.type if error else None,
+        "line": error.line if error else None,
+        "stdout": result.stdout,
+        "stderr": result.stderr,
+    }
+    wanted = {"verdict": "ok", "output": None, "error": None, "stdout": "", **expected}
+    got = {name: found[name] for name in wanted}
+    return None if got == wanted else f"expected {wanted}, got {got}"
 
 
 async def weather(city: str) -> dict[str, Any]:
-    """A tool that takes a while, as one behind a network does."""
+    """Return the weather after a while, like a tool behind a network."""
     from asyncio import sleep
 
     await sleep(0.1)
     return {"city": city, "celsius": {"Oslo": 4, "Rome": 19, "Cairo": 27}[city]}
 
 
-async def _demo(interrupts: Interrupts) -> int:
-    from paddock.cli.demo_server import TOOL_EXAMPLES
-    from paddock.cli.examples import EXAMPLES, shop
+async def _demo(page: _Page) -> int:
     from paddock.config import Config
-    from paddock.engines import registry
     from paddock.run import Paddock
 
-    registry.load(registry.available()["monty"])  # what is measured is the worker, not an import
-    console, failed, begun = _console(interrupts), 0, time.perf_counter()
+    begun, examples = time.perf_counter(), load()
     async with Paddock(Config(upstreams={"shop": shop()}), tools=[weather]) as paddock:
-        await paddock.run("1 + 1")
-        console.print(f"The light engine was ready in {_milliseconds(time.perf_counter() - begun)}.")
-        started = [name for name in JAILED if await _start(console, paddock, name)]
-        await _connect(console, paddock)
-        examples = [example for example in EXAMPLES if example.runs_on in ("", *started)]
-        for number, example in enumerate(examples, start=1):
-            asked = time.perf_counter()
-            result = await _run(paddock, example)
-            seconds = time.perf_counter() - asked  # the caller's time: planning and a type check included
-            problem = example.problem_with(result)
-            _show(console, number, example, result, seconds)
-            if problem is not None:
-                _show_part(console, "BUT", problem, "red")
-            failed += problem is not None
-    failed += await _lint(console, len(examples) + 1)
-    served, failed_there = await _serve(console, len(examples) + 2, started)
-    failed += failed_there
-    count, seconds = len(examples) + 1 + served, time.perf_counter() - begun
-    verdict = "each ended as it should" if not failed else f"{failed} did not end as it should"
-    console.print(f"\n{count} examples in {seconds:.1f} s: {verdict}.", style="red" if failed else "green")
-    if len(started) < len(JAILED):
-        left = len(EXAMPLES) - len(examples) + len(TOOL_EXAMPLES) - served
-        console.print(f"Left out: {left} that need what does not run here.", style="yellow")
-    return 1 if failed else 0
+        ready = {name for name in ENGINES if await _start(page, paddock, name)}
+        await _connect(page, paddock)
+        scripts, tools = ([each for each in kind if each.get("needs") in {None, *ready}] for kind in examples.values())
+        for example in scripts:
+            await _run(page, paddock, example)
+    await _lint(page)
+    await _serve(page, tools)
+    seconds, left_out = time.perf_counter() - begun, sum(map(len, examples.values())) - len(scripts) - len(tools)
+    verdict = "each ended as it should" if not page.failed else f"{page.failed} did not end as it should"
+    page.line("")
+    page.line(f"{page.count} examples in {seconds:.1f} s: {verdict}.", "red" if page.failed else "green")
+    if left_out:
+        page.line(f"Left out: {left_out} that need an engine that does not run here.", "yellow")
+    return 1 if page.failed else 0
 
 
-async def _start(console: Console, paddock: Paddock, engine: str) -> bool:
-    """Start an engine, and show what must be built for that; whether it can be started on this machine."""
-    from paddock.cli.build_progress import first_use
+async def _start(page: _Page, paddock: Paddock, engine: str) -> bool:
+    """Start an engine, and show what is built for that; return whether it runs on this machine."""
+    from paddock.cli.render import build_progress
     from paddock.errors import HostError
     from paddock.planning.plan import ENGINE_LANGUAGE
 
     begun = time.perf_counter()
     try:
-        with first_use():
+        with build_progress():
             await paddock.run("1 + 1", engine=engine, language=ENGINE_LANGUAGE[engine])
     except HostError as problem:
-        console.print(f"{JAILED[engine]} does not run here: {problem}", style="yellow")
+        page.line(f"{ENGINES[engine]} does not run here: {problem}", "yellow")
         return False
-    console.print(f"{JAILED[engine]}, in {_milliseconds(time.perf_counter() - begun)}.")
+    page.line(f"{ENGINES[engine]} was ready in {_milliseconds(time.perf_counter() - begun)}.")
     return True
 
 
-async def _connect(console: Console, paddock: Paddock) -> None:
+async def _connect(page: _Page, paddock: Paddock) -> None:
     """Start the shop, so that no example is measured with it."""
     begun = time.perf_counter()
     result = await paddock.run('(await call_tool("shop.orders", {"limit": 1}))["matching"]')
-    said = (
-        f"in {_milliseconds(time.perf_counter() - begun)}" if result.error is None else f"not: {result.error.message}"
+    took = _milliseconds(time.perf_counter() - begun) if result.error is None else f"not: {result.error.message}"
+    page.line(f"A shop, an MCP server with {result.output} orders, was ready in {took}.")
+
+
+async def _run(page: _Page, paddock: Paddock, example: Example) -> None:
+    from paddock.cli.options import language_of
+    from paddock.cli.render import error_lines, value_text
+    from paddock.model.files import File
+
+    code, expected = read(example["file"]), example["expect"]
+    begun = time.perf_counter()
+    result = await paddock.run(
+        code,
+        language=language_of(example["file"]),
+        inputs=example.get("inputs", {}),
+        files=[File(name, read(name).encode(), "text/plain") for name in example.get("attach", ())],
+        tools=tuple(example.get("tools", ())),
+        limits=example.get("limits", {}),
+        type_check=example.get("type_check", False),
     )
-    console.print(f"A shop, an MCP server with {result.output} orders, {said}.")
-
-
-def _console(interrupts: Interrupts) -> Console:
-    from rich.console import Console
-
-    from paddock.cli.show import Screen
-
-    class Page(Console):
-        def on_broken_pipe(self) -> None:
-            raise  # noqa: PLE0704  called where it is caught; Rich would exit, with status 1
-
-    screen = Screen(sys.stdout)
-    console = Page(
-        file=cast("IO[str]", Paper(screen, interrupts)),
-        color_system="auto" if screen.is_styled else None,
-        highlight=False,
-        markup=False,
-        emoji=False,
-        soft_wrap=True,
-    )
-    console.width = min(WIDTH, console.width) if screen.is_terminal else WIDTH
-    return console
-
-
-class Paper(io.TextIOBase):
-    """What Rich writes on: the command's screen, which also knows a reader that is slow, gone or never was there."""
-
-    def __init__(self, screen: Screen, interrupts: Interrupts) -> None:
-        self._screen, self._interrupts = screen, interrupts
-
-    @property
-    def encoding(self) -> str:  # type: ignore[override]
-        return self._screen.encoding
-
-    def isatty(self) -> bool:
-        return self._screen.is_terminal
-
-    def write(self, text: str) -> int:
-        with self._interrupts.writing():
-            self._screen.draw(text)
-        return len(text)
-
-
-async def _run(paddock: Paddock, example: Example) -> RunResult:
-    return await paddock.run(
-        example.code,
-        language=example.language,
-        engine=example.engine,
-        inputs=example.inputs,
-        files=example.files,
-        tools=example.tools,
-        limits=example.limits,
-        type_check=example.type_check,
-    )
-
-
-def _show(console: Console, number: int, example: Example, result: RunResult, seconds: float) -> None:
-    from paddock.cli.show import error_lines, last_line, value_text
-
-    _show_code(console, number, example.title, example.code, example.language)
-    if example.note:
-        _show_part(console, "with", example.note, "dim")
-    if result.stdout or example.stderr:
-        _show_part(console, "prints", result.stdout + (example.stderr or ""), "")
+    seconds = time.perf_counter() - begun
+    page.begin(example["title"], code, example.get("note"))
+    page.part("prints", result.stdout + expected.get("stderr", ""))
     if result.error is None:
-        _show_part(console, "result", value_text(result), "green")
+        page.part("result", value_text(result), "green")
     else:
-        _show_part(console, "error", "\n".join([*error_lines(result, example.code), last_line(result)]), "yellow")
-    ran = f"on {result.engine}" if result.engine else "nothing ran"
+        page.part("error", "\n".join(error_lines(result, code)), "yellow")
+    engine = f"on {result.engine}" if result.engine else "nothing ran"
     calls = f", {len(result.calls)} calls" if result.calls else ""
-    waited = sum(call.milliseconds for call in result.calls) / 1000
-    overlap = f" that took {_milliseconds(waited)} together" if len(result.calls) > 1 else ""
-    _show_part(console, "ended", f"{result.verdict}, {ran}, {_milliseconds(seconds)}{calls}{overlap}", "bold")
+    if len(result.calls) > 1:
+        calls += f" that took {_milliseconds(sum(call.milliseconds for call in result.calls) / 1000)} together"
+    page.end(f"{result.verdict}, {engine}, {_milliseconds(seconds)}{calls}", mismatch(expected, result))
 
 
-async def _serve(console: Console, number: int, started: list[str]) -> tuple[int, int]:
-    """Call the code tools as a client of the server does; how many, and how many of them did not end as they should."""
-    from functools import partial
-
-    from paddock.cli.demo_server import NEEDS, TOOL_EXAMPLES, call, connected, warm_up
-
-    begun, failed = time.perf_counter(), 0
-    examples = [example for example in TOOL_EXAMPLES if NEEDS.get(example.main.tool, "monty") in ("monty", *started)]
-    async with connected() as client:
-        tools = len((await client.list_tools()).tools)
-        took = _milliseconds(time.perf_counter() - begun)
-        await warm_up(client, examples)
-        ready = _milliseconds(time.perf_counter() - begun)
-        console.print(f"\n`paddock mcp --definitions all` answered a client with {tools} tools in {took}.")
-        console.print(f"Every engine that they need, and the shop, were ready in {ready}.")
-        for place, example in enumerate(examples, start=number):
-            _show_code(console, place, example.title, example.code, example.language)
-            if example.note:
-                _show_part(console, "with", example.note, "dim")
-            problem = await call(client, example, partial(_show_part, console))
-            if problem is not None:
-                _show_part(console, "BUT", problem, "red")
-            failed += problem is not None
-    return len(examples), failed
-
-
-async def _lint(console: Console, number: int) -> int:
-    from paddock.cli.examples import read
+async def _lint(page: _Page) -> None:
     from paddock.linting import alint
 
-    code = read("mistakes.py")
-    begun = time.perf_counter()
+    code, begun = read("mistakes.py"), time.perf_counter()
     findings = await alint(code)
     seconds = time.perf_counter() - begun
-    _show_code(console, number, "Lint: likely mistakes, found without running the script", code)
-    lines = [f"{finding.line}:{finding.column} {finding.code} {finding.message}" for finding in findings]
-    _show_part(console, "finds", "\n".join(lines), "yellow")
-    _show_part(console, "ended", f"{len(findings)} findings, {_milliseconds(seconds)}", "bold")
-    expected = [finding.code for finding in findings] == ["B006", "F821", "F632"]
-    if not expected:
-        _show_part(console, "BUT", "other findings were expected", "red")
-    return 0 if expected else 1
+    page.begin("Lint: likely mistakes, found without running the script", code)
+    page.part(
+        "finds", "\n".join(f"{each.line}:{each.column} {each.code} {each.message}" for each in findings), "yellow"
+    )
+    codes = [each.code for each in findings]
+    problem = None if codes == LINT_CODES else f"expected {LINT_CODES}, got {codes}"
+    page.end(f"{len(findings)} findings, {_milliseconds(seconds)}", problem)
 
 
-def _show_code(console: Console, number: int, title: str, code: str, language: str = "python") -> None:
-    from rich.rule import Rule
-    from rich.syntax import Syntax
-    from rich.text import Text
+async def _serve(page: _Page, examples: list[Example]) -> None:
+    """Call the code tools through a server of their own, as a client does."""
+    begun = time.perf_counter()
+    async with _connected() as client:
+        tools = len((await client.list_tools()).tools)
+        took = _milliseconds(time.perf_counter() - begun)
+        page.line("")
+        page.line(f"`paddock mcp --definitions all` answered a client with {tools} tools in {took}.")
+        await client.call_tool("execute", {"code": "await call_tool('shop.orders', {'limit': 1})"})
+        for example in examples:  # so that no example is measured with the start of an engine
+            code = "true" if example["file"].endswith(".js") else "True"
+            await client.call_tool(example["name"], {"code": code, **example.get("arguments", {})})
+        page.line(f"Every engine that they need was ready in {_milliseconds(time.perf_counter() - begun)}.")
+        for example in examples:
+            await _call(page, client, example)
 
-    console.print()
-    console.print(Rule(f"{number}. {title}", align="left", style="cyan"))
-    shown = Syntax("", language, theme="ansi_dark", background_color="default").highlight(code.rstrip("\n"))
-    for line in shown.split("\n"):
-        text = Text.assemble("    ", line)
-        text.rstrip()
-        console.print(text)
+
+def _connected() -> AbstractAsyncContextManager[Any]:
+    """Return a client of a server that is a process of its own and leaves nothing behind."""
+    import os
+    import tempfile
+    from contextlib import asynccontextmanager
+
+    from mcp import Client
+    from mcp.client.stdio import StdioServerParameters, stdio_client
+
+    @asynccontextmanager
+    async def connected() -> AsyncIterator[Any]:
+        with tempfile.TemporaryDirectory(prefix="paddock-demo-") as place:
+            stored = {"PADDOCK_STORE__PATH": f"{place}/paddock.db", "PADDOCK_ARTIFACTS__URL": f"file://{place}/files"}
+            command = StdioServerParameters(
+                command=sys.executable,
+                args=["-m", "paddock", "mcp", "--definitions", "all"],
+                env={**os.environ, **stored, "PADDOCK_UPSTREAMS": json.dumps({"shop": shop()})},
+            )
+            async with Client(stdio_client(command)) as client:
+                yield client
+
+    return connected()
 
 
-def _show_part(console: Console, name: str, text: str, style: str) -> None:
-    from textwrap import wrap
+async def _call(page: _Page, client: Any, example: Example) -> None:
+    problems: list[str | None] = []
+    if step := example.get("before"):
+        content = {"content": read(step["arguments"]["file_name"])}
+        problems.append(_difference(step, await client.call_tool(step["name"], {**step["arguments"], **content})))
+    code, begun = read(example["file"]), time.perf_counter()
+    answer = await client.call_tool(example["name"], {"code": code, **example.get("arguments", {})})
+    seconds = time.perf_counter() - begun
+    problems.append(_difference(example, answer))
+    page.begin(example["title"], code, example.get("note"))
+    text = answer.content[0].text if answer.content else ""
+    page.part("answers", text if len(text) <= ANSWER_CHARACTERS else f"{text[:ANSWER_CHARACTERS]}…", "green")
+    if step := example.get("after"):
+        answer = await client.call_tool(step["name"], step["arguments"])
+        problems.append(_difference(step, answer))
+        page.part(
+            "then", f"{step['name']}({', '.join(f'{key}={value!r}' for key, value in step['arguments'].items())})"
+        )
+        page.part("answers", json.dumps((answer.structured_content or {}).get("matches")), "green")
+    problem = next((each for each in problems if each is not None), None)
+    page.end(f"{example['name']}, {_milliseconds(seconds)} through the server", problem)
 
-    from rich.text import Text
 
-    from paddock.cli.show import safe
+def _difference(step: Example, answer: Any) -> str | None:
+    """Say how an answer differs from what a step expects: a text of a pattern, or these keys of an object."""
+    import re
 
-    lines = [
-        part
-        for line in safe(text).rstrip("\n").split("\n")
-        for part in wrap(line, console.width - 10, replace_whitespace=False) or [""]
-    ]
-    for number, line in enumerate(lines):
-        console.print(Text.assemble((f"{name if number == 0 else '':>8}  ", "cyan"), (line, style)))
+    if pattern := step.get("pattern"):
+        text = answer.content[0].text if answer.content else ""
+        return None if re.fullmatch(pattern, text) else f"{step['name']}: expected {pattern!r}, got {text!r}"
+    got = answer.structured_content or {}
+    is_same = {name: got.get(name) for name in step["expect"]} == step["expect"]
+    return None if is_same else f"{step['name']}: expected {step['expect']}, got {got or answer.content}"
+
+
+class _Page:
+    """What the demo writes: numbered examples, each with its code and the parts of its outcome."""
+
+    def __init__(self, interrupts: Interrupts) -> None:
+        from paddock.cli.render import stdout
+
+        self._out, self._interrupts = stdout(), interrupts
+        self.count = self.failed = 0
+
+    def line(self, text: str, colour: str = "") -> None:
+        self._spans((text, colour))
+
+    def begin(self, title: str, code: str, note: str | None = None) -> None:
+        """Start the next example."""
+        self.count += 1
+        self.line("")
+        self.line(f"{self.count}. {title}", "bold")
+        for line in code.rstrip("\n").split("\n"):
+            self.line(f"    {line}".rstrip())
+        self.part("with", note or "", "dim")
+
+    def part(self, name: str, text: str, colour: str = "") -> None:
+        """Show one part of the outcome, wrapped; nothing where it is empty."""
+        from textwrap import wrap
+
+        from paddock.cli.render import WIDTH
+
+        lines = [
+            part
+            for line in text.rstrip("\n").split("\n")
+            for part in wrap(line, WIDTH - 10, replace_whitespace=False, drop_whitespace=False) or [""]
+        ]
+        for number, line in enumerate(lines if text else ()):
+            self._spans((f"{name if number == 0 else '':>8}  ", "cyan"), (line.rstrip(), colour))
+
+    def end(self, summary: str, problem: str | None) -> None:
+        """Finish the example; a problem counts as a failure."""
+        self.part("ended", summary, "bold")
+        self.part("BUT", problem or "", "red")
+        self.failed += problem is not None
+
+    def _spans(self, *parts: tuple[str, str]) -> None:
+        with self._interrupts.writing():
+            self._out.spans(*parts)
 
 
 def _milliseconds(seconds: float) -> str:

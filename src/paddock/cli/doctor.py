@@ -1,4 +1,4 @@
-"""`paddock doctor`: what works on this machine, by trying it."""
+"""`paddock doctor`: tries every engine on this machine and reports what works."""
 
 from __future__ import annotations
 
@@ -6,26 +6,24 @@ import platform
 import sys
 import time
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+from paddock.cli.options import JsonOption
 
 if TYPE_CHECKING:
-    from paddock.cli.show import Screen
+    from paddock.cli.render import Screen
     from paddock.config import Config
     from paddock.jail.probe import Findings
 
 RUNS = 21
 UNJAILED = "unjailed: a worker is an ordinary process of this user; the walls are made of Linux kernel features"
-ENDS = {
-    True: "a worker dies with the process that started it",
-    False: "a worker ends with its pipe or its time limit; only Linux kills it with the process that started it",
-}
+DIES_WITH_HOST = "a worker dies with the process that started it"
+MAY_OUTLIVE_HOST = "a worker ends with its pipe or its time limit; only Linux kills it with the process that started it"
 
 
 @dataclass(frozen=True, slots=True)
 class EngineReport:
-    """One engine, tried."""
+    """What was found out about one engine."""
 
     name: str
     available: bool
@@ -43,35 +41,30 @@ class EngineReport:
 
 @dataclass(frozen=True, slots=True)
 class LintReport:
-    """Ruff, tried."""
+    """Whether Ruff works."""
 
     available: bool
     detail: str
 
 
-def doctor(
-    as_json: Annotated[bool, typer.Option("--json", help="Print the report as one JSON document.")] = False,
-) -> int:
-    """Say what works on this machine, and what to do about the rest.
+def doctor(as_json: JsonOption = False) -> int:
+    """Show what works on this machine, by trying it.
 
-    Every engine is really started. Exit status 3 where none works.
+    Each engine is started, and a script is run on it. Exit status 3 where no engine works.
     """
-    from paddock.cli.ending import FAULT
-    from paddock.cli.interrupt import Interrupts
-    from paddock.cli.show import Screen, to_json
-    from paddock.cli.signals import raised
+    from paddock.cli.render import stdout, to_json
+    from paddock.cli.signals import Interrupts, raised
     from paddock.config import Config
 
-    engines = Interrupts().run(_engines(Config.load()))
+    engines = Interrupts().run(_try_engines(Config.load()))
     with raised():
-        lint = _lint()
-    out = Screen(sys.stdout)
+        lint = _try_lint()
     if as_json:
-        report: dict[str, Any] = {**_machine(), "engines": [asdict(engine) for engine in engines]}
-        out.document(to_json({**report, "lint": asdict(lint), "missing": _missing()}))
+        found = {"engines": [asdict(engine) for engine in engines], "lint": asdict(lint), "missing": _missing()}
+        stdout().document(to_json({**_machine(), **found}))
     else:
-        _show(out, engines, lint)
-    return 0 if any(engine.available for engine in engines) else FAULT
+        _show(stdout(), engines, lint)
+    return 0 if any(engine.available for engine in engines) else 3
 
 
 def _machine() -> dict[str, str]:
@@ -86,36 +79,23 @@ def _machine() -> dict[str, str]:
 
 
 def _missing() -> list[str]:
-    """What this platform cannot do, whatever is installed."""
+    """Return what this platform cannot do, whatever is installed."""
     from paddock.engines.registry import jail_problem
 
     why = jail_problem()
-    return [] if why is None else [why, "the engines cpython, quickjs and node need the jail; only the light one runs"]
+    return [] if why is None else [why, "cpython, quickjs and node need the jail; here Python runs on monty alone"]
 
 
-async def _engines(config: Config) -> list[EngineReport]:
+async def _try_engines(config: Config) -> list[EngineReport]:
+    from paddock.engines import registry
+    from paddock.jail.probe import probe
     from paddock.model.request import ENGINES
 
-    jail = TriedJail(config)
-    return [await _engine(name, config, jail) for name in ENGINES if name != "auto"]
+    findings = await probe(config) if registry.jail_problem() is None else None
+    return [await _try_engine(name, config, findings) for name in ENGINES if name != "auto"]
 
 
-class TriedJail:
-    """The jail, tried once for all engines that need it."""
-
-    def __init__(self, config: Config) -> None:
-        self._config = config
-        self._findings: Findings | None = None
-
-    async def findings(self) -> Findings:
-        from paddock.jail.probe import probe
-
-        if self._findings is None:
-            self._findings = await probe(self._config)
-        return self._findings
-
-
-async def _engine(name: str, config: Config, jail: TriedJail) -> EngineReport:
+async def _try_engine(name: str, config: Config, findings: Findings | None) -> EngineReport:
     """Start the engine, run `1 + 1` on it, and measure both."""
     from paddock.engines import registry
     from paddock.errors import PaddockError
@@ -125,7 +105,7 @@ async def _engine(name: str, config: Config, jail: TriedJail) -> EngineReport:
     if name not in registry.available():
         return replace(report, detail=f"needs the jail: {registry.jail_problem()}")
     try:
-        report = _light(report) if name == "monty" else await _full(report, config, jail)
+        report = _monty(report) if findings is None or name == "monty" else _jailed(report, config, findings)
         if report.detail:
             return report
         start, run = await _measure(name, ENGINE_LANGUAGE[name], config)
@@ -134,31 +114,29 @@ async def _engine(name: str, config: Config, jail: TriedJail) -> EngineReport:
     except (ImportError, OSError, RuntimeError) as problem:
         return replace(report, detail=f"{problem}. Try: pip install --force-reinstall paddock-mcp")
     detail = f"ready in {start:.0f} ms, then {run:.2f} ms a run"
-    return replace(
-        report, available=True, detail=detail, start_milliseconds=round(start, 3), run_milliseconds=round(run, 3)
-    )
+    times = {"start_milliseconds": round(start, 3), "run_milliseconds": round(run, 3)}
+    return replace(report, available=True, detail=detail, **times)  # type: ignore[arg-type]
 
 
-def _light(report: EngineReport) -> EngineReport:
-    """The light engine's worker, and what stands around it."""
+def _monty(report: EngineReport) -> EngineReport:
+    """Add the worker of `monty` and the walls around it."""
     from paddock.engines.monty import worker_binary
 
     worker = worker_binary()
     if platform.system() != "Linux":
-        return replace(report, worker=worker, walls=(UNJAILED, ENDS[False]))
+        return replace(report, worker=worker, walls=(UNJAILED, MAY_OUTLIVE_HOST))
     from paddock.jail.probe import cell_walls
 
     walls, missing = cell_walls()
-    return replace(report, worker=worker, walls=(*walls, ENDS[True]), missing=missing)
+    return replace(report, worker=worker, walls=(*walls, DIES_WITH_HOST), missing=missing)
 
 
-async def _full(report: EngineReport, config: Config, jail: TriedJail) -> EngineReport:
-    """The jail of a full engine, and its environment. With a detail where it is not to be started."""
+def _jailed(report: EngineReport, config: Config, findings: Findings) -> EngineReport:
+    """Add the jail and the environment of an engine; `detail` says why it is not to be started, where that is so."""
     from paddock.jail import environment_store
     from paddock.jail.environment import configured
     from paddock.jail.probe import NO_PROFILE, UNBOUNDED
 
-    findings = await jail.findings()
     environment = configured(config, getattr(config, report.name).environment)
     built = environment_store.ready(environment, config.data_directory) is not None
     report = replace(
@@ -169,11 +147,11 @@ async def _full(report: EngineReport, config: Config, jail: TriedJail) -> Engine
         environment=f"{environment.name} ({'built' if built else 'not built'})",
     )
     if findings.chosen is None:
-        unheld: dict[str, list[str]] = {}
+        names_by_remedy: dict[str, list[str]] = {}
         for each in findings.guarantees:
             if each.missing is not None:
-                unheld.setdefault(each.missing, []).append(each.name)
-        missing = tuple(f"{', '.join(names)}: {todo}" for todo, names in unheld.items())
+                names_by_remedy.setdefault(each.missing, []).append(each.name)
+        missing = tuple(f"{', '.join(names)}: {remedy}" for remedy, names in names_by_remedy.items())
         works = any(each.works and each.allowed for each in findings.tried)
         return replace(report, detail=UNBOUNDED if works else NO_PROFILE, missing=missing)
     if not built:
@@ -183,14 +161,14 @@ async def _full(report: EngineReport, config: Config, jail: TriedJail) -> Engine
 
 
 async def _measure(name: str, language: str, config: Config) -> tuple[float, float]:
-    """Milliseconds of the first run, which starts the engine, and the median of those after it."""
+    """Return the milliseconds of the first run, which starts the engine, and the median of those after it."""
     from statistics import median
 
     from paddock.engines import registry
     from paddock.errors import EngineCrashed
     from paddock.run import Paddock
 
-    registry.load(registry.available()[name])  # what is measured is the worker, not an import
+    registry.load(registry.available()[name])  # so that no import is measured
     times: list[float] = []
     async with Paddock(config) as paddock:
         for _ in range(RUNS):
@@ -203,7 +181,7 @@ async def _measure(name: str, language: str, config: Config) -> tuple[float, flo
     return times[0], median(times[1:])
 
 
-def _lint() -> LintReport:
+def _try_lint() -> LintReport:
     from paddock.errors import LintUnavailable
     from paddock.linting import lint, ruff_binary
 
@@ -218,34 +196,30 @@ def _show(out: Screen, engines: list[EngineReport], lint: LintReport) -> None:
     for name, value in _machine().items():
         out.spans((f"{name:<10}", "bold"), (value, ""))
     out.line("")
+
+    def check(name: str, report: EngineReport | LintReport) -> None:
+        mark = ("yes ", "green") if report.available else ("no  ", "red")
+        out.spans((f"{name:<10}", "bold"), mark, (report.detail, ""))
+
     for engine in engines:
-        _show_check(out, engine.name, engine.detail, available=engine.available)
-        for more in _more(engine):
-            out.line(f"{'':<14}{more}")
+        check(engine.name, engine)
+        for line in _facts(engine):
+            out.line(f"{'':<14}{line}")
         for missing in engine.missing:
             out.spans((f"{'':<14}missing: ", "yellow"), (missing, ""))
-    _show_check(out, "lint", lint.detail, available=lint.available)
+    check("lint", lint)
     for missing in _missing():
         out.spans(("missing   ", "yellow"), (missing, ""))
 
 
-def _more(engine: EngineReport) -> list[str]:
-    """What is known of an engine besides that it works, a line each."""
+def _facts(engine: EngineReport) -> list[str]:
     lines = [f"worker {engine.worker}"] if engine.worker else []
     lines += engine.walls
     lines += [f"profile {engine.profile}"] if engine.profile else []
     lines += [f"{each['name']}: {each['mechanism']}" for each in engine.guarantees if each["mechanism"]]
-    lines += [_other(each) for each in engine.profiles if each["profile"] != engine.profile]
+    for tried in engine.profiles:
+        name, reason = tried["profile"], tried["reason"]
+        if name != engine.profile:
+            works = f"would work, but {reason}" if reason else "would work too"
+            lines.append(f"profile {name} {works if tried['works'] else f'does not work: {reason}'}")
     return lines + ([f"environment {engine.environment}"] if engine.environment else [])
-
-
-def _other(tried: dict[str, Any]) -> str:
-    """A profile that is not used, and why."""
-    if tried["works"]:
-        return f"profile {tried['profile']} would work" + (f", but {tried['reason']}" if tried["reason"] else " too")
-    return f"profile {tried['profile']} does not work: {tried['reason']}"
-
-
-def _show_check(out: Screen, name: str, detail: str, *, available: bool) -> None:
-    mark, colour = ("yes", "green") if available else ("no", "red")
-    out.spans((f"{name:<10}", "bold"), (f"{mark:<4}", colour), (detail, ""))

@@ -1,13 +1,12 @@
-"""`paddock lint`: likely mistakes in a script, without running it."""
+"""`paddock lint`: finds likely mistakes in a script, without running it."""
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
 
-from paddock.cli.run import CodeOption, FileArgument
+from paddock.cli.options import CodeOption, FileArgument, JsonOption
 
 
 def lint(
@@ -17,27 +16,26 @@ def lint(
         list[str] | None,
         typer.Option(metavar="NAME", help="A variable or tool that the script finds defined. Repeatable."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as one JSON array.")] = False,
+    as_json: JsonOption = False,
 ) -> int:
     """Find likely mistakes in a Python script, without running it.
 
     One finding a line: line:column code message. Exit status 1 where there are any.
     """
-    from paddock.cli.show import Screen, to_json
+    from paddock.cli.options import read_code, refuse_empty
+    from paddock.cli.render import stdout, to_json
     from paddock.cli.signals import raised
-    from paddock.cli.source import read_code, refuse_empty
     from paddock.linting import CODE_BYTES
     from paddock.linting import lint as find
 
     refuse_empty({"FILE": [file], "--name": name or []})
-    out, source = Screen(sys.stdout), read_code(file, code, CODE_BYTES)
+    out, source = stdout(), read_code(file, code, CODE_BYTES)
     with raised():
         findings = find(source, names=name or ())
     if as_json:
         out.document(to_json([finding.to_dict() for finding in findings]))
-    for finding in () if as_json else findings:
-        place, found = f"{finding.line}:{finding.column}", f" {finding.code} "
-        out.spans((place, "cyan"), (found, "red"), (finding.message, ""))
-    if not findings and not as_json:
+    elif not findings:
         out.line("No issues found!", "green")
+    for each in () if as_json else findings:
+        out.spans((f"{each.line}:{each.column}", "cyan"), (f" {each.code} ", "red"), (each.message, ""))
     return 1 if findings else 0

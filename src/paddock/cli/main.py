@@ -1,15 +1,21 @@
-"""Where the `paddock` command is entered. Signals are watched before anything that takes time is imported."""
+"""Entry points of the commands `paddock` and `paddock-mcp`, and how each command ends.
+
+Signals are watched before anything that takes time is imported.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
 
-from paddock.cli.signals import die_quietly, watch
+from paddock.cli.signals import TOO_FEW_FILES, Interrupted, die_quietly, watch
 
-TYPE_CHECKING = False  # `typing` itself would come too early
+TYPE_CHECKING = False  # importing `typing` itself would take too long here
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import NoReturn
+
+FAULT = 3
 
 
 def entry() -> NoReturn:
@@ -22,8 +28,8 @@ def entry() -> NoReturn:
         die_quietly()
         _leave_closed_pipes_alone()
     if "pydantic_monty" in sys.modules:
-        # A thread of its runtime that asks for the interpreter while that is torn down panics, on stderr. Everything
-        # is closed and flushed by now, so there is nothing to tear down.
+        # Its runtime has a thread that panics on stderr if the interpreter is torn down under it. Everything is
+        # closed and flushed by now, so there is nothing to tear down.
         os._exit(status)
     sys.exit(status)
 
@@ -36,16 +42,74 @@ def mcp_entry() -> NoReturn:
 
 def _status() -> int:
     try:
-        from paddock.cli.commands import command
-        from paddock.cli.ending import status_of
+        from paddock.cli.app import command
     except OSError as problem:  # not even a module could be opened
         print(f"Error: Paddock could not be loaded: {problem}", file=sys.stderr)
-        return 3
+        return FAULT
     return status_of(command)
 
 
+def status_of(work: Callable[[], int]) -> int:
+    """Run a command. An exception becomes a line on stderr and an exit status; this is the only place that does it."""
+    import signal
+    from contextlib import suppress
+
+    import typer
+
+    from paddock.errors import EngineUnavailable, PaddockError, surface
+
+    try:
+        return work()
+    except typer.Exit as left:
+        return left.exit_code
+    except typer.TyperException as mistake:  # wrong flags; Typer words them
+        with suppress(OSError):
+            if sys.stderr is not None:  # Typer would use stdout instead
+                mistake.show()  # type: ignore[attr-defined]
+        return mistake.exit_code
+    except PaddockError as error:
+        hint = ["`paddock doctor` says what works on this machine."] if isinstance(error, EngineUnavailable) else []
+        _print_error("red", f"Error: {error}", *hint)
+        return surface(error).exit_code
+    except Interrupted as stopped:
+        die_quietly()
+        _print_error("yellow", "cancelled")
+        return stopped.status
+    except BrokenPipeError:
+        return 128 + signal.SIGPIPE  # the reader has what it wanted
+    except BaseException as fault:  # noqa: BLE001  the outermost entry point; a panic of an engine is no Exception
+        _print_error("red", *_describe_fault(fault))
+        return FAULT
+
+
+def _describe_fault(fault: BaseException) -> list[str]:
+    import errno
+    import traceback
+
+    from paddock.cli.render import unwritable
+
+    if isinstance(fault, OSError) and fault.errno in {errno.EMFILE, errno.ENFILE}:
+        return [f"Error: {TOO_FEW_FILES}"]
+    if isinstance(fault, OSError) and fault.filename is None and fault.errno in {errno.ENOSPC, errno.EIO, errno.EBADF}:
+        return [f"Error: {unwritable(fault)}"]  # --help, which Typer writes
+    trace = "".join(traceback.format_exception(fault)).rstrip()
+    return [trace, "Error: this is a fault of Paddock, not of your script; please report the lines above"]
+
+
+def _print_error(colour: str, *lines: str) -> None:
+    from contextlib import suppress
+
+    from paddock.cli.render import Screen
+    from paddock.errors import HostError
+
+    with suppress(BrokenPipeError, HostError):  # nobody may be reading stderr; the status still tells
+        screen = Screen(sys.stderr)
+        for line in lines:
+            screen.line(line, colour)
+
+
 def _fill_closed_streams() -> None:
-    # Else the next file that is opened takes the number, and a process that we start finds it in the place of a stream.
+    # Otherwise the next file that is opened gets the number, and a child process finds it in the place of a stream.
     for number in (0, 1, 2):
         try:
             os.fstat(number)

@@ -1,43 +1,33 @@
-"""`paddock run`: one script, its output as it happens, then its result."""
+"""`paddock run`: runs one script, shows its output as it happens, then its result."""
 
 from __future__ import annotations
 
 import json
-import math
-import sys
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from pathlib import Path
+from paddock.cli.options import CodeOption, ConfigOption, FileArgument, JsonOption, McpConfigOption
 
-    from paddock.cli.interrupt import Interrupts
-    from paddock.cli.show import Screen
+if TYPE_CHECKING:
+    from paddock.cli.render import Screen
+    from paddock.cli.signals import Interrupts
     from paddock.config import Config
     from paddock.model.artifacts import Artifact
-    from paddock.model.events import Progress
+    from paddock.model.events import Event
     from paddock.model.request import RunOptions
     from paddock.model.result import RunResult
     from paddock.run import Paddock
 
-    Made = list[tuple[Artifact, bytes]]
-
-FileArgument = Annotated[
-    str | None, typer.Argument(metavar="FILE|-", show_default=False, help="The script; - or nothing reads stdin.")
-]
-ArgumentsArgument = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="ARG", show_default=False, help="With --script: what the program is started with."),
-]
-CodeOption = Annotated[str | None, typer.Option("-c", metavar="CODE", help="The script itself.")]
-
 
 def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
     file: FileArgument = None,
-    arguments: ArgumentsArgument = None,
+    arguments: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="ARG", show_default=False, help="With --script: the program's arguments."),
+    ] = None,
     code: CodeOption = None,
     script: Annotated[
         bool, typer.Option("--script", help="Run it as a program of its own: main.py, with ARGs and an exit code.")
@@ -50,9 +40,7 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
     ] = None,
     engine: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME", help="auto, monty, cpython, quickjs or node. Default: auto, the lightest that fits."
-        ),
+        typer.Option(metavar="NAME", help="auto, cpython, monty, quickjs or node. Default: auto."),
     ] = None,
     input_: Annotated[
         list[str] | None,
@@ -79,23 +67,17 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
     trace_denied: Annotated[
         bool, typer.Option("--trace-denied", help="Name system calls that the jail refuses, on stderr.")
     ] = False,
-    mcp_config: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="MCP servers whose tools it may call, in the file that other clients have."),
-    ] = None,
+    mcp_config: McpConfigOption = None,
     out: Annotated[
-        str | None,
-        typer.Option(metavar="DIR", help="Save the artifacts that the script makes in this folder."),
+        str | None, typer.Option(metavar="DIR", help="Save the artifacts that the script makes in this folder.")
     ] = None,
-    config: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Settings. Default: $PADDOCK_CONFIG, else ./paddock.toml.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the whole result as one JSON document.")] = False,
+    config: ConfigOption = None,
+    as_json: JsonOption = False,
 ) -> int:
     """Run a script in the sandbox.
 
-    What it prints appears as it is printed; its result, a top-level return or the value of the last
-    expression, comes last. An error goes to stderr.
+    Its output appears as it is printed. Its result, a top-level return or the value of the last
+    expression, comes last. An error goes to stderr. Nothing is stored.
 
     \b
     paddock run report.py --file sales.csv
@@ -104,16 +86,22 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
     paddock run --script convert.py --file sales.csv -- --verbose
     paddock run report.py --out reports
     """
-    from paddock.cli.artifacts import make_folder
-    from paddock.cli.source import language_of, read_code, read_file, read_inputs, refuse_empty
+    from paddock.cli.artifacts import make_folder, save
+    from paddock.cli.options import language_of, read_code, read_file, read_inputs, refuse_empty
+    from paddock.cli.render import show_result, stderr, stdout
+    from paddock.cli.signals import Interrupts
     from paddock.config import Config
+    from paddock.errors import RequestError
 
     refuse_empty({"FILE": [file], "--language": [language], "--engine": [engine], "--inputs": [inputs]})
     refuse_empty({"--file": attached or [], "--config": [config], "--mcp-config": [mcp_config], "--out": [out]})
-    settings = Config.load(config)
-    argv = arguments or []
+    settings, argv = Config.load(config), arguments or []
     if script and code is not None and file is not None:
-        argv, file = [file, *argv], None  # as `python -c CODE ARG` has it
+        argv, file = [file, *argv], None  # like `python -c CODE ARG`
+    if argv and not script:
+        raise RequestError(f"one script at a time; to pass {argv[0]!r} to a program as an argument, add --script")
+    if trace_denied:
+        settings, engine = _tracing(settings, engine)
     options: RunOptions = {
         "language": language or language_of(file),
         "engine": engine,
@@ -122,161 +110,111 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
         "files": [read_file(path) for path in attached or []],
         "type_check": type_check,
         "mode": "script" if script else "expression",
-        "argv": _checked_argv(argv, is_script=script),
+        "argv": argv,
     }
-    if trace_denied:
-        settings, options["engine"] = _traced(settings), _full(engine)
     source = read_code(file, code, settings.code_bytes)
     folder = None if out is None else make_folder(out)
-    return _run(source, options, partial(_paddock, settings, mcp_config), folder, as_json=as_json)
+    shown, err, interrupts = stdout(), stderr(), Interrupts()
+    show = None if as_json else partial(_show_event, shown, err, interrupts)
+    result, contents = interrupts.run(_run(settings, mcp_config, source, options, show))
+    saved = None if folder is None else save(folder, contents)
+    if as_json:
+        text = result.to_json()
+        # Spliced into the text: a script's value may be too deep to decode.
+        shown.document(text if saved is None else f'{text[:-1]}, "saved": {json.dumps(saved)}}}')
+    elif not (script and _has_reported(result)):
+        show_result(result, source, shown, err)
+    for each in () if as_json or saved is None else saved:
+        err.line(f"Saved {each['filename']} as {each['path']}", "dim")
+    return {"ok": 0, "lost": 3}.get(result.verdict, 1)
 
 
-def _paddock(config: Config, mcp_config: str | None) -> Paddock:
+async def _run(
+    config: Config,
+    mcp_config: str | None,
+    code: str,
+    options: RunOptions,
+    show: Callable[[Event], None] | None,
+) -> tuple[RunResult, list[tuple[Artifact, bytes]]]:
+    """Run the script, show its events as they come, and return its result and artifacts.
+
+    Leaving early, for a signal or a closed pipe, ends the run.
+    """
+    from contextlib import AsyncExitStack, aclosing
+
+    from paddock.cli.artifacts import contents_of
+    from paddock.cli.render import build_progress
+    from paddock.model.events import Done
     from paddock.run import Paddock
 
-    return Paddock(config, mcp_config=mcp_config)
+    async with AsyncExitStack() as stack:
+        started = stack.enter_context(build_progress())
+        paddock: Paddock = await stack.enter_async_context(Paddock(config, mcp_config=mcp_config))
+        events = await stack.enter_async_context(aclosing(paddock.stream(code, **options)))  # type: ignore[type-var]
+        async for event in events:
+            started()
+            if isinstance(event, Done):
+                return event.result, await contents_of(paddock, event.result)
+            if show is not None:
+                show(event)
+    raise AssertionError("a stream of events ended without Done")
 
 
-def _traced(config: Config) -> Config:
-    """The same settings, with refused system calls shown as they come, each once."""
+def _show_event(out: Screen, err: Screen, interrupts: Interrupts, event: Event) -> None:
+    from paddock.cli.render import progress_text
+    from paddock.model.events import Output, Progress
+
+    with interrupts.writing():
+        if isinstance(event, Output):
+            (out if event.stream == "stdout" else err).write(event.text)
+        elif isinstance(event, Progress) and err.is_terminal:
+            err.line(progress_text(event), "dim")
+
+
+def _has_reported(result: RunResult) -> bool:
+    """Whether a program has itself written to its stderr how it ended."""
+    return result.exit_code is not None and result.verdict in {"ok", "raised", "denied", "rejected"}
+
+
+def _tracing(config: Config, engine: str | None) -> tuple[Config, str]:
+    """Return settings with which refused system calls are shown on stderr, each once, and the engine for that."""
     import logging
     from dataclasses import replace
 
-    from paddock.cli.show import Screen
+    from paddock.cli.render import stderr
+    from paddock.errors import RequestError
 
-    err, seen, log = Screen(sys.stderr), set[str](), logging.getLogger("paddock.denied")
+    if engine not in {None, "auto", "cpython"}:
+        raise RequestError(f"--trace-denied works with full Python only; leave out --engine {engine}")
+    err, seen, log = stderr(), set[str](), logging.getLogger("paddock.denied")
 
-    class Shown(logging.Handler):
+    class Handler(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
             if (text := record.getMessage()) not in seen:
                 seen.add(text)
                 err.line(f"denied: {text}", "yellow")
 
-    log.addHandler(Shown())
+    log.addHandler(Handler())
     log.setLevel(logging.INFO)
-    return replace(config, jail=replace(config.jail, trace_denied=True))
-
-
-def _full(engine: str | None) -> str:
-    from paddock.errors import RequestError
-
-    if engine not in {None, "auto", "cpython"}:
-        raise RequestError(f"--trace-denied is about the jail of full Python; leave out --engine {engine}")
-    return "cpython"
-
-
-def _checked_argv(argv: list[str], *, is_script: bool) -> list[str]:
-    from paddock.errors import RequestError
-
-    if argv and not is_script:
-        raise RequestError(
-            f"one script at a time; {argv[0]!r} would be an argument of a program: add --script for that"
-        )
-    return argv
-
-
-def _run(code: str, options: RunOptions, opened: Callable[[], Paddock], folder: Path | None, *, as_json: bool) -> int:
-    from paddock.cli.artifacts import save
-    from paddock.cli.interrupt import Interrupts
-    from paddock.cli.show import Screen, show_result
-
-    out, err, interrupts = Screen(sys.stdout), Screen(sys.stderr), Interrupts()
-    if as_json:
-        result, made = interrupts.run(_quietly(code, options, opened))
-        text = result.to_json()
-        # Spliced into the text: a script's value may be too deep to decode.
-        out.document(text if folder is None else f'{text[:-1]}, "saved": {json.dumps(save(folder, made))}}}')
-    else:
-        result, made = interrupts.run(_live(code, options, opened, out, err, interrupts))
-        if not (options["mode"] == "script" and _has_told(result)):
-            show_result(result, code, out, err)
-        for saved in () if folder is None else save(folder, made):
-            err.line(f"Saved {saved['filename']} as {saved['path']}", "dim")
-    return _status(result)
-
-
-async def _quietly(code: str, options: RunOptions, opened: Callable[[], Paddock]) -> tuple[RunResult, Made]:
-    from paddock.cli.artifacts import contents_of
-    from paddock.cli.build_progress import first_use
-
-    with first_use():
-        async with opened() as paddock:
-            result = await paddock.run(code, **options)
-            return result, await contents_of(paddock, result)
-
-
-async def _live(
-    code: str, options: RunOptions, opened: Callable[[], Paddock], out: Screen, err: Screen, interrupts: Interrupts
-) -> tuple[RunResult, Made]:
-    """Show the script's output while it runs. Leaving early, for a signal or a reader that has gone, ends the run."""
-    from contextlib import AsyncExitStack, aclosing
-
-    from paddock.cli.artifacts import contents_of
-    from paddock.cli.build_progress import first_use
-    from paddock.model.events import Done, Output, Progress
-
-    async with AsyncExitStack() as stack:
-        begun = stack.enter_context(first_use())
-        paddock = await stack.enter_async_context(opened())
-        events = await stack.enter_async_context(aclosing(paddock.stream(code, **options)))  # type: ignore[type-var]
-        async for event in events:
-            begun()
-            if isinstance(event, Done):
-                return event.result, await contents_of(paddock, event.result)
-            with interrupts.writing():
-                if isinstance(event, Output):
-                    (out if event.stream == "stdout" else err).write(event.text)
-                elif isinstance(event, Progress) and err.is_terminal:
-                    err.line(progress_text(event), "dim")
-    raise AssertionError("a stream of events ended without Done")
-
-
-def progress_text(progress: Progress) -> str:
-    """How far a script, or a tool, says that it is."""
-    from paddock.tools.prose import one_line
-
-    total = "" if progress.total is None else f"/{progress.total:g}"
-    return f"{progress.done:g}{total} {one_line(progress.message)}".rstrip()
-
-
-def _has_told(result: RunResult) -> bool:
-    """Whether a program has itself said on its stderr how it ended."""
-    return result.exit_code is not None and result.verdict in {"ok", "raised", "denied", "rejected"}
-
-
-def _status(result: RunResult) -> int:
-    from paddock.cli.ending import FAULT
-    from paddock.model.result import Verdict
-
-    if result.verdict is Verdict.OK:
-        return 0
-    return FAULT if result.verdict is Verdict.LOST else 1
+    return replace(config, jail=replace(config.jail, trace_denied=True)), "cpython"
 
 
 def _limits(timeout: float | None, memory: float | None, config: Config) -> dict[str, object]:
-    """The limits that were asked for."""
+    """Return the limits of --timeout and --memory; an error names them as the user wrote them."""
+    from paddock.errors import RequestError
     from paddock.model.limits import MB
 
-    asked: dict[str, object] = {}
-    if timeout is not None:
-        cap = f"{config.caps.wall_seconds:g} seconds"
-        asked["wall_seconds"] = _checked("--timeout", timeout, "wall_seconds", 1, cap, config)
-    if memory is not None:
-        cap = f"{config.caps.memory_bytes / MB:g} MB"
-        asked["memory_bytes"] = _checked("--memory", memory, "memory_bytes", MB, cap, config)
-    return asked
-
-
-def _checked(flag: str, value: float, name: str, unit: int, cap: str, config: Config) -> float:
-    """`value` in the limit's own unit; one that is refused is named as the user wrote it."""
-    from paddock.errors import RequestError
-    from paddock.model.limits import resolve
-
-    amount = value * unit
-    if unit != 1 and math.isfinite(amount):
-        amount = float(round(amount))
-    try:
-        resolve({name: amount}, config.limits, config.caps)
-    except RequestError as problem:
-        raise type(problem)(f"{flag} {value:g} cannot be used: it must be above 0 and at most {cap} here") from None
-    return amount
+    limits: dict[str, object] = {}
+    for flag, value, name, size, unit in (
+        ("--timeout", timeout, "wall_seconds", 1, "seconds"),
+        ("--memory", memory, "memory_bytes", MB, "MB"),
+    ):
+        if value is None:
+            continue
+        cap = getattr(config.caps, name)
+        if not 0 < value * size <= cap:  # NaN is refused too
+            raise RequestError(
+                f"{flag} {value:g} cannot be used: it must be above 0 and at most {cap / size:g} {unit} here"
+            )
+        limits[name] = value if size == 1 else max(1, round(value * size))
+    return limits

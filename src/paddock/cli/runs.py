@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING, Annotated, TypeVar
+import json
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+from paddock.cli.options import ConfigOption, JsonOption
 
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from paddock.cli.render import Screen
     from paddock.config import Config
     from paddock.store.database import Store
-    from paddock.store.run_records import RunLine, StoredRun
+    from paddock.store.runs import RunLine, StoredRun
 
 T = TypeVar("T")
 app = typer.Typer(
     help="Runs of servers: list, show; `paddock run` stores none.", rich_markup_mode=None, no_args_is_help=True
 )
-ConfigOption = Annotated[
-    str | None,
-    typer.Option("--config", metavar="FILE", help="Settings. Default: $PADDOCK_CONFIG, else ./paddock.toml."),
-]
 NONE = "No runs are stored yet. `paddock mcp` and `paddock serve` store theirs; `paddock run` stores nothing."
+_COLOURS = {"ok": "green", "running": "yellow"}
 
 
 @app.command("list")
@@ -39,28 +39,28 @@ def list_(
     ] = None,
     session: Annotated[str | None, typer.Option("--session", metavar="ID", help="Only runs of this session.")] = None,
     config: ConfigOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON array.")] = False,
+    as_json: JsonOption = False,
 ) -> int:
     """List the stored runs of servers, newest first."""
-    from paddock.cli.runs_text import show_line
-    from paddock.cli.show import Screen, to_json
+    from paddock.cli.render import stdout, to_json
     from paddock.config import Config
 
     _check_verdict(verdict)
 
     async def listed(store: Store) -> list[RunLine]:
-        from paddock.store.run_records import EVERYONE
+        from paddock.store.runs import EVERYONE
 
+        await store.runs.mark_lost()  # else a run whose server was killed would be shown as running
         return await store.runs.list(
             EVERYONE, limit=limit, before=before, verdict=verdict, definition=definition, session=session
         )
 
-    found, out = _asked(Config.load(config), listed), Screen(sys.stdout)
+    found, out = query_store(Config.load(config), listed), stdout()
     if as_json:
         out.document(to_json([line.to_dict() for line in found or ()]))
         return 0
     for line in found or ():
-        show_line(out, line)
+        _show_line(out, line)
     if not found:
         is_filtered = any(value is not None for value in (before, verdict, definition, session))
         out.line("No stored run matches." if found is not None and is_filtered else NONE)
@@ -71,63 +71,112 @@ def list_(
 def show(
     run_id: Annotated[str, typer.Argument(metavar="ID", show_default=False, help="The run's id.")],
     config: ConfigOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    as_json: JsonOption = False,
 ) -> int:
     """Show one stored run of a server: its code, its result, its tool calls."""
-    from paddock.cli.runs_text import show_run
-    from paddock.cli.show import Screen
+    from paddock.cli.render import stdout
     from paddock.config import Config
+    from paddock.errors import RequestError
 
-    async def found_one(store: Store) -> StoredRun:
-        from paddock.store.run_records import EVERYONE
+    async def find(store: Store) -> StoredRun:
+        from paddock.model.words import nearest
+        from paddock.store.runs import EVERYONE
 
-        return await store.runs.get(EVERYONE, run_id) or await _unknown(store, run_id)
+        await store.runs.mark_lost()
+        found = await store.runs.get(EVERYONE, run_id)
+        if found is not None:
+            return found
+        known = [line.id for line in await store.runs.list(EVERYONE, limit=1000)]
+        near = next((name for name in known if name.startswith(run_id)), None) or nearest(run_id, known)
+        hint = f"did you mean {near!r}?" if near else "`paddock runs list` shows those that are stored"
+        raise RequestError(f"there is no run {run_id!r}; {hint}")
 
-    found, out = _asked(Config.load(config), found_one), Screen(sys.stdout)
-    if found is None:
-        from paddock.errors import RequestError
-
+    run = query_store(Config.load(config), find)
+    if run is None:
         raise RequestError(f"there is no run {run_id!r}: no server has stored any yet")
     if as_json:
-        out.document(found.to_json())
+        stdout().document(run.to_json())
     else:
-        show_run(out, found)
+        _show_run(stdout(), run)
     return 0
 
 
-async def _unknown(store: Store, run_id: str) -> StoredRun:
-    from paddock.errors import RequestError
-    from paddock.model.words import nearest
-    from paddock.store.run_records import EVERYONE
-
-    known = [line.id for line in await store.runs.list(EVERYONE, limit=1000)]
-    near = next((name for name in known if name.startswith(run_id)), None) or nearest(run_id, known)
-    hint = f"did you mean {near!r}?" if near else "`paddock runs list` shows those that are stored"
-    raise RequestError(f"there is no run {run_id!r}; {hint}")
-
-
-def _asked(config: Config, question: Callable[[Store], Awaitable[T]]) -> T | None:
-    """Ask the store. Returns None where there is no store yet: listing does not create one."""
-    from paddock.cli.interrupt import Interrupts
-    from paddock.store.database import Store
-    from paddock.store.places import store_path
+def query_store(config: Config, question: Callable[[Store], Awaitable[T]]) -> T | None:
+    """Ask the store. Returns None where there is no store yet: asking does not create one."""
+    from paddock.cli.signals import Interrupts
+    from paddock.store.database import Store, store_path
 
     async def ask() -> T:
         async with Store(store_path(config), config.store) as store:
-            await store.runs.mark_lost()  # else a run whose server was killed would be shown as running
             return await question(store)
 
     return Interrupts().run(ask()) if store_path(config).exists() else None
 
 
 def _check_verdict(verdict: str | None) -> None:
-    from paddock.errors import RequestError
+    from paddock.cli.options import unknown
     from paddock.model.result import Verdict
-    from paddock.model.words import nearest
-    from paddock.store.run_records import GOING_ON
+    from paddock.store.runs import RUNNING
 
-    known = [*map(str, Verdict), GOING_ON]
-    if verdict is not None and verdict not in known:
-        near = nearest(verdict, known)
-        hint = f"did you mean {near!r}?" if near else f"there are {', '.join(known)}"
-        raise RequestError(f"--verdict {verdict}: there is no such verdict; {hint}")
+    if verdict is not None and verdict not in (known := [*map(str, Verdict), RUNNING]):
+        raise unknown("verdict", verdict, known)
+
+
+def _show_line(out: Screen, run: RunLine) -> None:
+    from paddock.cli.render import WIDTH, local_time
+    from paddock.store.runs import RUNNING
+
+    verdict = run.verdict or RUNNING
+    code = next((line.strip() for line in run.beginning.splitlines() if line.strip()), "")[:WIDTH]
+    about = f"  {local_time(run.started_at)}  {_duration(run):>9}  {run.engine or '-':<7}  {code}"
+    out.spans((f"{run.id}  ", "bold"), (f"{verdict:<13}", _COLOURS.get(verdict, "red")), (about.rstrip(), ""))
+
+
+def _show_run(out: Screen, run: StoredRun) -> None:
+    from paddock.cli.render import local_time
+    from paddock.store.runs import RUNNING
+
+    result: Mapping[str, Any] = run.to_dict()["result"] or {}
+    verdict = run.verdict or RUNNING
+    out.spans((run.id, "bold"), (": ", ""), (verdict, _COLOURS.get(verdict, "red")))
+    engine = f", {run.engine}" if run.engine else ""
+    reason = f" ({result['engine_reason']})" if result.get("engine_reason") else ""
+    for name, value in (
+        ("started", f"{local_time(run.started_at)}, took {_duration(run)}"),
+        ("language", f"{run.language}{engine}{reason}"),
+        ("caller", run.principal),
+        ("definition", run.definition),
+        ("session", run.session),
+    ):
+        out.fact(name, value, 10)
+    out.block("code", run.code)
+    out.block("stdout", result.get("stdout", run.live_stdout))
+    out.block("stderr", result.get("stderr", run.live_stderr))
+    if result.get("output") is not None:
+        out.block("output", _value(result["output"]))
+    if error := result.get("error"):
+        out.block("error", error.get("traceback") or f"{error['type']}: {error['message']}", "red")
+    out.block("calls", "\n".join(map(_call, run.calls)))
+    out.block("artifacts", "\n".join(f"{made['id']}  {made['filename']}" for made in result.get("artifacts", ())))
+
+
+def _value(value: Any) -> str:
+    from paddock.cli.render import short_json
+
+    try:
+        return value if isinstance(value, str) else short_json(value)
+    except (ValueError, RecursionError):
+        return "(too deep or too large a value to be shown here; --json has it)"
+
+
+def _call(call: Mapping[str, Any]) -> str:
+    from paddock.cli.render import WIDTH
+
+    duration = "" if call["milliseconds"] is None else f", {call['milliseconds']:.1f} ms"
+    arguments = json.dumps(call["arguments"], ensure_ascii=False)
+    shown = arguments if len(arguments) <= WIDTH else f"{arguments[:WIDTH]}…"
+    return f"{call['id']}  {call['tool']} {shown}: {call['status'] or 'no outcome known'}{duration}"
+
+
+def _duration(run: RunLine) -> str:
+    return "-" if run.ended_at is None else f"{max(0.0, run.ended_at - run.started_at):.3f} s"

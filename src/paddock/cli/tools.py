@@ -1,45 +1,50 @@
-"""`paddock tools`: the MCP servers that are configured, and their tools; finding, reading and calling one."""
+"""`paddock tools`: lists, finds, shows and calls the tools of MCP servers."""
 
 from __future__ import annotations
 
-import sys
+import json
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+from paddock.cli.options import ConfigOption, JsonOption, McpConfigOption
 
-    from paddock.cli.show import Screen
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from paddock.cli.render import Screen
     from paddock.config import Config
-    from paddock.model.events import Answer
     from paddock.model.tools import Tool
     from paddock.run import Paddock
     from paddock.tools.health import Health
+    from paddock.tools.policy import Decision
+
+    Servers = Mapping[str, Health]
 
 T = TypeVar("T")
-Detail = Literal["brief", "detailed", "full"]
-Language = Literal["python", "typescript"]
+NAME_WIDTH = 40
+_HINTS = {
+    "read_only": ("read-only", "not read-only"),
+    "destructive": ("destructive", "not destructive"),
+    "idempotent": ("idempotent", "not idempotent"),
+    "open_world": ("open world", "closed world"),
+}
+_ACTIONS = {
+    "allow": ("scripts may call it", "green"),
+    "ask": ("a call needs approval, which cannot be asked for yet", "yellow"),
+    "deny": ("scripts may not call it", "red"),
+}
 
 app = typer.Typer(
     help="Tools of MCP servers that scripts may call: list, search, show, stubs, call.",
     rich_markup_mode=None,
     no_args_is_help=True,
 )
-McpConfigOption = Annotated[
-    str | None,
-    typer.Option("--mcp-config", metavar="FILE", help="MCP servers, in the file that other clients have: mcp.json."),
-]
-ConfigOption = Annotated[
-    str | None,
-    typer.Option("--config", metavar="FILE", help="Settings. Default: $PADDOCK_CONFIG, else ./paddock.toml."),
-]
 ServerOption = Annotated[
     list[str] | None,
     typer.Option("--server", metavar="NAME", help="Only this server; the others are not connected. Repeatable."),
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print it as one JSON document.")]
 ToolArgument = Annotated[
     str,
     typer.Argument(
@@ -55,17 +60,28 @@ def list_(
     config: ConfigOption = None,
     as_json: JsonOption = False,
 ) -> int:
-    """Show every server, how it is, and its tools. Exit status 1 where one cannot be reached."""
-    from paddock.cli.tools_text import server_values, show_server
+    """List every server with its state and tools. Exit status 1 where one cannot be reached."""
+    from dataclasses import asdict
 
-    asked = _Asked(config, mcp_config, server=server or [])
-    tools, upstreams = asked.do(lambda paddock: _seen(paddock, server or ()))
-    offered = {name: [tool for tool in tools if tool.server == name] for name in upstreams}
+    from paddock.cli.render import stdout
+
+    session = _Session(config, mcp_config, server=server or [])
+    tools, servers = session.run(lambda paddock: _tools_of(paddock, server or ()))
+    documents = []
+    for name, health in servers.items():
+        offered = [tool for tool in tools if tool.server == name]
+        if as_json:
+            facts = {key: value for key, value in asdict(health).items() if key != "tools"}
+            listed = [
+                {"name": tool.full_name, "description": tool.description, "hints": asdict(tool.hints)}
+                for tool in offered
+            ]
+            documents.append({"name": name, **facts, "tools": listed})
+        else:
+            _show_server(stdout(), name, health, offered, session.config.tools.connect_seconds)
     if as_json:
-        _document([server_values(name, upstreams[name], offered[name]) for name in upstreams])
-    for name in () if as_json else upstreams:
-        show_server(_out(), name, upstreams[name], offered[name], asked.config.tools.connect_seconds)
-    return 0 if all(health.state == "ready" for health in upstreams.values()) else 1
+        stdout().document(_visible_json(documents))
+    return 0 if all(health.state == "ready" for health in servers.values()) else 1
 
 
 @app.command()
@@ -79,7 +95,8 @@ def search(
     server: ServerOption = None,
     limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="At most this many.")] = 10,
     detail: Annotated[
-        Detail, typer.Option("--detail", help="A line each, typed stubs, or stubs and JSON Schemas.")
+        Literal["brief", "detailed", "full"],
+        typer.Option("--detail", help="A line each, typed stubs, or stubs and JSON Schemas."),
     ] = "brief",
     mcp_config: McpConfigOption = None,
     config: ConfigOption = None,
@@ -90,17 +107,22 @@ def search(
     \b
     paddock tools search refund an order --mcp-config mcp.json
     """
-    from paddock.cli.tools_text import found_text, tool_values, warn
+    from paddock.cli.render import stdout
+    from paddock.tools import describing
     from paddock.tools.catalogue import Catalogue
 
-    asked = _Asked(config, mcp_config, server=server or [], word=words or [], tag=tag or [])
-    every, upstreams = asked.do(lambda paddock: _seen(paddock, server or ()))
-    tools = Catalogue(every).search(" ".join(words or ()), tags=tag or (), limit=limit)
-    warn(_err(), upstreams, asked.config.tools.connect_seconds)
+    session = _Session(config, mcp_config, server=server or [], word=words or [], tag=tag or [])
+    every, servers = session.run(lambda paddock: _tools_of(paddock, server or ()))
+    found = Catalogue(every).search(" ".join(words or ()), tags=tag or (), limit=limit)
+    session.warn_of_missing(servers)
     if as_json:
-        _document([tool_values(tool, every, detail) for tool in tools])
+        stdout().document(_visible_json([_values(tool, every, detail) for tool in found]))
+        return 0
+    if detail == "brief":
+        text = describing.brief(found)
     else:
-        _out().line(found_text(tools, every, detail) or f"None of {len(every)} tools fits.")
+        text = (describing.detailed if detail == "detailed" else describing.full)(found, among=every)
+    stdout().line(text or f"No match among {len(every)} tools.")
     return 0
 
 
@@ -111,19 +133,21 @@ def show(
     config: ConfigOption = None,
     as_json: JsonOption = False,
 ) -> int:
-    """Show one tool: what it takes and gives, what it says of its effects, and whether scripts may call it."""
-    from paddock.cli.tools_text import show_tool, tool_values
+    """Show one tool: its arguments and result, its effects, and whether scripts may call it."""
+    from paddock.cli.render import stdout
+    from paddock.tools.catalogue import servers_of
     from paddock.tools.policy import parse
 
-    asked = _Asked(config, mcp_config, tool=[tool])
-    every, upstreams = asked.do(lambda paddock: _seen(paddock, _servers_of([tool], paddock)))
-    (found,) = _named([tool], every, upstreams)
-    decision = parse(asked.config.tools.policy).decide(found)
+    session = _Session(config, mcp_config, tool=[tool])
+    every, servers = session.run(lambda paddock: _tools_of(paddock, servers_of([tool], paddock.upstreams())))
+    (found,) = _named([tool], every, servers)
+    decision = parse(session.config.tools.policy).decide(found)
     if as_json:
         rule = None if decision.rule is None else str(decision.rule)
-        _document({**tool_values(found, every, "full"), "policy": {"action": decision.action, "rule": rule}})
+        values = {**_values(found, every, "full"), "policy": {"action": decision.action, "rule": rule}}
+        stdout().document(_visible_json(values))
     else:
-        show_tool(_out(), found, every, decision)
+        _show_tool(stdout(), found, every, decision)
     return 0
 
 
@@ -133,7 +157,9 @@ def stubs(
         list[str] | None,
         typer.Argument(metavar="TOOL", show_default=False, help="Which ones. Default: every tool."),
     ] = None,
-    language: Annotated[Language, typer.Option("--language", help="For .pyi, or for .d.ts.")] = "python",
+    language: Annotated[
+        Literal["python", "typescript"], typer.Option("--language", help="For .pyi, or for .d.ts.")
+    ] = "python",
     output: Annotated[
         str | None, typer.Option("--output", metavar="FILE", help="Where to write them. Default: stdout.")
     ] = None,
@@ -141,17 +167,25 @@ def stubs(
     config: ConfigOption = None,
 ) -> int:
     """Write typed declarations of tools, for editors, type checkers and models."""
-    from paddock.cli.tools_text import warn
+    from pathlib import Path
+
+    from paddock.cli.render import stdout
+    from paddock.errors import RequestError
+    from paddock.tools.catalogue import servers_of
     from paddock.tools.stubs import module
 
-    asked = _Asked(config, mcp_config, tool=tools or [], output=[output])
-    every, upstreams = asked.do(lambda paddock: _seen(paddock, _servers_of(tools or (), paddock)))
-    text = module(_named(tools, every, upstreams) if tools else every, language)
-    warn(_err(), upstreams, asked.config.tools.connect_seconds)
+    session = _Session(config, mcp_config, tool=tools or [], output=[output])
+    every, servers = session.run(lambda paddock: _tools_of(paddock, servers_of(tools or (), paddock.upstreams())))
+    text = module(_named(tools, every, servers) if tools else every, language)
+    session.warn_of_missing(servers)
     if output is None:
-        _out().write(text)
-    else:
-        _write(output, text)
+        stdout().write(text)
+        return 0
+    try:
+        Path(output).write_text(text, encoding="utf-8")
+    except (OSError, ValueError) as problem:
+        why = problem.strerror if isinstance(problem, OSError) else problem
+        raise RequestError(f"--output {output}: cannot be written: {why}") from None
     return 0
 
 
@@ -169,33 +203,37 @@ def call(
     config: ConfigOption = None,
     as_json: JsonOption = False,
 ) -> int:
-    """Call one tool, as a script would: policy, validation and limits hold.
+    """Call one tool as a script would: under the policy, with validation and limits.
 
     Exit status 1 where the call fails; its error envelope is then shown on stderr, with --json on stdout.
 
     \b
     paddock tools call shop.orders --input status='"open"' --mcp-config mcp.json
     """
-    from paddock.cli.source import read_inputs
-    from paddock.cli.tools_text import answer_text, show_failure
+    from paddock.cli.options import read_inputs
+    from paddock.cli.render import progress_text, stderr, stdout
 
-    asked = _Asked(config, mcp_config, tool=[tool], inputs=[inputs])
+    session = _Session(config, mcp_config, tool=[tool], inputs=[inputs])
     arguments = read_inputs(input_ or [], inputs)
-    answer = asked.do(lambda paddock: _answer(paddock, tool, arguments))
+    answer = session.run(
+        lambda paddock: _with_progress(
+            paddock, lambda tell: paddock.call_tool(tool, arguments, progress=lambda said: tell(progress_text(said)))
+        )
+    )
     if as_json:
-        _document(answer.value)
+        stdout().document(_visible_json(answer.value))
     elif answer.failed:
-        show_failure(_err(), answer.value)
+        _show_failure(stderr(), answer.value)
     else:
-        _out().line(answer_text(answer.value))
+        stdout().line(_answer_text(answer.value))
     return 1 if answer.failed else 0
 
 
-class _Asked:
-    """What the flags that every command here has ask for, and a Paddock of that."""
+class _Session:
+    """The settings that every command here takes, and a `Paddock` with them."""
 
     def __init__(self, config: str | None, mcp_config: str | None, **given: Iterable[str | None]) -> None:
-        from paddock.cli.source import refuse_empty
+        from paddock.cli.options import refuse_empty
         from paddock.config import Config
 
         flags = {name.upper() if name in ("tool", "word") else f"--{name}": values for name, values in given.items()}
@@ -203,119 +241,214 @@ class _Asked:
         self.config: Config = Config.load(config)
         self._mcp_config = mcp_config
 
-    def do(self, work: Callable[[Paddock], Coroutine[Any, Any, T]]) -> T:
-        """Do `work` with the servers; whatever was started for it has ended when this returns."""
-        from paddock.cli.interrupt import Interrupts
-
-        return Interrupts().run(self._do(work))
-
-    async def _do(self, work: Callable[[Paddock], Coroutine[Any, Any, T]]) -> T:
+    def run(self, work: Callable[[Paddock], Coroutine[Any, Any, T]]) -> T:
+        """Do `work` with the servers; everything that it started has ended when this returns."""
+        from paddock.cli.signals import Interrupts
         from paddock.errors import ConfigError
         from paddock.run import Paddock
 
-        async with Paddock(self.config, mcp_config=self._mcp_config) as paddock:
-            if not paddock.upstreams():
-                where = f"{self._mcp_config} has no servers" if self._mcp_config else "no MCP servers are configured"
-                raise ConfigError(
-                    f"{where}; name the file that your MCP client has with --mcp-config FILE, "
-                    "or add [upstreams.NAME] tables to paddock.toml"
-                )
-            return await work(paddock)
+        async def run() -> T:
+            async with Paddock(self.config, mcp_config=self._mcp_config) as paddock:
+                if not paddock.upstreams():
+                    where = (
+                        f"{self._mcp_config} has no servers" if self._mcp_config else "no MCP servers are configured"
+                    )
+                    raise ConfigError(
+                        f"{where}; name the file that your MCP client has with --mcp-config FILE, "
+                        "or add [upstreams.NAME] tables to paddock.toml"
+                    )
+                return await work(paddock)
+
+        return Interrupts().run(run())
+
+    def warn_of_missing(self, servers: Servers) -> None:
+        """Name on stderr the servers whose tools are missing."""
+        from paddock.cli.render import stderr
+
+        for name, health in servers.items():
+            if health.state != "ready":
+                why = " ".join(_failure(health, self.config.tools.connect_seconds))
+                stderr().line(f"Warning: the tools of '{name}' are missing: {why}", "yellow")
 
 
-async def _seen(paddock: Paddock, servers: Iterable[str]) -> tuple[tuple[Tool, ...], Mapping[str, Health]]:
-    """The tools of these servers, or of all, and how each server is."""
+async def _tools_of(paddock: Paddock, servers: Iterable[str]) -> tuple[tuple[Tool, ...], Servers]:
+    """Return the tools of these servers, or of all, and the state of each server."""
     names = list(dict.fromkeys(servers))
-    tools = await _watched(paddock, lambda tell: paddock.tools(servers=names))
+    tools = await _with_progress(paddock, lambda tell: paddock.tools(servers=names))
     return tools, {name: paddock.upstreams()[name] for name in names or paddock.upstreams()}
 
 
-async def _watched(paddock: Paddock, work: Callable[[Callable[[str], None]], Coroutine[Any, Any, T]]) -> T:
-    """Do `work`, which may tell how far it is. On a terminal that is shown, and which servers are waited for."""
+async def _with_progress(paddock: Paddock, work: Callable[[Callable[[str], None]], Coroutine[Any, Any, T]]) -> T:
+    """Do `work`. On a terminal show its progress, and the servers that are being connected."""
     import asyncio
 
-    from paddock.cli.build_progress import build_progress
+    from paddock.cli.render import progress, stderr
 
-    with build_progress() as shown:
-        tell = shown if _err().is_terminal else lambda line: None
+    with progress() as shown:
+        tell = shown if stderr().is_styled else lambda line: None
         task = asyncio.create_task(work(tell))
         try:
             while not task.done():
                 await asyncio.wait({task}, timeout=0.2)
-                waited_for = [name for name, health in paddock.upstreams().items() if health.state == "connecting"]
-                if waited_for and not task.done():
-                    tell(f"connecting to {', '.join(waited_for)}")
+                connecting = [name for name, health in paddock.upstreams().items() if health.state == "connecting"]
+                if connecting and not task.done():
+                    tell(f"connecting to {', '.join(connecting)}")
             return await task
         finally:
             task.cancel()
             await asyncio.wait({task})
 
 
-def _named(names: Iterable[str], every: Iterable[Tool], upstreams: Mapping[str, Health]) -> list[Tool]:
-    """The tools of these names. `UnknownTool` says what was perhaps meant; or which server could not be asked."""
+def _named(names: Iterable[str], every: Iterable[Tool], servers: Servers) -> list[Tool]:
+    """Return the tools with these names. An unknown one is an error that suggests another, or names a dead server."""
+    from paddock.cli.render import stderr
     from paddock.errors import UnknownTool
     from paddock.tools.catalogue import Catalogue, servers_of
     from paddock.tools.prose import one_line
 
-    catalogue, found = Catalogue(every, servers=upstreams), []
+    catalogue, found = Catalogue(every, servers=servers), []
+    missing = {
+        name: one_line(health.error) or f"The server '{name}' has not answered yet."
+        for name, health in servers.items()
+        if health.state != "ready"
+    }
     for name in names:
         tool = catalogue.find(name)
-        missing = {server: health for server, health in upstreams.items() if health.state != "ready"}
-        if tool is None:
-            hints = catalogue.hints(name)[:1] or ["`paddock tools list` shows what there is."]
-            why = {
-                server: one_line(health.error) or f"The server '{server}' has not answered yet."
-                for server, health in missing.items()
-            }
-            if meant := servers_of([name], missing):
-                _err().line(f"Error: {why[meant[0]]}", "red")
-                raise typer.Exit(1)
-            unasked = ["Not every server could be asked:", *why.values()] if why else []
-            raise UnknownTool(" ".join([f"unknown tool {name!r}.", *hints, *unasked]))
-        found.append(tool)
+        if tool is not None:
+            found.append(tool)
+            continue
+        if meant := servers_of([name], missing):
+            stderr().line(f"Error: {missing[meant[0]]}", "red")
+            raise typer.Exit(1)
+        hints = catalogue.hints(name)[:1] or ["`paddock tools list` shows what there is."]
+        unasked = ["Not every server could be asked:", *missing.values()] if missing else []
+        raise UnknownTool(" ".join([f"unknown tool {name!r}.", *hints, *unasked]))
     return found
 
 
-def _servers_of(names: Iterable[str], paddock: Paddock) -> tuple[str, ...]:
-    from paddock.tools.catalogue import servers_of
+def _show_server(out: Screen, name: str, health: Health, tools: Sequence[Tool], patience_seconds: float) -> None:
+    """Show one server with its state, then its tools, a line each."""
+    from paddock.tools.prose import first_sentence, one_line
 
-    return servers_of(names, paddock.upstreams())
-
-
-async def _answer(paddock: Paddock, tool: str, arguments: dict[str, Any]) -> Answer:
-    from paddock.cli.run import progress_text
-
-    def called(tell: Callable[[str], None]) -> Coroutine[Any, Any, Answer]:
-        return paddock.call_tool(tool, arguments, progress=lambda progress: tell(progress_text(progress)))
-
-    return await _watched(paddock, called)
-
-
-def _write(path: str, text: str) -> None:
-    from pathlib import Path
-
-    from paddock.errors import RequestError
-
-    try:
-        Path(path).write_text(text, encoding="utf-8")
-    except (OSError, ValueError) as problem:
-        why = problem.strerror if isinstance(problem, OSError) else problem
-        raise RequestError(f"--output {path}: cannot be written: {why}") from None
-
-
-def _document(value: Any) -> None:
-    from paddock.cli.tools_text import visible_json
-
-    _out().document(visible_json(value))
+    is_ready = health.state == "ready"
+    if is_ready:
+        count = f"{health.tools} tool{'' if health.tools == 1 else 's'}"
+        version = one_line(f"{health.server_name} {health.server_version}".strip())
+        facts = [count, health.transport, version, f"protocol {one_line(health.protocol_version)}"]
+    else:
+        facts = [f"{health.transport}: {one_line(health.place)}"]
+    about = "".join(f", {fact}" for fact in facts if fact)
+    out.spans((name, "bold"), (": ", ""), (health.state, "green" if is_ready else "red"), (about, ""))
+    for line in () if is_ready else _failure(health, patience_seconds):
+        out.line(f"  {line}")
+    if health.is_paddock:
+        out.line("  its tools run code, and are not callable: such code would escape the limits of its run", "yellow")
+    for warning in health.warnings:
+        out.line(f"  Warning: {one_line(warning)}", "yellow")
+    names = [_name(tool) for tool in tools]
+    width = min(max(map(len, names), default=0), NAME_WIDTH)
+    for shown, tool in zip(names, tools, strict=True):
+        summary = first_sentence(tool.description) or one_line(tool.title)
+        out.spans((f"  {shown:<{width}}" if summary else f"  {shown}", "cyan"), (f"  {summary}".rstrip(), ""))
 
 
-def _out() -> Screen:
-    from paddock.cli.show import Screen
+def _failure(health: Health, patience_seconds: float) -> list[str]:
+    """Say why a server is not ready."""
+    from paddock.tools.prose import lines
 
-    return Screen(sys.stdout)
+    waiting = f"It did not answer within {patience_seconds:g} s; the setting tools.connect_seconds allows more."
+    return lines(health.error) or [waiting]
 
 
-def _err() -> Screen:
-    from paddock.cli.show import Screen
+def _values(tool: Tool, every: Sequence[Tool], detail: str) -> dict[str, Any]:
+    """Return a tool for `--json`."""
+    from dataclasses import asdict
 
-    return Screen(sys.stderr)
+    values: dict[str, Any] = {
+        "name": tool.full_name,
+        "id": tool.id,
+        "server": tool.server,
+        "title": tool.title,
+        "description": tool.description,
+        "tags": list(tool.tags),
+        "hints": asdict(tool.hints),
+    }
+    if detail != "brief":
+        values["stub"] = _stub(tool, every)
+    if detail == "full":
+        values |= {"input_schema": tool.input_schema, "output_schema": tool.output_schema}
+    return values
+
+
+def _show_tool(out: Screen, tool: Tool, every: Sequence[Tool], decision: Decision) -> None:
+    """Show a tool. Its description is in the docstring of its stub."""
+    from paddock.tools.prose import one_line
+
+    effects = [words[not value] for name, words in _HINTS.items() if (value := getattr(tool.hints, name)) is not None]
+    title = one_line(tool.title)
+    out.spans((_name(tool), "bold"), (f": {title}" if title else "", ""))
+    out.line(f"  effects  {', '.join(effects) or 'not declared'}")
+    if tool.tags:
+        out.line(f"  tags     {one_line(', '.join(tool.tags))}")
+    meaning, colour = _ACTIONS[decision.action]
+    rule = f"by the rule {decision.rule}" if decision.rule else "no rule matches"
+    out.spans(("  policy   ", ""), (decision.action, colour), (f": {meaning} ({rule})", ""))
+    out.line("")
+    out.line(_stub(tool, every).strip("\n"))
+
+
+def _show_failure(err: Screen, envelope: Mapping[str, Any]) -> None:
+    """Show an error envelope for a person."""
+    from paddock.tools.prose import lines, one_line
+
+    first, *rest = lines(envelope["summary"]) or ["it failed"]
+    err.spans((f"Error: {one_line(envelope['tool'])}: {first}", "red"), (f" ({envelope['error_code']})", "dim"))
+    for line in rest:
+        err.line(f"  {line}")
+    for detail in envelope["details"]:
+        place, received = one_line(detail["path"]), one_line(detail.get("received_type"))
+        got = f" (received {received})" if received not in ("", "missing") else ""
+        err.line(f"  {place + ': ' if place else ''}{one_line(detail['issue'])}{got}")
+    for hint in envelope["hints"]:
+        err.line(f"  Hint: {one_line(hint)}")
+    for example in envelope["examples"]:
+        err.line(f"  Example: {one_line(json.dumps(example, ensure_ascii=False))}")
+    meta = envelope.get("_meta", {})
+    for warning in meta.get("warnings", ()):
+        err.line(f"  Warning: {one_line(warning)}")
+    if envelope["retryable"]:
+        seconds = meta.get("retry_after_seconds")
+        err.line("  Trying again may help." if seconds is None else f"  Trying again may help, in {seconds:g} s.")
+
+
+def _answer_text(value: Any) -> str:
+    """Return an answer: text as it is, anything else as JSON."""
+    from paddock.cli.render import short_json
+
+    if isinstance(value, dict) and value.keys() == {"result"} and isinstance(value["result"], str):
+        return str(value["result"])
+    return _visible(short_json(value))
+
+
+def _visible_json(value: Any) -> str:
+    from paddock.cli.render import to_json
+
+    return _visible(to_json(value))
+
+
+def _visible(text: str) -> str:
+    """Escape every character of a JSON text that a terminal would act on or not show."""
+    return "".join(letter if letter.isprintable() or letter == "\n" else json.dumps(letter)[1:-1] for letter in text)
+
+
+def _stub(tool: Tool, every: Sequence[Tool]) -> str:
+    from paddock.tools.stubs import stubs
+
+    return "\n".join(stubs([tool], among=every).values())
+
+
+def _name(tool: Tool) -> str:
+    from paddock.tools import describing
+    from paddock.tools.prose import one_line
+
+    return one_line(tool.full_name, describing.NAME_CHARACTERS)

@@ -90,22 +90,24 @@ async def validate(
 
 async def _check_code(definition: Definition, paddock: Paddock) -> tuple[str, ...]:
     """Compile the code in a guest, with the types of the linked tools where they are known. Returns warnings."""
-    warnings = []
+    tools, missing = definition.tools or (), None
     try:
-        try:
-            error = await _code_error(definition, paddock, definition.tools or ())
-        except UnknownTool as problem:
-            error = await _code_error(definition, paddock, ())
-            if error is None and _all_ready(definition, paddock):
-                raise BadDefinition(f"tools: {problem} (on the configured servers)") from None
-            warnings.append(f"the code was not checked against its tools: {problem}")
+        await paddock.tool_stubs(tools, whole=False)
+    except UnknownTool as problem:
+        tools, missing = (), problem
+    try:
+        error = await _code_error(definition, paddock, tools)
     except EngineUnavailable as problem:
         return (f"the code was not checked, because full Python cannot run here: {problem}",)
     except (BadInput, CodeTooLarge) as problem:
         raise BadDefinition(str(problem)) from None
     if error is not None:
         raise BadDefinition(f"code: {error}")
-    return tuple(warnings)
+    if missing is None:
+        return ()
+    if _all_ready(definition, paddock):
+        raise BadDefinition(f"tools: {missing} (on the configured servers)")
+    return (f"the code was not checked against its tools: {missing}",)
 
 
 async def _code_error(definition: Definition, paddock: Paddock, tools: Collection[str]) -> str | None:

@@ -1,7 +1,7 @@
-"""An engine whose scripts run in a jail, in guests that wait for them in a pool; what all such engines share.
+"""What the engines share whose scripts run in a jail: a pool of waiting guests, and one execution in one guest.
 
-A guest runs one script and is thrown away. What it says is taken as data: the verdict follows from what the host and
-the kernel saw, and from the guest's own word only for what concerns the guest alone.
+A guest runs one script and is thrown away. Its frames are untrusted data. The verdict follows from what the host and
+the kernel saw; the guest's own account counts only for what concerns the guest alone.
 """
 
 from __future__ import annotations
@@ -54,15 +54,18 @@ from paddock.planning.plan import Plan
 if TYPE_CHECKING:
     from paddock.config import Config, GuestsConfig
 
-PROGRESS_EVENTS = 10_000  # of one run; more are not passed on
+PROGRESS_EVENTS = 10_000
+"""Progress reports of one run that are passed on; later ones are dropped."""
 STREAMS: tuple[Stream, ...] = ("stdout", "stderr")
-LOOK_SECONDS = 0.25  # between two looks at the processor time of the whole tree
-READS_AT_ONCE = 16  # then the event loop has its turn
+CPU_CHECK_SECONDS = 0.25
+"""How often the CPU time of the guest's whole process tree is compared with its limit."""
+READS_AT_ONCE = 16
 MESSAGES_AT_ONCE = 100
+"""Reads and messages that are handled before the event loop gets a turn."""
 CALLS_AHEAD = 1000
-"""Calls without an answer, beyond those that the run may make; with so many the guest is not listened to."""
-ASKED_AT_ONCE = 2
-"""Artifacts that are being made or read for a guest: each is many bytes here, and more for one that does not read."""
+"""Unanswered calls, beyond the run's limit of calls, at which the host stops reading from the guest."""
+ARTIFACTS_AT_ONCE = 2
+"""Artifact requests in progress at which the host stops reading: each holds many bytes in memory."""
 _DECODER = codecs.getincrementaldecoder("utf-8")
 _DISTURBED = "the script disturbed the runtime that it runs in"
 
@@ -113,27 +116,28 @@ class JailedExecution:
         self._inbox = Inbox(plan.limits.output_bytes)
         self._decoders: dict[Stream, codecs.IncrementalDecoder] = {}
         self._called = 0
-        self._calls: dict[int, int] = {}  # the guest's number of a call, by ours
-        self._asked = 0  # artifacts without an answer
+        self._calls: dict[int, int] = {}  # the guest's ids of unanswered calls, by ours
+        self._artifacts = 0  # unanswered artifact requests
         self._progressed = 0
-        self._report: Report | None = None  # of an end that the zygote saw
-        self._has_started = False  # its source compiled, and the first line was about to run
+        self._report: Report | None = None  # how the guest ended, as the zygote saw it
+        self._has_started = False  # the guest compiled the source and was about to run the first line
 
     async def feed(self, on_call: OnCall) -> AsyncGenerator[EngineEvent, None]:
         self._limit(self._plan.limits)
         self._send_script()
-        look = LOOK_SECONDS + time.monotonic()
+        next_check = CPU_CHECK_SECONDS + time.monotonic()
         more = has_ended = False
         while True:
-            await (asyncio.sleep(0) if more else self._guest.something(LOOK_SECONDS))
-            if time.monotonic() > look:
-                look = LOOK_SECONDS + time.monotonic()
+            await (asyncio.sleep(0) if more else self._guest.something(CPU_CHECK_SECONDS))
+            if time.monotonic() > next_check:
+                next_check = CPU_CHECK_SECONDS + time.monotonic()
                 if (self._guest.usage()[0] or 0) > self._plan.limits.cpu_seconds:
                     yield self._used(Finished(Verdict.TIMEOUT, limit="cpu_seconds"))
                     return
-            # Asked first: what it said before it died has then come. A child of it may hold the socket open for ever.
+            # Checked before reading, so that everything the guest sent before it died has arrived by now. The socket
+            # itself may stay open for ever: a child of the guest can hold it.
             has_ended = has_ended or self._has_ended()
-            # In this order: what was printed before a frame was sent is in the pipe when the frame has arrived.
+            # Frames are received before output is read: what was printed before a frame is then in the pipe.
             more = self._receive()
             for output in self._printed():
                 yield output
@@ -171,7 +175,7 @@ class JailedExecution:
         header = dict(answer.values)
         if answer.content is not None:
             header["text"] = answer.is_text
-        self._asked -= 1
+        self._artifacts -= 1
         self._guest.rouse()
         self._guest.send(pack(Kind.ANSWER, call_id, header, answer.content or b""))
 
@@ -191,7 +195,7 @@ class JailedExecution:
         self._guest.send(b"".join(frames))
 
     def _receive(self) -> bool:
-        """Take what has come; whether there is more than was taken at once."""
+        """Receive what has arrived; True where there is more than one turn may take."""
         if self._is_paused() or self._is_ahead():
             return False
         for _ in range(READS_AT_ONCE):
@@ -202,7 +206,7 @@ class JailedExecution:
         return True
 
     def _messages(self) -> Iterator[Message]:
-        """What has come, in order, as long as it does not have to wait."""
+        """The messages that have arrived, until the guest has to be paused."""
         if not self._is_paused():
             for message in self._inbox.messages():
                 yield message
@@ -210,8 +214,8 @@ class JailedExecution:
                     return
 
     def _is_paused(self) -> bool:
-        """Whether what it asks for has to wait until it has what it asked for before."""
-        return self._guest.is_behind or self._asked >= ASKED_AT_ONCE
+        """Whether the guest must take earlier answers before the host reads more requests."""
+        return self._guest.is_behind or self._artifacts >= ARTIFACTS_AT_ONCE
 
     def _is_ahead(self) -> bool:
         return len(self._calls) > self._plan.limits.calls + CALLS_AHEAD
@@ -231,7 +235,7 @@ class JailedExecution:
         return self._decoders[stream].decode(data)
 
     def _cut_short(self) -> Iterator[Output]:
-        """What a stream ended with, where that is the beginning of a character."""
+        """The incomplete character that a stream ended with, if any, as a replacement character."""
         for stream, decoder in self._decoders.items():
             if text := decoder.decode(b"", final=True):
                 yield Output(stream, text)
@@ -256,7 +260,7 @@ class JailedExecution:
                 Progress(message.done, message.total, message.message) if self._progressed <= PROGRESS_EVENTS else None
             )
         if isinstance(message, Asked):
-            self._asked += 1
+            self._artifacts += 1
             name = message.filename if message.do == "create" else message.ref
             return ArtifactCall(message.id, message.do, name, message.mime_type, message.content)
         if isinstance(message, Logged):
@@ -274,7 +278,7 @@ class JailedExecution:
         return self._finished(message)
 
     def _finished(self, ended: Ended) -> Finished:
-        """The guest's own account, as far as it concerns the guest alone."""
+        """How the guest says it ended. It is believed only where that concerns the guest alone."""
         if ended.status == "too_large":
             words = f"the result is more than {self._plan.limits.output_bytes} bytes of JSON"
             return self._used(Finished(Verdict.OUTPUT_LIMIT, error_message=words))
@@ -307,10 +311,10 @@ class JailedExecution:
         return self._report is not None
 
     def _death(self) -> Finished:
-        """How the guest ended, where it did not say."""
+        """How the guest ended, where it sent no RESULT."""
         report = self._report
         if report is None:
-            lost = "the process that runs scripts died with this one in it"
+            lost = "the zygote died, and this run with it"
             return Finished(Verdict.LOST, error_type="EngineCrashed", error_message=lost)
         code = os.waitstatus_to_exitcode(report.status)
         if self._guest.bound.was_out_of_memory():
@@ -319,7 +323,7 @@ class JailedExecution:
             verdict = Verdict.RAISED if code else Verdict.OK
             return self._used(Finished(verdict, None, "SystemExit", str(code), exit_code=code), report)
         if code >= 0:
-            words = f"the script ended its process with exit code {code}"
+            words = f"the script ended its process with exit code {code} before it returned"
             return self._used(Finished(Verdict.CRASHED, None, "Crashed", words, exit_code=code), report)
         if -code == signal.SIGXCPU:
             return self._used(Finished(Verdict.TIMEOUT, limit="cpu_seconds"), report)

@@ -1,130 +1,520 @@
-"""The light Python engine: pydantic-monty workers, a session of its own for each run.
+"""The light Python engine: pydantic-monty's pool of workers, a fresh session for each run.
 
-A worker is a process of its own, started through `jail/cell.py`, walled in, and dies with the host. Each run gets
-a fresh session in it; after a limit, a crash or a cancelled run the session, and with it the interpreter, is dropped.
+A worker is a process of its own that walls itself in before it runs anything (`jail/cell.py`), and dies with the host.
+Monty has its own behaviour: a part of Python's syntax, 25 modules of its library, its own words for errors. None of
+the modules reaches a network, so `refused_modules` changes nothing here.
 """
 
 from __future__ import annotations
 
 import asyncio
+import atexit
+import json
+import math
 import os
+import secrets
 import shlex
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Collection
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import resources
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic_monty import Monty, MontyError
+from pydantic_monty import (
+    AsyncFunctionSnapshot,
+    AsyncMonty,
+    AsyncMontySession,
+    MontyComplete,
+    MontyCrashedError,
+    MontyError,
+    MontyRuntimeError,
+    MontySyntaxError,
+)
 
-from paddock.engines.monty_drivers import Driver, Drivers
-from paddock.engines.monty_execution import MontyExecution
-from paddock.engines.monty_prelude import Prelude, prelude
-from paddock.engines.monty_types import Stubs, check_types
+from paddock.engines.monty_files import Surroundings
+from paddock.engines.monty_source import RESULT, Marked, marked
 from paddock.errors import EngineCrashed, EngineUnavailable
-from paddock.model.events import Finished
+from paddock.model.events import (
+    Answer,
+    ArtifactAnswer,
+    ArtifactCall,
+    EngineEvent,
+    Finished,
+    GuestCall,
+    OnCall,
+    Output,
+    Progress,
+    Stream,
+    ToolCall,
+)
+from paddock.model.limits import Limits
 from paddock.model.result import Verdict
-from paddock.planning.plan import Plan
-from paddock.planning.python_source import Source, SourceProblem, read
+from paddock.planning.plan import BRIDGE_NAMES, Plan
 
 if TYPE_CHECKING:
     from paddock.config import Config
 
+SUSPENSIONS = 10_000_000  # calls, file operations, sleeps; Monty's default would end a run at its 1001st
+ARGUMENT_CHARACTERS = 16 * 1024 * 1024
+TOOL_NAME_CHARACTERS = 600  # a longer name is cut: no tool has it, and the broker says so
+PROGRESS_CHARACTERS = 1000
+PROGRESS_EVENTS = 10_000  # of one run; more are not passed on
+MESSAGE_CHARACTERS = 64 * 1024
+LINE_CHARACTERS = 500
+SHOWN_FRAMES = 10  # at each end of a traceback; a deep recursion has a thousand
+LONG_CODE_CHARACTERS = 16 * 1024  # scanned in a thread
+CLOSED = "Paddock was closed before the script began"
+DIED = "the light engine's worker died before the script began"
+_CANCELLED = Finished(
+    Verdict.CANCELLED, error_type="Cancelled", error_message="Paddock was closed while the script ran"
+)
+
+
+class WorkerPool:
+    """Monty's workers, walled in and started on first use, and the sessions that are open in them."""
+
+    def __init__(self, config: Config, min_workers: int, max_workers: int) -> None:
+        self._request_seconds = config.caps.wall_seconds + 1  # bounds a worker that stands still outside a script
+        self._min_workers = min_workers
+        self._max_workers = max_workers
+        self._pool: AsyncMonty | None = None
+        self._starting = asyncio.Lock()
+        self._slots = asyncio.Semaphore(max_workers)
+        self._sessions: dict[AsyncMontySession, asyncio.Future[Any]] = {}  # and when each was entered
+        self._is_closed = False
+
+    @property
+    def is_started(self) -> bool:
+        return self._pool is not None
+
+    @asynccontextmanager
+    async def session(self, **options: Any) -> AsyncIterator[AsyncMontySession]:
+        """A session in a worker that no other has meanwhile; waits while all are busy."""
+        async with self._slots:
+            session = (await self._started()).checkout(**options)
+            entering = self._sessions[session] = asyncio.ensure_future(session.__aenter__())
+            try:
+                await _to_its_end(entering)
+                if self._is_closed:
+                    raise EngineCrashed(CLOSED)
+                yield session
+            finally:
+                await self._leave(session)
+
+    async def close(self) -> None:
+        """End every session, and the workers."""
+        self._is_closed = True
+        for session, entering in list(self._sessions.items()):
+            await asyncio.wait([entering])
+            await self._leave(session)
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            await pool.__aexit__(None, None, None)
+
+    async def _leave(self, session: AsyncMontySession) -> None:
+        self._sessions.pop(session, None)
+        with suppress(MontyError, RuntimeError):  # it could not be entered, or is left already, or its worker is gone
+            await _to_its_end(session.__aexit__(None, None, None))
+
+    async def _started(self) -> AsyncMonty:
+        async with self._starting:
+            if self._is_closed:
+                raise EngineCrashed(CLOSED)
+            if self._pool is None:
+                pool = AsyncMonty(
+                    binary_path=_worker(),
+                    min_processes=self._min_workers,
+                    max_processes=self._max_workers,
+                    request_timeout=self._request_seconds,
+                    feed_duration_limit_grace=MontyEngine.grace_seconds,
+                )
+                atexit.register(_let_runtime_settle)
+                try:
+                    await _to_its_end(pool.__aenter__())
+                except OSError as problem:
+                    raise EngineUnavailable(f"the light engine's worker could not be started: {problem}") from None
+                except asyncio.CancelledError:
+                    await pool.__aexit__(None, None, None)
+                    raise
+                self._pool = pool
+            return self._pool
+
+
+async def _to_its_end(awaitable: Awaitable[Any]) -> None:
+    """Await something that must not be left half done. Cancelled meanwhile, it is cancelled afterwards."""
+    doing = asyncio.ensure_future(awaitable)
+    is_cancelled = False
+    while not doing.done():
+        try:
+            await asyncio.wait([doing])
+        except asyncio.CancelledError:
+            is_cancelled = True
+    if is_cancelled:
+        raise asyncio.CancelledError
+    doing.result()
+
 
 class MontyEngine:
-    """A pool of workers, started on first use."""
+    """Runs Python on Monty."""
 
     grace_seconds = 0.2  # then a worker that does not stop by itself is killed
 
     def __init__(self, config: Config) -> None:
-        self._config = config.monty
-        # A worker that stands still outside a script is bound by this alone; no script may run longer.
-        self._request_seconds = config.caps.wall_seconds + 1
-        self._drivers: Drivers | None = None
+        self._config = config
+        self._workers = self._new_workers()
         self._open: set[MontyExecution] = set()
-        self._starting = asyncio.Lock()
+
+    @property
+    def is_started(self) -> bool:
+        """Whether there are workers."""
+        return self._workers.is_started
+
+    async def start(self) -> None:
+        """Does nothing: workers start with the first run."""
 
     @asynccontextmanager
     async def open(self, plan: Plan) -> AsyncIterator[MontyExecution]:
-        drivers = self._drivers or await self._start()
-        source = read(plan.code)
-        if isinstance(source, SourceProblem):
-            from paddock.engines.javascript import Rejection
-
-            problem = (source.type, source.message, source.line, source.column)
-            yield Rejection(Finished(Verdict.REJECTED, None, *problem))  # type: ignore[misc]
-            return
-        wanted = prelude(source, plan.tools)
-        driver = await drivers.take(plan.limits, wanted)
-        execution: MontyExecution | None = None
-        try:
-            execution = MontyExecution(driver, plan, source, wanted)
-            self._open.add(execution)
-            yield execution
-        finally:
+        async with AsyncExitStack() as stack:
             try:
-                if execution is not None:
-                    await execution.stop()
+                session = await stack.enter_async_context(self._workers.session(**_session_options(plan.limits)))
+            except (MontyError, RuntimeError) as problem:
+                raise EngineCrashed(f"{DIED}: {problem}") from None
+            execution = MontyExecution(session, plan)
+            self._open.add(execution)
+            try:
+                yield execution
             finally:
-                if execution is not None:
-                    self._open.discard(execution)
-                drivers.give_back(driver, plan.limits, wanted)
-
-    async def start(self) -> None: ...
-
-    async def check_types(self, plan: Plan, stubs: Stubs | None = None) -> Finished | None:
-        """What is wrong with the script by its types, whatever Python engine it is for; None where nothing is.
-
-        `stubs` declares the tools. Without it they take and give anything.
-        """
-        drivers = self._drivers or await self._start()
-        driver = await drivers.take(plan.limits, Prelude())
-        try:
-            return await driver.did(lambda: _checked(driver, plan, stubs))
-        except (MontyError, RuntimeError) as error:
-            raise EngineCrashed(f"the type checker's worker died: {error}") from None
-        finally:
-            drivers.give_back(driver, plan.limits, Prelude())
+                self._open.discard(execution)
+                await execution.stop()
 
     async def close(self) -> None:
-        drivers, self._drivers = self._drivers, None
-        if drivers is not None:
-            drivers.refuse()
+        """End every run and every worker. A later run starts anew."""
+        workers, self._workers = self._workers, self._new_workers()
         for execution in list(self._open):
             await execution.abandon()
-        if drivers is not None:
-            await drivers.close()
+        await workers.close()
 
-    async def _start(self) -> Drivers:
-        async with self._starting:
-            if self._drivers is None:
-                pool = Monty(
-                    binary_path=_worker(),
-                    min_processes=self._config.min_workers,
-                    max_processes=self._config.max_workers,
-                    request_timeout=self._request_seconds,
-                    feed_duration_limit_grace=self.grace_seconds,
-                )
-                drivers = Drivers(pool, self._config.max_workers)
-                try:
-                    await drivers.start()
-                except (OSError, MontyError) as problem:
-                    raise EngineUnavailable(f"the light engine's worker could not be started: {problem}") from None
-                self._drivers = drivers
-            return self._drivers
+    def _new_workers(self) -> WorkerPool:
+        return WorkerPool(self._config, self._config.monty.min_workers, self._config.monty.max_workers)
 
 
-def _checked(driver: Driver, plan: Plan, stubs: Stubs | None) -> Finished | None:
-    driver.drop()  # the checker's session takes its place
-    return check_types(driver.pool, plan, _source(plan), stubs)
+def _let_runtime_settle() -> None:
+    # A thread of Monty's runtime lets go of Python objects a moment after the call that used them has returned. If the
+    # interpreter is being torn down by then, the process aborts.
+    atexit.unregister(_let_runtime_settle)
+    time.sleep(0.05)
 
 
-def _source(plan: Plan) -> Source:
-    source = read(plan.code)
-    if not isinstance(source, Source):
-        raise EngineCrashed("a plan for code that does not parse reached the engine")
-    return source
+def _session_options(limits: Limits) -> dict[str, Any]:
+    return {
+        "limits": {
+            # Monty's clock stands still while it waits for a tool: it counts what the script itself spends.
+            "max_feed_duration_secs": min(limits.wall_seconds, limits.cpu_seconds),
+            "max_memory": limits.memory_bytes,
+            "max_recursion_depth": limits.recursion,
+            "max_suspensions": SUSPENSIONS,
+        },
+        "assert_message_annotations": False,
+        "os_policy": {"sleep": "call_host"},
+    }
+
+
+class MontyExecution:
+    """One run in one session."""
+
+    def __init__(self, session: AsyncMontySession, plan: Plan) -> None:
+        self._session = session
+        self._plan = plan
+        self._loop = asyncio.get_running_loop()
+        self._events: asyncio.Queue[EngineEvent | GuestCall] = asyncio.Queue()
+        self._pending: dict[tuple[str, int], asyncio.Future[Any]] = {}
+        self._driving: asyncio.Task[None] | None = None
+        self._counts = {"call": 0, "artifact": 0, "progress": 0}
+        self._room: dict[Stream, int] = dict.fromkeys(("stdout", "stderr"), _most_output(plan.limits))
+        self._token = secrets.token_hex(8)  # part of the names of the host's functions, which a script must not know
+        self._surroundings = Surroundings(plan.files, plan.limits.wall_seconds + 1)
+        self._feeds = 0
+
+    async def feed(self, on_call: OnCall) -> AsyncGenerator[EngineEvent, None]:
+        self._driving = asyncio.create_task(self._drive())
+        while True:
+            # Calls wait their turn among the events: what was printed before may have ended the run.
+            event = await self._events.get()
+            if isinstance(event, ToolCall | ArtifactCall):
+                on_call(event)
+                continue
+            yield event
+            if isinstance(event, Finished):
+                return
+
+    def go(self, tools: Collection[str]) -> None:
+        """Does nothing: Monty yields no outline."""
+
+    def answer(self, call_id: int, answer: Answer) -> None:
+        self._settle("call", call_id, answer)
+
+    def answer_artifact(self, call_id: int, answer: ArtifactAnswer) -> None:
+        self._settle("artifact", call_id, answer)
+
+    async def abandon(self) -> None:
+        """End the guest because the engine is closed; the run ends as cancelled."""
+        await self.stop()
+        self._events.put_nowait(_CANCELLED)
+
+    async def stop(self) -> None:
+        """End the guest. A worker that is still busy is killed; the pool replaces it."""
+        if self._driving is not None:
+            self._driving.cancel()
+            await asyncio.wait([self._driving])
+        for pending in self._pending.values():
+            pending.cancel()
+
+    async def _drive(self) -> None:
+        cpu = _Cpu(self._session.worker_pid)
+        try:
+            finished = await self._run()
+        except MontyError as error:
+            finished = _failed(error, None, self._plan)
+        except RuntimeError as problem:  # of the pool: a frame that it does not take, a session that is gone
+            finished = _lost(problem)
+        self._events.put_nowait(cpu.added_to(finished))
+
+    async def _run(self) -> Finished:
+        """The script, after what must come before it, and its value as JSON."""
+        await self._prepare()
+        inputs: dict[str, Any] = {"files": [file.entry() for file in self._plan.files], RESULT: None}
+        inputs = {name: value for name, value in inputs.items() if name not in self._plan.inputs_json}
+        for script in await self._marked():
+            try:
+                await self._feed(script.text, inputs)
+            except MontyError as error:
+                if not _was_refused(error) or not script.inserts:
+                    return _failed(
+                        error, _Script(self._plan.code, script, f"<python-input-{self._feeds - 1}>"), self._plan
+                    )
+            else:
+                return await self._value() if script.keeps_value else Finished(Verdict.OK)
+        raise AssertionError("the script as it was given is the last to be tried")
+
+    async def _marked(self) -> list[Marked]:
+        if len(self._plan.code) > LONG_CODE_CHARACTERS:
+            return await asyncio.to_thread(lambda: list(marked(self._plan.code)))
+        return list(marked(self._plan.code))
+
+    async def _prepare(self) -> None:
+        """Define the inputs, and the functions for tools where the script names one. Inputs cross quickest as text."""
+        code = self._plan.code
+        texts = {f"__paddock_{name}": text for name, text in self._plan.inputs_json.items()}
+        parts = ["from json import loads as __paddock_loads"] if texts else []
+        parts += [f"{name.removeprefix('__paddock_')} = __paddock_loads({name})" for name in texts]
+        linked = [name for name in self._plan.tools if name not in BRIDGE_NAMES and name in code]
+        if linked or any(name in code for name in BRIDGE_NAMES):
+            parts.append(_guest("monty_bridge.py").replace("TOKEN", self._token))
+            parts += [
+                f"async def {name}(payload=None):\n    return await call_tool({name!r}, payload)\n" for name in linked
+            ]
+        if parts:
+            await self._feed("\n".join(parts), texts)
+
+    async def _value(self) -> Finished:
+        # As many characters as there may be bytes, and one more, which shows that it was too long. Formatted, it is
+        # certain to be text, whatever the script has put in the place of `dumps`.
+        most = self._plan.limits.output_bytes + 1
+        try:
+            dump = (
+                f"from json import dumps as __paddock_dumps\nf'{{__paddock_dumps({RESULT}, allow_nan=False)[:{most}]}}'"
+            )
+            complete = await self._feed(dump, {})
+        except MontyRuntimeError as error:
+            if not isinstance(error.exception(), TypeError | ValueError | RecursionError):
+                raise
+            complete = await self._feed(f"{_guest('monty_result.py')}\nf'{{__paddock_json({RESULT})[:{most}]}}'", {})
+        return Finished(Verdict.OK, str(complete.output))
+
+    async def _feed(self, code: str, inputs: dict[str, Any]) -> MontyComplete:
+        """Follow the guest to the end of `code`, answering what it asks for meanwhile.
+
+        Not by `feed_run`, which turns whatever a script gives into objects.
+        """
+        self._feeds += 1
+        lookup = {f"__paddock_{name}_{self._token}": function for name, function in self._functions().items()}
+        at: Any = await self._session.feed_start(
+            code, inputs=inputs, external_lookup=lookup, print_callback=self._print, os=self._surroundings
+        )
+        while not isinstance(at, MontyComplete):
+            if isinstance(at, AsyncFunctionSnapshot) and at.function_name == "os.getenv":
+                # Its default may be any value, so its arguments are not looked at.
+                problem = OSError("os.getenv is not available here; use os.environ.get(name, default)")
+                at = await at.resume({"exception": problem})
+            else:
+                at = await at.resume_auto()
+        return at
+
+    def _functions(self) -> dict[str, Any]:
+        return {"call": self._call, "progress": self._progress, "artifact": self._artifact}
+
+    async def _call(self, tool: str, arguments_json: str) -> str:
+        if not arguments_json.startswith("{"):
+            raise TypeError("call_tool takes the tool's name and one dict of arguments")
+        if len(arguments_json) > ARGUMENT_CHARACTERS:
+            raise ValueError(f"the arguments of a call have at most {ARGUMENT_CHARACTERS} characters of JSON")
+        number = self._next("call")
+        answer: Answer = await self._ask("call", ToolCall(number, tool[:TOOL_NAME_CHARACTERS], arguments_json))
+        if answer.failed:
+            raise RuntimeError(answer.json)
+        return answer.json
+
+    async def _progress(self, done: str, total: str, message: str) -> None:
+        numbers = [float(text) for text in (done, total) if text]
+        if not all(map(math.isfinite, numbers)):
+            raise TypeError("report_progress takes numbers that are not huge")
+        if self._next("progress") <= PROGRESS_EVENTS:
+            self._events.put_nowait(Progress(numbers[0], numbers[1] if total else None, message[:PROGRESS_CHARACTERS]))
+
+    async def _artifact(
+        self, action: Literal["create", "read"], name: str, file_type: str, kind: str, text: str
+    ) -> tuple[str, str | bytes]:
+        content = bytes.fromhex(text) if kind == "bytes" else text.encode(errors="replace")
+        number = self._next("artifact")
+        answer: ArtifactAnswer = await self._ask("artifact", ArtifactCall(number, action, name, file_type, content))
+        given = answer.content or b""
+        return json.dumps(dict(answer.values)), given.decode() if answer.is_text else given
+
+    def _next(self, kind: str) -> int:
+        self._counts[kind] += 1
+        return self._counts[kind]
+
+    async def _ask(self, kind: str, call: GuestCall) -> Any:
+        answered = self._pending[kind, call.id] = self._loop.create_future()
+        self._events.put_nowait(call)
+        return await answered
+
+    def _settle(self, kind: str, number: int, answer: Answer | ArtifactAnswer) -> None:
+        answered = self._pending.pop((kind, number), None)
+        if answered is not None and not answered.done():
+            answered.set_result(answer)
+
+    def _print(self, stream: Stream, text: str) -> None:
+        """Called in a thread of Monty's. What is over the limit by far is dropped, so that the queue has a bound."""
+        if self._room[stream] > 0:
+            self._room[stream] -= len(text)
+            with suppress(RuntimeError):  # the loop is closed
+                self._loop.call_soon_threadsafe(self._events.put_nowait, Output(stream, text))
+
+
+def _most_output(limits: Limits) -> int:
+    return max(limits.output_bytes, limits.stream_characters) + 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Script:
+    """A script as it was fed, to find the places of an error in it."""
+
+    code: str
+    marked: Marked
+    feed: str
+
+    def places(self, error: MontyError) -> list[tuple[int, int, str]]:
+        """Line, column and function of each frame that is the script's own."""
+        return [
+            (frame.line, frame.column, frame.function_name or "<module>")
+            for frame in _frames(error)
+            if frame.filename == self.feed
+        ]
+
+    def traceback(self, places: list[tuple[int, int, str]], last: str) -> str:
+        lines = self.code.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        hidden = len(places) - 2 * SHOWN_FRAMES
+        shown = places if hidden <= 0 else [*places[:SHOWN_FRAMES], *places[-SHOWN_FRAMES:]]
+        texts = [
+            f'  File "main.py", line {line}, in {function}\n    {lines[line - 1].strip()[:LINE_CHARACTERS]}'
+            for line, _, function in shown
+            if line <= len(lines)
+        ]
+        if hidden > 0:
+            texts.insert(SHOWN_FRAMES, f"  [{hidden} more frames]")
+        return "\n".join(["Traceback (most recent call last):", *texts, last])
+
+
+def _failed(error: MontyError, script: _Script | None, plan: Plan) -> Finished:
+    """How the run ended, given what the worker reported. Without a script, it failed on our own account."""
+    time_limit = "cpu_seconds" if plan.limits.cpu_seconds < plan.limits.wall_seconds else "wall_seconds"
+    if isinstance(error, MontyCrashedError):
+        if error.timed_out:
+            return Finished(Verdict.TIMEOUT, limit=time_limit)
+        return Finished(Verdict.CRASHED, error_type="Crashed", error_message=f"the interpreter died: {error}")
+    cause = error.exception()
+    kind, text = type(cause).__name__, _cut(str(cause))
+    places = [] if script is None else script.places(error)
+    line, column = places[-1][:2] if places else (None, None)
+    if script is not None and line is not None and column is not None:
+        column = script.marked.column(line, column)
+    # A limit cannot be caught inside. Its time report has no traceback, which an exception that a script raises has.
+    if kind == "TimeoutError" and not _frames(error):
+        return Finished(Verdict.TIMEOUT, line=line, limit=time_limit)
+    if kind == "MemoryError" and ("memory limit" in text or not _frames(error)):
+        return Finished(Verdict.OUT_OF_MEMORY, line=line)
+    if kind == "RuntimeError" and not _frames(error) and "exceeds the maximum" in text:
+        return Finished(Verdict.OUTPUT_LIMIT)  # of a frame between worker and host
+    verdict = Verdict.REJECTED if _was_refused(error) else Verdict.RAISED
+    last = f"{kind}: {text}" if text else kind
+    traceback = script.traceback(places, last) if script is not None and verdict is Verdict.RAISED else ""
+    return Finished(verdict, error_type=kind, error_message=text, line=line, column=column, traceback=traceback)
+
+
+def _lost(problem: RuntimeError) -> Finished:
+    if "decode memory budget" in str(problem):
+        return Finished(Verdict.OUTPUT_LIMIT)
+    return Finished(Verdict.LOST, error_type="EngineCrashed", error_message=_cut(str(problem)))
+
+
+def _was_refused(error: MontyError) -> bool:
+    """Whether the script was turned down before its first line ran; only such a report has a frame without a name."""
+    if not isinstance(error.exception(), SyntaxError | NotImplementedError):
+        return False
+    frames = _frames(error)
+    return len(frames) == 1 and frames[0].function_name is None
+
+
+def _frames(error: MontyError) -> list[Any]:
+    return error.traceback() if isinstance(error, MontyRuntimeError | MontySyntaxError) else []
+
+
+def _cut(text: str) -> str:
+    """Text of a guest, as much of it as an error shows."""
+    return text if len(text) <= MESSAGE_CHARACTERS else f"{text[:MESSAGE_CHARACTERS]}… ({len(text)} characters)"
+
+
+class _Cpu:
+    """The processor time that a worker spends from now on."""
+
+    def __init__(self, pid: int | None) -> None:
+        self._pid = pid
+        self._before = _cpu_seconds(pid)
+
+    def added_to(self, finished: Finished) -> Finished:
+        after = _cpu_seconds(self._pid)
+        spent = None if after is None or self._before is None else round(after - self._before, 6)
+        return replace(finished, cpu_seconds=spent)
+
+
+def _cpu_seconds(pid: int | None) -> float | None:
+    """What a process has spent so far, all its threads together; None where the kernel does not say."""
+    if pid is None or sys.platform != "linux":
+        return None
+    try:
+        return time.clock_gettime((~pid << 3) | 2)  # what clock_getcpuclockid(3) computes
+    except OSError:
+        return None
+
+
+@lru_cache(maxsize=4)
+def _guest(name: str) -> str:
+    """One of our files that run inside."""
+    return (resources.files("paddock.guest") / name).read_text(encoding="utf-8")
 
 
 def _worker() -> str:
@@ -136,8 +526,8 @@ def _worker() -> str:
 def _launcher(binary: str, pid: int) -> str:
     """The program that a worker starts as: a script in memory, found through the host's own process.
 
-    Nothing is on disk to be cleaned up, however the host ends. It is kept as long as the host: a number that is closed
-    and given to another file would be executed in its place.
+    Nothing on disk needs cleaning up, however the host ends. The descriptor stays open as long as the host: if its
+    number were given to another file, that file would be executed.
     """
     command = [sys.executable, "-I", "-S", "-B", str(resources.files("paddock.jail") / "start.py"), "cell", binary]
     script = os.memfd_create("paddock-monty-worker")

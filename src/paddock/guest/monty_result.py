@@ -55,4 +55,5 @@ def __paddock_key(key):
     return str(key)
 
 
-json.dumps(__paddock_plain(__paddock_result, []))
+def __paddock_json(value):
+    return json.dumps(__paddock_plain(value, []))

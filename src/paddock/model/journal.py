@@ -47,7 +47,3 @@ class Journal(Protocol):
     async def calls(self, run_id: str) -> list[tuple[Intent, Outcome | None]]:
         """The calls of a run, in the order of its program; without an outcome where none is known."""
         ...
-
-    async def answers(self, tool: str, limit: int) -> list[str]:
-        """The newest answers of a tool that did not fail, the newest first."""
-        ...

@@ -16,7 +16,7 @@ from paddock.model.result import Verdict
 from paddock.model.tools import Hints
 from paddock.server.sessions import Caller
 from paddock.server.tool import ServerTool, builtin_tool, envelope_result, json_result, to_result
-from paddock.store.run_records import GOING_ON
+from paddock.store.runs import RUNNING
 from paddock.tools import describing
 from paddock.tools.catalogue import Catalogue
 from paddock.tools.prose import inline, one_line
@@ -24,7 +24,7 @@ from paddock.tools.prose import inline, one_line
 if TYPE_CHECKING:
     from paddock.model import tools
     from paddock.server.services import Services
-    from paddock.store.run_records import StoredRun
+    from paddock.store.runs import StoredRun
 
 DEFAULT_FOUND, MAX_FOUND = 10, 50
 MAX_SCHEMAS = 20
@@ -81,7 +81,7 @@ async def summarize_stored(services: Services, caller: Caller, run: StoredRun) -
     values = await asyncio.to_thread(run.to_dict)
     result = values["result"]
     if result is None:
-        return {"run_id": run.id, "verdict": GOING_ON, "stdout": values["stdout"], "stderr": values["stderr"]}
+        return {"run_id": run.id, "verdict": RUNNING, "stdout": values["stdout"], "stderr": values["stderr"]}
     output_json = await asyncio.to_thread(json.dumps, result["output"], ensure_ascii=False)
     overflow = await services.keep_overflow(caller, run.id, output_json, native.OVERFLOW_BYTES, is_repeat=True)
     return native.summarize(result, overflow)
@@ -89,7 +89,7 @@ async def summarize_stored(services: Services, caller: Caller, run: StoredRun) -
 
 def is_failure(summary: dict[str, Any]) -> bool:
     """Whether the run that is summarized did not end well."""
-    return summary["verdict"] not in (str(Verdict.OK), GOING_ON)
+    return summary["verdict"] not in (str(Verdict.OK), RUNNING)
 
 
 def discovery_tools(services: Services) -> list[ServerTool]:

@@ -31,7 +31,7 @@ from paddock.server.files import add_files
 from paddock.server.session_tools import ScriptTool
 from paddock.server.sessions import Caller, Report
 from paddock.server.tool import ServerTool, json_result, to_result
-from paddock.store.run_records import GOING_ON, NewRun, fingerprint
+from paddock.store.runs import RUNNING, NewRun, fingerprint
 from paddock.tools.health import CODE_TOOL
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class _CodeTool:
             return json_result(earlier, is_error=is_failure(earlier))
         if request.detach:
             self._detach(run_id, caller, request)
-            return json_result({"run_id": run_id, "verdict": GOING_ON})
+            return json_result({"run_id": run_id, "verdict": RUNNING})
         try:
             result = await self._run(run_id, caller, request)
         except PaddockError as fault:
@@ -143,7 +143,7 @@ class _CodeTool:
         own = {each.tool.name: ScriptTool(each, calls_context, caller.session) for each in self._session_tools}
         artifacts = services.artifacts.of(caller.owner, run_id)
         context = RunContext(run_id, artifacts, self._definition.name, caller.owner.session, own, calls_context)
-        reporter = ProgressReporter(caller.report, partial(services.store.runs.printed, run_id))
+        reporter = ProgressReporter(caller.report, partial(services.store.runs.add_output, run_id))
         result, verdict, language = None, Verdict.LOST, request.options.get("language", "python")
         try:
             result = await services.paddock.follow(request.code, reporter, context=context, **request.options)

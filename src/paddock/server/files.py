@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from mcp_types import BlobResourceContents, CallToolResult, Resource, ResourceTemplate, TextResourceContents
 
-from paddock import artifact_tools
 from paddock.definitions.faces import FaceRequest, object_schema
 from paddock.errors import BadArtifact, BadFile
 from paddock.model.artifacts import Artifact, is_text
@@ -22,6 +21,7 @@ from paddock.model.files import File
 from paddock.model.limits import MB
 from paddock.model.tools import Hints
 from paddock.model.words import nearest
+from paddock.server import artifact_tools
 from paddock.server.sessions import Caller
 from paddock.server.tool import ServerTool, builtin_tool, json_result
 
@@ -61,7 +61,7 @@ def _artifact_tool(services: Services, spec: artifact_tools.ArtifactTool) -> Ser
 async def list_resources(services: Services, caller: Caller, cursor: str | None) -> tuple[list[Resource], str | None]:
     """One page of the caller's artifacts, newest first, and the cursor of the next page."""
     listing = await services.artifacts.of(caller.owner).list(limit=PAGE, cursor=cursor)
-    artifacts = [kept.artifact for kept in listing.kept]
+    artifacts = [kept.artifact for kept in listing.artifacts]
     found = [Resource(uri=each.url, name=each.filename, mime_type=each.mime_type, size=each.size) for each in artifacts]
     return found, listing.cursor
 

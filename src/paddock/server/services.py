@@ -18,7 +18,7 @@ from paddock.run import Paddock
 from paddock.server.sessions import Caller, Sessions
 from paddock.store.artifacts import StoredArtifacts
 from paddock.store.database import Store
-from paddock.store.definitions import peek
+from paddock.store.definitions import peek_versions
 
 PREVIEW_CHARACTERS = 200
 log = logging.getLogger(__name__)
@@ -85,7 +85,7 @@ class Services:
 
     async def definition_versions(self) -> dict[str, int]:
         """The current version of each saved definition, by name. Does not create a store for that."""
-        found = await asyncio.to_thread(peek, self.store.path, LOCAL)
+        found = await asyncio.to_thread(peek_versions, self.store.path, LOCAL)
         return await self.store.definitions.versions(LOCAL) if found is None else found
 
     async def keep(

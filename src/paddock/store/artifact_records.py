@@ -1,7 +1,7 @@
-"""What the database knows of artifacts, and of the objects that hold their bytes.
+"""The statements about artifacts and the objects that hold their bytes. Each runs in a transaction of the caller.
 
-An object is entered before its bytes are written and forgotten after they are deleted, so that none is lost track of,
-whenever the process dies. In between it belongs to one artifact, or is waiting to be deleted.
+An object is entered before its bytes are written and forgotten after they are deleted, so that none is lost whenever
+the process dies. In between it belongs to one artifact, or waits to be deleted.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import ColumnElement, and_, delete, func, insert, or_, select, update
 
 from paddock.errors import BadArtifact, StoreError
-from paddock.store.artifact_values import Part
+from paddock.store.objects import Part
 from paddock.store.tables import artifact_objects as objects
 from paddock.store.tables import artifacts
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Row
 
     from paddock.model.artifacts import Owner
-    from paddock.store.artifact_values import Filters, Room
+    from paddock.store.artifacts import Filters, Quota
 
 UPLOAD_SECONDS = 86_400.0
-"""An object that belongs to nothing after so long is what a crash has left."""
+"""An object that belongs to no artifact after this long was left by a crash."""
 READERS_SECONDS = 3600.0
-"""Whoever is reading bytes that were replaced has so long to finish."""
+"""How long a reader of replaced bytes has to finish."""
 FAILED_SECONDS = 60.0
 BATCH = 500
 
@@ -37,7 +37,7 @@ def find_id(connection: Connection, owner: Owner, name: str, now: float) -> Row[
 def find_name(
     connection: Connection, owner: Owner, filename: str, now: float, *, in_session_only: bool
 ) -> Row[Any] | None:
-    """The newest of that name of the session, else of the principal."""
+    """Find the newest of that name of the session, else of the principal."""
     newest = (
         select(artifacts)
         .where(_visible(owner, now), artifacts.c.filename == filename)
@@ -49,7 +49,7 @@ def find_name(
 
 
 def parts(connection: Connection, name: str) -> tuple[Part, ...]:
-    """The objects of an artifact, in order."""
+    """Return the objects of an artifact, in order."""
     of_it = select(objects).where(objects.c.artifact_id == name).order_by(objects.c.number)
     return tuple(Part(row.object_key, row.size) for row in connection.execute(of_it))
 
@@ -57,7 +57,7 @@ def parts(connection: Connection, name: str) -> tuple[Part, ...]:
 def listed(
     connection: Connection, owner: Owner, filters: Filters, before: tuple[float, str] | None, limit: int, now: float
 ) -> Sequence[Row[Any]]:
-    """The newest first, those older than `before`."""
+    """Return artifacts older than `before`, newest first."""
     wanted = [_visible(owner, now)]
     if filters.session_only:
         wanted.append(artifacts.c.session.is_not_distinct_from(owner.session))
@@ -72,37 +72,39 @@ def listed(
     return connection.execute(select(artifacts).where(*wanted).order_by(*newest).limit(limit)).all()
 
 
-def bytes_left(connection: Connection, owner: Owner, room: Room, now: float) -> int | None:
-    """How much more the principal may keep; None where there is no limit."""
+def bytes_left(connection: Connection, owner: Owner, quota: Quota, now: float) -> int | None:
+    """Return how much more the principal may keep; None if there is no limit."""
     _, used = _used(connection, owner, now)
-    return room.principal_bytes - used if room.principal_bytes else None
+    return quota.principal_bytes - used if quota.principal_bytes else None
 
 
 def enter(connection: Connection, key: str, now: float) -> None:
-    """Know of an object before it is written."""
+    """Record an object before it is written."""
     values = {"object_key": key, "number": 0, "size": 0, "delete_after": now + UPLOAD_SECONDS, "is_doomed": False}
     connection.execute(insert(objects).values(values))
 
 
 def give_up(connection: Connection, key: str, now: float) -> None:
-    """An object will belong to nothing. What writes it may still be about to end."""
+    """Have an object deleted soon that no artifact got. What writes it may not have ended yet."""
     ended = update(objects).where(objects.c.object_key == key, objects.c.artifact_id.is_(None))
     connection.execute(ended.values(delete_after=now + FAILED_SECONDS))
 
 
-def add(connection: Connection, owner: Owner, values: dict[str, Any], key: str, room: Room, now: float) -> None:
-    """Make an artifact of an object."""
-    _check_room(connection, owner, room, values["size"], more_bytes=values["size"], more=1, now=now)
+def add(connection: Connection, owner: Owner, values: dict[str, Any], key: str, quota: Quota) -> None:
+    """Create an artifact with the bytes of an object."""
+    now = values["created_at"]
+    _check_room(connection, owner, quota, values["size"], more_bytes=values["size"], more=1, now=now)
     connection.execute(insert(artifacts).values(principal=owner.principal, session=owner.session, **values))
     _take(connection, key, values["id"], 0, values["size"])
 
 
 def replace(
-    connection: Connection, owner: Owner, name: str, values: dict[str, Any], key: str, room: Room, now: float
+    connection: Connection, owner: Owner, name: str, values: dict[str, Any], key: str, quota: Quota
 ) -> Row[Any]:
-    """Give an artifact another object instead of those it has."""
+    """Give an artifact another object in place of those it has."""
+    now = values["created_at"]
     row = _still_there(connection, owner, name, now)
-    _check_room(connection, owner, room, values["size"], more_bytes=values["size"] - row.size, more=0, now=now)
+    _check_room(connection, owner, quota, values["size"], more_bytes=values["size"] - row.size, more=0, now=now)
     _drop(connection, [name], now)
     _take(connection, key, name, 0, values["size"])
     connection.execute(update(artifacts).where(artifacts.c.id == name).values(values))
@@ -115,20 +117,20 @@ def append(
     name: str,
     part: Part,
     merged: Sequence[Part],
-    room: Room,
+    quota: Quota,
     now: float,
     expires_at: float | None,
 ) -> Row[Any] | None:
-    """Put a part at the end of an artifact, in the place of those that are `merged` in it.
+    """Put a part at the end of an artifact, in place of the parts `merged` into it.
 
-    None, and nothing is done, where these are not the last ones any more.
+    Returns None, and changes nothing, if these are not the last parts any more.
     """
     row = _still_there(connection, owner, name, now)
     present = parts(connection, name)
     if merged and present[-len(merged) :] != tuple(merged):
         return None
     added = part.size - sum(each.size for each in merged)
-    _check_room(connection, owner, room, row.size + added, more_bytes=added, more=0, now=now)
+    _check_room(connection, owner, quota, row.size + added, more_bytes=added, more=0, now=now)
     _drop(connection, [name], now, keys=[each.key for each in merged])
     number = connection.scalar(select(func.max(objects.c.number)).where(objects.c.artifact_id == name))
     _take(connection, part.key, name, 0 if number is None else number + 1, part.size)
@@ -138,7 +140,7 @@ def append(
 
 
 def remove(connection: Connection, names: Collection[str], now: float) -> None:
-    """Forget artifacts; their bytes are deleted later."""
+    """Remove artifacts; their bytes are deleted later."""
     _drop(connection, names, now)
     connection.execute(delete(artifacts).where(artifacts.c.id.in_(names)))
 
@@ -148,7 +150,7 @@ def remove_own(connection: Connection, owner: Owner, name: str, now: float) -> N
 
 
 def remove_expired(connection: Connection, now: float) -> int:
-    """Forget some of those that have expired; how many."""
+    """Remove some expired artifacts. Returns how many."""
     expired = select(artifacts.c.id).where(artifacts.c.expires_at <= now).limit(BATCH)
     names = connection.scalars(expired).all()
     remove(connection, names, now)
@@ -156,7 +158,7 @@ def remove_expired(connection: Connection, now: float) -> int:
 
 
 def doom(connection: Connection, now: float) -> Sequence[str]:
-    """Some objects that are to be deleted. From here on no artifact gets them, however slow what writes them is."""
+    """Choose some objects to delete. No artifact can take them from now on, however slow the upload is."""
     due = select(objects.c.object_key).where(objects.c.delete_after <= now).limit(BATCH)
     keys = connection.scalars(due).all()
     connection.execute(update(objects).where(objects.c.object_key.in_(keys)).values(is_doomed=True))
@@ -164,7 +166,7 @@ def doom(connection: Connection, now: float) -> Sequence[str]:
 
 
 def forget(connection: Connection, keys: Collection[str]) -> None:
-    """These objects are deleted."""
+    """Remove the records of deleted objects."""
     connection.execute(delete(objects).where(objects.c.object_key.in_(keys), objects.c.is_doomed))
 
 
@@ -187,15 +189,15 @@ def _used(connection: Connection, owner: Owner, now: float) -> tuple[int, int]:
 
 
 def _check_room(
-    connection: Connection, owner: Owner, room: Room, size: int, *, more_bytes: int, more: int, now: float
+    connection: Connection, owner: Owner, quota: Quota, size: int, *, more_bytes: int, more: int, now: float
 ) -> None:
-    room.check_size(size)
+    quota.check_size(size)
     count, used = _used(connection, owner, now)
-    if more and room.principal_count and count + more > room.principal_count:
-        raise BadArtifact(f"you keep {count} artifacts, and may keep {room.principal_count}; remove some")
-    if more_bytes > 0 and room.principal_bytes and used + more_bytes > room.principal_bytes:
+    if more and quota.principal_count and count + more > quota.principal_count:
+        raise BadArtifact(f"you keep {count} artifacts, and may keep {quota.principal_count}; remove some")
+    if more_bytes > 0 and quota.principal_bytes and used + more_bytes > quota.principal_bytes:
         raise BadArtifact(
-            f"you keep {used} bytes of artifacts, and may keep {room.principal_bytes}: {more_bytes} more do not fit; "
+            f"you keep {used} bytes of artifacts, and may keep {quota.principal_bytes}: {more_bytes} more do not fit; "
             "remove some"
         )
 
@@ -208,7 +210,7 @@ def _take(connection: Connection, key: str, name: str, number: int, size: int) -
 
 
 def _drop(connection: Connection, names: Collection[str], now: float, keys: Collection[str] | None = None) -> None:
-    """Take objects from their artifacts: all, or those with `keys`."""
+    """Take objects from their artifacts: all of them, or those with `keys`."""
     theirs = update(objects).where(objects.c.artifact_id.in_(names))
     if keys is not None:
         theirs = theirs.where(objects.c.object_key.in_(keys))

@@ -1,122 +1,380 @@
-"""Artifacts that outlive the process: records in the database, bytes in objects.
+"""Artifacts on disk: records in the database, bytes in objects.
 
-Bytes are written first, under a key of their own, and then a record is changed to name them, in one transaction: there
-is no record without its bytes, and no moment at which an artifact has some of its old bytes and some of its new ones.
-What belongs to no record, after a crash or because it was replaced, is deleted by `sweep`.
+Bytes are written first, under a new key; then one transaction changes the record to name them. So no record is without
+its bytes, and a reader sees all old bytes or all new ones. `sweep` deletes objects that no record names.
+
+    scope = stored.of(Owner("ann", session="s1"))
+    artifact = await scope.create("report.csv", "text/csv", b"a,b")
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
 import secrets
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import aclosing, asynccontextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from paddock.errors import BadArtifact, StoreError
-from paddock.model.artifacts import URL, Artifact, Owner
-from paddock.store.artifact_texts import Texts
-from paddock.store.artifact_values import Content, Kept, Part, Room
-from paddock.store.objects import Objects
-from paddock.store.own_artifacts import OwnArtifacts, records
+from paddock.model.artifacts import (
+    ARTIFACT_BYTES,
+    NAME_CHARACTERS,
+    URL,
+    Artifact,
+    Owner,
+    looks_like_text,
+    name_problem,
+)
+from paddock.store.memory import new_artifact_id
+from paddock.store.objects import Objects, Part
+from paddock.store.text import Page, Place, Query, Search, TextReader, Unit
 
 if TYPE_CHECKING:
-    from sqlalchemy import Row
+    from sqlalchemy import Connection, Row
 
     from paddock.config import Config
     from paddock.store.database import Store
 
 DAY_SECONDS = 86_400.0
+MB = 1024 * 1024
+MERGED_BYTES = 4 * MB
+"""Small parts at the end of an artifact are rewritten together with what is appended, up to this size."""
+LIST_LIMIT = 200
+REF_CHARACTERS = 2000
+HEAD_BYTES = 8192
+_ID = re.compile(r"a_[\w-]{20}", re.ASCII)
+_CURSOR = re.compile(rf"(\d{{1,15}}(?:\.\d{{1,20}})?)~({_ID.pattern})", re.ASCII)
+Content: TypeAlias = bytes | AsyncIterator[bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredArtifact:
+    """An artifact that was found, with the objects that held its bytes then. They stay readable for an hour."""
+
+    artifact: Artifact
+    session: str | None
+    run_id: str | None
+    created_at: float
+    expires_at: float | None
+    parts: tuple[Part, ...] = ()
+    """Empty in a list."""
+
+    @property
+    def version(self) -> tuple[str, ...]:
+        """Two artifacts with the same version have the same bytes."""
+        return tuple(part.key for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """What one principal may keep; 0 means no limit."""
+
+    artifact_bytes: int
+    principal_bytes: int
+    principal_count: int
+
+    def check_size(self, size: int) -> None:
+        """Refuse an artifact that is larger than any may be."""
+        if self.artifact_bytes and size > self.artifact_bytes:
+            raise BadArtifact(f"an artifact may have {self.artifact_bytes} bytes, and this one has more; make several")
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which artifacts to list. Patterns have `*` and `?`, and ignore case."""
+
+    session_only: bool = False
+    filename: str = ""
+    mime_type: str = ""
+
+
+NO_FILTERS = Filters()
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """One page of artifacts, newest first. `cursor` asks for the next page; None on the last one."""
+
+    artifacts: tuple[StoredArtifact, ...]
+    cursor: str | None
 
 
 class StoredArtifacts:
-    """Everyone's artifacts. `of` gives those of one owner, which is all that anyone else may get hold of."""
+    """Everyone's artifacts. Callers get an `ArtifactScope`, which is limited to one owner."""
 
     def __init__(
         self,
         store: Store,
         objects: Objects,
-        room: Room,
+        quota: Quota,
         *,
         days: float = 30.0,
         base_url: str = "",
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self.store, self.objects, self.room, self.clock = store, objects, room, clock
-        self.texts = Texts(objects)
+        self.store, self.objects, self.quota, self.clock = store, objects, quota, clock
+        self.texts = TextReader()
         self._days = days
         self._base_url = f"{base_url.rstrip('/')}/" if base_url else URL
 
     @classmethod
     def from_config(cls, config: Config, store: Store, *, base_url: str = "") -> StoredArtifacts:
-        """As `config` says. `base_url` is a server's own, where the setting does not name one."""
-        asked = config.artifacts
-        room = Room(asked.artifact_bytes, asked.principal_bytes, asked.principal_count)
-        return cls(store, Objects.of(config), room, days=asked.days, base_url=asked.base_url or base_url)
+        """Create it from settings. `base_url` is used where `artifacts.base_url` is not set."""
+        settings = config.artifacts
+        quota = Quota(settings.artifact_bytes, settings.principal_bytes, settings.principal_count)
+        return cls(store, Objects.of(config), quota, days=settings.days, base_url=settings.base_url or base_url)
 
-    def of(self, owner: Owner, run_id: str | None = None) -> OwnArtifacts:
-        """Those that `owner` sees; what is made is noted as made by the run."""
-        return OwnArtifacts(self, owner, run_id)
+    def of(self, owner: Owner, run_id: str | None = None) -> ArtifactScope:
+        """Return the artifacts that `owner` sees. New ones are recorded as made by the run."""
+        return ArtifactScope(self, owner, run_id)
 
     async def sweep(self) -> int:
-        """Forget what has expired, and delete the bytes that belong to nothing; how many objects."""
-        while await self.store.writer.write(lambda connection: records().remove_expired(connection, self.clock())):
+        """Remove expired artifacts, and delete objects that no record names. Returns how many objects."""
+        write = self.store.writer.write
+        while await write(lambda connection: _records().remove_expired(connection, self.clock())):
             pass
         deleted = 0
-        while keys := await self.store.writer.write(lambda connection: records().doom(connection, self.clock())):
+        while keys := await write(lambda connection: _records().doom(connection, self.clock())):
             for key in keys:
                 await self.objects.delete(key)
-            await self.store.writer.write(partial(records().forget, keys=keys))
+            await write(partial(_records().forget, keys=keys))
             deleted += len(keys)
         return deleted
 
     async def close(self) -> None:
-        """End the threads. The store is its owner's to close."""
+        """End the threads. The store stays open."""
         await asyncio.to_thread(self.texts.close)
-
-    def id_of(self, ref: str) -> str:
-        """The id that is in a URL, else `ref` itself."""
-        return ref.removeprefix(URL).removeprefix(self._base_url)
-
-    def kept(self, row: Row[Any], parts: tuple[Part, ...] = ()) -> Kept:
-        artifact = Artifact(row.id, row.filename, row.mime_type, row.size, self.url_of(row.id))
-        return Kept(artifact, row.session, row.run_id, row.created_at, row.expires_at, parts)
-
-    def expires_at(self, now: float) -> float | None:
-        return now + self._days * DAY_SECONDS if self._days else None
 
     def url_of(self, artifact_id: str) -> str:
         return f"{self._base_url}{artifact_id}"
 
+    def id_of(self, ref: str) -> str:
+        """Return the id in a URL, else `ref` itself."""
+        return ref.removeprefix(URL).removeprefix(self._base_url)
+
+    def from_row(self, row: Row[Any], parts: tuple[Part, ...] = ()) -> StoredArtifact:
+        artifact = Artifact(row.id, row.filename, row.mime_type, row.size, self.url_of(row.id))
+        return StoredArtifact(artifact, row.session, row.run_id, row.created_at, row.expires_at, parts)
+
+    def expires_at(self, now: float) -> float | None:
+        return now + self._days * DAY_SECONDS if self._days else None
+
     @asynccontextmanager
-    async def written(self, artifact_id: str, content: Content, most_bytes: int | None) -> AsyncIterator[Part]:
-        """An object with `content`, for the block to give to an artifact; if that fails it is given up."""
-        # Nothing of a caller's is in a key: two characters that spread them over folders, the id, and which object.
+    async def new_object(self, artifact_id: str, content: Content, most_bytes: int | None) -> AsyncIterator[Part]:
+        """Write `content` to a new object, for the block to record. If the block fails, the object is given up."""
+        # Nothing that a caller chose is in a key: two characters that spread folders, the id, and a random suffix.
         key = f"{artifact_id[2:4]}/{artifact_id}.{secrets.token_hex(8)}"
-        counted = _Counted(content, most_bytes)
-        await self.store.writer.write(lambda connection: records().enter(connection, key, self.clock()))
+        size = len(content) if isinstance(content, bytes) else 0
+
+        async def counted(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+            nonlocal size
+            async for chunk in chunks:
+                size += len(chunk)
+                if most_bytes is not None and size > most_bytes:
+                    raise BadArtifact(f"only {max(0, most_bytes)} bytes more may be kept here; keep less, or remove")
+                yield chunk
+
+        await self.store.writer.write(lambda connection: _records().enter(connection, key, self.clock()))
         try:
-            await self.objects.put(key, content if isinstance(content, bytes) else counted.chunks(content))
-            yield Part(key, counted.size)
+            await self.objects.put(key, content if isinstance(content, bytes) else counted(content))
+            yield Part(key, size)
         except BaseException:
             now = self.clock()
-            with suppress(StoreError):  # it is deleted a day later then
-                self.store.writer.later(lambda connection: records().give_up(connection, key, now))
+            with suppress(StoreError):  # then it is deleted a day later
+                self.store.writer.put_nowait(lambda connection: _records().give_up(connection, key, now))
             raise
 
 
-class _Counted:
-    """How many bytes there are, or have been so far."""
+class ArtifactScope:
+    """The artifacts of one owner: the Protocol `Artifacts`, and more. Those of other principals do not exist here."""
 
-    def __init__(self, content: Content, most_bytes: int | None) -> None:
-        self.size = len(content) if isinstance(content, bytes) else 0
-        self._most_bytes = most_bytes
+    def __init__(self, stored: StoredArtifacts, owner: Owner, run_id: str | None) -> None:
+        self._stored, self.owner, self._run_id = stored, owner, run_id
+        self._write, self._read = stored.store.writer.write, stored.store.read
 
-    async def chunks(self, content: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-        async for chunk in content:
-            self.size += len(chunk)
-            if self._most_bytes is not None and self.size > self._most_bytes:
-                raise BadArtifact(f"only {max(0, self._most_bytes)} bytes more may be kept here; keep less, or remove")
-            yield chunk
+    async def create(self, filename: str, mime_type: str, content: Content) -> Artifact:
+        """Keep bytes, or the bytes of a stream, under a new id."""
+        problem = name_problem(filename)
+        if problem is not None:
+            raise BadArtifact(problem)
+        stored, artifact_id = self._stored, new_artifact_id()
+        async with stored.new_object(artifact_id, content, await self._most_bytes(content)) as part:
+            values = {"id": artifact_id, "filename": filename, **self._values(mime_type, part)}
+            await self._write(lambda connection: _records().add(connection, self.owner, values, part.key, stored.quota))
+        return Artifact(artifact_id, filename, mime_type, part.size, stored.url_of(artifact_id))
+
+    async def read(self, ref: str) -> tuple[Artifact, bytes] | None:
+        """Return an artifact with its bytes, for a script. Refuses one that is larger than a script may have."""
+        found = await self.find(ref)
+        if found is None:
+            return None
+        if found.artifact.size > ARTIFACT_BYTES:
+            raise BadArtifact(
+                f"the artifact {found.artifact.filename!r} has {found.artifact.size} bytes, and a script reads at most "
+                f"{ARTIFACT_BYTES // MB} MB at once; the tool read_artifact pages and searches it"
+            )
+        return found.artifact, b"".join([chunk async for chunk in self.stream(found)])
+
+    async def find(self, ref: str, *, in_session_only: bool = False) -> StoredArtifact | None:
+        """Find the artifact with this id or URL, else the newest of this name: of the session, else of the principal.
+
+        With `in_session_only` a name finds none of another session; an id does.
+        """
+        stored, now = self._stored, self._stored.clock()
+
+        def look(connection: Connection) -> StoredArtifact | None:
+            records = _records()
+            row = records.find_id(connection, self.owner, stored.id_of(ref), now)
+            if row is None:
+                row = records.find_name(connection, self.owner, ref, now, in_session_only=in_session_only)
+            return None if row is None else stored.from_row(row, records.parts(connection, row.id))
+
+        # What cannot be a name is not looked up; a database might not even accept it.
+        return await self._read(look) if len(ref) <= REF_CHARACTERS and ref.isprintable() else None
+
+    def is_reference(self, ref: str) -> bool:
+        """Whether `ref` has the form of an id or a URL. The artifact may not exist."""
+        return _ID.fullmatch(self._stored.id_of(ref)) is not None
+
+    async def replace(self, found: StoredArtifact, mime_type: str, content: Content) -> Artifact:
+        """Give an artifact other bytes and another type. It keeps its id."""
+        stored, artifact_id = self._stored, found.artifact.id
+        async with stored.new_object(artifact_id, content, await self._most_bytes(content)) as part:
+            values = self._values(mime_type, part)
+            row = await self._write(
+                lambda connection: _records().replace(
+                    connection, self.owner, artifact_id, values, part.key, stored.quota
+                )
+            )
+        return stored.from_row(row).artifact
+
+    async def append(self, found: StoredArtifact, content: Content) -> Artifact:
+        """Add bytes at the end. What several append at once is all there, each in one piece."""
+        if isinstance(content, bytes):
+            merged = _small_parts(found.parts, len(content))
+            before = [piece async for piece in self._stored.objects.read_parts(merged)]
+            with suppress(_Overtaken):
+                return await self._append(found, b"".join([*before, content]), merged)
+        return await self._append(found, content, ())
+
+    async def remove(self, found: StoredArtifact) -> None:
+        """Remove an artifact at once; its bytes are deleted when nobody can be reading them any more."""
+        now = self._stored.clock()
+        await self._write(lambda connection: _records().remove_own(connection, self.owner, found.artifact.id, now))
+
+    def stream(self, found: StoredArtifact, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
+        """Stream the bytes as they were when it was found, in pieces of a few megabytes."""
+        return self._stored.objects.read_parts(found.parts, start, end)
+
+    async def list(self, filters: Filters = NO_FILTERS, *, limit: int = 50, cursor: str | None = None) -> Listing:
+        """List artifacts, newest first. `cursor` is that of the previous page."""
+        stored, now, before = self._stored, self._stored.clock(), _parse_cursor(cursor)
+        limit = max(1, min(limit, LIST_LIMIT))
+        if not f"{filters.filename}{filters.mime_type}".isprintable() or len(filters.filename) > NAME_CHARACTERS:
+            raise BadArtifact(f"a pattern has at most {NAME_CHARACTERS} characters, and no control characters")
+        rows = await self._read(
+            lambda connection: _records().listed(connection, self.owner, filters, before, limit + 1, now)
+        )
+        shown = tuple(stored.from_row(row) for row in rows[:limit])
+        next_cursor = f"{shown[-1].created_at!r}~{shown[-1].artifact.id}" if len(rows) > limit else None
+        return Listing(shown, next_cursor)
+
+    async def is_text(self, found: StoredArtifact) -> bool:
+        """Whether it can be paged and searched, by its type and its first bytes."""
+        head = b"".join([piece async for piece in self.stream(found, 0, HEAD_BYTES)])
+        return looks_like_text(found.artifact.mime_type, head)
+
+    async def page(self, found: StoredArtifact, unit: Unit, offset: int, limit: int) -> Page:
+        """Read a page of its text."""
+        async with self._text(found, unit, offset, limit) as (start, chunks):
+            return await self._stored.texts.page(found.version, chunks, start, unit, offset, limit)
+
+    async def search(self, found: StoredArtifact, query: Query) -> Search:
+        """Search its text."""
+        async with self._text(found, query.unit, query.offset, query.limit) as (start, chunks):
+            return await self._stored.texts.search(found.version, chunks, start, query)
+
+    @asynccontextmanager
+    async def _text(
+        self, found: StoredArtifact, unit: Unit, offset: int, limit: int
+    ) -> AsyncIterator[tuple[Place, AsyncIterator[bytes]]]:
+        """Open the text at the last known place before `offset`."""
+        if offset < 0 or limit < 1:
+            raise BadArtifact(f"an offset is at least 0 and a limit at least 1, not {offset} and {limit}")
+        if not await self.is_text(found):
+            raise BadArtifact(
+                f"the artifact {found.artifact.filename!r} is binary ({found.artifact.mime_type}): only text is paged "
+                "and searched; a script reads its bytes with the function read_artifact"
+            )
+        start = self._stored.texts.start(found.version, unit, offset)
+        async with aclosing(self._stored.objects.read_parts(found.parts, start.byte)) as chunks:
+            yield start, chunks
+
+    async def _append(self, found: StoredArtifact, content: Content, merged: tuple[Part, ...]) -> Artifact:
+        stored, artifact_id = self._stored, found.artifact.id
+        present = found.artifact.size - sum(part.size for part in merged)
+        async with stored.new_object(artifact_id, content, await self._most_bytes(content, present)) as part:
+            now = stored.clock()
+            row = await self._write(
+                lambda connection: _records().append(
+                    connection, self.owner, artifact_id, part, merged, stored.quota, now, stored.expires_at(now)
+                )
+            )
+            if row is None:
+                raise _Overtaken
+        return stored.from_row(row).artifact
+
+    def _values(self, mime_type: str, part: Part) -> dict[str, Any]:
+        now = self._stored.clock()
+        return {
+            "run_id": self._run_id,
+            "mime_type": mime_type,
+            "size": part.size,
+            "created_at": now,
+            "expires_at": self._stored.expires_at(now),
+        }
+
+    async def _most_bytes(self, content: Content, present: int = 0) -> int | None:
+        """Return how many bytes of a stream fit. Checks bytes at once; the transaction checks the quota again."""
+        quota = self._stored.quota
+        if isinstance(content, bytes):
+            quota.check_size(present + len(content))
+            return None
+        now = self._stored.clock()
+        left = await self._read(lambda connection: _records().bytes_left(connection, self.owner, quota, now))
+        own = quota.artifact_bytes - present if quota.artifact_bytes else None
+        return min((each for each in (left, own) if each is not None), default=None)
+
+
+class _Overtaken(Exception):
+    """Someone else appended to the artifact in between."""
+
+
+def _small_parts(parts: tuple[Part, ...], size: int) -> tuple[Part, ...]:
+    """Return the last parts that are not larger than what comes after them, so that many appends leave few parts."""
+    first = len(parts)
+    while first and parts[first - 1].size <= size and size + parts[first - 1].size <= MERGED_BYTES:
+        first -= 1
+        size += parts[first].size
+    return parts[first:]
+
+
+def _parse_cursor(cursor: str | None) -> tuple[float, str] | None:
+    if cursor is None:
+        return None
+    found = _CURSOR.fullmatch(cursor)
+    if found is None:
+        raise BadArtifact("the cursor is not one that a list returned")
+    return float(found[1]), found[2]
+
+
+def _records() -> ModuleType:
+    """Import the statements in the thread that uses them: they import SQLAlchemy."""
+    from paddock.store import artifact_records
+
+    return artifact_records

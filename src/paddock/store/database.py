@@ -1,22 +1,24 @@
-"""The store: runs, the journal of their calls, artifacts' records, definitions and sessions, in one SQLite file.
+"""The store: runs, the journal of their calls, records of artifacts, definitions and sessions, in one SQLite file.
 
-Nothing is opened, and SQLAlchemy is not imported, before the first use, and then in the writer's thread.
+Nothing is opened, and SQLAlchemy is not imported, before first use, and then in the store's threads.
+
+    async with Store("paddock.db") as store:
+        await store.runs.list("local")
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from paddock.config import StoreConfig
-from paddock.store.calls import StoredJournal
-from paddock.store.connecting import BUSY_SECONDS
+from paddock.errors import StoreError
+from paddock.store.connection import BUSY_SECONDS, connect, is_database_error, make_file, store_error
 from paddock.store.definitions import StoredDefinitions
-from paddock.store.owners import Owner
-from paddock.store.places import store_path
-from paddock.store.reader import Reader
+from paddock.store.journal import StoredJournal
 from paddock.store.retention import Retention
 from paddock.store.runs import StoredRuns
 from paddock.store.sessions import StoredSessions
@@ -28,10 +30,18 @@ if TYPE_CHECKING:
     from paddock.config import Config
 
 T = TypeVar("T")
+VERSION = "0001"
+"""The newest version of the schema. A test asserts that `migrations` ends there: asking Alembic takes 0.3 s."""
+MIGRATIONS = Path(__file__).parent / "migrations"
+
+
+def store_path(config: Config) -> Path:
+    """Return where the database is: `store.path`, else in a folder of the data directory that only this user enters."""
+    return Path(config.store.path) if config.store.path else Path(config.data_directory) / "store" / "paddock.db"
 
 
 class Store:
-    """One database file; several processes may have it open. Use it in `async with`, or `close` it."""
+    """One database file, which several processes may have open. Use it in `async with`, or `close` it."""
 
     def __init__(
         self,
@@ -43,55 +53,46 @@ class Store:
     ) -> None:
         self.path = Path(path)
         self._busy_seconds, self._is_migrated = busy_seconds, False
-        self.writer = Writer(self._open, name=self.path, wait_seconds=wait_seconds)
-        self._reader = Reader(self._open_to_read, name=self.path)
-        self._owner = Owner(self.path.with_name(f"{self.path.name}.owners"))
-        self.runs = StoredRuns(self.writer, self.read, self._owner)
-        self.journal = StoredJournal(self.writer, self.read)
-        self.definitions = StoredDefinitions(self.writer, self.read)
-        self.sessions = StoredSessions(self.writer, self.read)
-        self.retention = Retention(self.writer, self.read, settings or StoreConfig())
+        self.writer = Writer(self._connect_writer, name=self.path, wait_seconds=wait_seconds)
+        self._reader: sqlalchemy.Connection | None = None  # used in `_reading` alone
+        self._reading: ThreadPoolExecutor | None = None
+        self.runs = StoredRuns(self)
+        self.journal = StoredJournal(self)
+        self.definitions = StoredDefinitions(self)
+        self.sessions = StoredSessions(self)
+        self.retention = Retention(self, settings or StoreConfig())
 
     @classmethod
     def of(cls, config: Config) -> Store:
-        """The store that `config` names, not opened yet."""
+        """Return the store that `config` names, not opened yet."""
         return cls(store_path(config), config.store)
 
-    @classmethod
-    async def open(cls, config: Config) -> Store:
-        """The store that `config` names, made or migrated where it has to be; StoreError where it cannot be used."""
-        store = cls.of(config)
-        try:
-            await store.start()
-        except BaseException:
-            await store.close()
-            raise
-        return store
-
     async def start(self) -> None:
-        """Open the database now rather than at first use, so that what is wrong with it shows now."""
-        await self.writer.write(_nothing)
+        """Open the database now, and create or migrate it if needed. Raises StoreError if it cannot be used."""
+        await self.writer.write(lambda connection: None)
 
     async def read(self, work: Callable[[sqlalchemy.Connection], T]) -> T:
-        """What `work` finds, off the event loop. It sees all that was handed to the writer before."""
+        """Return what `work` reads in one snapshot, off the event loop. It sees everything queued before."""
         await self.writer.settle()
         if not self._is_migrated:
             await self.start()
-        return await self._reader.read(work)
+        if self._reading is None:
+            self._reading = ThreadPoolExecutor(1, thread_name_prefix="paddock-reader")
+        return await asyncio.wrap_future(self._reading.submit(self._read, work))
 
     async def close(self) -> None:
         """Write what is left, and close the file."""
         await asyncio.to_thread(self._close)
 
     def _close(self) -> None:
-        self._reader.close()
+        if self._reading is not None:
+            self._reading.submit(self._disconnect_reader)
+            self._reading.shutdown()
+            self._reading = None
         self.writer.close()
-        self._owner.release()
+        self.runs.owner.release()
 
-    def _open(self) -> sqlalchemy.Connection:
-        from paddock.store.connecting import connect, make_file
-        from paddock.store.migrating import migrate
-
+    def _connect_writer(self) -> sqlalchemy.Connection:
         make_file(self.path)
         connection = connect(self.path, busy_seconds=self._busy_seconds)
         try:
@@ -102,10 +103,23 @@ class Store:
         self._is_migrated = True
         return connection
 
-    def _open_to_read(self) -> sqlalchemy.Connection:
-        from paddock.store.connecting import connect
+    def _read(self, work: Callable[[sqlalchemy.Connection], T]) -> T:
+        try:
+            if self._reader is None:
+                self._reader = connect(self.path, is_reader=True, busy_seconds=self._busy_seconds)
+            with self._reader.begin():
+                return work(self._reader)
+        except Exception as problem:
+            if not is_database_error(problem):
+                raise
+            self._disconnect_reader()
+            raise store_error(problem, self.path) from None
 
-        return connect(self.path, is_reader=True, busy_seconds=self._busy_seconds)
+    def _disconnect_reader(self) -> None:
+        connection, self._reader = self._reader, None
+        if connection is not None:
+            connection.close()
+            connection.engine.dispose()
 
     async def __aenter__(self) -> Store:
         try:
@@ -119,5 +133,38 @@ class Store:
         await self.close()
 
 
-def _nothing(connection: sqlalchemy.Connection) -> None:
-    """Nothing, for which the database has to be opened."""
+def migrate(
+    connection: sqlalchemy.Connection, path: object, *, version: str = VERSION, migrations: Path = MIGRATIONS
+) -> None:
+    """Bring the database to `version` in one transaction. Of several processes that try at once, one does it."""
+    found = _version(connection)
+    connection.rollback()
+    if found == version:
+        return
+    with connection.begin():
+        found = _version(connection)  # another process may have been faster
+        if found is not None and found > version:
+            raise StoreError(
+                f"the store {path} has version {found}, made by a newer Paddock; this one knows {version} at most: "
+                "upgrade Paddock, or set store.path to another file"
+            )
+        if found != version:
+            _upgrade(connection, version, migrations)
+
+
+def _version(connection: sqlalchemy.Connection) -> str | None:
+    if not connection.exec_driver_sql("SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'").all():
+        return None
+    found = connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar()
+    return None if found is None else str(found)
+
+
+def _upgrade(connection: sqlalchemy.Connection, version: str, migrations: Path) -> None:
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(migrations).replace("%", "%%"))
+    config.set_main_option("path_separator", "os")
+    config.attributes["connection"] = connection
+    command.upgrade(config, version)

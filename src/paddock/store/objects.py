@@ -1,6 +1,6 @@
-"""The bytes of artifacts: objects that are written once, read in ranges and deleted, in a folder or a bucket.
+"""The bytes of artifacts: objects in a folder or a bucket that are written once, read in ranges, and deleted.
 
-Keys are made by us from random characters: nothing that a caller or a script says gets into one.
+Keys are random: nothing that a caller or a script chose gets into one.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import os
 import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -20,21 +21,28 @@ if TYPE_CHECKING:
     from obstore.store import ObjectStore
 
     from paddock.config import Config
-    from paddock.store.artifact_values import Part
 
 RANGE_BYTES = 4 * 1024 * 1024
 """Read at once: few requests to a bucket, and little memory."""
 PART_BYTES = 8 * 1024 * 1024
 PARTS_AT_ONCE = 2
 STAGED = "#"
-"""Begins the suffix of a file in a folder that is not complete yet."""
+"""Begins the suffix of a file that obstore is still writing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """An object as a part of an artifact."""
+
+    key: str
+    size: int
 
 
 class Objects:
-    """Objects in one place, by key. It is opened at first use."""
+    """Objects in one folder or bucket, by key. Opened on first use."""
 
     def __init__(self, url: str, folder: str | Path) -> None:
-        """`url` of a bucket, of a folder or of this process's memory; empty for `folder`."""
+        """Use the bucket, folder or memory that `url` names, or `folder` if it is empty."""
         self._url = url
         scheme, _, path = url.partition("://")
         local = Path(unquote(path)) if scheme == "file" else Path(folder)
@@ -44,11 +52,11 @@ class Objects:
 
     @classmethod
     def of(cls, config: Config) -> Objects:
-        """The place that `config` names."""
+        """Return the objects that `config` names."""
         return cls(config.artifacts.url, Path(config.data_directory) / "artifacts")
 
     async def put(self, key: str, content: bytes | AsyncIterator[bytes]) -> None:
-        """Write an object. It is there as a whole and on the disk, or not at all, also where this is cancelled."""
+        """Write an object: all of it and on the disk, or, also when cancelled, nothing."""
         import obstore
 
         store = await self._opened()
@@ -60,7 +68,7 @@ class Objects:
             raise _store_error("written", problem) from None
 
     async def read(self, key: str, start: int, end: int) -> AsyncGenerator[bytes]:
-        """The bytes from `start` to `end`, in pieces."""
+        """Stream the bytes from `start` to `end`."""
         import obstore
 
         store = await self._opened()
@@ -78,7 +86,7 @@ class Objects:
             yield piece.to_bytes()
 
     async def read_parts(self, parts: Sequence[Part], start: int = 0, end: int | None = None) -> AsyncGenerator[bytes]:
-        """The bytes of several objects, one after the other."""
+        """Stream the bytes of several objects, one after the other."""
         first = 0
         for part in parts:
             last = first + part.size if end is None else min(end, first + part.size)
@@ -89,7 +97,7 @@ class Objects:
             first += part.size
 
     async def delete(self, key: str) -> None:
-        """Delete an object, or what there is of it; not to find it is fine."""
+        """Delete an object, or what there is of it. One that does not exist is no error."""
         import obstore
 
         store = await self._opened()
@@ -128,7 +136,7 @@ class Objects:
 
 
 def _sync(path: Path) -> None:
-    """Return when the file and its name are on the disk: its record may get there without waiting for them."""
+    """Wait until the file and its name are on the disk: its record must not get there first."""
     for each in (path, path.parent):
         descriptor = os.open(each, os.O_RDONLY | os.O_CLOEXEC)
         try:
@@ -149,5 +157,5 @@ def _store_error(done: str, problem: Exception) -> StoreError:
 
 
 def _first_line(problem: Exception) -> str:
-    """Without the debugging output that obstore adds."""
+    """Return the message without the debugging output that obstore adds."""
     return str(problem).strip().partition("\n")[0] or type(problem).__name__

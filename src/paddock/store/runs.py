@@ -1,119 +1,190 @@
-"""Runs on disk: written when they begin and when they end, off the path of the run itself."""
+"""Runs on disk: written when they begin and when they end, without making the run wait."""
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
 import json
 import time
-from collections.abc import Callable
-from dataclasses import replace
-from functools import partial
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from paddock.errors import RequestError
-from paddock.store.calls import calls_of, stored_text
-from paddock.store.run_records import (
-    EVERYONE,
-    GOING_ON,
-    Everyone,
-    NewRun,
-    RunLine,
-    StoredRun,
-    call_of,
-    digest,
-    with_calls,
-)
-from paddock.store.so_far import SoFar
+from paddock.errors import BadInput, RequestError, StoreError
+from paddock.model.result import RunError, RunResult, Usage, Verdict
+from paddock.store.journal import calls_of, stored_text
+from paddock.store.owner import Owner
 
 if TYPE_CHECKING:
     import sqlalchemy
 
-    from paddock.model.result import RunResult
-    from paddock.store.owners import Owner
-    from paddock.store.reader import Read
-    from paddock.store.writer import Writer
-
-Lines = list[RunLine]  # inside the class, `list` is its own
-Ids = list[str]
+    from paddock.model.journal import Intent, Outcome
+    from paddock.model.request import Request
+    from paddock.store.database import Store
 
 KEY_CHARACTERS = 255
 BEGINNING_CHARACTERS = 200
-MOST_LISTED = 1000
+LIST_LIMIT = 1000
+LIVE_SECONDS = 0.5
+"""Between two writes of a run's live output."""
+LIVE_CHARACTERS = 64 * 1024
+"""The end of each stream that is stored while a run goes on; its result has the whole."""
+RUNNING = "running"
+"""Shown in place of a verdict while there is none."""
+LOST = (
+    "the process that ran it ended before the run did; the calls that are listed were made or begun, "
+    "so see what they did before you run it again"
+)
+
+
+class Everyone(Enum):
+    """In place of a principal: all of them. For the owner of the file, never for a caller of a server."""
+
+    EVERYONE = "everyone"
+
+
+EVERYONE = Everyone.EVERYONE
+
+
+@dataclass(frozen=True, slots=True)
+class NewRun:
+    """What is stored of a request. Inputs and attached files are not, except as part of `fingerprint`."""
+
+    id: str
+    principal: str
+    code: str
+    language: str
+    session: str | None = None
+    definition: str | None = None
+    idempotency_key: str | None = None
+    fingerprint: str = ""  # tells whether a key that comes again is for the same request
+    redact: Callable[[Any], Any] | None = None  # removes secrets from JSON values before they are written
+    redact_json: Callable[[str], str] | None = None  # the same for JSON text; returns "" if that cannot be read
+
+
+@dataclass(frozen=True, slots=True)
+class RunLine:
+    """A run in a list."""
+
+    id: str
+    principal: str
+    session: str | None
+    definition: str | None
+    language: str
+    engine: str | None
+    started_at: float
+    ended_at: float | None
+    verdict: str | None  # None while it runs
+    beginning: str  # of its code
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the run as JSON shows it."""
+        return {
+            "run_id": self.id,
+            "verdict": self.verdict or RUNNING,
+            "principal": self.principal,
+            "session": self.session,
+            "definition": self.definition,
+            "language": self.language,
+            "engine": self.engine,
+            "started_at": self.started_at,
+            "ended_at": self.ended_at,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun(RunLine):
+    """A run with everything that is stored of it. While it runs it has no result, but its live output."""
+
+    code: str
+    idempotency_key: str | None
+    live_stdout: str
+    live_stderr: str
+    calls: tuple[Mapping[str, Any], ...]  # as in a result; the status of a call without an outcome is None
+    result_json: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        from paddock.model.nesting import loads
+
+        return {**self._head(), "result": None if self.result_json is None else loads(self.result_json)}
+
+    def to_json(self) -> str:
+        """Return the run as JSON text. The result is spliced in as it is, however deep the script's value."""
+        return f'{json.dumps(self._head())[:-1]}, "result": {self.result_json or "null"}}}'
+
+    def _head(self) -> dict[str, Any]:
+        head = {**RunLine.to_dict(self), "code": self.code}
+        if self.result_json is not None:
+            return head
+        return {**head, "stdout": self.live_stdout, "stderr": self.live_stderr, "calls": list(self.calls)}
+
+
+@dataclass(slots=True)
+class _Running:
+    """A run of this process that has not ended, with the end of what it printed."""
+
+    new: NewRun
+    live_output: dict[str, str] = field(default_factory=lambda: {"stdout": "", "stderr": ""})
+    timer: asyncio.TimerHandle | None = None  # set while some output is not written yet
+
+
+Lines = list[RunLine]  # inside the class, `list` is its own method
 
 
 class StoredRuns:
-    """The runs of every principal; each sees its own alone."""
+    """The runs of every principal; each sees only its own."""
 
-    def __init__(self, writer: Writer, read: Read, owner: Owner) -> None:
-        self._writer, self._read, self._owner = writer, read, owner
-        self._so_far = SoFar(self._write_so_far)
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.owner = Owner(store.path.with_name(f"{store.path.name}.owners"))
+        self._running: dict[str, _Running] = {}
 
     async def begin(self, run: NewRun) -> StoredRun | None:
-        """Write down that `run` begins, without a wait. With an idempotency key: wait, and look for an earlier one.
+        """Write that `run` begins. Waits only for a run with an idempotency key.
 
-        The earlier run of that key comes back, and nothing is written. Where it was for another request: RequestError.
+        If the principal has a run with that key, returns it and writes nothing. Raises RequestError if that run was
+        for another request.
         """
         if run.idempotency_key is not None and not 0 < len(run.idempotency_key) <= KEY_CHARACTERS:
             raise RequestError(f"an idempotency_key has 1 to {KEY_CHARACTERS} characters")
         now = time.time()
 
         def work(connection: sqlalchemy.Connection) -> str | None:
-            from paddock.store.statements import begin
-
-            earlier = _earlier(connection, run)
-            if earlier is None:
-                begin().execute(connection, self._begun(run, now))
-            return earlier
+            return _begin(connection, run, self.owner.hold(), now)
 
         if run.idempotency_key is None:
-            self._so_far.begin(run, now, await self._writer.soon(work, size_bytes=len(run.code)))
-        elif (earlier := await self._writer.write(work)) is None:
-            self._so_far.begin(run, now)
-        else:
+            await self._store.writer.put(work, size_bytes=len(run.code))
+        elif (earlier := await self._store.writer.write(work)) is not None:
             return await self.get(run.principal, earlier)
+        self._running[run.id] = _Running(run)
         return None
 
-    def printed(self, run_id: str, stream: str, text: str) -> None:
-        """Note what a run that goes on has printed. It is written within half a second, and never waited for."""
-        self._so_far.add(run_id, stream, text)
+    def add_output(self, run_id: str, stream: str, text: str) -> None:
+        """Add to the live output of a run. It is written within half a second, and nobody waits for it."""
+        run = self._running.get(run_id)
+        if run is None:
+            return
+        run.live_output[stream] = (run.live_output[stream] + text)[-LIVE_CHARACTERS:]
+        if run.timer is None:
+            run.timer = asyncio.get_running_loop().call_later(LIVE_SECONDS, self._write_output, run_id)
 
     async def finish(self, run_id: str, result: RunResult) -> None:
-        """Write down how a run ended, without a wait."""
-        begun, ended_at = self._so_far.end(run_id), time.time()
-        new = None if begun is None else begun.new
-        size = len(result.stdout) + len(result.stderr) + len(result.output_json or "")
-
-        def ended() -> dict[str, Any]:
-            text = result_json(result, new)
-            return {
-                "of_run": run_id,
-                "engine": result.engine,
-                "ended_at": ended_at,
-                "verdict": str(result.verdict),
-                "result_json": text,
-                "result_bytes": len(text),
-            }
+        """Write how a run ended, without waiting."""
+        run, now = self._running.pop(run_id, None), time.time()
+        if run is not None and run.timer is not None:
+            run.timer.cancel()
 
         def work(connection: sqlalchemy.Connection) -> None:
-            from paddock.store.statements import finish
+            _finish(connection, result, _result_json(result, None if run is None else run.new), now)
 
-            finish().execute(connection, ended())
-
-        if begun is None or begun.item is None:
-            await self._writer.soon(work, size_bytes=size)
-            return
-        whole = partial(self._record, begun.new, begun.at, ended)
-        if not self._writer.instead_of(begun.item, whole, size_bytes=size + len(begun.new.code)):
-            await self._writer.soon(work, size_bytes=size)
+        size = len(result.stdout) + len(result.stderr) + len(result.output_json or "")
+        await self._store.writer.put(work, size_bytes=size)
 
     async def get(self, principal: str | Everyone, run_id: str) -> StoredRun | None:
-        """A run with its calls, and with all that it has printed until now; None where `principal` has none such."""
-        self._so_far.flush(run_id)
-        return await self._read(lambda connection: _get(connection, principal, run_id))
-
-    async def find(self, principal: str, idempotency_key: str) -> StoredRun | None:
-        """The run that was begun with that key."""
-        found = await self._read(lambda connection: _of_key(connection, principal, idempotency_key))
-        return None if found is None else await self.get(principal, found[0])
+        """Return a run with its calls, and with all that it has printed until now."""
+        self._write_output(run_id)
+        return await self._store.read(lambda connection: _get(connection, principal, run_id))
 
     async def list(
         self,
@@ -125,70 +196,118 @@ class StoredRuns:
         definition: str | None = None,
         session: str | None = None,
     ) -> Lines:
-        """The newest runs first. `before` is the last id of the list before; `verdict` may be "running"."""
-        wanted = {"verdict": verdict, "definition": definition, "session": session}
-        most = max(0, min(limit, MOST_LISTED))
-        return await self._read(lambda connection: _listed(connection, principal, most, before, wanted))
+        """List runs, newest first. `before` is the last id of the previous page; `verdict` may be "running"."""
+        filters = {"verdict": verdict, "definition": definition, "session": session}
+        limit = max(0, min(limit, LIST_LIMIT))
+        return await self._store.read(lambda connection: _list(connection, principal, limit, before, filters))
 
-    async def mark_lost(self) -> Ids:
-        """End every run whose process has died; their ids. For a server's start."""
-        from paddock.store.lost import mark_lost
+    async def mark_lost(self) -> list[str]:  # type: ignore[valid-type]
+        """End every run whose process has died with the verdict `lost`, and return their ids."""
+        return await self._store.writer.write(lambda connection: _mark_lost(connection, self.owner))
 
-        return await self._writer.write(lambda connection: mark_lost(connection, self._owner))
-
-    def _record(
-        self, run: NewRun, at: float, ended: Callable[[], dict[str, Any]], connection: sqlalchemy.Connection
-    ) -> None:
-        """Write down a run that has ended before it was written that it began."""
-        from paddock.store.statements import record
-
-        values = {**ended(), **self._begun(run, at)}
-        record().execute(connection, {**values, "code_bytes": len(values["code"].encode())})
-
-    def _begun(self, run: NewRun, at: float) -> dict[str, Any]:
-        """In the writer's thread: what is stored of a run that begins."""
-        code = run.code if run.redact is None else str(run.redact(run.code))
-        return {
-            "id": run.id,
-            "principal": run.principal,
-            "session": run.session,
-            "definition": run.definition,
-            "idempotency_key": run.idempotency_key,
-            "request_digest": digest(run.id, run.fingerprint),
-            "language": run.language,
-            "owner": self._owner.hold(),
-            "started_at": at,
-            "size_bytes": len(code),
-            "code": stored_text(code),
-        }
-
-    def _write_so_far(self, run_id: str, streams: dict[str, str]) -> None:
-        values = {"of_run": run_id, **{name: stored_text(text) for name, text in streams.items()}}
+    def _write_output(self, run_id: str) -> None:
+        """Queue the live output that is not written yet."""
+        run = self._running.get(run_id)
+        if run is None or run.timer is None:
+            return
+        run.timer.cancel()
+        run.timer = None
+        output = dict(run.live_output) if run.new.redact is None else run.new.redact(run.live_output)
+        values = {f"{name}_so_far": stored_text(text) for name, text in output.items()}
 
         def work(connection: sqlalchemy.Connection) -> None:
-            from paddock.store.statements import so_far
+            from paddock.store.tables import runs, sa
 
-            so_far().execute(connection, values)
+            connection.execute(sa.update(runs).where(runs.c.id == run_id, runs.c.verdict.is_(None)).values(values))
 
-        self._writer.later(work, size_bytes=sum(map(len, streams.values())))
-
-
-def _earlier(connection: sqlalchemy.Connection, run: NewRun) -> str | None:
-    """The run of the same principal and key, which must have been for the same request."""
-    found = None if run.idempotency_key is None else _of_key(connection, run.principal, run.idempotency_key)
-    if found is None:
-        return None
-    run_id, known_digest = found
-    if known_digest != digest(run_id, run.fingerprint):
-        raise RequestError(
-            f"the idempotency_key {run.idempotency_key!r} was used for another request; "
-            "give each request a key of its own, and use it again only to repeat that request"
-        )
-    return run_id
+        try:
+            self._store.writer.put_nowait(work, size_bytes=sum(map(len, values.values())))
+        except StoreError:
+            return  # the queue is full or the store closed; the result will have all of it
 
 
-def result_json(result: RunResult, new: NewRun | None) -> str:
-    """A result as it is kept: without secrets, where the run was begun with what takes them out."""
+def fingerprint(request: Request) -> str:
+    """Return a digest of everything that makes two requests the same. Takes a second per GB of attached files."""
+    files = [
+        [file.file_name, file.file_type, file.element_id, hashlib.sha256(file.content).hexdigest()]
+        for file in request.files
+    ]
+    limits = request.limits if isinstance(request.limits, Mapping | None) else request.limits.to_dict()
+    parts = {
+        "code": request.code,
+        "language": request.language,
+        "engine": request.engine,
+        "inputs": dict(request.inputs or {}),
+        "files": files,
+        "tools": None if request.tools is None else list(request.tools),
+        "limits": dict(limits or {}),
+        "type_check": request.type_check,
+        "mode": request.mode,
+        "argv": list(request.argv),
+        "refused_modules": list(request.refused_modules),
+    }
+    try:
+        text = json.dumps(parts, sort_keys=True)
+    except (TypeError, ValueError, RecursionError) as problem:
+        raise BadInput(f"the request is not JSON: {problem}") from None
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _digest(run_id: str, fingerprint: str) -> str:
+    """Return what is stored of a fingerprint. With the run's id in it, equal requests do not show as equal."""
+    return hashlib.sha256(f"{run_id} {fingerprint}".encode()).hexdigest() if fingerprint else ""
+
+
+def _begin(connection: sqlalchemy.Connection, run: NewRun, owner: str, now: float) -> str | None:
+    """Insert `run`, or return the id of the earlier run with the same idempotency key."""
+    from paddock.store.tables import runs, sa
+
+    if run.idempotency_key is not None:
+        is_same_key = (runs.c.principal == run.principal) & (runs.c.idempotency_key == run.idempotency_key)
+        earlier = connection.execute(sa.select(runs.c.id, runs.c.request_digest).where(is_same_key)).one_or_none()
+        if earlier is not None and earlier.request_digest != _digest(earlier.id, run.fingerprint):
+            raise RequestError(
+                f"the idempotency_key {run.idempotency_key!r} was used for another request; "
+                "give each request a key of its own, and use it again only to repeat that request"
+            )
+        if earlier is not None:
+            return str(earlier.id)
+    code = stored_text(run.code if run.redact is None else str(run.redact(run.code)))
+    values = {
+        "id": run.id,
+        "principal": run.principal,
+        "session": run.session,
+        "definition": run.definition,
+        "idempotency_key": run.idempotency_key,
+        "request_digest": _digest(run.id, run.fingerprint),
+        "language": run.language,
+        "owner": owner,
+        "started_at": now,
+        "size_bytes": len(code.encode()),
+        "code": code,
+    }
+    connection.execute(sa.insert(runs), values)
+    return None
+
+
+def _finish(connection: sqlalchemy.Connection, result: RunResult, result_json: str, now: float) -> None:
+    from paddock.store.tables import calls, runs, sa
+
+    of_calls = sa.select(sa.func.coalesce(sa.func.sum(calls.c.size_bytes), 0)).where(calls.c.run_id == result.run_id)
+    values = {
+        "engine": result.engine,
+        "ended_at": now,
+        "verdict": str(result.verdict),
+        "result_json": result_json,
+        "size_bytes": runs.c.size_bytes + len(result_json) + of_calls.scalar_subquery(),
+        "stdout_so_far": "",
+        "stderr_so_far": "",
+    }
+    connection.execute(sa.update(runs).where(runs.c.id == result.run_id).values(values))
+
+
+def _result_json(result: RunResult, new: NewRun | None) -> str:
+    """Return the result as it is stored: without secrets if the run came with a way to remove them."""
     result = replace(result, calls=())  # they are in the journal, without secrets
     if new is not None and new.redact_json is not None:
         return new.redact_json(result.to_json()) or new.redact_json(replace(result, output_json=None).to_json())
@@ -196,63 +315,75 @@ def result_json(result: RunResult, new: NewRun | None) -> str:
         return result.to_json()
     try:
         return json.dumps(new.redact(result.to_dict()))
-    except (ValueError, RecursionError):  # a value that this Python cannot hold: better none than one unread
+    except (ValueError, RecursionError):  # a value that this Python cannot hold: store none rather than one unread
         return json.dumps(new.redact(replace(result, output_json=None).to_dict()))
 
 
-def _of_key(connection: sqlalchemy.Connection, principal: str, key: str) -> tuple[str, str] | None:
-    """The id and the digest of the run that was begun with that key."""
-    from sqlalchemy import select
+def _mark_lost(connection: sqlalchemy.Connection, owner: Owner) -> list[str]:
+    from paddock.store.tables import runs, sa
 
-    from paddock.store.tables import runs
+    is_running = runs.c.verdict.is_(None)
+    owners = connection.scalars(sa.select(runs.c.owner).where(is_running).distinct()).all()
+    dead = [name for name in owners if not owner.is_alive(name)]
+    rows = connection.execute(sa.select(runs).where(is_running, runs.c.owner.in_(dead))).all() if dead else []
+    now = time.time()
+    for row in rows:
+        output_bytes = len(row.stdout_so_far + row.stderr_so_far)
+        result = RunResult(
+            run_id=row.id,
+            verdict=Verdict.LOST,
+            language=row.language,
+            engine=row.engine,
+            engine_reason=None,
+            usage=Usage(max(0.0, round(now - row.started_at, 6)), output_bytes=output_bytes),
+            stdout=row.stdout_so_far,
+            stderr=row.stderr_so_far,
+            error=RunError("HostError", LOST),
+            definition=row.definition,
+            session=row.session,
+        )
+        _finish(connection, result, result.to_json(), now)
+    return [row.id for row in rows]
 
-    is_wanted = (runs.c.principal == principal) & (runs.c.idempotency_key == key)
-    row = connection.execute(select(runs.c.id, runs.c.request_digest).where(is_wanted)).one_or_none()
-    return None if row is None else (row.id, row.request_digest)
 
-
-def _line_columns() -> list[sqlalchemy.ColumnElement[Any]]:
-    from sqlalchemy import func
-
-    from paddock.store.tables import runs
+def _columns(*more: sqlalchemy.ColumnElement[Any]) -> sqlalchemy.Select[Any]:
+    """Select the columns of a `RunLine`, in its order, and `more`."""
+    from paddock.store.tables import runs, sa
 
     names = ("id", "principal", "session", "definition", "language", "engine", "started_at", "ended_at", "verdict")
-    return [*(runs.c[name] for name in names), func.substr(runs.c.code, 1, BEGINNING_CHARACTERS).label("beginning")]
+    beginning = sa.func.substr(runs.c.code, 1, BEGINNING_CHARACTERS).label("beginning")
+    return sa.select(*(runs.c[name] for name in names), beginning, *more)
 
 
 def _get(connection: sqlalchemy.Connection, principal: str | Everyone, run_id: str) -> StoredRun | None:
-    from sqlalchemy import select
-
     from paddock.store.tables import runs
 
-    long = (runs.c.code, runs.c.idempotency_key, runs.c.stdout_so_far, runs.c.stderr_so_far, runs.c.result_json)
-    found = select(*_line_columns(), *long).where(runs.c.id == run_id)
+    live = (runs.c.stdout_so_far.label("live_stdout"), runs.c.stderr_so_far.label("live_stderr"))
+    found = _columns(runs.c.code, runs.c.idempotency_key, *live, runs.c.result_json).where(runs.c.id == run_id)
     if principal is not EVERYONE:
         found = found.where(runs.c.principal == principal)
     row = connection.execute(found).mappings().one_or_none()
     if row is None:
         return None
-    calls = tuple(call_of(intent, outcome) for intent, outcome in calls_of(connection, run_id))
+    calls = tuple(_call(intent, outcome) for intent, outcome in calls_of(connection, run_id))
     text = row["result_json"]
-    return StoredRun(**{**row, "calls": calls, "result_json": None if text is None else with_calls(text, calls)})
+    return StoredRun(**{**row, "calls": calls, "result_json": None if text is None else _with_calls(text, calls)})
 
 
-def _listed(
+def _list(
     connection: sqlalchemy.Connection,
     principal: str | Everyone,
     limit: int,
     before: str | None,
-    wanted: dict[str, str | None],
+    filters: Mapping[str, str | None],
 ) -> list[RunLine]:
-    from sqlalchemy import and_, or_, select
-
     from paddock.store.tables import runs
 
-    found = select(*_line_columns()).order_by(runs.c.started_at.desc(), runs.c.id.desc()).limit(limit)
+    found = _columns().order_by(runs.c.started_at.desc(), runs.c.id.desc()).limit(limit)
     if principal is not EVERYONE:
         found = found.where(runs.c.principal == principal)
-    for name, value in wanted.items():
-        if (name, value) == ("verdict", GOING_ON):
+    for name, value in filters.items():
+        if (name, value) == ("verdict", RUNNING):
             found = found.where(runs.c.verdict.is_(None))
         elif value is not None:
             found = found.where(runs.c[name] == value)
@@ -260,6 +391,30 @@ def _listed(
         last = _get(connection, principal, before)
         if last is None:
             raise RequestError(f"there is no run {before!r} to list those before it")
-        is_earlier = runs.c.started_at < last.started_at
-        found = found.where(or_(is_earlier, and_(runs.c.started_at == last.started_at, runs.c.id < before)))
+        is_same_time = (runs.c.started_at == last.started_at) & (runs.c.id < before)
+        found = found.where((runs.c.started_at < last.started_at) | is_same_time)
     return [RunLine(*row) for row in connection.execute(found)]
+
+
+def _call(intent: Intent, outcome: Outcome | None) -> dict[str, Any]:
+    """Return a call of the journal as a result shows it."""
+    try:
+        arguments = json.loads(intent.arguments_json)
+    except (ValueError, RecursionError):
+        arguments = {}
+    return {
+        "id": intent.number,
+        "tool": intent.tool,
+        "arguments": arguments,
+        "status": None if outcome is None else outcome.status,
+        "milliseconds": None if outcome is None else outcome.milliseconds,
+    }
+
+
+def _with_calls(result_json: str, calls: tuple[Mapping[str, Any], ...]) -> str:
+    """Put the calls of the journal into a stored result, without decoding a value that may be too deep for that.
+
+    Everything after the calls in a result comes from the host, so the last `"calls":` is the right one.
+    """
+    before, found, after = result_json.rpartition('"calls":')
+    return f"{before}{found}{json.dumps(calls)}{after.lstrip().removeprefix('[]')}" if calls else result_json

@@ -1,10 +1,12 @@
 """The tables, in SQLAlchemy Core. Times are seconds since 1970; ids cannot be guessed; secrets never get here.
 
-A change here needs a migration: `migrations/versions` makes these tables, this page only names them.
+A change here needs a migration: `migrations/versions` creates these tables. Importing this module imports SQLAlchemy,
+which takes as long as starting a server, so the store does it inside functions, in its threads.
 """
 
 from __future__ import annotations
 
+import sqlalchemy as sa
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -20,6 +22,8 @@ from sqlalchemy import (
     text,
 )
 
+__all__ = ["artifact_objects", "artifacts", "calls", "definitions", "metadata", "runs", "sa", "sessions"]
+
 metadata = MetaData(
     naming_convention={
         "pk": "pk_%(table_name)s",
@@ -28,9 +32,9 @@ metadata = MetaData(
     }
 )
 
-_GOING_ON, _CURRENT = text("verdict IS NULL"), text("is_current")
+_RUNNING, _CURRENT = text("verdict IS NULL"), text("is_current")
 
-# What is long comes last: SQLite reads a row up to the last column that is asked for, and a list asks for none of it.
+# Long columns come last: SQLite reads a row only up to the last column that a query names.
 runs = Table(
     "runs",
     metadata,
@@ -42,23 +46,23 @@ runs = Table(
     Column("request_digest", Text, nullable=False),
     Column("language", Text, nullable=False),
     Column("engine", Text),
-    Column("owner", Text, nullable=False),  # the process that runs it: see owners.py
+    Column("owner", Text, nullable=False),  # the process that runs it: see `Owner`
     Column("started_at", Float, nullable=False),
     Column("ended_at", Float),
-    Column("verdict", Text),  # NULL while it goes on
+    Column("verdict", Text),  # NULL while it runs
     Column("size_bytes", Integer, nullable=False),  # of the texts below and of its calls, for retention
     Column("code", Text, nullable=False),
     Column("stdout_so_far", Text, nullable=False, server_default=""),
     Column("stderr_so_far", Text, nullable=False, server_default=""),
-    Column("result_json", Text),  # NULL while it goes on
+    Column("result_json", Text),  # NULL while it runs
     UniqueConstraint("principal", "idempotency_key"),
-    # All that a list chooses by is in the first, and all that retention asks for in the second: no row is read for it.
+    # Covering indexes: lists filter and retention sums without reading rows.
     Index("ix_runs_listed", "principal", "started_at", "verdict", "session", "definition"),
     Index("ix_runs_kept", "started_at", "verdict", "size_bytes"),
-    Index("ix_runs_going_on", "owner", sqlite_where=_GOING_ON, postgresql_where=_GOING_ON),
+    Index("ix_runs_going_on", "owner", sqlite_where=_RUNNING, postgresql_where=_RUNNING),
 )
 
-# Without a reference to `runs`: a tool that is called outside a run has a journal too.
+# Without a foreign key to `runs`: a tool that is called outside a run is journalled too.
 calls = Table(
     "calls",
     metadata,
@@ -67,7 +71,7 @@ calls = Table(
     Column("tool", Text, nullable=False),
     Column("is_read_only", Boolean, nullable=False),
     Column("at", Float, nullable=False),
-    Column("status", Text),  # NULL while it goes on, and for ever where the host died meanwhile
+    Column("status", Text),  # NULL until it ended, and for ever if the host died first
     Column("milliseconds", Float),
     Column("size_bytes", Integer, nullable=False),  # of the two texts below
     Column("arguments_json", Text, nullable=False),
@@ -95,16 +99,16 @@ artifacts = Table(
     Index(None, "expires_at"),
 )
 
-# Every object that holds bytes of artifacts, from before it is written until after it is deleted.
+# Every object with bytes of artifacts, from before it is written until after it is deleted.
 artifact_objects = Table(
     "artifact_objects",
     metadata,
     Column("object_key", Text, primary_key=True),
-    Column("artifact_id", Text),  # NULL: of none yet, or of none any more
-    Column("number", Integer, nullable=False),  # an artifact's bytes are those of its objects, in this order
+    Column("artifact_id", Text),  # NULL: it belongs to no artifact yet, or no longer
+    Column("number", Integer, nullable=False),  # the bytes of an artifact are those of its objects, in this order
     Column("size", BigInteger, nullable=False),
     Column("delete_after", Float),  # NULL while it belongs to an artifact
-    Column("is_doomed", Boolean, nullable=False),  # being deleted: no artifact may get it any more
+    Column("is_doomed", Boolean, nullable=False),  # being deleted: no artifact may take it
     Index(None, "artifact_id", "number"),
     Index(None, "delete_after"),
 )

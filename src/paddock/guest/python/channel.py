@@ -1,7 +1,7 @@
-"""The script's side of the control socket: requests that wait for their answers, however many at a time.
+"""The script's side of the control socket: requests, any number at a time, each waiting for its answer.
 
-Answers are read by whatever event loop waits for them; a script may have several, one after the other or in threads.
-A send blocks while the host is behind, and reads meanwhile: two ends that both only write would wait for ever.
+Answers are read by whichever event loop waits for one; a script may have several, one after the other or in threads.
+A send blocks while the host is behind, and reads meanwhile: two ends that both only write would deadlock.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from paddock.jail import wire
 from paddock.jail.wire import Frame, Kind
 
 READ_BYTES = 64 * 1024
-# Taken now: a script may put something else in the place of `json.dumps`.
+# Bound now, because a script may replace `json.dumps`.
 _text = json.JSONEncoder().encode
 _pack_prefix, _prefix_bytes = wire.PREFIX.pack, wire.PREFIX.size
 
@@ -41,18 +41,18 @@ class Channel:
         self._sending, self._reading = threading.Lock(), threading.Lock()
 
     def attach(self, control: socket.socket) -> None:
-        """Belong to this process, and to this socket of its."""
+        """Use this socket, in this process."""
         self._socket = control
         self._owner = getpid()
 
     def open(self) -> None:
-        """From here on no read and no send waits for the host alone."""
+        """Make the socket non-blocking."""
         self._socket.setblocking(False)
 
     async def request(self, kind: Kind, header: Mapping[str, Any], body: bytes = b"") -> Frame:
-        """Send a request and wait for its answer. The answer to one that is cancelled is dropped."""
+        """Send a request and wait for its answer. If the request is cancelled, the answer is dropped."""
         if getpid() != self._owner:
-            raise RuntimeError("only the process that Paddock started can call tools and keep artifacts")
+            raise RuntimeError("a forked process cannot call tools or create artifacts; do that in the main process")
         loop = asyncio.get_running_loop()
         if loop not in self._loops:
             loop.add_reader(self._socket.fileno(), self._read)
@@ -68,7 +68,7 @@ class Channel:
             self._waiting.pop(number, None)
 
     def send(self, kind: Kind, number: int, header: Mapping[str, Any], body: bytes = b"") -> None:
-        """Send a frame, after what was printed before it. A process that the script forked sends nothing."""
+        """Send a frame, after what was printed before it. Forked processes send nothing."""
         if getpid() != self._owner:
             return
         streams.flush()
@@ -91,14 +91,14 @@ class Channel:
                 self._read()
 
     def _read(self) -> None:
-        """Take what has arrived and hand each answer to whoever waits for it."""
+        """Read what has arrived and give each answer to whoever waits for it."""
         with self._reading:
             try:
                 data = self._socket.recv(READ_BYTES)
             except BlockingIOError:
                 return  # another loop was quicker
             if not data:
-                _exit(1)  # the host is gone
+                _exit(1)  # the host closed its end
             self._received += data
             for frame in self._frames():
                 if (future := self._waiting.pop(frame.id, None)) is not None:
@@ -123,7 +123,7 @@ def _settle(future: asyncio.Future[Frame], frame: Frame) -> None:
     if loop is _running_loop():
         _give(future, frame)
     else:
-        with contextlib.suppress(RuntimeError):  # the loop is closed, and the one who waited is gone
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
             loop.call_soon_threadsafe(_give, future, frame)
 
 

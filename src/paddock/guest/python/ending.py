@@ -1,4 +1,4 @@
-"""The end of the process: what Python does when a program is over, then the RESULT, then nothing more."""
+"""How a guest process ends: Python's own shutdown steps, then the RESULT, then exit."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from paddock.jail import wire
 from paddock.jail.wire import Kind
 
 ERROR_BYTES = 24 * 1024
-"""How much of a message, and of a traceback, fits into a header with the other; more goes into the body."""
+"""How much of a message or a traceback fits into the header. Longer ones go into the body."""
 
 
 def wind_up() -> None:
-    """Wait for the script's threads, run what it left for the end, and write out what it printed."""
+    """Join the script's threads, run its atexit functions, and flush its output."""
     actions = [atexit._run_exitfuncs]  # noqa: SLF001 (what the interpreter itself calls)
     if threading.active_count() > 1:
         actions.insert(0, threading._shutdown)  # type: ignore[attr-defined] # noqa: SLF001
     for action in actions:
         try:
             action()
-        except BaseException:  # noqa: BLE001 (what a script leaves for the end may raise anything)
+        except BaseException:  # noqa: BLE001 (an atexit function may raise anything)
             with contextlib.suppress(BaseException):
                 traceback.print_exc()
     streams.flush_all()
 
 
 def tell(channel: Channel, outcome: Outcome) -> None:
-    """Send the RESULT. What is longer than a frame is cut: the host allows less than that."""
+    """Send the RESULT. A value larger than a frame is cut; the host refuses values far smaller than that."""
     body = outcome.text.encode("ascii")[: wire.BODY_BYTES] if outcome.status == "ok" else b""
     error = outcome.error
     if any(len(text) > ERROR_BYTES // 12 and _size(text) > ERROR_BYTES for text in _long(error).values()):
@@ -55,18 +55,18 @@ def _size(text: str) -> int:
 
 
 def leave(outcome: Outcome) -> NoReturn:
-    """End the process with the exit code that a program would have."""
+    """Exit with the code that a Python program would have."""
     code = outcome.exit_code
     _exit(code if code is not None else 0 if outcome.status == "ok" else 1)
 
 
 def show_uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """Print an exception as CPython does, with the script's own lines and none of ours."""
+    """Print an exception as CPython does, without frames of the runtime."""
     streams.say(errors.text_of(error, carets=True))
 
 
 def show_uncaught_in_thread(report: threading.ExceptHookArgs) -> None:
-    """The same for a thread. CPython's own would look for the source in a file that may not be there."""
+    """`show_uncaught` for a thread. CPython's own hook looks for the source in a file that may not exist."""
     if report.exc_value is None or isinstance(report.exc_value, SystemExit):
         return
     name = report.thread.name if report.thread is not None else threading.get_ident()

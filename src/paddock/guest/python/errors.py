@@ -1,4 +1,4 @@
-"""A script's failure in CPython's words: type, message, place, traceback, and nothing of ours in it."""
+"""Describes a script's exception as CPython would: type, message, line, traceback, without frames of the runtime."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from paddock.guest.python.script import FILE_NAME, character, source_line
 NAME_CHARACTERS = 500
 MESSAGE_CHARACTERS = 64 * 1024
 SHOWN_ENTRIES = 20
-"""How many entries a traceback shows at each end; a recursion of two functions has a thousand."""
+"""How many entries a long traceback shows at each end."""
 OURS = str(Path(__file__).parent)
 _encode = json.JSONEncoder().encode
 _class_name = type.__dict__["__name__"].__get__  # a metaclass may define another
 
 
 def describe(error: BaseException, *, carets: bool = False) -> dict[str, Any]:
-    """What a RESULT says of an exception that the script did not catch."""
+    """The RESULT fields for an uncaught exception."""
     own = script_frames(error.__traceback__)
     line, column = _place(own)
     return {
@@ -36,7 +36,7 @@ def describe(error: BaseException, *, carets: bool = False) -> dict[str, Any]:
 
 
 def describe_rejected(error: SyntaxError) -> dict[str, Any]:
-    """What a RESULT says of a script that does not compile."""
+    """The RESULT fields for a script that does not compile."""
     message = error.msg or "invalid syntax"
     return {
         "type": name_of(error),
@@ -61,26 +61,26 @@ def _message(error: BaseException) -> str:
 
 
 def _placeless(error: BaseException, text: str) -> str:
-    """What an ImportError says of where the module lies, without the part that only the host knows."""
+    """An ImportError's message with the module's path shortened, so that it shows none of the host's folders."""
     path = getattr(error, "path", None) if isinstance(error, ImportError) else None
     return text.replace(f"({path})", f"({_within(path)})") if type(path) is str else text
 
 
 def _within(path: str) -> str:
-    """A module's file, from where modules are looked for: before that, it is the host's own folders."""
+    """A module's path, relative to the entry of `sys.path` that it lies in."""
     roots = [entry for entry in sys.path if type(entry) is str and path.startswith(f"{entry}/")]
     return path[len(max(roots, key=len)) + 1 :] if roots else path
 
 
 def cut(text: str) -> str:
-    """Text of a script, as much of it as an error shows, and none that cannot be sent."""
+    """Text shortened to what an error may show, with lone surrogates replaced."""
     if len(text) > MESSAGE_CHARACTERS:
         text = f"{text[:MESSAGE_CHARACTERS]}… ({len(text)} characters)"
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def encode(value: object) -> bytes:
-    """JSON, as the header of a frame has it."""
+    """JSON as UTF-8, as frame headers use it."""
     return _encode(value).encode()
 
 
@@ -92,7 +92,7 @@ def shortened(text: str, size: int) -> str:
 
 
 def script_frames(trace: TracebackType | None) -> TracebackType | None:
-    """The traceback from the script's first frame on; what called it is ours."""
+    """The traceback from the script's first frame on; the frames before it are the runtime's."""
     while trace is not None and trace.tb_frame.f_code.co_filename != FILE_NAME:
         trace = trace.tb_next
     return trace
@@ -122,7 +122,7 @@ def _column(entry: TracebackType) -> int | None:
 
 
 def text_of(error: BaseException, *, carets: bool) -> str:
-    """The traceback as CPython prints it, causes, contexts, notes and groups included."""
+    """The traceback as CPython prints it, with causes, contexts, notes and groups."""
     try:
         report = traceback.TracebackException(type(error), error, error.__traceback__)
         _clean(report, set(), carets=carets)
@@ -133,7 +133,7 @@ def text_of(error: BaseException, *, carets: bool) -> str:
 
 
 class _Stack(traceback.StackSummary):
-    """The frames of a traceback, the middle of a long one left out."""
+    """A traceback's frames. The middle of a long one is left out."""
 
     def format(self, **options: Any) -> list[str]:
         entries = super().format(**options)
@@ -144,7 +144,7 @@ class _Stack(traceback.StackSummary):
 
 
 def _clean(report: traceback.TracebackException, seen: set[int], *, carets: bool) -> None:
-    """Take out our own frames, and what they called, here and in every exception that belongs to this one."""
+    """Remove the runtime's frames and what they called, here and in every linked exception."""
     if id(report) in seen:
         return
     seen.add(id(report))

@@ -1,6 +1,6 @@
-"""What a script finds under the names that Paddock gives it: its tools, progress, artifacts.
+"""The functions that a script finds defined: tools, progress, artifacts.
 
-Arguments must be JSON, as in the light engine, and may hold numbers and arrays of numpy: JSON by another name.
+Arguments must be JSON values; numpy numbers and arrays are converted.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from paddock.jail.wire import Kind
 
 TYPE_CHARACTERS = 200
 TOOL_NAME_CHARACTERS = 600
-"""Twice what the longest full name has. A longer one is cut: no tool has it, and the host says so."""
+"""Longer than any tool's full name. A longer name is cut, and the host answers that there is no such tool."""
 FILE_NAME_CHARACTERS = 4096
 MESSAGE_CHARACTERS = 1000
 _arguments_text = json.JSONEncoder(allow_nan=False, default=values.number).encode
@@ -28,17 +28,17 @@ Function = Callable[..., Coroutine[Any, Any, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Functions:
-    """The functions of a script, by name."""
+    """The functions of one script."""
 
-    own: dict[str, Function]  # Paddock's
+    own: dict[str, Function]  # those that every script has, by name
 
     def linked(self, tools: Iterable[str]) -> dict[str, Function]:
-        """One for each tool that is linked to the script."""
+        """One function for each tool that is linked to the script."""
         return {name: _linked(name, self.own["call_tool"]) for name in tools}
 
 
 def functions(channel: Channel) -> Functions:
-    """What a script can call, over this channel."""
+    """The functions that work over this channel."""
 
     async def call_tool(
         name: str, params: Mapping[str, Any] | None = None, arguments: Mapping[str, Any] | None = None
@@ -54,19 +54,19 @@ def functions(channel: Channel) -> Functions:
         return _decode(answer.body.decode())
 
     async def report_progress(done: float, total: float | None = None, message: str = "") -> None:
-        """Say how far the script is."""
+        """Report the script's progress."""
         if not isinstance(done, int | float) or not (total is None or isinstance(total, int | float)):
             raise TypeError("report_progress takes numbers: report_progress(done, total, message)")
         try:
             far, whole = float(done), None if total is None else float(total)
         except OverflowError:
-            raise TypeError("report_progress takes numbers that are not huge") from None
+            raise TypeError("report_progress: the number is too large") from None
         if math.isfinite(far) and (whole is None or math.isfinite(whole)):
             shown = str(message)[:MESSAGE_CHARACTERS] if isinstance(message, str) else ""
             channel.send(Kind.PROGRESS, 0, {"done": far, "total": whole, "message": _clean(shown)})
 
     async def create_artifact(filename: str, content: str | bytes, file_type: str | None = None) -> dict[str, Any]:
-        """Keep bytes or text under a name after the run. A failure is `{"success": False, "error": …}`."""
+        """Store bytes or text under a file name. A failure is `{"success": False, "error": …}`, not an exception."""
         problem = _artifact_problem(filename, content, file_type)
         if problem:
             return {"success": False, "error": problem}

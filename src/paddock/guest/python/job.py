@@ -1,4 +1,4 @@
-"""What the host sends before a script runs: how to run it, its variables, its files, its text."""
+"""What the host sends before a script runs: settings, inputs, files and the source."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from paddock.jail.wire import Kind
 
 FILES = "/files"
 ELSEWHERE = "PADDOCK_FILES"
-"""Names the folder that stands for FILES, where the jail has no root of its own to put it in."""
+"""Environment variable with the folder that replaces FILES, in a jail that has no root of its own."""
 
 
 @dataclass(slots=True)
 class Job:
-    """A script and everything it was given."""
+    """A script and everything that it was given."""
 
     start: dict[str, Any] = field(default_factory=dict)
     inputs: dict[str, str] = field(default_factory=dict)  # by name, as JSON text
@@ -34,7 +34,7 @@ class Job:
 
 
 def receive(control: socket.socket) -> Job | None:
-    """The job, as soon as all of it has arrived; None where the host has no use for this process any more."""
+    """Receive a whole job. None where the host closed the socket instead."""
     job = Job()
     while (frame := wire.receive(control)) is not None:
         if frame.kind == Kind.START:
@@ -59,6 +59,6 @@ def _append(path: str, data: bytes) -> None:
 
 
 def _placed(path: str) -> str:
-    """Where a path below FILES really is."""
+    """The real path of a file below FILES."""
     elsewhere = os.environ.get(ELSEWHERE)
     return path if elsewhere is None else elsewhere + path.removeprefix(FILES)

@@ -1,6 +1,6 @@
-"""What a script may use up, as far as the process itself can say so to the kernel or to Python.
+"""Limits that the process sets on itself, so that the usual failures become ordinary exceptions of the script.
 
-The host has limits of its own around the process; these make the usual failures ordinary exceptions of the script.
+They are not the wall: the host limits the process from outside as well.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from types import FrameType
 from typing import Any
 
 RESERVE_BYTES = 1024 * 1024
-"""Kept back while the script runs, and given up when it runs out of memory: its error has to be told."""
+"""Reserved while the script runs and released when it runs out of memory, so that its error can be reported."""
 OWN_RECURSION = sys.getrecursionlimit()
 TASKS = "PADDOCK_TASKS"
-"""How many threads others have that the kernel counts together with ours, where this process shares their uid."""
+"""Environment variable: threads of other processes with this uid, which RLIMIT_NPROC counts together with ours."""
 ROOM = 10_000
-"""How deep our own parsing of inputs and source may go; CPython's default is too little for what the host accepts."""
+"""Recursion limit while inputs are decoded; CPython's default is too low for the nesting that the host accepts."""
 
 
 def data_bytes() -> int | None:
-    """The private memory that this process has mapped; None where /proc does not say."""
+    """The private memory that this process has mapped; None where /proc is not readable."""
     with contextlib.suppress(OSError, ValueError, IndexError):
         file = os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
         try:
@@ -36,14 +36,14 @@ def data_bytes() -> int | None:
 
 
 def prepare() -> None:
-    """What does not depend on the limits of a run."""
+    """Set the limits that are the same for every run."""
     _set(resource.RLIMIT_CORE, 0)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # the process that this one was forked from has another
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # a write beyond RLIMIT_FSIZE is EFBIG, not the end of the process
 
 
 def apply(limits: Mapping[str, Any], before_bytes: int | None) -> None:
-    """Set what `limits` names. Memory counts from `before_bytes`, what there was before the script's inputs came."""
+    """Apply a run's limits. Memory counts above `before_bytes`, what was mapped before the inputs arrived."""
     memory = limits.get("memory_bytes")
     if memory is not None and before_bytes is not None:
         _set(resource.RLIMIT_DATA, before_bytes + RESERVE_BYTES + memory)
@@ -67,18 +67,18 @@ def _set(kind: int, amount: int, *, more: int = 0) -> None:
 
 
 def reserve() -> mmap.mmap:
-    """Memory that is counted and never touched, until it is closed."""
+    """Memory that counts against the limit and is never touched."""
     return mmap.mmap(-1, RESERVE_BYTES, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 
 
 def is_short() -> bool:
-    """Whether more than half of the memory that this process may have is taken."""
+    """Whether more than half of the memory limit is used."""
     most, taken = resource.getrlimit(resource.RLIMIT_DATA)[0], data_bytes()
     return most != resource.RLIM_INFINITY and taken is not None and taken > most // 2
 
 
 def allow_recursion(depth: int) -> None:
-    """Let the caller of this function go `depth` frames deeper than itself."""
+    """Let the caller of this function recurse `depth` frames deeper than itself."""
     frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 (the way to count frames)
     here = 0
     while frame is not None:

@@ -1,4 +1,4 @@
-"""Where a guest process begins and ends: READY, a job, the script, RESULT, exit."""
+"""The life of a guest process: READY, a job, STARTED, the script, RESULT, exit."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _pid, _exit = os.getpid, os._exit
 
 
 def serve(control: socket.socket, hurry: bool = False) -> NoReturn:
-    """Run the one script that arrives over `control`, and end the process. In a `hurry`, without a rehearsal.
+    """Run the one script that arrives over `control`, then end the process.
 
-    Everything that can be done before the script is known is done before READY. The process has one thread, is walled
-    in, and has the host's pipes as descriptors 1 and 2.
+    Everything that does not depend on the script is done before READY; in a `hurry`, without a rehearsal. The process
+    has one thread, is walled in, and has the host's pipes as descriptors 1 and 2.
     """
     try:
         _serve(control, hurry)
@@ -38,7 +38,7 @@ def serve(control: socket.socket, hurry: bool = False) -> NoReturn:
 
 
 def warm_up() -> None:
-    """For a zygote, before it forks: what is the same in every guest, and every kind of end, rehearsed."""
+    """Called in the zygote before it forks: prepare what is the same in every guest, and rehearse."""
     rehearsal.warm_up(_channel, _calls)
     _prepare()
 
@@ -52,7 +52,7 @@ def _prepare() -> None:
     threading.excepthook = ending.show_uncaught_in_thread
 
 
-# What a zygote has made, no guest has to make: each new object is on a page that a forked process must copy first.
+# Created in the zygote, so that guests share the pages: writing a new object makes a forked process copy its page.
 _channel = Channel()
 _calls = functions.functions(_channel)
 _names: dict[str, Any] | None = None
@@ -78,7 +78,7 @@ def _serve(control: socket.socket, hurry: bool) -> NoReturn:
     space.fill(names, received, _calls)
     outcome = _run(received, names, data_bytes, control)
     if _pid() != own and outcome.status == "raised" and not received.is_script:
-        streams.say(outcome.error["traceback"])  # a process that the script forked and let run on ends like any other
+        streams.say(outcome.error["traceback"])  # a process that the script forked reports its own failure
     ending.wind_up()
     if _pid() == own:
         ending.tell(_channel, outcome)
@@ -119,7 +119,7 @@ def _send_outline(outline: dict[str, Any], names: dict[str, Any], control: socke
 
 
 def _write_file(code: str) -> None:
-    """Put the script where its `__file__` says it is, for what looks there, such as a process that it spawns."""
+    """Write the script to its `__file__`, for whatever looks there, such as a process that it spawns."""
     try:
         with open(script.FILE_NAME, "w", encoding="utf-8", newline="") as file:  # noqa: PTH123
             file.write(code)

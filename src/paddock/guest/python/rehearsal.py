@@ -1,7 +1,7 @@
-"""Running scripts of no consequence, so that the first real one finds everything warm.
+"""Runs throwaway scripts, so that the first real one finds everything warm.
 
-A forked process copies each page that it first writes to, 3 µs apiece, and one run writes to some two hundred. A guest
-rehearses before it is READY. A zygote does so before it forks, so that guests inherit warm code.
+A forked process copies each page when it first writes to it, 3 µs apiece, and one run writes to about two hundred. A
+guest rehearses before it is READY. The zygote rehearses before it forks, so that guests inherit specialised code.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from paddock.jail.wire import Kind
 PLAIN = "x = [1 + 1]\nif x:\n    print(end='')\nx"
 FAILING = "def f(x):\n    return 1 / x\nf(0)"
 AWAITING = "import asyncio\nawait asyncio.sleep(0)\n{1}"
-# Much of these libraries is only put together when it is first used.
+# These libraries set up much of themselves on first use.
 EXERCISES = {
     "numpy": """
 import numpy as np
@@ -41,11 +41,11 @@ sums = merged.groupby("name")["value"].agg(["sum", "mean"])
 """,
 }
 TIMES = 20
-"""CPython rewrites code that has run a few times; where it is shared, that should be over."""
+"""CPython specialises code that has run a few times; that should be over before pages are shared."""
 
 
 def rehearse(channel: Channel, calls: Functions, source: str = PLAIN) -> None:
-    """Receive a job, run it and send its result, within this process."""
+    """Receive a job, run it and send its result, all within this process."""
     host, guest = socket.socketpair()
     with host, guest:
         start = {"mode": "expression", "limits": {"memory_bytes": None}, "tools": ["x"], "files": []}
@@ -61,13 +61,13 @@ def rehearse(channel: Channel, calls: Functions, source: str = PLAIN) -> None:
 
 
 def warm_up(channel: Channel, calls: Functions) -> None:
-    """For a zygote: rehearse every kind of end, and what is preloaded."""
+    """Called in the zygote: rehearse every kind of outcome, and exercise the preloaded libraries."""
     for source in (PLAIN, FAILING, AWAITING) * TIMES:
         rehearse(channel, calls, source)
     for name, source in EXERCISES.items():
         if name in sys.modules:
             rehearse(channel, calls, source)
-    # A thread that has once had an event loop gets no other from `get_event_loop`; guests should find it new.
+    # Once a thread has had an event loop, `get_event_loop` makes no other; guests should start afresh.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         asyncio.set_event_loop_policy(None)

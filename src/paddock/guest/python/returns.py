@@ -1,9 +1,8 @@
-"""How a script hands back its value: a top-level `return`, or its last expression, as statements a module may have.
+"""Rewrites a script so that a top-level `return`, or the last expression, gives its value, in code a module may have.
 
-A `return` becomes an assignment and a `break` out of one loop around the whole script: like a return, and unlike an
-exception, that runs `finally` blocks, leaves `with` blocks without an error and cannot be caught. The names of the
-script stay those of a module. A loop within has to be left too, and whether it was left by a return is noted where
-it ends.
+A `return` becomes an assignment and a `break` out of one loop around the whole script. Like a return, and unlike an
+exception, that runs `finally` blocks, leaves `with` blocks without an error and cannot be caught. The script's names
+stay those of a module. A `return` inside a loop leaves that loop first; a flag then tells the outer code to leave too.
 """
 
 from __future__ import annotations
@@ -14,25 +13,25 @@ from typing import Any, TypeVar
 
 Node = TypeVar("Node", bound=ast.AST)
 NAME = "<result>"
-"""What the rewritten script calls its `Kept`: among the builtins, and no name that a script can write."""
+"""The builtin under which the rewritten script finds its `Kept`. No script can write this name."""
 
 
 class Kept:
-    """What the script hands back."""
+    """Holds the script's value."""
 
     __slots__ = ("_saved", "done", "value")
 
     def __init__(self) -> None:
         self.value: Any = None
-        self.done = False  # whether the loop that has just ended was left by a `return`
+        self.done = False  # whether a `return` left the loop that has just ended
         self._saved: dict[int, tuple[Any, bool]] = {}
 
     def save(self, line: int) -> None:
-        """At the start of the `finally` at `line`: a return may be on its way through it."""
+        """Called at the start of the `finally` at `line`, which a return may be passing through."""
         self._saved[line] = self.value, self.done
 
     def restore(self, line: int) -> None:
-        """At its end, if that is reached: what was on its way goes on, whatever was returned or left in between."""
+        """Called at its end: the return that was passing through goes on, whatever happened in between."""
         self.value, self.done = self._saved[line]
 
 
@@ -44,7 +43,7 @@ class _Loop:
 
 
 def keep_value(tree: ast.Module, *, may_return: bool) -> None:
-    """Rewrite `tree` so that it leaves its value in `Kept`. SyntaxError for a `break` or `continue` outside a loop."""
+    """Rewrite `tree` so that it stores its value in `Kept`. SyntaxError for a `break` or `continue` outside a loop."""
     body = tree.body
     if body and isinstance(last := body[-1], ast.Expr):
         body[-1] = _assign("value", last.value, last)
@@ -61,7 +60,7 @@ def keep_value(tree: ast.Module, *, may_return: bool) -> None:
 
 
 def _first_movable(body: list[ast.stmt]) -> int:
-    """Where the docstring and the imports from `__future__` end: they must stay the module's first statements."""
+    """Index of the first statement after the docstring and the `__future__` imports, which must stay first."""
     for place, node in enumerate(body):
         is_text = place == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
         is_future = isinstance(node, ast.ImportFrom) and node.module == "__future__"

@@ -1,4 +1,4 @@
-"""Running a script, and how it ended."""
+"""Runs a script and describes how it ended."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from paddock.guest.python.returns import NAME
 from paddock.guest.python.script import Script
 
 EXEC_DEPTH = 1 if sys.version_info < (3, 12) else 0
-"""What exec() itself counts for; since 3.12 only Python's own calls count."""
+"""Recursion depth that exec() itself takes; since 3.12 only Python frames count."""
 _exec, _eval = builtins.exec, builtins.eval
 
 
@@ -29,7 +29,7 @@ class Outcome:
 
 
 def run(script: Script, names: dict[str, Any], recursion: int | None, *, is_script: bool) -> Outcome:
-    """Run the script to its end: what it raises, whatever it is, becomes its outcome."""
+    """Run the script to its end. Whatever it raises becomes its outcome."""
     reserve = limits.reserve()
     builtins.__dict__[NAME] = script.kept
     depth = limits.OWN_RECURSION if recursion is None else recursion
@@ -39,7 +39,7 @@ def run(script: Script, names: dict[str, Any], recursion: int | None, *, is_scri
                 text = runner.run(_awaited(script, names, depth))
         else:
             limits.allow_recursion(depth + EXEC_DEPTH)
-            _exec(*(script.code, names))  # a plain call would count, or not, by how often it was rehearsed
+            _exec(*(script.code, names))  # a plain call counts as a frame or not, depending on specialisation
             text = "null" if is_script else values.text_of(script.kept.value, max(depth, limits.OWN_RECURSION))
     except SystemExit as error:
         return exited(error)
@@ -58,7 +58,7 @@ async def _awaited(script: Script, names: dict[str, Any], depth: int) -> str:
 
 
 def raised(error: BaseException, *, is_script: bool) -> Outcome:
-    """The outcome of an exception that nobody caught. A main.py prints it, in its own way if it has one."""
+    """The outcome of an uncaught exception. A program prints it through `sys.excepthook`."""
     limits.allow_recursion(limits.ROOM)
     if isinstance(error, SystemError) and limits.is_short():
         error = MemoryError().with_traceback(error.__traceback__)  # CPython lost the one that it had
@@ -77,7 +77,7 @@ def _show(error: BaseException) -> None:
 
 
 def exited(error: SystemExit) -> Outcome:
-    """The outcome of sys.exit(), with the exit code that CPython would have had."""
+    """The outcome of sys.exit(), with the exit code that CPython would use."""
     code = error.code
     if code is not None and not isinstance(code, int):
         with contextlib.suppress(BaseException):  # whatever the script's own __str__ does
@@ -87,7 +87,7 @@ def exited(error: SystemExit) -> Outcome:
 
 
 def rejected(error: SyntaxError, *, is_script: bool) -> Outcome:
-    """The outcome of a script that does not compile. A main.py says so on its stderr."""
+    """The outcome of a script that does not compile. A program prints the error on stderr."""
     described = errors.describe_rejected(error)
     if is_script:
         streams.say(described["traceback"])

@@ -1,4 +1,4 @@
-"""A script as code objects: compiled in the words of CPython, or refused in them."""
+"""Compiles a script. Errors are CPython's own."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class Script:
     """A script that is ready to run."""
 
     code: CodeType
-    is_async: bool  # it awaits something at its top level
+    is_async: bool  # whether it awaits at the top level
     kept: returns.Kept
     outline: dict[str, Any] | None = None
 
 
 def compiled(source: str, *, is_expression: bool, with_outline: bool = False) -> Script:
-    """The script; SyntaxError where CPython would have it. A top-level `await` or `return` is for expressions only."""
+    """Compile `source`, or raise SyntaxError. Only expressions may `await` or `return` at the top level."""
     register_source(source)
     kept = returns.Kept()
     described = None
@@ -52,14 +52,14 @@ def _expression(source: str, tree: ast.Module) -> CodeType:
         returns.keep_value(tree, may_return="return" in source)
         code: CodeType = _compile(tree, FILE_NAME, "exec", _FLAGS, dont_inherit=True)
     except SyntaxError as error:
-        # The parser counts characters; what is found later is placed by the bytes of UTF-8.
+        # The parser counts characters, the compiler UTF-8 bytes.
         error.offset = character(source_line(error.lineno or 0), (error.offset or 1) - 1)
         raise
     return code
 
 
 def register_source(source: str) -> None:
-    """Let tracebacks and `inspect` show the script's lines, though there may be no such file."""
+    """Let tracebacks and `inspect` show the script's lines, although there may be no such file."""
     lines = source.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     _lines[:] = [f"{line}\n" for line in lines]
     linecache.cache[FILE_NAME] = (len(source), None, _lines.copy(), FILE_NAME)

@@ -1,4 +1,4 @@
-"""The module `__main__` that a script becomes, and the few things of the process that it sees as its own."""
+"""The module `__main__` that a script runs as, and what it finds there."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _decode = json.JSONDecoder().decode
 
 
 def main_module() -> dict[str, Any]:
-    """The names of a new, empty `__main__`."""
+    """The namespace of a new, empty `__main__`."""
     module = ModuleType("__main__")
     sys.modules["__main__"] = module
     names = module.__dict__
@@ -33,16 +33,16 @@ def main_module() -> dict[str, Any]:
 
 
 def settle(names: dict[str, Any]) -> None:
-    """Place `__main__` in the directory where this process is, the first one where modules are looked for."""
+    """Set `__file__` and the first entry of `sys.path` to the working directory."""
     here = os.getcwd()  # noqa: PTH109
     names["__file__"] = f"{here.rstrip('/')}/{FILE_NAME}"
     sys.path[:] = [here, *[entry for entry in sys.path if entry not in ("", here)]]
 
 
 def fill(names: dict[str, Any], job: Job, functions: Functions) -> None:
-    """Give the script what it was given: inputs, files, functions, arguments.
+    """Define the script's inputs, files, functions and arguments.
 
-    A script in script mode is a plain main.py: of tools and files it finds those that there are, and no empty list.
+    A program (script mode) finds tools and files only where it was given some.
     """
     tools, files = job.start.get("tools") or [], job.start.get("files") or []
     if tools or not job.is_script:
@@ -57,7 +57,7 @@ def fill(names: dict[str, Any], job: Job, functions: Functions) -> None:
 
 
 def seed(number: int | None) -> None:
-    """Give every generator of random numbers a new start: a forked process has that of its parent."""
+    """Reseed every random number generator: a forked process inherits its parent's state."""
     random.seed(number)
     numpy_random = sys.modules.get("numpy.random")
     if numpy_random is not None:

@@ -1,4 +1,4 @@
-"""The standard streams of a script: UTF-8 over descriptors 0, 1 and 2, a line at a time."""
+"""The script's standard streams: UTF-8 over descriptors 0, 1 and 2, line buffered."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import io
 import sys
 
 REPLACE = "paddock.replace"
-"""The error handler that puts U+FFFD where a character has no UTF-8: a lone surrogate must not stop a print."""
+"""An error handler that writes U+FFFD for what UTF-8 cannot encode: a lone surrogate must not make `print` fail."""
 
 
 def _replace(error: UnicodeError) -> tuple[str | bytes, int]:
@@ -21,7 +21,7 @@ codecs.register_error(REPLACE, _replace)
 
 
 def install() -> None:
-    """Give `sys` new streams. Those of the zygote may hold bytes, locks and an encoding of its own."""
+    """Give `sys` new streams: the zygote's may hold buffered bytes, locks and another encoding."""
     sys.stdin = sys.__stdin__ = _stream(0, "r", "<stdin>")  # type: ignore[misc]
     sys.stdout = sys.__stdout__ = _stream(1, "w", "<stdout>")  # type: ignore[misc]
     sys.stderr = sys.__stderr__ = _stream(2, "w", "<stderr>")  # type: ignore[misc]
@@ -42,21 +42,21 @@ def _stream(descriptor: int, mode: str, name: str) -> io.TextIOWrapper:
 
 
 def say(text: str) -> None:
-    """Write a line to stderr, wherever the script has that go. `print` may be its own by now."""
+    """Write a line to the script's stderr. `print` is not used, because a script may have replaced it."""
     with contextlib.suppress(AttributeError, OSError, ValueError):
         sys.stderr.write(f"{text}\n")
         sys.stderr.flush()
 
 
 def flush() -> None:
-    """Write out what was printed. A stream that the script has closed has nothing left to say."""
+    """Flush our streams. One that the script has closed is skipped."""
     for stream in _own:
         with contextlib.suppress(OSError, ValueError, RuntimeError):
             stream.flush()
 
 
 def flush_all() -> None:
-    """Write out what was printed, also to streams that the script put in the place of ours."""
+    """Flush our streams, and those that the script replaced them with."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(BaseException):
             stream.flush()

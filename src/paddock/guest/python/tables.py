@@ -1,4 +1,4 @@
-"""Values of numpy, pandas and polars as lists, records and numbers, known by their home, never imported here."""
+"""Converts numpy, pandas and polars values to lists, records and numbers, without importing those libraries."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ HOMES = frozenset({"numpy", "pandas", "polars"})
 
 
 class Pairs:
-    """Keys and values that become an object, in their order, two of one name both kept."""
+    """Key-value pairs that become a JSON object, in order, duplicate keys included."""
 
     __slots__ = ("pairs",)
 
@@ -20,13 +20,13 @@ class Pairs:
 
 
 def is_foreign(kind: type) -> bool:
-    """Whether a value of this type may be one of those libraries' own."""
+    """Whether a type belongs to one of those libraries, or inherits from one of theirs."""
     homes = (getattr(base, "__module__", None) for base in _bases(kind))
     return any(isinstance(home, str) and home.partition(".")[0] in HOMES for home in homes)
 
 
 def nearest(value: Any) -> Any:
-    """Pairs, a list, or something nearer to JSON than `value` is; at worst its `repr()`."""
+    """`value` as Pairs, a list or a simpler value; at worst its `repr()`."""
     names = {base.__name__ for base in _bases(type(value))}
     if names & {"NaTType", "NAType"}:
         return None
@@ -48,7 +48,7 @@ def nearest(value: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """An array or a number of numpy; what is not a plain Python value even so is shown as text."""
+    """A numpy array or number as plain Python values, or as text where it has none."""
     plain = value.tolist()
     return repr(value) if type(plain) is type(value) else plain
 
@@ -61,7 +61,7 @@ def _time(value: Any) -> Any:
 
 
 def _records(frame: Any) -> Any:
-    """A list of records; the index is part of them unless it only counts the rows."""
+    """A list of records. The index is a column unless it only counts rows."""
     if hasattr(frame, "to_dicts"):
         return list(frame.to_dicts())
     if not _only_counts(frame.index):
@@ -71,7 +71,7 @@ def _records(frame: Any) -> Any:
 
 
 def _series(series: Any) -> Any:
-    """A list where the index only counts the values, else an object."""
+    """A list where the index only counts values, else an object."""
     if hasattr(series, "to_list") and not hasattr(series, "index"):
         return list(series.to_list())
     if _only_counts(series.index):

@@ -1,7 +1,7 @@
-"""The value of a script as JSON text: plain JSON at the speed of C, everything else as what is nearest.
+"""Serialises a script's value as JSON: plain values with the C encoder, others as the nearest JSON value.
 
-The rules are those of docs/values.md, the same as in the light engine. All of it runs under the script's own limits,
-because a value may be exponentially larger as text, and because its `__repr__` or `__iter__` may be anything.
+docs/values.md has the rules. All of this runs under the script's own limits, because a value can be exponentially
+larger as text, and because its `__repr__` or `__iter__` can do anything.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ NEVER_AWAITED = "the result is a coroutine that was never awaited: write `await`
 _LISTS = (list, tuple, set, frozenset, range, deque, KeysView, ValuesView, ItemsView)
 _TEXTS = (PurePath, decimal.Decimal, uuid.UUID, fractions.Fraction)
 _WORDS: dict[object, str] = {None: "null", True: "true", False: "false"}
-# A surrogate in JSON text: not after a backslash that is itself escaped, and not one of a pair.
+# A lone surrogate in JSON text: not part of a pair, and not after an escaped backslash.
 _SURROGATES = re.compile(r"\\\\|\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}|(\\ud[89a-f][0-9a-f]{2})")
 
 
 class _NotPlain(Exception):
-    """The value holds something that JSON lacks."""
+    """The value contains something that is not JSON."""
 
 
 def _refuse(value: object) -> object:
@@ -51,8 +51,8 @@ _encode_plain = json.JSONEncoder(allow_nan=False, default=_refuse).encode
 def text_of(value: object, depth: int) -> str:
     """The JSON text of `value`, which may be nested about `depth` levels deep."""
     limits.allow_recursion(depth)
-    sys.set_int_max_str_digits(sys.int_info.default_max_str_digits)  # more digits, and the host could not read them
-    # CPython since 3.12 has a limit of its own for C, whatever ours is; the slow way knows ours alone.
+    sys.set_int_max_str_digits(sys.int_info.default_max_str_digits)  # the host decodes no more digits
+    # Since 3.12 the C encoder has a recursion limit of its own; the slow path obeys only ours.
     with contextlib.suppress(_NotPlain, TypeError, ValueError, RecursionError):
         return without_surrogates(_encode_plain(value))
     limits.allow_recursion(2 * depth)  # two frames a level
@@ -62,7 +62,7 @@ def text_of(value: object, depth: int) -> str:
 
 
 def without_surrogates(text: str) -> str:
-    """JSON text with U+FFFD for each lone surrogate, which no reader would take."""
+    """JSON text with each lone surrogate replaced by U+FFFD, because no reader accepts one."""
     if "\\ud" not in text:
         return text
     return _SURROGATES.sub(lambda found: r"\ufffd" if found[1] else found[0], text)
@@ -129,7 +129,7 @@ def _key(key: object) -> str:
 
 
 def _nearest(value: Any) -> Any:
-    """What stands for `value`: Pairs, a list, or something nearer to JSON than it was."""
+    """`value` as Pairs, a list or a simpler value."""
     kind = type(value)
     if kind is Pairs:
         return value
@@ -171,7 +171,7 @@ def _nearest_object(value: Any, kind: type) -> Any:
 
 
 def number(value: Any) -> Any:
-    """For arguments of tools: a number or an array of numpy as plain ones; TypeError for what is not JSON."""
+    """Convert a numpy number or array in a tool's arguments; TypeError for other values that are not JSON."""
     if tables.is_foreign(type(value)) and type(value).__module__.partition(".")[0] == "numpy":
         found = tables.nearest(value)
         if not isinstance(found, str):

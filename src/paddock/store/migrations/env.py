@@ -1,4 +1,4 @@
-"""Alembic's entry: runs inside the transaction that `migrating.py` holds, and makes none of its own."""
+"""The entry of Alembic. It runs inside the transaction that `Store` holds, and begins none of its own."""
 
 from __future__ import annotations
 

@@ -1,0 +1,147 @@
+"""`paddock env`: lists, builds and removes the environments that guests start from."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from paddock.cli.options import ConfigOption, JsonOption
+
+if TYPE_CHECKING:
+    from paddock.config import Config
+    from paddock.jail.environment import Environment
+
+app = typer.Typer(
+    help="Packages that full Python starts with: list, build, remove.", rich_markup_mode=None, no_args_is_help=True
+)
+_STATES = {
+    "built": ("built", "green"),
+    "changed": ("changed since it was built; the earlier build stays in use until this one is built", "yellow"),
+    "not built": ("not built yet", ""),
+    "not configured": ("built, and no longer configured", "yellow"),
+}
+
+
+@app.command("list")
+def list_(config: ConfigOption = None, as_json: JsonOption = False) -> int:
+    """List every environment that is configured or built."""
+    from paddock.cli.render import stdout, to_json
+    from paddock.config import Config
+
+    rows, out = _rows(Config.load(config)), stdout()
+    if as_json:
+        out.document(to_json(rows))
+    for row in () if as_json else rows:
+        out.spans((row["name"], "bold"), (": ", ""), _STATES[row["state"]])
+        out.line(f"  packages  {', '.join(row['packages']) or 'none'}")
+        out.line(f"  preload   {', '.join(row['preload']) or 'none'}")
+        if row["path"]:
+            out.line(f"  build     {row['path']}, {_size(row['size_bytes'])}")
+    return 0
+
+
+@app.command()
+def build(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", show_default=False, help="Which one. Default: default.")
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="Every environment that is configured.")] = False,
+    config: ConfigOption = None,
+) -> int:
+    """Build an environment now, rather than on its first use. One that is built already is left as it is."""
+    from paddock.cli.signals import Interrupts
+    from paddock.config import Config
+    from paddock.errors import RequestError
+    from paddock.jail.environment import configured
+    from paddock.model.environments import DEFAULT_ENVIRONMENT
+
+    if every and name is not None:
+        raise RequestError(f"both {name!r} and --all were given; give one of them")
+    settings = Config.load(config)
+    names = sorted(settings.environments) if every else [name or DEFAULT_ENVIRONMENT]
+    Interrupts().run(_build([configured(settings, each) for each in names], settings))
+    return 0
+
+
+@app.command()
+def remove(
+    name: Annotated[str, typer.Argument(metavar="NAME", show_default=False, help="Which one.")],
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    config: ConfigOption = None,
+) -> int:
+    """Remove every build of an environment that no running Paddock uses. Its next use builds it again."""
+    from paddock.cli.render import stdout
+    from paddock.config import Config
+    from paddock.errors import EnvironmentFailed, RequestError
+    from paddock.jail import environment_store as store
+    from paddock.jail.environment import configured, unknown
+
+    settings = Config.load(config)
+    known = {*settings.environments, *store.recorded(settings.data_directory)}
+    if name not in known:
+        raise unknown(name, known)
+    keys = (configured(settings, name).key,) if name in settings.environments else ()
+    if not yes:
+        if not sys.stdin.isatty():
+            raise RequestError(f"nobody is there to ask; to remove environment {name!r} all the same, add --yes")
+        if not typer.confirm(f"Remove environment {name!r}?", err=True):
+            return 0
+    removal = store.remove(name, settings.data_directory, keys=keys)
+    if removal.in_use:
+        raise EnvironmentFailed(f"environment {name!r} is in use by a running Paddock; end it, then remove again")
+    count = len(removal.removed)
+    done = f"removed {count} build{'' if count == 1 else 's'}" if count else "nothing was built"
+    shared = ", kept a build that another environment with the same packages uses" if removal.shared else ""
+    stdout().line(f"{name}: {done}{shared}")
+    return 0
+
+
+async def _build(environments: list[Environment], config: Config) -> None:
+    from time import monotonic
+
+    from paddock.cli.render import progress, stdout
+    from paddock.jail.environment_lease import abuild
+    from paddock.jail.environment_store import ready
+
+    for environment in environments:
+        was, begun = ready(environment, config.data_directory), monotonic()
+        with progress() as tell:
+            built = await abuild(environment, config.data_directory, tell)
+        how = "was built already" if was else f"built in {monotonic() - begun:.1f} s"
+        stdout().line(f"{environment.name}: {how}, {_size(built.size_bytes)}, {built.path}")
+
+
+def _rows(config: Config) -> list[dict[str, Any]]:
+    """Return one row for each environment, as `--json` shows it."""
+    from paddock.jail import environment_store as store
+    from paddock.jail.environment import configured
+
+    rows = []
+    for name in sorted({*config.environments, *store.recorded(config.data_directory)}):
+        wanted = configured(config, name) if name in config.environments else None
+        current = store.current(name, config.data_directory)
+        built = current if wanted is None else store.ready(wanted, config.data_directory) or current
+        source = wanted or built
+        if source is None:
+            continue  # a record whose build is gone
+        state = "not built" if built is None else "built"
+        if built is not None and (wanted is None or built.key != wanted.key):
+            state = "changed" if wanted else "not configured"
+        rows.append(
+            {
+                "name": name,
+                "state": state,
+                "packages": list(source.packages),
+                "preload": list(source.preload),
+                "path": built.path if built else None,
+                "size_bytes": built.size_bytes if built else None,
+                "installed": built.installed if built else None,
+            }
+        )
+    return rows
+
+
+def _size(size_bytes: int) -> str:
+    return f"{size_bytes / 2**20:.1f} MB" if size_bytes < 10 * 2**20 else f"{size_bytes / 2**20:.0f} MB"

@@ -1,0 +1,162 @@
+"""Flags that several commands have, and the files and values that they name."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from paddock.errors import BadFile, BadInput, CodeTooLarge, RequestError
+from paddock.model.files import File
+
+FILE_BYTES = 256 * 1024 * 1024
+SUFFIXES = {
+    ".js": "javascript",
+    ".mjs": "javascript",
+    ".cjs": "javascript",
+    ".ts": "typescript",
+    ".mts": "typescript",
+}
+_KINDS = {list: "a list", str: "text", int: "a number", float: "a number", bool: "true or false", type(None): "null"}
+
+FileArgument = Annotated[
+    str | None, typer.Argument(metavar="FILE|-", show_default=False, help="The script; - or nothing reads stdin.")
+]
+CodeOption = Annotated[str | None, typer.Option("-c", metavar="CODE", help="The script itself.")]
+ConfigOption = Annotated[
+    str | None,
+    typer.Option("--config", metavar="FILE", help="Settings. Default: $PADDOCK_CONFIG, else ./paddock.toml."),
+]
+McpConfigOption = Annotated[
+    str | None,
+    typer.Option(
+        "--mcp-config", metavar="FILE", help="MCP servers whose tools scripts may call: the mcp.json of other clients."
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+
+
+def refuse_empty(flags: Mapping[str, Iterable[str | None]]) -> None:
+    """Refuse an empty value, such as one from a variable that is not set: it never means the default."""
+    for flag, values in flags.items():
+        if "" in values:
+            raise RequestError(f"{flag} is empty; give it a value, or leave it out")
+
+
+def read_code(file: str | None, code: str | None, limit_bytes: int) -> str:
+    """Return the script: the value of `-c`, a file, or standard input."""
+    if file is not None and code is not None:
+        raise RequestError(f"both the file {file!r} and -c were given; give one of them")
+    if code is not None:
+        return code
+    if file is None or file == "-":
+        if sys.stdin is None or (file is None and sys.stdin.isatty()):
+            raise RequestError(
+                "no script was given: name a file (script.py), give the code itself (-c 'sum([1, 2])') "
+                "or pipe it in (< script.py)"
+            )
+        return _decode(sys.stdin.buffer.read(limit_bytes + 1), "standard input", limit_bytes)
+    try:
+        data = _read(file, limit_bytes)
+    except (OSError, ValueError) as problem:  # ValueError: a NUL character in the name
+        hint = "" if isinstance(problem, IsADirectoryError) else "; code on the command line goes after -c"
+        raise RequestError(f"cannot read {file!r}: {reason(problem)}{hint}") from None
+    return _decode(data, file, limit_bytes)
+
+
+def language_of(file: str | None) -> str:
+    """Return the language that a file's suffix stands for; Python for any other."""
+    return SUFFIXES.get(Path(file).suffix.lower(), "python") if file else "python"
+
+
+def read_inputs(pairs: list[str], file: str | None) -> dict[str, Any]:
+    """Return the inputs of `--inputs FILE`, overridden by each `--input KEY=JSON`."""
+    return {**(_inputs_file(file) if file is not None else {}), **dict(_pair(text) for text in pairs)}
+
+
+def read_file(path: str) -> File:
+    """Read a file to attach; it keeps its base name."""
+    from mimetypes import guess_type
+
+    try:
+        content = _read(path, FILE_BYTES)
+    except OSError as problem:
+        raise BadFile(f"--file {path}: {reason(problem)}") from None
+    if len(content) > FILE_BYTES:
+        raise BadFile(f"--file {path}: larger than {FILE_BYTES // 2**20} MB, the most that can be attached")
+    return File(Path(path).name, content, guess_type(path)[0] or "application/octet-stream")
+
+
+def reason(problem: OSError | ValueError) -> str:
+    """Say in a few words why a file could not be read or written."""
+    if isinstance(problem, FileNotFoundError):
+        return "there is no such file"
+    if isinstance(problem, IsADirectoryError):
+        return "it is a directory, a file was expected"
+    return problem.strerror or str(problem) if isinstance(problem, OSError) else str(problem)
+
+
+def unknown(what: str, name: str, known: Iterable[str]) -> RequestError:
+    """Return the error for a name that does not exist; it suggests the nearest one, or lists them."""
+    from paddock.model.words import nearest
+
+    names = list(known)
+    near = nearest(name, names)
+    hint = f"did you mean {near!r}?" if near else f"there are {', '.join(names)}"
+    return RequestError(f"there is no {what} {name!r}; {hint}")
+
+
+def _read(path: str, limit_bytes: int) -> bytes:
+    with Path(path).open("rb") as opened:
+        return opened.read(limit_bytes + 1)
+
+
+def _decode(data: bytes, origin: str, limit_bytes: int) -> str:
+    if len(data) > limit_bytes:
+        raise CodeTooLarge(f"{origin} is larger than {limit_bytes} bytes; pass data with --inputs or --file")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        line, byte = data.count(b"\n", 0, problem.start) + 1, data[problem.start]
+        raise RequestError(f"{origin} is not UTF-8 text (byte 0x{byte:02x} on line {line}); save it as UTF-8") from None
+
+
+def _pair(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise BadInput(f"--input {text!r} is not KEY=JSON; write for example --input prices='[1, 2, 3]'")
+    try:
+        return name, _parse_json(value)
+    except (ValueError, RecursionError) as problem:
+        shown = repr(value) if len(value) <= 40 else f"{value[:37]!r}..."
+        hint = f"text needs quotes of its own: --input {name}='{json.dumps(value, ensure_ascii=False)}'"
+        raise BadInput(f"--input {name}: {shown} is not JSON ({problem}); {hint}") from None
+
+
+def _inputs_file(file: str) -> dict[str, Any]:
+    try:
+        data = _read(file, FILE_BYTES)
+        if len(data) > FILE_BYTES:
+            raise BadInput(f"--inputs {file}: larger than {FILE_BYTES // 2**20} MB")
+        value = _parse_json(data.decode("utf-8-sig"))
+    except OSError as problem:
+        raise BadInput(f"--inputs {file}: {reason(problem)}") from None
+    except (ValueError, RecursionError) as problem:
+        raise BadInput(f"--inputs {file}: not JSON: {problem}") from None
+    if not isinstance(value, dict):
+        raise BadInput(
+            f"--inputs {file}: holds {_KINDS[type(value)]} where an object of names to values was expected, "
+            'such as {"prices": [1, 2, 3]}'
+        )
+    return value
+
+
+def _parse_json(text: str) -> Any:
+    def refuse(name: str) -> None:
+        raise ValueError(f"JSON has no {name}")
+
+    return json.loads(text, parse_constant=refuse)

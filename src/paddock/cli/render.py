@@ -1,0 +1,246 @@
+"""What a person sees: the terminal, progress lines, results and errors.
+
+Text that a script or a server wrote is never trusted: on a terminal it is escaped.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import select
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from typing import TYPE_CHECKING, Any, TextIO
+
+from paddock.errors import HostError
+from paddock.model.result import RunResult, Verdict
+
+if TYPE_CHECKING:
+    from paddock.model.events import Progress
+
+WIDTH = 100
+SIGNAL_SECONDS = 0.5
+"""How long a signal that comes just before a wait for the reader may go unseen."""
+_COLOURS = {"red": "31", "green": "32", "yellow": "33", "cyan": "36", "dim": "2", "bold": "1"}
+# Escape sequences, C1 controls, a bare carriage return and text that changes direction can hide or forge what the
+# reader sees, or make the terminal act.
+_UNSAFE = re.compile(
+    "\r(?!\n)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
+
+def safe(text: str) -> str:
+    """Escape everything in `text` that a terminal would act on, except newline and tab."""
+    return _UNSAFE.sub(lambda match: match[0].encode("unicode_escape", "surrogatepass").decode(), text)
+
+
+class Screen:
+    """One of the command's output streams. On a terminal, and only there, it escapes text and adds colours."""
+
+    def __init__(self, stream: TextIO | None) -> None:
+        self._fd = None if stream is None else stream.fileno()
+        self._encoding = "utf-8" if stream is None else stream.encoding
+        self.is_terminal = stream is not None and stream.isatty()
+        plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+        self.is_styled = self.is_terminal and not plain
+        self._at_line_start = True
+
+    def write(self, text: str) -> None:
+        """Write text of the script as it comes."""
+        if text:
+            self._at_line_start = text.endswith("\n")
+            self._encode(safe(text) if self.is_terminal else text)
+
+    def line(self, text: str, colour: str = "") -> None:
+        """Write `text` on a line of its own."""
+        self.spans((text, colour))
+
+    def spans(self, *parts: tuple[str, str]) -> None:
+        """Write a line made of (text, colour) pairs."""
+        self.end_line()
+        shown = "".join(self._paint(safe(text) if self.is_terminal else text, colour) for text, colour in parts)
+        self._encode(f"{shown}\n")
+
+    def fact(self, name: str, value: str | None, width: int) -> None:
+        """Write one indented `name  value` line; nothing where there is no value."""
+        if value:
+            self.line(f"  {name:<{width}}  {' '.join(value.split())}")
+
+    def block(self, name: str, text: str, colour: str = "") -> None:
+        """Write a heading and `text` indented below it, so that none of its lines can pass for one of ours."""
+        if text:
+            self.line(f"  {name}")
+            for line in text.splitlines():
+                self.line(f"    {line}".rstrip(), colour)
+
+    def document(self, text: str) -> None:
+        """Write `text` for a program to read: UTF-8, whatever the terminal's encoding."""
+        self._put(f"{text}\n".encode(errors="backslashreplace"))
+
+    def status(self, text: str) -> None:
+        """Replace the current line of a styled terminal by `text`; the next status or line replaces that."""
+        columns = (os.get_terminal_size(self._fd).columns if self._fd is not None else 0) or WIDTH
+        self._encode(f"\r\x1b[2K{safe(text)[: columns - 1]}")
+
+    def end_line(self) -> None:
+        """Start a new line, unless the current one is empty."""
+        if not self._at_line_start:
+            self.write("\n")
+
+    def _paint(self, text: str, colour: str) -> str:
+        return f"\x1b[{_COLOURS[colour]}m{text}\x1b[0m" if self.is_styled and colour else text
+
+    def _encode(self, text: str) -> None:
+        self._put(text.encode(self._encoding, "backslashreplace"))
+
+    def _put(self, data: bytes) -> None:
+        # Unbuffered: a write that was interrupted must not be tried again when the process exits.
+        rest = memoryview(data if self._fd is not None else b"")
+        while rest and self._fd is not None:
+            try:
+                if select.select([], [self._fd], [], SIGNAL_SECONDS)[1]:  # then a pipe takes PIPE_BUF without a wait
+                    rest = rest[os.write(self._fd, rest[: select.PIPE_BUF]) :]
+            except BlockingIOError:
+                continue
+            except BrokenPipeError:
+                raise
+            except OSError as problem:
+                raise HostError(unwritable(problem)) from None
+
+
+def stdout() -> Screen:
+    """Return the command's standard output."""
+    return Screen(sys.stdout)
+
+
+def stderr() -> Screen:
+    """Return the command's standard error."""
+    return Screen(sys.stderr)
+
+
+def unwritable(problem: OSError) -> str:
+    """Word the error of an output stream that takes nothing."""
+    return f"the output could not be written: {problem.strerror}"
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[str], None]]:
+    """Yield a function that shows a progress line on stderr; it may be called from any thread.
+
+    On a terminal each line replaces the one before and the last is erased; elsewhere they are plain lines.
+    """
+    screen = stderr()
+    if not screen.is_styled:
+        yield screen.line
+        return
+    shown = False
+
+    def tell(line: str) -> None:
+        nonlocal shown
+        shown = True
+        screen.status(line.strip())
+
+    try:
+        yield tell
+    finally:
+        if shown:
+            screen.status("")
+
+
+@contextmanager
+def build_progress() -> Iterator[Callable[[], None]]:
+    """Show on stderr what an engine builds on its first use, until the block ends or the yielded function is called."""
+    log = logging.getLogger("paddock.jail")
+    with ExitStack() as stack:
+        handler, level = _BuildHandler(stack.enter_context(progress()), stack.close), log.level
+        log.addHandler(handler)
+        log.setLevel(logging.INFO)
+        stack.callback(log.setLevel, level)
+        stack.callback(log.removeHandler, handler)
+        yield stack.close
+
+
+class _BuildHandler(logging.Handler):
+    """Shows the jail's log: the lines of a build as progress, warnings as lines that stay."""
+
+    def __init__(self, tell: Callable[[str], None], close: Callable[[], None]) -> None:
+        super().__init__()
+        self._tell, self._close = tell, close
+
+    def emit(self, record: logging.LogRecord) -> None:
+        with suppress(HostError, OSError):  # a build does not fail because nobody reads about it
+            if record.levelno < logging.WARNING:
+                self._tell(record.getMessage())
+            else:
+                self._close()
+                stderr().line(f"Warning: {record.getMessage()}", "yellow")
+
+
+def progress_text(progress: Progress) -> str:
+    """Return one line for a progress report of a script or a tool."""
+    from paddock.tools.prose import one_line
+
+    total = "" if progress.total is None else f"/{progress.total:g}"
+    return f"{progress.done:g}{total} {one_line(progress.message)}".rstrip()
+
+
+def show_result(result: RunResult, code: str, out: Screen, err: Screen) -> None:
+    """Write the script's value to `out`, or its error to `err`; its own output has been shown already."""
+    if result.error is not None:
+        if out.is_terminal and err.is_terminal:
+            out.end_line()  # both streams are on one screen
+        *lines, last = error_lines(result, code)
+        for line in lines:
+            err.line(line)
+        err.line(last, "red")
+    elif result.output_json not in (None, "null"):
+        out.line(value_text(result))
+
+
+def value_text(result: RunResult) -> str:
+    """Return the script's value: text as it is, anything else as JSON."""
+    try:
+        return result.output if isinstance(result.output, str) else short_json(result.output)
+    except (ValueError, RecursionError):  # JSON that this Python cannot hold: a huge number, a very deep list
+        return result.output_json or ""
+
+
+def error_lines(result: RunResult, code: str) -> list[str]:
+    """Return the lines of an error: the traceback, or the place in the script that was refused; then its summary."""
+    error = result.error
+    if error is None:
+        return [""]
+    summary = f"{error.type}: {error.message}" if error.message else error.type
+    last = summary if result.verdict is Verdict.RAISED else f"{result.verdict}: {summary}"
+    if error.traceback:
+        return [*error.traceback.rstrip("\n").removesuffix(summary).rstrip("\n").split("\n"), last]
+    lines = code.splitlines()
+    if error.line is None or error.line > len(lines):
+        return [last]
+    text = lines[error.line - 1]
+    shown = [f'  File "main.py", line {error.line}', f"    {text.strip()}"]
+    if result.verdict is Verdict.REJECTED and error.column is not None:
+        indent = len(text) - len(text.lstrip())
+        shown.append(f"    {' ' * max(0, error.column - 1 - indent)}^")
+    return [*shown, last]
+
+
+def short_json(value: Any) -> str:
+    """Return `value` as JSON: on one line where it fits, indented where not."""
+    short = json.dumps(value, ensure_ascii=False)
+    return short if len(short) <= WIDTH else to_json(value)
+
+
+def to_json(value: Any) -> str:
+    """Return `value` as an indented JSON document."""
+    return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def local_time(seconds: float) -> str:
+    """Return a time stamp in the user's time zone."""
+    from datetime import UTC, datetime
+
+    return f"{datetime.fromtimestamp(seconds, UTC).astimezone():%Y-%m-%d %H:%M:%S}"

@@ -1,0 +1,51 @@
+# Run by Monty, inside the sandbox, before a script that names tools, progress or artifacts. TOKEN stands for a secret:
+# a script that called the host's functions itself could send objects that take the host for ever to read. What is
+# formatted into f"{…}" is certain to be text, whatever a script has put in the place of builtins.
+from json import dumps as __paddock_dumps
+from json import loads as __paddock_loads
+
+
+async def call_tool(name, params=None, arguments=None):
+    if params is None:
+        params = arguments
+    if type(name) is not str:
+        raise TypeError("call_tool takes the tool's name and one dict of arguments")
+    text = __paddock_dumps({} if params is None else params, allow_nan=False)
+    return __paddock_loads(await __paddock_call_TOKEN(f"{name}", f"{text}"))
+
+
+async def report_progress(done, total=None, message=""):
+    if not isinstance(done, (int, float)) or not (total is None or isinstance(total, (int, float))):
+        raise TypeError("report_progress takes numbers: report_progress(done, total, message)")
+    text = message[:1000] if isinstance(message, str) else ""
+    await __paddock_progress_TOKEN(f"{done + 0}", f"{'' if total is None else total + 0}", f"{text}")
+
+
+async def create_artifact(filename, content, file_type=None):
+    if not isinstance(filename, str):
+        return {"success": False, "error": "an artifact needs a file name"}
+    if not isinstance(content, (str, bytes)):
+        kind = type(content).__name__
+        return {"success": False, "error": f"the content of an artifact is text or bytes, not {kind}"}
+    if file_type is not None and not isinstance(file_type, str):
+        return {"success": False, "error": "the type of an artifact is a MIME type, such as text/csv"}
+    kind = "bytes" if isinstance(content, bytes) else "text"
+    text = content.hex() if isinstance(content, bytes) else content
+    answer = await __paddock_artifact_TOKEN("create", f"{filename}", f"{file_type or ''}", kind, f"{text}")
+    return __paddock_loads(answer[0])
+
+
+async def read_artifact(ref):
+    if not isinstance(ref, str):
+        return {"success": False, "error": "read_artifact takes the id or the name of an artifact"}
+    answer = await __paddock_artifact_TOKEN("read", f"{ref}", "", "", "")
+    given = __paddock_loads(answer[0])
+    if not given["success"]:
+        return given
+    return {
+        "success": True,
+        "content": answer[1],
+        "filename": given["filename"],
+        "mimeType": given["mimeType"],
+        "size": given["size"],
+    }

@@ -1,0 +1,64 @@
+"""Which processes are alive: each holds a lock on a file of its own, which the kernel drops when the process ends.
+
+A pid would not do: two containers that share a folder do not see each other's pids, and pids are reused.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+from pathlib import Path
+
+
+class Owner:
+    """This process as the owner of the runs in it. Its file is created when it first owns one."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.name = f"{os.getpid()}-{secrets.token_hex(8)}"  # the pid is for people
+        self._fd: int | None = None
+
+    def hold(self) -> str:
+        """Take the lock, and return the name by which others ask whether this process is alive."""
+        while self._fd is None:
+            self._folder.mkdir(mode=0o700, exist_ok=True)
+            self._fd = _lock(self._folder / self.name, os.O_RDWR | os.O_CREAT)
+        return self.name
+
+    def is_alive(self, name: str) -> bool:
+        """Whether the process of that name still runs. Removes the file of one that does not."""
+        if name == self.name:
+            return True
+        path = self._folder / Path(name).name
+        try:
+            fd = _lock(path, os.O_RDWR)
+        except BlockingIOError:
+            return True
+        except FileNotFoundError:
+            return False
+        if fd is not None:
+            path.unlink(missing_ok=True)
+            os.close(fd)
+        return False
+
+    def release(self) -> None:
+        """Drop the lock: this process owns no run any more."""
+        if self._fd is not None:
+            (self._folder / self.name).unlink(missing_ok=True)
+            os.close(self._fd)
+            self._fd = None
+
+
+def _lock(path: Path, flags: int) -> int | None:
+    """Open and lock the file. Returns None if it was removed meanwhile, as nobody would see that lock."""
+    fd = os.open(path, flags | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.fstat(fd).st_nlink > 0:
+            return fd
+    except BaseException:
+        os.close(fd)
+        raise
+    os.close(fd)
+    return None

@@ -1,0 +1,396 @@
+"""Pages of an artifact's text, and searches in it. Reads it in pieces, so that it may be larger than memory.
+
+Lines end with a line feed. What is not UTF-8 becomes replacement characters.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+import time
+from collections import OrderedDict, deque
+from collections.abc import AsyncIterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from paddock.errors import BadArtifact
+
+Unit = Literal["characters", "lines"]
+PAGE_CHARACTERS = 100_000
+FOUND_CHARACTERS = 100_000
+SEARCH_SECONDS = 20.0
+THREADS = 2
+SLICE_BYTES = 512 * 1024
+"""Decoded at once: a character takes up to four times the memory of its bytes."""
+LANDMARK_BYTES = 4 * 1024 * 1024
+LANDMARK_TEXTS = 256
+PATTERN_CHARACTERS = 1000
+PATTERN_BYTES = 8 * 1024 * 1024
+PATTERN_INSTRUCTIONS = 10_000
+"""Of the compiled expression: the worst text takes this many steps for each of its characters."""
+STRETCH = 64 * 1024
+OVERLAP = 4 * 1024
+"""A line longer than a stretch is searched in stretches that overlap by this many characters."""
+SHOWN = 500
+"""Characters of a line that a match shows."""
+LEAD = 200
+"""Of these, characters before the match."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A position in a text: how many bytes, characters and ended lines come before it."""
+
+    byte: int = 0
+    character: int = 0
+    line: int = 0
+
+    def after(self, text: str, byte: int = -1) -> Place:
+        """Return the place behind `text`, which comes next. Its byte is unknown unless it is given."""
+        return Place(byte, self.character + len(text), self.line + text.count("\n"))
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A part of a text, where it begins and ends, and whether the text ends there too."""
+
+    text: str
+    start: Place
+    end: Place
+    is_last: bool
+    total_lines: int | None
+    """Known on the last page. A last line without a line feed counts."""
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether it ends within a line, so that only a character offset says where to go on."""
+        return not self.is_last and bool(self.text) and not self.text.endswith("\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What to search for and from where, and how many matches with how many lines around each."""
+
+    search: str
+    is_regex: bool = False
+    unit: Unit = "characters"
+    offset: int = 0
+    limit: int = 50
+    context_lines: int = 0
+
+
+@dataclass(slots=True)
+class Match:
+    """A match: its line (from 1), its character offset, its line or the part around it, and the lines around that.
+
+    A line that an earlier match shows is not shown again.
+    """
+
+    line: int
+    offset: int
+    text: str
+    before: list[str] = field(default_factory=list)
+    after: list[str] = field(default_factory=list)
+
+
+class TextReader:
+    """Pages and searches texts in threads of its own. A text is known by a key that changes with its content."""
+
+    def __init__(self, *, search_seconds: float = SEARCH_SECONDS) -> None:
+        self._search_seconds = search_seconds
+        self._landmarks: OrderedDict[Sequence[str], list[Place]] = OrderedDict()
+        # Searches may be slow; pages never are, so they do not wait for searches.
+        self._page_threads = ThreadPoolExecutor(THREADS, thread_name_prefix="paddock-artifact-pages")
+        self._search_threads = ThreadPoolExecutor(THREADS, thread_name_prefix="paddock-artifact-search")
+
+    def start(self, key: Sequence[str], unit: Unit, offset: int) -> Place:
+        """Return the last known place before `offset`, so that a late page is not counted from the beginning."""
+        for place in reversed(self._landmarks.get(key, ())):
+            if (place.line if unit == "lines" else place.character) < offset:
+                return place
+        return Place()
+
+    async def page(
+        self, key: Sequence[str], chunks: AsyncIterator[bytes], start: Place, unit: Unit, offset: int, limit: int
+    ) -> Page:
+        """Read a page of the text that `chunks` hold from `start` on."""
+        pager = Pager(unit, offset, limit, start=start)
+        await self._scan(key, chunks, pager, start, self._page_threads)
+        return pager.page()
+
+    async def search(self, key: Sequence[str], chunks: AsyncIterator[bytes], start: Place, query: Query) -> Search:
+        """Search the text that `chunks` hold from `start` on."""
+        search = Search(query, start=start, deadline=time.monotonic() + self._search_seconds)
+        await self._scan(key, chunks, search, start, self._search_threads)
+        return search
+
+    def close(self) -> None:
+        """End the threads, after the step that each is at."""
+        self._page_threads.shutdown()
+        self._search_threads.shutdown()
+
+    async def _scan(
+        self,
+        key: Sequence[str],
+        chunks: AsyncIterator[bytes],
+        reading: Pager | Search,
+        place: Place,
+        threads: ThreadPoolExecutor,
+    ) -> None:
+        """Feed `reading` until it has enough or the text ends."""
+        decoder, loop, fed = codecs.getincrementaldecoder("utf-8")("replace"), asyncio.get_running_loop(), place.byte
+
+        def step(chunk: bytes, *, is_last: bool = False) -> bool:
+            nonlocal place, fed
+            for at in range(0, len(chunk) or 1, SLICE_BYTES):
+                text = decoder.decode(chunk[at : at + SLICE_BYTES], is_last)
+                fed = min(fed + SLICE_BYTES, fed + len(chunk) - at)
+                pending = len(decoder.getstate()[0])  # the bytes of a character whose end has not come yet
+                place = place.after(text, fed - pending)
+                if reading.feed(text):
+                    return True
+            if is_last:
+                reading.end()
+            return False
+
+        try:
+            async for chunk in chunks:
+                has_enough = await loop.run_in_executor(threads, step, chunk)
+                self._note(key, place)
+                if has_enough:
+                    return
+            await loop.run_in_executor(threads, lambda: step(b"", is_last=True))
+        finally:
+            reading.is_stopped = True
+
+    def _note(self, key: Sequence[str], place: Place) -> None:
+        places = self._landmarks.setdefault(key, [])
+        self._landmarks.move_to_end(key)
+        if place.byte - (places[-1].byte if places else 0) >= LANDMARK_BYTES:
+            places.append(place)
+        while len(self._landmarks) > LANDMARK_TEXTS:
+            self._landmarks.popitem(last=False)
+
+
+class Pager:
+    """Collects one page. A page of lines that would be too long has fewer lines; a single line is cut."""
+
+    def __init__(self, unit: Unit, offset: int, limit: int, *, start: Place) -> None:
+        self._unit: Unit = unit
+        self._offset, self._limit, self._start = offset, limit, start
+        self._has_begun, self._is_last = False, True
+        self._text = ""
+        self._last = "\n"  # the last character of the text so far
+        self.is_stopped = False
+
+    def feed(self, text: str) -> bool:
+        """Take the next piece of the text. Returns whether the page is complete."""
+        self._last = text[-1:] or self._last
+        if not self._has_begun:
+            before, rest = _skip(text, self._start, self._unit, self._offset)
+            self._start, self._has_begun, text = self._start.after(before), rest is not None, rest or ""
+        if not text:
+            return False
+        room = PAGE_CHARACTERS - len(self._text)
+        if self._unit == "characters":
+            room = min(room, self._limit - len(self._text))
+        elif text.count("\n", 0, room) >= (lines := self._limit - self._text.count("\n")):
+            room = min(room, _end_of_lines(text, lines))
+        self._text += text[:room]
+        self._is_last = room >= len(text)
+        return not self._is_last
+
+    def end(self) -> None:
+        """Do nothing: the page is what was fed."""
+
+    def page(self) -> Page:
+        text = self._text
+        if self._unit == "lines" and not self._is_last and "\n" in text:
+            text = text[: text.rindex("\n") + 1]
+        end = self._start.after(text)
+        total = end.line + (self._last != "\n") if self._is_last else None
+        return Page(text, self._start, end, self._is_last, total)
+
+
+class Search:
+    """Collects matches up to a limit or a deadline. Searches stretches of whole lines, and a long line in several."""
+
+    def __init__(self, query: Query, *, start: Place, deadline: float) -> None:
+        self._pattern = compile_pattern(query.search, is_regex=query.is_regex)
+        self._unit, self._offset, self._limit = query.unit, query.offset, query.limit
+        self._context = query.context_lines
+        self._room, self._deadline = FOUND_CHARACTERS, deadline
+        self._at = start  # where `_held` begins
+        self._has_begun = False
+        self._previous = ""  # the character before `_held`; decides whether a line or a word begins there
+        self._held = ""
+        self._recent: deque[str] = deque(maxlen=query.context_lines)  # whole lines just before `_at`, cut
+        self._line_head = ""  # the beginning of a long line of which a part was searched
+        self._shown_line = -1  # the last line that a match shows
+        self.is_stopped = False
+        self.matches: list[Match] = []
+        self.next_character: int | None = None
+        """Where to go on; None if everything was searched."""
+        self.is_timeout = False
+
+    def feed(self, text: str) -> bool:
+        """Take the next piece of the text. Returns whether there are enough matches."""
+        if not self._has_begun:
+            before, rest = _skip(text, self._at, self._unit, self._offset)
+            self._pass(before)
+            self._has_begun, text = rest is not None, rest or ""
+        return self._has_begun and self._search(text, is_last=False)
+
+    def end(self) -> None:
+        """Search what is held: no text follows."""
+        self._search("", is_last=True)
+
+    def _pass(self, text: str) -> None:
+        self._at = self._at.after(text)
+        self._previous = text[-1:] or self._previous
+
+    def _search(self, text: str, *, is_last: bool) -> bool:
+        """Search what is held and `text`, and hold back an end that is shorter than a stretch."""
+        text, begin = self._held + text, 0
+        while begin < len(text) and (is_last or len(text) - begin >= STRETCH):
+            if self.is_stopped or time.monotonic() > self._deadline:
+                self.next_character, self.is_timeout = self._at.character, True
+                return True
+            end = text.rfind("\n", begin, begin + STRETCH) + 1
+            if end == 0 and is_last and len(text) - begin <= STRETCH:
+                end = len(text)
+            is_part = end == 0
+            stretch = text[begin : begin + STRETCH] if is_part else text[begin:end]
+            accepted = STRETCH - OVERLAP if is_part else len(stretch)
+            if self._search_stretch(stretch, accepted, is_part=is_part):
+                return True
+            begin += accepted
+        self._held = text[begin:]
+        return False
+
+    def _search_stretch(self, text: str, accepted: int, *, is_part: bool) -> bool:
+        """Search whole lines, or with `is_part` a part of one line. Returns whether there are enough matches."""
+        lead = self._previous.encode()
+        data = lead + text.encode().replace(b"\r\n", b"\n")
+        end = len(data) - len(text[-1].encode()) if is_part else len(data)
+        limit = len(lead) + len(text[:accepted].encode()) if is_part else len(data) + 1
+        lines = text.split("\n") if self._context else []
+        position, line, line_start, counted = len(lead), 0, 0, len(lead)
+        while (found := self._pattern.search(data, position, end)) is not None and found.start() < limit:
+            start = found.start()
+            lines = lines or text.split("\n")
+            passed = data.count(b"\n", counted, start)
+            line_start += sum(map(len, lines[line : line + passed])) + passed
+            line, counted = line + passed, start
+            if line == len(lines) - 1 and not lines[line]:
+                break  # there is no line after the last line feed
+            byte_start = max(data.rfind(b"\n", len(lead), start) + 1, len(lead))
+            column = len(data[byte_start:start].decode())
+            shown = lines[line].removesuffix("\r")
+            first = max(0, min(column - LEAD, len(shown) - SHOWN))
+            last = min(first + SHOWN, len(shown))
+            part = ("…" if first else "") + shown[first:last] + ("…" if last < len(shown) else "")
+            if not self._add(lines, line, line_start + column, part):
+                return True
+            line_end = data.find(b"\n", start)
+            if last < len(shown):
+                position = byte_start + len(shown[:last].encode())
+            elif line_end < 0:
+                break
+            else:
+                position = line_end + 1
+        self._leave(text, accepted, lines, is_part=is_part)
+        return False
+
+    def _add(self, lines: list[str], line: int, column: int, shown: str) -> bool:
+        """Add a match. Returns False if there is no room for another."""
+        number = self._at.line + line
+        self._add_after(lines, line)
+        if len(self.matches) >= self._limit or self._room <= 0:
+            self.next_character = self._at.character + column
+            return False
+        before: list[str] = []
+        count = min(self._context, number - self._shown_line - 1)
+        if count > 0:
+            before = [*self._recent, *(self._line(lines, index) for index in range(max(0, line - count), line))][
+                -count:
+            ]
+        self.matches.append(Match(number + 1, self._at.character + column, shown, before))
+        self._room -= len(shown) + sum(map(len, before))
+        self._shown_line = max(self._shown_line, number)
+        return True
+
+    def _line(self, lines: list[str], index: int) -> str:
+        """Return a whole line as context shows it."""
+        line = (self._line_head + lines[index] if index == 0 else lines[index]).removesuffix("\r")
+        return line if len(line) <= SHOWN else f"{line[:SHOWN]}…"
+
+    def _add_after(self, lines: list[str], until: int) -> None:
+        """Add lines before `until` to the last match, as far as they are in its context and not shown yet."""
+        if not self.matches or not self._context:
+            return
+        match = self.matches[-1]
+        first = max(0, self._shown_line + 1 - self._at.line)
+        for index in range(first, min(until, match.line + self._context - self._at.line)):
+            match.after.append(self._line(lines, index))
+            self._room -= len(match.after[-1])
+            self._shown_line = self._at.line + index
+
+    def _leave(self, text: str, accepted: int, lines: list[str], *, is_part: bool) -> None:
+        """Go on behind a stretch."""
+        if self._context:
+            ended = len(lines) - 1  # the last one is empty, or goes on
+            if not is_part:
+                self._add_after(lines, len(lines) if lines[-1] else ended)
+                self._recent.extend(self._line(lines, index) for index in range(max(0, ended - self._context), ended))
+            self._line_head = (self._line_head + text[:SHOWN])[:SHOWN] if is_part else ""
+        self._pass(text[:accepted])
+
+
+def compile_pattern(search: str, *, is_regex: bool) -> Any:
+    """Compile `search` with RE2, which matches in linear time. Raises BadArtifact if it is not valid."""
+    import re2  # type: ignore[import-untyped]
+
+    if not search:
+        raise BadArtifact("the search is empty; give words or a regular expression to look for")
+    if len(search) > PATTERN_CHARACTERS:
+        raise BadArtifact(f"a search has at most {PATTERN_CHARACTERS} characters, and this one has {len(search)}")
+    if "\n" in search:
+        raise BadArtifact("a search is within one line, and this one has a line feed; look for a part of it")
+    options = re2.Options()
+    options.max_mem, options.log_errors = PATTERN_BYTES, False
+    options.never_nl = options.never_capture = True
+    try:
+        if is_regex:
+            re2.compile(search, options)  # without our prefix, so that an error message does not show it
+        pattern = re2.compile(f"(?m){search}" if is_regex else f"(?i){re2.escape(search)}", options)
+    except UnicodeEncodeError:
+        raise BadArtifact("the search is not Unicode: it has half of a surrogate pair") from None
+    except re2.error as problem:
+        said = problem.args[0] if problem.args else problem
+        said = said.decode(errors="replace") if isinstance(said, bytes) else str(said)
+        raise BadArtifact(
+            f"not a regular expression: {said}. The syntax is RE2's: like Python's, without look-around and "
+            "back-references; without is_regex the words are looked for as they stand"
+        ) from None
+    finally:
+        re2.purge()  # the module would keep 128 patterns for ever, with all the memory they may take
+    if pattern.programsize > PATTERN_INSTRUCTIONS:
+        raise BadArtifact("the regular expression is too large; lower its numbers of repetitions")
+    return pattern
+
+
+def _skip(text: str, at: Place, unit: Unit, offset: int) -> tuple[str, str | None]:
+    """Split `text`, which begins at `at`, at `offset`. The second part is None if `offset` is behind it."""
+    if unit == "characters":
+        cut, is_inside = offset - at.character, offset - at.character <= len(text)
+    else:
+        is_inside = text.count("\n") >= offset - at.line
+        cut = _end_of_lines(text, offset - at.line) if is_inside else len(text)
+    return text[:cut], text[cut:] if is_inside else None
+
+
+def _end_of_lines(text: str, count: int) -> int:
+    """Return where the first `count` lines end in `text`, which has at least as many."""
+    return len(text) - len(text.split("\n", count)[-1])

@@ -1,0 +1,266 @@
+"""The three tools of an agent: what they take, and what they answer."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from paddock.model.artifacts import URL
+from paddock.server import artifact_tools
+from paddock.server.artifact_tools import BASE64_BYTES, TOOLS, call, list_artifacts, read_artifact, write_artifact
+from paddock.store.artifacts import Quota
+from paddock.store.text import PAGE_CHARACTERS
+from paddock.tools.schema import compiled
+from tests.store.artifact_places import ANN, ANN_ELSEWHERE, BOB, Place, content_of, opened
+
+PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
+
+
+@pytest.fixture
+async def place(tmp_path: Path) -> AsyncIterator[Place]:
+    async with opened(tmp_path) as made:
+        yield made
+
+
+def shape(answer: dict[str, Any], *without: str) -> dict[str, Any]:
+    """An answer without what is different each time, after it was JSON."""
+    shown: dict[str, Any] = json.loads(json.dumps(answer))
+    return {name: value for name, value in shown.items() if name not in {"id", "url", *without}}
+
+
+async def test_writing_answers_as_a_script_is_answered(place: Place) -> None:
+    answer = await write_artifact(place.of(), "a.csv", content="x,é\n")
+    name = answer["id"]
+    assert answer == {
+        "success": True,
+        "id": name,
+        "url": f"{URL}{name}",
+        "filename": "a.csv",
+        "mimeType": "text/csv",
+        "size": 5,
+        "created": True,
+    }
+
+
+async def test_a_page_says_where_it_is_and_how_to_go_on(place: Place) -> None:
+    own = place.of()
+    await write_artifact(own, "a.txt", content="one\ntwo\nthree")
+    about = {"success": True, "filename": "a.txt", "mimeType": "text/plain", "size": 13}
+    first = await read_artifact(own, "a.txt", limit=2, unit="lines")
+    assert shape(first) == {
+        **about,
+        "content": "one\ntwo\n",
+        "unit": "lines",
+        "offset": 0,
+        "line": 1,
+        "more": True,
+        "next": {"unit": "lines", "offset": 2},
+    }
+    second = await read_artifact(own, "a.txt", **first["next"])
+    assert shape(second) == {
+        **about,
+        "content": "three",
+        "unit": "lines",
+        "offset": 2,
+        "line": 3,
+        "more": False,
+        "totalCharacters": 13,
+        "totalLines": 3,
+    }
+    assert shape(await read_artifact(own, "a.txt", offset=5, limit=3), *about) == {
+        "content": "wo\n",
+        "unit": "characters",
+        "offset": 5,
+        "line": 2,
+        "more": True,
+        "next": {"unit": "characters", "offset": 8},
+    }
+
+
+async def test_a_line_longer_than_a_page_goes_on_by_characters(place: Place) -> None:
+    own = place.of()
+    await write_artifact(own, "a.txt", content="x" * (PAGE_CHARACTERS + 5) + "\nend\n")
+    answer = await read_artifact(own, "a.txt", unit="lines", limit=10)
+    assert (len(answer["content"]), answer["next"]) == (
+        PAGE_CHARACTERS,
+        {"unit": "characters", "offset": PAGE_CHARACTERS},
+    )
+    assert (await read_artifact(own, "a.txt", **answer["next"]))["content"] == "xxxxx\nend\n"
+
+
+@pytest.mark.parametrize("argument", ["search", "smartGrepQuery"])
+async def test_a_search_shows_lines_and_what_is_around_them(place: Place, argument: str) -> None:
+    own = place.of()
+    await write_artifact(own, "log", content="start\r\nERROR one\r\nmiddle\r\nerror two\r\nend\r\n")
+    answer = await call(own, "read_artifact", {"ref": "log", argument: "error", "context_lines": 1})
+    assert answer["matches"] == [
+        {"line": 2, "offset": 7, "text": "ERROR one", "before": ["start"], "after": ["middle"]},
+        {"line": 4, "offset": 26, "text": "error two", "after": ["end"]},
+    ]
+    assert (answer["more"], "next" in answer) == (False, False)
+
+
+async def test_a_search_that_found_enough_goes_on(place: Place) -> None:
+    own = place.of()
+    await write_artifact(own, "log", content="".join(f"item {number}\n" for number in range(10)))
+    asked = {"ref": "log", "search": r"item [0-9]$", "is_regex": True, "limit": 4, "context_lines": 0}
+    first = await call(own, "read_artifact", asked)
+    assert ([match["line"] for match in first["matches"]], first["more"]) == ([1, 2, 3, 4], True)
+    second = await call(own, "read_artifact", {**asked, **first["next"]})
+    assert [match["line"] for match in second["matches"]] == [5, 6, 7, 8]
+
+
+async def test_a_bad_pattern_is_an_answer_that_says_so(place: Place) -> None:
+    await write_artifact(place.of(), "a", content="x")
+    answer = await read_artifact(place.of(), "a", search="(?<=a)b", is_regex=True)
+    assert answer["success"] is False
+    assert answer["error"].startswith("not a regular expression: invalid perl operator: (?<")
+    assert answer["hint"]
+
+
+async def test_words_that_are_not_together_get_a_hint(place: Place) -> None:
+    await write_artifact(place.of(), "a", content="one two")
+    answer = await read_artifact(place.of(), "a", search="two one")
+    assert (answer["matches"], "is_regex" in answer["hint"]) == ([], True)
+
+
+async def test_a_small_binary_is_given_as_base64_and_a_large_one_refused(place: Place) -> None:
+    own = place.of()
+    encoded = base64.b64encode(PNG).decode()
+    await write_artifact(own, "a.png", base64=encoded)
+    answer = await read_artifact(own, "a.png")
+    assert (answer["mimeType"], answer["base64"], "content" in answer) == ("image/png", encoded, False)
+    assert (await read_artifact(own, "a.png", search="x"))["error"] == (
+        "the artifact 'a.png' is binary (image/png): only text is paged and searched; a script reads its bytes with "
+        "the function read_artifact"
+    )
+    await own.create("b.png", "image/png", PNG + bytes(BASE64_BYTES))
+    large = await read_artifact(own, "b.png")
+    assert (large["success"], "is binary (image/png) and has 65552 bytes" in large["error"]) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "content", "is_text"),
+    [
+        ("text/plain", b"caf\xe9", True),
+        ("text/plain", b"a\0b", False),
+        ("application/octet-stream", b"plain", True),
+        ("application/octet-stream", b"\xff\xfe\x01", False),
+        ("application/x-unheard", "é".encode() * 5000, True),
+        ("application/pdf", b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n", False),
+        ("image/svg+xml", b"<svg/>", True),
+        ("image/x-odd", b"letters", False),
+        ("text/plain", b"", True),
+    ],
+)
+async def test_what_is_text_is_known_by_type_and_beginning(
+    place: Place, kind: str, content: bytes, *, is_text: bool
+) -> None:
+    made = await place.of().create("x", kind, content)
+    answer = await read_artifact(place.of(), made.id)
+    assert ("content" in answer, "base64" in answer) == (is_text, not is_text)
+    if is_text:
+        assert answer["content"] == content.decode(errors="replace")
+
+
+async def test_replace_and_append_change_what_the_session_has(place: Place) -> None:
+    own = place.of()
+    made = await write_artifact(own, "a.txt", content="one")
+    appended = await write_artifact(own, "a.txt", content=" two", mode="append")
+    assert (appended["id"], appended["size"], appended["created"]) == (made["id"], 7, False)
+    replaced = await write_artifact(own, made["url"], content="{}", file_type="json", mode="replace")
+    assert shape(replaced) == {
+        "success": True,
+        "filename": "a.txt",
+        "mimeType": "application/json",
+        "size": 2,
+        "created": False,
+    }
+    assert await content_of(own, made["id"]) == b"{}"
+
+
+@pytest.mark.parametrize("mode", ["replace", "append"])
+async def test_a_name_that_only_another_session_has_is_made_here(place: Place, mode: Any) -> None:
+    await write_artifact(place.of(ANN_ELSEWHERE), "a.txt", content="theirs")
+    answer = await write_artifact(place.of(ANN), "a.txt", content="mine", mode=mode)
+    assert answer["created"] is True
+    assert await content_of(place.of(ANN_ELSEWHERE), "a.txt") == b"theirs"
+
+
+@pytest.mark.parametrize("mode", ["replace", "append"])
+async def test_an_id_that_is_not_there_is_not_made(place: Place, mode: Any) -> None:
+    theirs = await write_artifact(place.of(BOB), "a.txt", content="theirs")
+    for ref in (theirs["id"], theirs["url"]):
+        answer = await write_artifact(place.of(ANN), ref, content="x", mode=mode)
+        assert answer["error"] == f"there is no artifact {ref!r}; give the id, the URL or the file name of one"
+    assert (await list_artifacts(place.of(ANN)))["artifacts"] == []
+    assert await content_of(place.of(BOB), "a.txt") == b"theirs"
+
+
+async def test_what_is_not_there_has_a_hint_of_what_may_be_meant(place: Place) -> None:
+    await write_artifact(place.of(), "totals.csv", content="x")
+    assert (await read_artifact(place.of(), "total.csv"))["hint"] == "Did you mean 'totals.csv'?"
+    assert (await read_artifact(place.of(BOB), "total.csv"))["hint"] == "list_artifacts shows those that there are."
+    assert (await read_artifact(place.of(), "x" * 100_000))["success"] is False
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({}, "give either content, which is text, or base64"),
+        ({"content": "x", "base64": "eA=="}, "give either content, which is text, or base64"),
+        ({"base64": "?"}, "the content is not base64: "),
+        ({"base64": "é"}, "the content is not base64: "),
+        ({"content": "\ud800"}, "the content is not Unicode: it has half of a surrogate pair; give base64"),
+        ({"content": "x" * 101}, "an artifact may have 100 bytes, and this one has more; make several"),
+    ],
+)
+async def test_content_that_cannot_be_kept_is_an_answer_that_says_why(
+    tmp_path: Path, arguments: dict[str, Any], said: str
+) -> None:
+    async with opened(tmp_path, quota=Quota(100, 0, 0)) as place:
+        answer = await write_artifact(place.of(), "a", **arguments)
+        assert (answer["success"], answer["error"][: len(said)]) == (False, said)
+        assert place.files() == []
+
+
+async def test_a_bad_name_is_an_answer_that_says_why(place: Place) -> None:
+    answer = await write_artifact(place.of(), "a\0b", content="x")
+    assert answer["error"] == (
+        "the artifact cannot be called so: a file name has 1 to 255 characters, and no control characters"
+    )
+
+
+async def test_a_list_tells_times_and_no_session(place: Place) -> None:
+    await write_artifact(place.of(ANN_ELSEWHERE), "a.csv", content="x")
+    await write_artifact(place.of(ANN), "b.csv", content="x")
+    answer = await list_artifacts(place.of(ANN), filename="*.csv", limit=1)
+    (shown,) = answer["artifacts"]
+    assert shape(shown) == {
+        "filename": "b.csv",
+        "mimeType": "text/csv",
+        "size": 1,
+        "inSession": True,
+        "createdAt": "1970-01-12T13:46:40+00:00",
+        "expiresAt": "1970-02-11T13:46:40+00:00",
+    }
+    rest = await list_artifacts(place.of(ANN), filename="*.csv", cursor=answer["cursor"])
+    assert [(each["filename"], each["inSession"]) for each in rest["artifacts"]] == [("a.csv", False)]
+    assert (rest["more"], "cursor" in rest, "s2" in json.dumps(rest)) == (False, False, False)
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+async def test_the_schema_of_each_tool_is_what_it_takes(place: Place, tool: artifact_tools.ArtifactTool) -> None:
+    check = compiled(dict(tool.input_schema))
+    least = dict.fromkeys(tool.input_schema["required"], "x")
+    assert check.problems(least, tool.name) is None
+    assert check.problems({**least, "unheard": 1}, tool.name) is not None
+    defaults = {name: each["default"] for name, each in tool.input_schema["properties"].items() if "default" in each}
+    assert "success" in await call(place.of(), tool.name, {**least, **defaults})
+    for bad in ({"offset": -1}, {"limit": 0}, {"context_lines": 99}, {"unit": "bytes"}, {"mode": "x"}):
+        assert check.problems({**least, **bad}, tool.name) is not None

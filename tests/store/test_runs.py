@@ -1,0 +1,362 @@
+"""Runs on disk: each principal sees its own, with what was printed so far, and how it ended."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy
+from sqlalchemy import event
+
+from paddock.config import StoreConfig
+from paddock.errors import BadInput, RequestError
+from paddock.model.files import File
+from paddock.model.journal import Intent, Outcome
+from paddock.model.limits import Limits
+from paddock.model.nesting import loads
+from paddock.model.request import Request
+from paddock.model.result import Call, RunError, Verdict
+from paddock.store import runs as stored_runs
+from paddock.store.connection import driver
+from paddock.store.database import Store
+from paddock.store.retention import _excess_runs
+from paddock.store.runs import EVERYONE, RUNNING, NewRun, RunLine, _list, fingerprint
+from tests.store.working import held_up, result
+
+RUN = NewRun("r_1", "ada", "print(1)\n1", "python", session="s_1", definition="execute")
+
+
+async def test_a_run_is_there_from_its_beginning_and_has_its_result_at_its_end(store: Store) -> None:
+    assert await store.runs.begin(RUN) is None
+    going_on = await store.runs.get("ada", "r_1")
+    assert going_on is not None
+    assert going_on.to_dict() == {
+        "run_id": "r_1",
+        "verdict": RUNNING,
+        "principal": "ada",
+        "session": "s_1",
+        "definition": "execute",
+        "language": "python",
+        "engine": None,
+        "started_at": going_on.started_at,
+        "ended_at": None,
+        "code": "print(1)\n1",
+        "stdout": "",
+        "stderr": "",
+        "calls": [],
+        "result": None,
+    }
+    ended = result("r_1", stdout="1\n", output_json="1", session="s_1", definition="execute")
+    await store.runs.finish("r_1", ended)
+    found = await store.runs.get("ada", "r_1")
+    assert found is not None
+    assert found.result_json is not None
+    assert json.loads(found.result_json) == ended.to_dict()
+    assert (found.verdict, found.engine, found.live_stdout) == ("ok", "monty", "")
+    assert found.ended_at is not None
+    assert found.ended_at >= found.started_at
+
+
+async def test_a_run_of_another_principal_is_not_there(store: Store) -> None:
+    await store.runs.begin(RUN)
+    assert await store.runs.get("eve", "r_1") is None
+    assert await store.runs.list("eve") == []
+    with pytest.raises(RequestError, match="there is no run 'r_1'"):
+        await store.runs.list("eve", before="r_1")
+    assert [run.id for run in await store.runs.list(EVERYONE)] == ["r_1"]
+
+
+async def test_calls_of_a_stored_result_are_those_of_the_journal_which_have_no_secrets(
+    store: Store, path: Path
+) -> None:
+    await store.runs.begin(RUN)
+    await store.journal.intend(Intent("r_1", 1, "shop.login", '{"password": "[redacted]"}', False, 5.0))
+    await store.journal.conclude(Outcome("r_1", 1, "ok", 1.5, "{}"))
+    await store.journal.intend(Intent("r_1", 2, "shop.buy", "{}", False, 6.0))
+    shown = Call(1, "shop.login", {"password": "hunter2"}, "ok", 1.5)
+    await store.runs.finish("r_1", result("r_1", calls=(shown,)))
+    found = await store.runs.get("ada", "r_1")
+    assert found is not None
+    login = {"id": 1, "tool": "shop.login", "arguments": {"password": "[redacted]"}, "status": "ok"}
+    buy = {"id": 2, "tool": "shop.buy", "arguments": {}, "status": None, "milliseconds": None}
+    assert found.to_dict()["result"]["calls"] == [{**login, "milliseconds": 1.5}, buy]
+    await store.close()
+    assert b"hunter2" not in path.read_bytes()
+
+
+@pytest.mark.parametrize("output", ['{"calls":[],"x":"\\"calls\\":[]"}', '{"calls": []}', "[" * 800 + "]" * 800, None])
+async def test_a_result_has_its_calls_whatever_the_value_of_its_script(store: Store, output: str | None) -> None:
+    await store.runs.begin(RUN)
+    await store.journal.intend(Intent("r_1", 1, "t", '{"a": "\\ud83d"}', True, 5.0))
+    await store.journal.conclude(Outcome("r_1", 1, "ok", 1.5, "{}"))
+    ended = result("r_1", output_json=output, stdout='"calls":[]', available_functions=('"calls":[]',))
+    await store.runs.finish("r_1", ended)
+    found = await store.runs.get("ada", "r_1")
+    assert found is not None
+    assert found.result_json is not None
+    called = {"id": 1, "tool": "t", "arguments": {"a": "\ud83d"}, "status": "ok", "milliseconds": 1.5}
+    assert loads(found.result_json) == {**ended.to_dict(), "calls": [called]}
+    assert loads(found.to_json()) == found.to_dict()
+
+
+def redact_json(text: str) -> str:
+    return text.replace("hunter2", "[redacted]")
+
+
+@pytest.mark.parametrize("of_json", [None, redact_json])
+async def test_neither_inputs_nor_files_nor_what_is_redacted_reach_the_disk(
+    store: Store, path: Path, of_json: Callable[[str], str] | None
+) -> None:
+    def redact(value: Any) -> Any:
+        return json.loads(redact_json(json.dumps(value)))
+
+    request = Request("login(password)", inputs={"password": "hunter2"}, files=[File("key", b"hunter2")])
+    run = replace(RUN, code="login('hunter2')", idempotency_key="k", fingerprint=fingerprint(request), redact=redact)
+    run = replace(run, redact_json=of_json)
+    await store.runs.begin(run)
+    store.runs.add_output("r_1", "stdout", "it is hunter2\n")
+    found = await store.runs.get("ada", "r_1")
+    assert found is not None
+    assert (found.code, found.live_stdout) == ("login('[redacted]')", "it is [redacted]\n")
+    error = RunError("ValueError", "not hunter2", traceback="hunter2")
+    await store.runs.finish("r_1", result("r_1", output_json='{"said": "hunter2"}', stdout="hunter2", error=error))
+    found = await store.runs.get("ada", "r_1")
+    assert found is not None
+    assert found.to_dict()["result"]["output"] == {"said": "[redacted]"}
+    await store.close()
+    assert b"hunter2" not in path.read_bytes()
+
+
+@pytest.mark.parametrize("of_json", [None, lambda text: "" if "[[" in text else text])
+async def test_a_value_that_cannot_be_read_is_left_out_where_secrets_are_taken_out(
+    store: Store, of_json: Callable[[str], str] | None
+) -> None:
+    await store.runs.begin(replace(RUN, redact=lambda value: value, redact_json=of_json))
+    await store.runs.finish("r_1", result("r_1", output_json="[" * 100_000 + "]" * 100_000))
+    found = await store.runs.get("ada", "r_1")
+    assert found is not None
+    assert (found.verdict, found.to_dict()["result"]["output"]) == ("ok", None)
+
+
+async def test_what_a_run_printed_so_far_is_read_and_only_its_end_is_kept(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stored_runs, "LIVE_CHARACTERS", 10)
+    await store.runs.begin(RUN)
+    store.runs.add_output("r_1", "stdout", "a line that is long\n")
+    store.runs.add_output("r_1", "stderr", "oh\n")
+    found = await store.runs.get("ada", "r_1")
+    assert found is not None
+    assert (found.live_stdout, found.live_stderr) == (" is long\n"[-10:].rjust(10, "t"), "oh\n")
+
+
+async def test_what_is_printed_is_written_now_and_then_without_being_asked_for(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stored_runs, "LIVE_SECONDS", 0.01)
+    async with Store(path) as store, Store(path) as other, asyncio.timeout(60):
+        await store.runs.begin(RUN)
+        for text in ("one ", "two ", "three"):
+            store.runs.add_output("r_1", "stdout", text)
+        while True:
+            found = await other.runs.get("ada", "r_1")
+            if found is not None and found.live_stdout:
+                break
+        assert found.live_stdout == "one two three"
+
+
+async def test_output_of_a_run_that_is_not_known_or_over_is_ignored(store: Store) -> None:
+    await store.runs.begin(RUN)
+    store.runs.add_output("r_1", "stdout", "before")
+    await store.runs.finish("r_1", result("r_1", stdout="before"))
+    store.runs.add_output("r_1", "stdout", "after")
+    store.runs.add_output("r_2", "stdout", "nobody's")
+    found = await store.runs.get("ada", "r_1")
+    assert found is not None
+    assert (found.to_dict()["result"]["stdout"], found.live_stdout) == ("before", "")
+
+
+async def test_the_same_key_and_request_is_the_same_run(store: Store) -> None:
+    asked = fingerprint(Request("1", inputs={"a": 1}))
+    run = replace(RUN, idempotency_key="k", fingerprint=asked)
+    assert await store.runs.begin(run) is None
+    again = await store.runs.begin(replace(run, id="r_2"))
+    assert again is not None
+    assert again.id == "r_1"
+    assert await store.runs.begin(replace(run, id="r_3", principal="eve")) is None  # her keys are her own
+    other = replace(run, id="r_4", fingerprint=fingerprint(Request("1", inputs={"a": 2})))
+    with pytest.raises(RequestError, match="the idempotency_key 'k' was used for another request"):
+        await store.runs.begin(other)
+    for key in ("", "k" * 256):
+        with pytest.raises(RequestError, match="an idempotency_key has 1 to 255 characters"):
+            await store.runs.begin(replace(run, idempotency_key=key))
+    assert {run.id for run in await store.runs.list(EVERYONE)} == {"r_1", "r_3"}
+
+
+async def test_of_many_who_come_with_one_key_at_once_one_begins(path: Path) -> None:
+    async with Store(path) as one, Store(path) as two:
+        runs = [replace(RUN, id=f"r_{number}", idempotency_key="k") for number in range(20)]
+        begun = await asyncio.gather(*((one, two)[number % 2].runs.begin(run) for number, run in enumerate(runs)))
+    earlier = {found.id for found in begun if found is not None}
+    assert ([found is None for found in begun].count(True), len(earlier)) == (1, 1)
+
+
+REQUEST = Request("1", inputs={"a": 1}, files=[File("a", b"1")], limits={"calls": 1})
+
+
+def test_a_request_that_is_not_json_has_no_fingerprint() -> None:
+    for inputs in ({"a": object()}, {"a": {1: 1, "b": 2}}):
+        with pytest.raises(BadInput, match="the request is not JSON"):
+            fingerprint(Request("1", inputs=inputs))
+
+
+def test_requests_that_are_the_same_have_one_fingerprint() -> None:
+    same = Request("1", inputs={"a": 1}, files=[File("a", b"1")], limits={"calls": 1})
+    assert fingerprint(REQUEST) == fingerprint(same)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(REQUEST, code="2"),
+        replace(REQUEST, language="javascript"),
+        replace(REQUEST, engine="monty"),
+        replace(REQUEST, inputs={"a": "1"}),
+        replace(REQUEST, files=[File("a", b"2")]),
+        replace(REQUEST, files=[File("b", b"1")]),
+        replace(REQUEST, tools=["t"]),
+        replace(REQUEST, limits=Limits()),
+        replace(REQUEST, type_check=True),
+        replace(REQUEST, mode="script"),
+        replace(REQUEST, argv=["x"]),
+    ],
+)
+def test_requests_that_differ_have_different_fingerprints(other: Request) -> None:
+    assert fingerprint(REQUEST) != fingerprint(other)
+
+
+async def seven_runs(store: Store) -> list[str]:
+    """Runs with different ends; the newest first, as lists have them."""
+    for number in range(7):
+        definition = "python" if number % 2 else None
+        await store.runs.begin(replace(RUN, id=f"r_{number}", definition=definition, session=f"s_{number % 3}"))
+        if number:
+            verdict = Verdict.OK if number < 5 else Verdict.TIMEOUT
+            await store.runs.finish(f"r_{number}", result(f"r_{number}", verdict))
+    return [f"r_{number}" for number in range(6, -1, -1)]
+
+
+async def ids(store: Store, **wanted: Any) -> list[str]:
+    return [run.id for run in await store.runs.list("ada", **wanted)]
+
+
+async def test_runs_are_listed_the_newest_first_by_pages_and_by_what_they_are(store: Store) -> None:
+    newest_first = await seven_runs(store)
+    assert await ids(store) == newest_first
+    pages = [await ids(store, limit=3), await ids(store, limit=3, before="r_4"), await ids(store, before="r_1")]
+    assert pages == [newest_first[:3], newest_first[3:6], newest_first[6:]]
+    assert await ids(store, verdict="timeout") == ["r_6", "r_5"]
+    assert await ids(store, verdict=RUNNING) == ["r_0"]
+    assert await ids(store, definition="python", verdict="ok") == ["r_3", "r_1"]
+    assert await ids(store, session="s_1") == ["r_4", "r_1"]
+    assert await ids(store, definition=RUNNING) == []
+    assert await ids(store, limit=-1) == []
+
+
+async def test_a_line_of_a_list_has_how_the_code_begins_and_no_more(store: Store) -> None:
+    await store.runs.begin(replace(RUN, code="x" * 1000))
+    (line,) = await store.runs.list("ada")
+    assert line == RunLine(
+        "r_1", "ada", "s_1", "execute", "python", None, line.started_at, None, None, beginning="x" * 200
+    )
+
+
+async def test_lists_and_sweeps_read_indexes(store: Store) -> None:
+    def plans(connection: sqlalchemy.Connection) -> list[str]:
+        asked: list[str] = []
+        event.listen(connection, "before_cursor_execute", lambda *given: asked.append(given[2]))
+        _list(connection, "ada", 10, None, {"session": "s"})
+        _list(connection, EVERYONE, 10, None, {})
+        _excess_runs(connection, 0.0, StoreConfig(run_count=1, run_bytes=1))
+        raw = driver(connection)
+        explained = [raw.execute(f"EXPLAIN QUERY PLAN {text}", [""] * text.count("?")) for text in asked]
+        return [row[3] for rows in explained for row in rows.fetchall()]
+
+    found = await store.read(plans)
+    assert [text.split(" INDEX ")[-1].split()[0] for text in found if "INDEX" in text] == [
+        "ix_runs_listed",
+        "ix_runs_kept",
+        "ix_runs_kept",
+        "ix_runs_kept",
+    ]
+    assert [text for text in found if text == "SCAN runs"] == []
+
+
+async def test_runs_that_began_at_one_moment_are_all_on_some_page(store: Store, path: Path) -> None:
+    newest_first = await seven_runs(store)
+    await store.writer.flush()
+    with closing(sqlite3.connect(path)) as raw, raw:
+        raw.execute("UPDATE runs SET started_at = 1")
+    first = await ids(store, limit=4)
+    assert [*first, *await ids(store, before=first[-1])] == newest_first
+
+
+@pytest.mark.parametrize("text", ["a\x00b", "half of a pair: \ud83d", "ünï", "'; DROP TABLE runs; --"])
+async def test_any_text_of_a_script_can_be_kept(store: Store, text: str) -> None:
+    await store.runs.begin(replace(RUN, code=text))
+    store.runs.add_output("r_1", "stdout", text)
+    going_on = await store.runs.get("ada", "r_1")
+    await store.runs.finish("r_1", result("r_1", stdout=text, error=RunError("E", text)))
+    ended = await store.runs.get("ada", "r_1")
+    assert going_on is not None
+    assert ended is not None
+    shown = text.encode(errors="backslashreplace").decode()
+    assert (going_on.code, going_on.live_stdout, ended.code) == (shown, shown, shown)
+    assert ended.to_dict()["result"]["stdout"] == text
+    assert store.writer.lost == 0
+
+
+async def test_beginning_and_ending_a_run_waits_for_nothing(store: Store) -> None:
+    with held_up(store.writer):
+        async with asyncio.timeout(60):
+            await store.runs.begin(RUN)
+            await store.runs.finish("r_1", result("r_1"))
+    assert await ids(store, verdict="ok") == ["r_1"]
+
+
+async def test_a_run_that_ends_before_it_is_written_is_stored_as_any_other(store: Store) -> None:
+    new = replace(RUN, code="x\0ä = 1")  # of which a text counts one character, and the store seven bytes
+    ended = result("r_1", stdout="1\n", output_json="1", session="s_1", definition="execute")
+    rows = []
+    for run_id, is_written in (("r_1", False), ("r_2", True)):
+        await store.runs.begin(replace(new, id=run_id))
+        if is_written:
+            await store.writer.flush()
+        await store.journal.intend(Intent(run_id, 1, "shop.look", "{}", is_read_only=True, at=6.0))
+        if is_written:
+            await store.writer.flush()
+        await store.journal.conclude(Outcome(run_id, 1, "ok", 2.5, "[1]"))
+        await store.runs.finish(run_id, replace(ended, run_id=run_id))
+        rows.append(await store.read(lambda connection, run_id=run_id: row_of(connection, run_id)))  # type: ignore[misc]
+    assert rows[0] == rows[1]
+    assert rows[0]["calls"] == [("shop.look", "ok", 2.5, "[1]", 5)]
+
+
+def row_of(connection: sqlalchemy.Connection, run_id: str) -> dict[str, Any]:
+    """All that is stored of a run, but for its id and when it was."""
+    raw = driver(connection)
+    columns = [name for _, name, *_ in raw.execute("PRAGMA table_info(runs)")]
+    (row,) = raw.execute("SELECT * FROM runs WHERE id = ?", [run_id])
+    calls = raw.execute(
+        "SELECT tool, status, milliseconds, answer_json, size_bytes FROM calls WHERE run_id = ?", [run_id]
+    )
+    found = dict(zip(columns, row, strict=True)) | {"calls": calls.fetchall()}
+    found["result_json"] = found["result_json"].replace(run_id, "")
+    return {name: value for name, value in found.items() if name not in ("id", "started_at", "ended_at")}

@@ -1,0 +1,55 @@
+"""Sessions on disk: created and changed by their principal alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from paddock.errors import RequestError
+from paddock.store import sessions
+from paddock.store.database import Store
+from paddock.store.sessions import STATE_BYTES
+
+
+async def test_one_that_is_kept_is_made_then_changed_and_is_nobody_elses(store: Store) -> None:
+    await store.sessions.keep("ada", "s_1", {"region": "eu"})
+    made = await store.sessions.get("ada", "s_1")
+    await store.sessions.keep("ada", "s_1", {"region": "us"})
+    await store.sessions.keep("eve", "s_1", {"region": "stolen"})
+    changed = await store.sessions.get("ada", "s_1")
+    assert made is not None
+    assert changed is not None
+    assert (made.state, changed.state) == ({"region": "eu"}, {"region": "us"})
+    assert made.created_at == changed.created_at
+    assert await store.sessions.get("eve", "s_1") is None
+    assert store.writer.lost == 0
+
+
+async def test_a_session_that_is_used_is_noted_as_seen_now_and_then(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await store.sessions.keep("ada", "s_1", {})
+    made = await store.sessions.get("ada", "s_1")
+    await store.sessions.touch("ada", "s_1")
+    assert await store.sessions.get("ada", "s_1") == made
+    monkeypatch.setattr(sessions, "SEEN_SECONDS", 0.0)
+    await store.sessions.touch("ada", "s_1")
+    found = await store.sessions.get("ada", "s_1")
+    assert made is not None
+    assert found is not None
+    assert found.seen_at > made.seen_at
+
+
+@pytest.mark.parametrize(
+    ("state", "said"), [({"a": object()}, "must be JSON"), ({"a": "x" * STATE_BYTES}, "keep less")]
+)
+async def test_a_state_that_cannot_be_kept_is_refused_and_the_old_one_stays(
+    store: Store, state: dict[str, Any], said: str
+) -> None:
+    await store.sessions.keep("ada", "s_1", {"a": 1})
+    with pytest.raises(RequestError, match=said):
+        await store.sessions.keep("ada", "s_1", state)
+    found = await store.sessions.get("ada", "s_1")
+    assert found is not None
+    assert found.state == {"a": 1}

@@ -1,0 +1,319 @@
+"""Pages of a text and searches in it, however its bytes are cut, and bounded whatever is searched for."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from paddock.errors import BadArtifact
+from paddock.store import text as module
+from paddock.store.text import LANDMARK_BYTES, Match, Page, Place, Query, Search, TextReader, Unit, compile_pattern
+from tests.examples import examples
+
+TEXTS = st.text(st.sampled_from("ab é漢🙂\r\n\n\n"), max_size=60)
+
+
+@pytest.fixture(scope="module", name="reader")
+def _reader() -> Iterator[TextReader]:
+    reader = TextReader()
+    yield reader
+    reader.close()
+
+
+async def cut(content: bytes, size: int) -> AsyncIterator[bytes]:
+    for at in range(0, len(content), size):
+        yield content[at : at + size]
+
+
+def paged(reader: TextReader, content: bytes, unit: Unit, offset: int, limit: int, *, size: int = 7) -> Page:
+    return asyncio.run(reader.page((), cut(content, size), Place(), unit, offset, limit))
+
+
+def lines(text: str) -> list[str]:
+    """The lines with their ends. Not `splitlines`: only a line feed ends one."""
+    return [line for line in text.replace("\n", "\n\0").split("\0") if line]
+
+
+@given(TEXTS, st.integers(0, 70), st.integers(1, 70), st.integers(1, 9))
+def test_a_page_of_characters_is_a_slice(reader: TextReader, text: str, offset: int, limit: int, size: int) -> None:
+    page = paged(reader, text.encode(), "characters", offset, limit, size=size)
+    assert page.text == text[offset : offset + limit]
+    assert page.is_last == (offset + limit >= len(text))
+    if page.text:
+        assert (page.start.character, page.start.line) == (offset, text[:offset].count("\n"))
+        assert page.end.character == offset + len(page.text)
+    if page.is_last:
+        assert (page.end.character, page.total_lines) == (len(text), len(lines(text)))
+
+
+@given(TEXTS, st.integers(0, 30), st.integers(1, 30), st.integers(1, 9))
+def test_a_page_of_lines_is_those_lines(reader: TextReader, text: str, offset: int, limit: int, size: int) -> None:
+    page, all_lines = paged(reader, text.encode(), "lines", offset, limit, size=size), lines(text)
+    assert page.text == "".join(all_lines[offset : offset + limit])
+    assert page.is_last == (offset + limit >= len(all_lines))
+    if page.text:
+        assert page.start.character == len("".join(all_lines[:offset]))
+        assert (page.start.line, page.is_cut) == (offset, False)
+
+
+@given(TEXTS, st.integers(1, 5), st.sampled_from(["characters", "lines"]))
+def test_pages_put_together_are_the_text(reader: TextReader, text: str, limit: int, unit: Unit) -> None:
+    read, offset = "", 0
+    while True:
+        page = paged(reader, text.encode(), unit, offset, limit)
+        read += page.text
+        if page.is_last:
+            break
+        offset = page.end.character if unit == "characters" else page.end.line
+    assert read == text
+
+
+@given(st.binary(max_size=60), st.integers(1, 9))
+def test_what_is_not_utf_8_is_shown_as_replacement_characters_wherever_it_is_cut(
+    reader: TextReader, content: bytes, size: int
+) -> None:
+    assert paged(reader, content, "characters", 0, 100, size=size).text == content.decode(errors="replace")
+
+
+@given(st.binary(max_size=60), st.integers(1, 9), st.integers(0, 60))
+def test_reading_may_begin_at_any_place_that_was_passed(content: bytes, size: int, offset: int) -> None:
+    async def from_a_landmark() -> str:
+        reader = TextReader()
+        await reader.page((), cut(content, size), Place(), "characters", 100, 1)
+        start = reader.start((), "characters", offset)
+        page = await reader.page((), cut(content[start.byte :], size), start, "characters", offset, 100)
+        reader.close()
+        return page.text
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(module, "LANDMARK_BYTES", 1)
+        assert asyncio.run(from_a_landmark()) == content.decode(errors="replace")[offset:]
+
+
+@pytest.fixture
+def short_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PAGE_CHARACTERS", 9)
+
+
+@pytest.mark.usefixtures("short_pages")
+def test_lines_that_are_too_long_together_are_fewer(reader: TextReader) -> None:
+    page = paged(reader, b"aaa\nbbb\nccc\n", "lines", 0, 3)
+    assert (page.text, page.end.line, page.is_last, page.is_cut) == ("aaa\nbbb\n", 2, False, False)
+
+
+@pytest.mark.usefixtures("short_pages")
+def test_a_line_that_is_too_long_alone_is_cut_and_goes_on_by_characters(reader: TextReader) -> None:
+    content = b"x\n" + b"a" * 20 + b"\nend"
+    page = paged(reader, content, "lines", 1, 1)
+    assert (page.text, page.end.character, page.is_cut) == ("a" * 9, 11, True)
+    assert paged(reader, content, "characters", page.end.character, 9).text == "a" * 9
+
+
+def test_behind_the_end_is_nothing_and_the_total_is_told(reader: TextReader) -> None:
+    page = paged(reader, b"a\nb", "lines", 9, 5)
+    assert (page.text, page.is_last, page.end.character, page.total_lines) == ("", True, 3, 2)
+
+
+def test_an_empty_text_has_no_lines(reader: TextReader) -> None:
+    page = paged(reader, b"", "lines", 0, 5)
+    assert (page.text, page.is_last, page.end.character, page.total_lines) == ("", True, 0, 0)
+
+
+def test_the_nearest_landmark_before_is_where_reading_begins(reader: TextReader) -> None:
+    places = [Place(LANDMARK_BYTES * n, LANDMARK_BYTES * n // 2, 100 * n) for n in (1, 2, 3)]
+    for place in places:
+        reader._note(("x.1",), place)
+        reader._note(("x.1",), Place(place.byte + 1, place.character + 1, place.line))  # too near to be worth it
+    assert reader.start(("x.1",), "lines", 250) == places[1]
+    assert reader.start(("x.1",), "lines", 200) == places[0]  # what comes before the line must be seen
+    assert reader.start(("x.1",), "characters", 10**9) == places[2]
+    assert reader.start(("x.2",), "lines", 250) == Place()
+
+
+def test_landmarks_of_the_texts_that_were_read_last_are_kept(reader: TextReader) -> None:
+    for number in range(300):
+        reader._note((str(number),), Place(LANDMARK_BYTES, 1, 1))
+    known = [number for number in range(300) if reader.start((str(number),), "lines", 9) != Place()]
+    assert known == list(range(300 - 256, 300))
+
+
+PATTERNS = ["a", "b+c", "^a", "c$", "^$", "é", "a|漢", r"\bc", "x*", r"\Aa", r"c\z", "[^a]b", "^", "$", r"a\s*b"]
+
+
+def search(
+    text: str, pattern: str, *, is_regex: bool = True, size: int = 50_000, seconds: float = 3600, **options: Any
+) -> Search:
+    query = Query(pattern, is_regex, **{"limit": 10**6, **options})
+    found = Search(query, start=Place(), deadline=time.monotonic() + seconds)
+    for at in range(0, len(text), size):
+        if found.feed(text[at : at + size]):
+            return found
+    found.end()
+    return found
+
+
+def shown_lines(text: str) -> list[str]:
+    return [line.removesuffix("\n").removesuffix("\r") for line in text.replace("\n", "\n\0").split("\0") if line]
+
+
+def naive(text: str, pattern: str) -> list[tuple[int, str]]:
+    """Each line by itself, with Python's `re`; its `\\A` and `\\Z` are those of the text."""
+    found = []
+    shown = shown_lines(text)
+    for number, line in enumerate(shown):
+        is_end = number == len(shown) - 1 and not text.endswith("\n")
+        own = pattern.replace(r"\z", r"\Z" if is_end else "(?!)").replace(r"\A", "^" if number == 0 else "(?!)")
+        if re.search(own, line, re.ASCII):
+            found.append((number + 1, line))
+    return found
+
+
+@pytest.fixture
+def short_stretches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "STRETCH", 16)
+    monkeypatch.setattr(module, "OVERLAP", 8)
+
+
+LINES = st.lists(st.text(st.sampled_from("abc é漢"), max_size=7), max_size=12).flatmap(
+    lambda found: st.sampled_from(["\n".join(found), "\r\n".join(found), "\n".join([*found, ""])])
+)
+
+
+@pytest.mark.usefixtures("short_stretches")
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_what_is_found_is_what_a_search_of_each_line_finds(pattern: str) -> None:
+    @settings(max_examples=examples(40))
+    @given(LINES, st.integers(1, 20))
+    def check(text: str, size: int) -> None:
+        found = search(text, pattern, size=size)
+        assert [(match.line, match.text) for match in found.matches] == naive(text, pattern)
+        assert found.next_character is None
+
+    check()
+
+
+@pytest.mark.usefixtures("short_stretches")
+@given(LINES, st.integers(1, 20), st.integers(1, 3))
+def test_each_line_around_a_match_is_shown_once_and_in_order(text: str, size: int, context: int) -> None:
+    found, all_lines = search(text, "a", size=size, context_lines=context), shown_lines(text)
+    shown = [line for match in found.matches for line in (*match.before, match.text, *match.after)]
+    near = {at for number, _ in naive(text, "a") for at in range(number - 1 - context, number + context)}
+    assert shown == [line for at, line in enumerate(all_lines) if at in near]
+
+
+@pytest.mark.usefixtures("short_stretches")
+@given(LINES, st.integers(1, 20), st.integers(1, 3))
+def test_going_on_where_a_search_ended_finds_each_match_once(text: str, size: int, limit: int) -> None:
+    found: list[tuple[int, str]] = []
+    offset: int | None = 0
+    while offset is not None:
+        part = search(text, "a", size=size, limit=limit, offset=offset)
+        assert len(part.matches) <= limit
+        found += [(match.line + text[:0].count("\n"), match.text) for match in part.matches]
+        offset = part.next_character
+    starts = [line for line, _ in naive(text, "a")]
+    assert [line for line, _ in found] == starts
+
+
+@pytest.mark.usefixtures("short_stretches")
+@given(LINES, st.integers(1, 20))
+def test_the_offset_of_a_match_is_where_it_is(text: str, size: int) -> None:
+    for match in search(text, "[ac]", size=size).matches:
+        assert text[match.offset] in "ac"
+
+
+@given(LINES, st.integers(0, 14))
+def test_a_search_may_begin_at_a_line(text: str, offset: int) -> None:
+    wanted = [each for each in naive(text, "b") if each[0] > offset]
+    found = search(text, "b", unit="lines", offset=offset)
+    assert [(match.line, match.text) for match in found.matches] == wanted
+
+
+def test_words_are_looked_for_as_they_stand_in_capitals_or_not() -> None:
+    found = search("No (Total): 5\nno total: 6\nÉCOLE\n", "(TOTAL)", is_regex=False)
+    assert [match.text for match in found.matches] == ["No (Total): 5"]
+    assert [match.line for match in search("x\nÉCOLE\n", "école", is_regex=False).matches] == [2]
+
+
+def test_a_line_does_not_begin_where_a_search_does() -> None:
+    assert [match.offset for match in search("ab\nab", "^b|^a", offset=1).matches] == [3]
+
+
+def test_every_place_in_a_very_long_line_is_found() -> None:
+    places = [0, 70_000, 70_300, 131_072, 131_073, 200_000, 500_000]
+    text = "".join("X" if at in places else "-" for at in range(500_001))
+    found = search(f"first\n{text}\nlast X\n", "X", context_lines=1)
+    assert [match.line for match in found.matches] == [2] * (len(found.matches) - 1) + [3]
+    seen = {match.offset - 6 for match in found.matches}
+    assert {0, 70_000, 131_072, 200_000, 500_000} <= seen
+    assert all(len(match.text) <= module.SHOWN + 2 for match in found.matches)
+    assert (found.matches[0].before, found.matches[-1].text) == (["first"], "last X")
+
+
+def test_words_across_the_border_of_two_stretches_of_a_long_line_are_found() -> None:
+    borders = (module.STRETCH - module.OVERLAP, module.STRETCH)
+    places = {*range(borders[0] - 8, borders[1] + 8, 61)}.union(*(range(at - 8, at + 8) for at in borders))
+    for at in sorted(places):
+        text = "-" * at + "needle" + "-" * 100_000
+        assert [match.offset for match in search(text, "needle", is_regex=False).matches] == [at]
+
+
+def test_a_long_line_begins_and_ends_once() -> None:
+    text = "ab" * 100_000
+    assert [match.offset for match in search(text, "^a").matches] == [0]
+    assert [match.offset for match in search(text, "b$").matches] == [199_999]
+
+
+def test_a_long_line_beside_a_match_is_cut() -> None:
+    found = search(f"{'y' * 200_000}\nneedle\n{'z' * 200_000}\n", "needle", context_lines=1)
+    shown = module.SHOWN
+    assert found.matches == [Match(2, 200_001, "needle", [f"{'y' * shown}…"], [f"{'z' * shown}…"])]
+
+
+def test_what_is_found_ends_at_a_number_of_characters(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "FOUND_CHARACTERS", 40)
+    found = search("word\n" * 1000, "word")
+    assert (len(found.matches), found.next_character) == (10, 50)
+
+
+def test_a_search_that_takes_too_long_says_where_it_was() -> None:
+    found = search("word\n" * 100_000, "nothing", seconds=-1)
+    assert (found.matches, found.is_timeout, found.next_character) == ([], True, 0)
+
+
+def test_a_search_that_nobody_waits_for_stops() -> None:
+    found = Search(Query("z"), start=Place(), deadline=time.monotonic() + 3600)
+    found.is_stopped = True
+    assert found.feed("y" * 1_000_000)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "said"),
+    [
+        ("(", "not a regular expression: missing ): (."),
+        ("(?=a)", "not a regular expression: invalid perl operator: (?=."),
+        (r"(a)\1", "not a regular expression: invalid escape sequence: \\1."),
+        ("a{1001}", "not a regular expression: invalid repetition size: {1001}."),
+        (r"\pL{500}", "not a regular expression: pattern too large - compile failed."),
+        (r"\pL{30}", "the regular expression is too large"),
+        ("", "the search is empty"),
+        ("a\nb", "a search is within one line"),
+        ("a" * 1001, "a search has at most 1000 characters, and this one has 1001"),
+        ("\ud800", "the search is not Unicode"),
+    ],
+)
+def test_what_cannot_be_searched_for_is_refused_with_the_reason(pattern: str, said: str) -> None:
+    with pytest.raises(BadArtifact) as refused:
+        compile_pattern(pattern, is_regex=True)
+    assert str(refused.value).startswith(said)
+
+
+def test_an_expression_that_others_take_for_ever_to_match_is_matched() -> None:
+    assert search("a" * 100_000 + "!", r"^(a+)+$").matches == []
