@@ -15,7 +15,7 @@ from paddock.server import artifact_tools
 from paddock.server.artifact_tools import BASE64_BYTES, TOOLS, call, list_artifacts, read_artifact, write_artifact
 from paddock.store.artifacts import Quota
 from paddock.store.text import PAGE_CHARACTERS
-from paddock.tools.schema import compiled
+from paddock.tools.schema import compile_schema
 from tests.store.artifact_places import ANN, ANN_ELSEWHERE, BOB, Place, content_of, opened
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
@@ -256,7 +256,7 @@ async def test_a_list_tells_times_and_no_session(place: Place) -> None:
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 async def test_the_schema_of_each_tool_is_what_it_takes(place: Place, tool: artifact_tools.ArtifactTool) -> None:
-    check = compiled(dict(tool.input_schema))
+    check = compile_schema(dict(tool.input_schema))
     least = dict.fromkeys(tool.input_schema["required"], "x")
     assert check.problems(least, tool.name) is None
     assert check.problems({**least, "unheard": 1}, tool.name) is not None

@@ -18,6 +18,7 @@ from paddock.model.words import nearest
 LANGUAGES = ("python", "javascript", "typescript")
 ENGINES = ("auto", "monty", "cpython", "quickjs", "node")
 MODES = ("expression", "script")
+GLOBALS = ("all", "closed")
 
 
 class RunOptions(TypedDict, total=False):
@@ -33,6 +34,7 @@ class RunOptions(TypedDict, total=False):
     mode: str
     argv: Iterable[str]
     refused_modules: Iterable[str]
+    globals: str
 
 
 def make_request(code: str, options: RunOptions) -> Request:
@@ -76,6 +78,8 @@ class Request:
     mode: str = "expression"  # the value of a return or of the last expression; "script": a program, with an exit code
     argv: Iterable[str] = ()  # what a program finds in sys.argv after its own name
     refused_modules: Iterable[str] = ()  # that the script cannot import: guidance for its author, and no wall
+    # "closed": a script in JavaScript finds ECMAScript, Paddock's functions and a few web globals, on every engine.
+    globals: str = "all"
 
 
 @dataclass(frozen=True, slots=True)
