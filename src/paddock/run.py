@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from paddock.model.journal import Journal
     from paddock.model.tools import Tool
     from paddock.sync import Background
-    from paddock.tools.health import Health
-    from paddock.tools.injection import Injection
+    from paddock.tools.context import Injection
+    from paddock.tools.upstream import Health
 
 ATTEMPTS = 4
 """How often a run is begun that the host lost before anything of it was seen outside."""
@@ -192,13 +192,13 @@ class Paddock:
 
     def redact(self, value: Any) -> Any:
         """JSON values with the servers' secrets, and whatever looks like a secret, taken out."""
-        from paddock.tools.redaction import redacted
+        from paddock.tools.secrets import redacted
 
         return redacted(value, self._toolbox.secrets)
 
     def redact_json(self, text: str) -> str:
         """`redact` for JSON text. Text that is not JSON becomes empty."""
-        from paddock.tools.redaction import may_hold_secrets, redacted_json
+        from paddock.tools.secrets import may_hold_secrets, redacted_json
 
         secrets = self._toolbox.secrets
         return redacted_json(text, secrets) if secrets or may_hold_secrets(text) else text

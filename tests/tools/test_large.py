@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from paddock.tools import large
-from paddock.tools.redaction import redacted
+from paddock.tools.secrets import redacted
 from tests.tools.upstreams import TOKEN, Connect, Serve, plain
 
 ROWS = {"rows": [{"id": number, "name": f"row {number} é", "price": number * 1.5} for number in range(100_000)]}

@@ -181,7 +181,7 @@ class _BuildHandler(logging.Handler):
 
 def progress_text(progress: Progress) -> str:
     """Return one line for a progress report of a script or a tool."""
-    from paddock.tools.prose import one_line
+    from paddock.tools.sanitize import one_line
 
     total = "" if progress.total is None else f"/{progress.total:g}"
     return f"{progress.done:g}{total} {one_line(progress.message)}".rstrip()

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from paddock.config import Config
     from paddock.model.tools import Tool
     from paddock.run import Paddock
-    from paddock.tools.health import Health
     from paddock.tools.policy import Decision
+    from paddock.tools.upstream import Health
 
     Servers = Mapping[str, Health]
 
@@ -108,7 +108,7 @@ def search(
     paddock tools search refund an order --mcp-config mcp.json
     """
     from paddock.cli.render import stdout
-    from paddock.tools import describing
+    from paddock.tools import describe
     from paddock.tools.catalogue import Catalogue
 
     session = _Session(config, mcp_config, server=server or [], word=words or [], tag=tag or [])
@@ -119,9 +119,9 @@ def search(
         stdout().document(_visible_json([_values(tool, every, detail) for tool in found]))
         return 0
     if detail == "brief":
-        text = describing.brief(found)
+        text = describe.brief(found)
     else:
-        text = (describing.detailed if detail == "detailed" else describing.full)(found, among=every)
+        text = (describe.detailed if detail == "detailed" else describe.full)(found, among=every)
     stdout().line(text or f"No match among {len(every)} tools.")
     return 0
 
@@ -304,7 +304,7 @@ def _named(names: Iterable[str], every: Iterable[Tool], servers: Servers) -> lis
     from paddock.cli.render import stderr
     from paddock.errors import UnknownTool
     from paddock.tools.catalogue import Catalogue, servers_of
-    from paddock.tools.prose import one_line
+    from paddock.tools.sanitize import one_line
 
     catalogue, found = Catalogue(every, servers=servers), []
     missing = {
@@ -328,7 +328,7 @@ def _named(names: Iterable[str], every: Iterable[Tool], servers: Servers) -> lis
 
 def _show_server(out: Screen, name: str, health: Health, tools: Sequence[Tool], patience_seconds: float) -> None:
     """Show one server with its state, then its tools, a line each."""
-    from paddock.tools.prose import first_sentence, one_line
+    from paddock.tools.sanitize import first_sentence, one_line
 
     is_ready = health.state == "ready"
     if is_ready:
@@ -354,7 +354,7 @@ def _show_server(out: Screen, name: str, health: Health, tools: Sequence[Tool], 
 
 def _failure(health: Health, patience_seconds: float) -> list[str]:
     """Say why a server is not ready."""
-    from paddock.tools.prose import lines
+    from paddock.tools.sanitize import lines
 
     waiting = f"It did not answer within {patience_seconds:g} s; the setting tools.connect_seconds allows more."
     return lines(health.error) or [waiting]
@@ -382,7 +382,7 @@ def _values(tool: Tool, every: Sequence[Tool], detail: str) -> dict[str, Any]:
 
 def _show_tool(out: Screen, tool: Tool, every: Sequence[Tool], decision: Decision) -> None:
     """Show a tool. Its description is in the docstring of its stub."""
-    from paddock.tools.prose import one_line
+    from paddock.tools.sanitize import one_line
 
     effects = [words[not value] for name, words in _HINTS.items() if (value := getattr(tool.hints, name)) is not None]
     title = one_line(tool.title)
@@ -399,7 +399,7 @@ def _show_tool(out: Screen, tool: Tool, every: Sequence[Tool], decision: Decisio
 
 def _show_failure(err: Screen, envelope: Mapping[str, Any]) -> None:
     """Show an error envelope for a person."""
-    from paddock.tools.prose import lines, one_line
+    from paddock.tools.sanitize import lines, one_line
 
     first, *rest = lines(envelope["summary"]) or ["it failed"]
     err.spans((f"Error: {one_line(envelope['tool'])}: {first}", "red"), (f" ({envelope['error_code']})", "dim"))
@@ -448,7 +448,7 @@ def _stub(tool: Tool, every: Sequence[Tool]) -> str:
 
 
 def _name(tool: Tool) -> str:
-    from paddock.tools import describing
-    from paddock.tools.prose import one_line
+    from paddock.tools import describe
+    from paddock.tools.sanitize import one_line
 
-    return one_line(tool.full_name, describing.NAME_CHARACTERS)
+    return one_line(tool.full_name, describe.NAME_CHARACTERS)

@@ -342,6 +342,8 @@ def _start(plan: Plan) -> dict[str, object]:
     """What the first frame tells the guest. It is a body, because a header has no room for many files."""
     limits = plan.limits
     return {
+        "language": plan.language,
+        "globals": plan.globals,
         "mode": plan.mode,
         "argv": plan.argv,
         "limits": {

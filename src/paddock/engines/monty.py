@@ -1,6 +1,6 @@
 """The light Python engine: pydantic-monty's pool of workers, a fresh session for each run.
 
-A worker is a process of its own that walls itself in before it runs anything (`jail/cell.py`), and dies with the host.
+A worker is a process of its own that walls itself in before it runs anything (`exec_jailed`), and dies with the host.
 Monty has its own behaviour: a part of Python's syntax, 25 modules of its library, its own words for errors. None of
 the modules reaches a network, so `refused_modules` changes nothing here.
 """
@@ -37,6 +37,7 @@ from pydantic_monty import (
 from paddock.engines.monty_files import Surroundings
 from paddock.engines.monty_source import RESULT, Marked, marked
 from paddock.errors import EngineCrashed, EngineUnavailable
+from paddock.jail.start import command
 from paddock.model.events import (
     Answer,
     ArtifactAnswer,
@@ -529,9 +530,8 @@ def _launcher(binary: str, pid: int) -> str:
     Nothing on disk needs cleaning up, however the host ends. The descriptor stays open as long as the host: if its
     number were given to another file, that file would be executed.
     """
-    command = [sys.executable, "-I", "-S", "-B", str(resources.files("paddock.jail") / "start.py"), "cell", binary]
     script = os.memfd_create("paddock-monty-worker")
-    os.write(script, f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n'.encode())
+    os.write(script, f'#!/bin/sh\nexec {shlex.join(command("exec_jailed", binary))} "$@"\n'.encode())
     return f"/proc/{pid}/fd/{script}"
 
 

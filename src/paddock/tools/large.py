@@ -1,8 +1,8 @@
-"""JSON of megabytes, worked on in a thread without holding up the event loop.
+"""Work on megabytes of JSON in a thread without holding up the event loop.
 
-A thread alone is not enough: the interpreter's lock is held for the whole of one call into C, and `json.loads` of 16 MB
-is one. Here such work is many short ones: a decoder that calls back into Python for every object and number, an encoder
-and a search that take a piece at a time. That costs half as much again, so small values take none of it.
+A thread alone is not enough: one call into C holds the interpreter's lock, and `json.loads` of 16 MB is one call. Here
+the work is many short calls: a decoder that calls back into Python for every object and number, an encoder and a
+substitution that take a piece at a time. That costs half as much again, so small values do not use it.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 LARGE = 128 * 1024
-"""Bytes, or characters, that are decoded in a few milliseconds."""
+"""Bytes or characters. Decoding this much takes a few milliseconds."""
 MANY = 4096
-"""Values inside a value; as long as text of that size."""
+"""Values inside a value, which take as long as LARGE characters."""
 BATCH = 256
 PIECE = 64 * 1024
 OVERLAP = 4096
-"""Enough to know that something begins here."""
+"""Characters after a piece in which a match that begins in it can be recognised."""
 _DEPTH = 6
 
 _Given = TypeVar("_Given")
 
 
 async def worked(work: Callable[[], _Given], *, is_large: bool) -> _Given:
-    """What `work` returns: at once, or from a thread."""
+    """Return what `work` returns, computed in a thread if it is large."""
     return await asyncio.to_thread(work) if is_large else work()
 
 
@@ -44,9 +44,9 @@ def dumps(value: Any, **options: Any) -> str:
 def sub(
     pattern: re.Pattern[str], replacement: Callable[[re.Match[str]], str], text: str, may_hold: Callable[[str], bool]
 ) -> str:
-    """`pattern.sub` that lets other threads run meanwhile, where a match is known by its first OVERLAP characters.
+    """`pattern.sub` that lets other threads run meanwhile. OVERLAP characters must show that a match begins.
 
-    Where `may_hold` says that no match begins in a piece, it is not looked for.
+    Pieces for which `may_hold` is False are not searched.
     """
     parts: list[str] = []
     done = 0
@@ -65,7 +65,7 @@ def sub(
 
 
 def is_large(value: Any) -> bool:
-    """Whether a value out of JSON is worth a thread. Looks at no more of it than that takes to know."""
+    """Whether a JSON value is worth a thread. Looks only at as much of it as it takes to know."""
     left, waiting = MANY, [value]
     while waiting and left > 0:
         inner = waiting.pop()

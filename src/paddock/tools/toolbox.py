@@ -24,11 +24,10 @@ if TYPE_CHECKING:
     from paddock.planning.plan import Plan
     from paddock.tools.answers import CreateArtifact
     from paddock.tools.catalogue import Catalogue
-    from paddock.tools.health import Health
-    from paddock.tools.injection import Injection
+    from paddock.tools.context import Injection
+    from paddock.tools.mcp_config import Server
     from paddock.tools.schema import Validator
-    from paddock.tools.server import Server
-    from paddock.tools.upstream import Upstream
+    from paddock.tools.upstream import Health, Upstream
     from paddock.tools.upstream_errors import CallFailed
 
 CALLING = ("await", "callTool")
@@ -248,9 +247,9 @@ class Toolbox:
         known = self._validators.get(tool.full_name)
         if known is not None and known[0] is tool:
             return known[1]
-        from paddock.tools.schema import compiled
+        from paddock.tools.schema import compile_schema
 
-        made = await asyncio.to_thread(compiled, tool.input_schema)  # a hostile one takes half a second
+        made = await asyncio.to_thread(compile_schema, tool.input_schema)  # a hostile one takes half a second
         self._validators[tool.full_name] = (tool, made)
         return made
 
@@ -309,7 +308,7 @@ class Toolbox:
         return self._upstreams[name]
 
     async def _listed(self, upstream: Upstream) -> tuple[Tool, ...]:
-        from paddock.tools.health import CODE_TOOL
+        from paddock.tools.upstream import CODE_TOOL
 
         tools = await upstream.tools(wait_seconds=self._patience_seconds)
         # Code that runs code would escape the limits of its run.
