@@ -15,7 +15,7 @@ from paddock.server.mcp import make_server
 from paddock.server.services import Services
 from paddock.tools.sanitize import fenced
 from tests.server.kept import opened
-from tests.server.test_saved_definitions import DOUBLE, TRIPLE, save
+from tests.server.test_saved_tools import DOUBLE, TRIPLE, save
 from tests.tools.upstreams import shop
 
 SHOP = shop()
