@@ -232,7 +232,7 @@ async def test_content_that_cannot_be_kept_is_an_answer_that_says_why(
 async def test_a_bad_name_is_an_answer_that_says_why(place: Place) -> None:
     answer = await write_artifact(place.of(), "a\0b", content="x")
     assert answer["error"] == (
-        "the artifact cannot be called so: a file name has 1 to 255 characters, and no control characters"
+        "the artifact cannot be called so: a file name must have 1 to 255 characters and no control characters"
     )
 
 
