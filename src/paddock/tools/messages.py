@@ -44,9 +44,6 @@ _Message = TypeVar("_Message", SessionMessage, SessionMessage | None)
 def parse_message(data: bytes) -> SessionMessage:
     """The message that `data` is. Raises ValueError or RecursionError."""
     validate = jsonrpc_message_adapter.validate_json
-    if len(data) > large.LARGE and b"\\ud" not in data and b"\\uD" not in data:
-        with suppress(ValueError):
-            return SessionMessage(jsonrpc_message_adapter.validate_python(large.loads(data), by_name=False))
     try:
         return SessionMessage(validate(data, by_name=False))
     except ValueError:
@@ -67,7 +64,7 @@ async def read_message(read: Callable[[], _Message], size: int, secrets: tuple[s
         message = read()
         return message if message is None else clean(message, secrets)
 
-    return await large.worked(work, is_large=True) if size > large.LARGE else read()
+    return await large.run(work, is_large=True) if size > large.LARGE else read()
 
 
 @dataclass
