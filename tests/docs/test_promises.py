@@ -156,7 +156,7 @@ async def test_an_input_arrives_as_the_table_says(paddock: Paddock) -> None:
 async def test_a_worker_has_none_of_the_hosts_environment() -> None:
     before = set(children())
     async with Paddock() as opened:
-        await opened.run("1 + 1")
+        await opened.run("1 + 1", engine="monty")
         workers = set(children()) - before
         seen = [variables for worker in workers if (variables := await variables_of(worker)) is not None]
     assert seen
