@@ -26,8 +26,7 @@ from paddock.record import RunRecord, new_run_id
 from paddock.store.memory import MemoryArtifacts, MemoryJournal
 from paddock.tools.broker import Broker
 from paddock.tools.functions import by_name
-from paddock.tools.settings import toolbox_of
-from paddock.tools.toolbox import Scope
+from paddock.tools.toolbox import Scope, make_toolbox
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -71,7 +70,7 @@ class Paddock:
         self._config = config or Config()
         self._functions = by_name(tools)
         self._mcp_config = mcp_config
-        self._toolbox, self._rules = toolbox_of(self._config, self._functions, mcp_config)
+        self._toolbox, self._rules = make_toolbox(self._config, self._functions, mcp_config)
         self._journal = journal or MemoryJournal()
         self._engines = Engines(self._config, engines)
         self._type_checker: TypeChecker | None = None
@@ -117,11 +116,11 @@ class Paddock:
     async def check(self, code: str, **options: Unpack[RunOptions]) -> RunError | None:
         """What `run` would reject before the first line: syntax, and with `type_check` types. Nothing runs.
 
-        Only full Python can check without running. Source for other engines is accepted as it is.
+        Monty cannot check without running: there every source is accepted.
         """
         request = make_request(code, options)
         scope, plan = await self._plan(request, None)
-        if plan.engine != "cpython" and plan.refusal is None:
+        if plan.engine == "monty":
             return None
         return (await self._execute(replace(plan, check_only=True), scope, None)).result().error
 

@@ -63,7 +63,7 @@ def list_(
     """List every server with its state and tools. Exit status 1 where one cannot be reached."""
     from dataclasses import asdict
 
-    from paddock.cli.render import stdout
+    from paddock.cli.render import stdout, to_json
 
     session = _Session(config, mcp_config, server=server or [])
     tools, servers = session.run(lambda paddock: _tools_of(paddock, server or ()))
@@ -80,7 +80,7 @@ def list_(
         else:
             _show_server(stdout(), name, health, offered, session.config.tools.connect_seconds)
     if as_json:
-        stdout().document(_visible_json(documents))
+        stdout().document(to_json(documents))
     return 0 if all(health.state == "ready" for health in servers.values()) else 1
 
 
@@ -107,7 +107,7 @@ def search(
     \b
     paddock tools search refund an order --mcp-config mcp.json
     """
-    from paddock.cli.render import stdout
+    from paddock.cli.render import stdout, to_json
     from paddock.tools import describe
     from paddock.tools.catalogue import Catalogue
 
@@ -116,7 +116,7 @@ def search(
     found = Catalogue(every).search(" ".join(words or ()), tags=tag or (), limit=limit)
     session.warn_of_missing(servers)
     if as_json:
-        stdout().document(_visible_json([_values(tool, every, detail) for tool in found]))
+        stdout().document(to_json([_values(tool, every, detail) for tool in found]))
         return 0
     if detail == "brief":
         text = describe.brief(found)
@@ -134,7 +134,7 @@ def show(
     as_json: JsonOption = False,
 ) -> int:
     """Show one tool: its arguments and result, its effects, and whether scripts may call it."""
-    from paddock.cli.render import stdout
+    from paddock.cli.render import stdout, to_json
     from paddock.tools.catalogue import servers_of
     from paddock.tools.policy import parse
 
@@ -145,7 +145,7 @@ def show(
     if as_json:
         rule = None if decision.rule is None else str(decision.rule)
         values = {**_values(found, every, "full"), "policy": {"action": decision.action, "rule": rule}}
-        stdout().document(_visible_json(values))
+        stdout().document(to_json(values))
     else:
         _show_tool(stdout(), found, every, decision)
     return 0
@@ -211,7 +211,7 @@ def call(
     paddock tools call shop.orders --input status='"open"' --mcp-config mcp.json
     """
     from paddock.cli.options import read_inputs
-    from paddock.cli.render import progress_text, stderr, stdout
+    from paddock.cli.render import progress_text, stderr, stdout, to_json
 
     session = _Session(config, mcp_config, tool=[tool], inputs=[inputs])
     arguments = read_inputs(input_ or [], inputs)
@@ -221,7 +221,7 @@ def call(
         )
     )
     if as_json:
-        stdout().document(_visible_json(answer.value))
+        stdout().document(to_json(answer.value))
     elif answer.failed:
         _show_failure(stderr(), answer.value)
     else:
@@ -425,20 +425,8 @@ def _answer_text(value: Any) -> str:
     """Return an answer: text as it is, anything else as JSON."""
     from paddock.cli.render import short_json
 
-    if isinstance(value, dict) and value.keys() == {"result"} and isinstance(value["result"], str):
-        return str(value["result"])
-    return _visible(short_json(value))
-
-
-def _visible_json(value: Any) -> str:
-    from paddock.cli.render import to_json
-
-    return _visible(to_json(value))
-
-
-def _visible(text: str) -> str:
-    """Escape every character of a JSON text that a terminal would act on or not show."""
-    return "".join(letter if letter.isprintable() or letter == "\n" else json.dumps(letter)[1:-1] for letter in text)
+    is_text = isinstance(value, dict) and value.keys() == {"result"} and isinstance(value["result"], str)
+    return str(value["result"]) if is_text else short_json(value)
 
 
 def _stub(tool: Tool, every: Sequence[Tool]) -> str:

@@ -64,7 +64,7 @@ async def answer(result: Result, tool: Tool, create_artifact: CreateArtifact) ->
         return _failed(result, tool)
     shape = _structured if result.has_structured else _content
     value = await shape(result, tool, create_artifact)
-    return Answer(await large.worked(partial(_dumps, value), is_large=large.is_large(value)))
+    return Answer(await large.run(partial(_dumps, value), is_large=large.is_larger(value, large.LARGE)))
 
 
 def _object(value: Any) -> dict[str, Any]:
@@ -103,7 +103,7 @@ async def _content(result: Result, tool: Tool, create_artifact: CreateArtifact) 
         text = _text(block)
         if text is not None:
             texts.append(text)
-            values.append(await large.worked(partial(_parsed, text, tool), is_large=len(text) > large.LARGE))
+            values.append(await large.run(partial(_parsed, text, tool), is_large=len(text) > large.LARGE))
         else:
             values.append(await _reference(block, number, create_artifact))
     if not values:
@@ -129,8 +129,7 @@ def _parsed(text: str, tool: Tool) -> Any:
     if tool.output_schema is not None or not text.lstrip()[:1] or text.lstrip()[0] not in '{["-0123456789tfn':
         return text
     try:
-        loads = large.loads if len(text) > large.LARGE else json.loads
-        value = loads(text, parse_constant=_refuse)
+        value = json.loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError):
         return text
     return text if is_deeper(value, MAX_DEPTH) else value
@@ -197,11 +196,10 @@ def _is_strict(value: Any) -> bool:
 
 def _dumps(value: Any) -> str:
     """JSON that every reader accepts: ASCII, and null for NaN and infinity."""
-    dumps = large.dumps if large.is_large(value) else json.dumps
     try:
-        return dumps(value, allow_nan=False)
+        return json.dumps(value, allow_nan=False)
     except ValueError:
-        return dumps(_finite(value), allow_nan=False)
+        return json.dumps(_finite(value), allow_nan=False)
 
 
 def _finite(value: Any) -> Any:

@@ -10,7 +10,6 @@ import json
 import math
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddock.model import envelope
@@ -20,26 +19,17 @@ from paddock.model.nesting import is_deeper
 from paddock.model.result import Call
 from paddock.model.tools import Tool
 from paddock.tools.functions import Unraisable
+from paddock.tools.policy import Rules, refusal
 from paddock.tools.toolbox import Scope, Toolbox, answered
 
 if TYPE_CHECKING:
     from paddock.model.journal import Journal, Status
     from paddock.tools.answers import CreateArtifact
-    from paddock.tools.policy import Policy
 
 ARGUMENT_BYTES = 4 * 1024 * 1024
 """JSON of all calls of a run: it stays in the host's memory until the run ends."""
 ARGUMENT_DEPTH = 100
 _DENIED = '"error_kind": "policy_denied"'
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """What applies to the calls of every run."""
-
-    policy: Policy | None = None  # None: every tool may be called
-    repairs: bool = False  # repair arguments that are nearly right; the envelope says so
-    call_seconds: float = 60.0
 
 
 class _Journalled(NamedTuple):
@@ -120,7 +110,7 @@ class Broker:
             status, milliseconds, said, secrets = unwritten
             if secrets or may_hold_secrets(said):
                 text = said
-                said = await large.worked(lambda: redacted_json(text, secrets), is_large=len(text) > large.LARGE)
+                said = await large.run(lambda: redacted_json(text, secrets), is_large=len(text) > large.LARGE)
             # If this fails, the journal has a call whose outcome is unknown, as after a crash.
             await _try_journal(self._journal.conclude(Outcome(self._run_id, number, status, milliseconds, said)))
         finally:
@@ -157,8 +147,6 @@ class Broker:
         if tool is None:
             return await self._refused(asked, name, None, await self._not_found(name))
         if self._rules.policy is not None and (decision := self._rules.policy.decide(tool)).action != "allow":
-            from paddock.tools.policy import refusal
-
             return await self._refused(asked, tool.full_name, tool, refusal(decision, tool))
         notes: list[dict[str, Any]] = []
         if self._rules.repairs:

@@ -154,7 +154,7 @@ class Client(httpx2.AsyncClient):
             return httpx2.Response(502, request=request)
         finally:
             await response.aclose()
-        answer = await large.worked(partial(_answer, body, number), is_large=len(body) > large.LARGE)
+        answer = await large.run(partial(_answer, body, number), is_large=len(body) > large.LARGE)
         if answer is None:
             exchange.unusable = "it answers another request, or none"
             return httpx2.Response(502, request=request)

@@ -11,8 +11,8 @@ from mcp_types import PaginatedRequestParams
 from mcp_types import Tool as Listed
 
 from paddock.model.tools import Hints, Tool
-from paddock.tools.large import is_large
-from paddock.tools.schema import SCHEMA_BYTES, is_larger
+from paddock.tools.large import is_larger
+from paddock.tools.schema import SCHEMA_BYTES
 from paddock.tools.upstream import CODE_TOOL
 
 if TYPE_CHECKING:
@@ -98,9 +98,7 @@ def _size(schema: dict[str, Any] | None) -> int:
     if schema is None:
         return 0
     try:
-        if is_large(schema) and is_larger(schema, SCHEMA_BYTES):
-            return SCHEMA_BYTES + 1
-        return len(json.dumps(schema, allow_nan=False))
+        return SCHEMA_BYTES + 1 if is_larger(schema, SCHEMA_BYTES) else len(json.dumps(schema, allow_nan=False))
     except (ValueError, RecursionError):
         return SCHEMA_BYTES + 1
 

@@ -77,6 +77,15 @@ class Policy:
         return Decision(self.default)
 
 
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What applies to the calls of every run."""
+
+    policy: Policy | None = None  # None: every tool may be called
+    repairs: bool = False  # repair arguments that are nearly right; the envelope says so
+    call_seconds: float = 60.0
+
+
 def parse(values: object) -> Policy:
     """The policy that a list of TOML tables describes. Raises ConfigError, which names the faulty table."""
     if not isinstance(values, (list, tuple)):

@@ -16,6 +16,7 @@ from urllib.parse import unquote
 
 from paddock.model.envelope import invalid_arguments
 from paddock.model.nesting import is_deeper
+from paddock.tools.large import is_larger
 
 if TYPE_CHECKING:
     import jsonschema_rs
@@ -111,22 +112,6 @@ def copy_schema(schema: object) -> SafeSchema:
         copy.notes.append(f"its $schema is not known: {shown(dialect)}")
     _close(copy)
     return copy
-
-
-def is_larger(value: object, limit: int) -> bool:
-    """Whether `value` as JSON is longer than about `limit`. Stops there, even in a cycle."""
-    size, waiting = 0, [value]
-    while waiting:
-        one = waiting.pop()
-        size += len(one) + 2 if isinstance(one, str) else 2
-        if size > limit:
-            return True
-        if isinstance(one, Mapping):
-            waiting.extend(one.keys())
-            waiting.extend(one.values())
-        elif isinstance(one, list):
-            waiting.extend(one)
-    return False
 
 
 def shown(value: object) -> str:

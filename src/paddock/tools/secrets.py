@@ -13,17 +13,19 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import lru_cache
 from typing import Any
 from urllib.parse import quote, quote_plus
 
-from paddock.tools import large
+from paddock.tools.large import LARGE
 
 REDACTED = "[redacted]"
 MIN_CHARACTERS = 4
 """A shorter secret is found only where it is the whole text: it would be part of many words."""
 MIN_CREDENTIAL_CHARACTERS = 6
+PIECE_CHARACTERS = 64 * 1024
+OVERLAP_CHARACTERS = 4096
 MAX_DEPTH = 200
 MAX_NAMED = 20
 MAX_NAMED_CHARACTERS = 1000
@@ -49,7 +51,7 @@ _USERINFO = re.compile(r"[a-z][a-z0-9+.-]{0,30}://([^/?#@\s]+)@", re.IGNORECASE)
 
 def may_hold_secrets(text: str) -> bool:
     """Whether JSON text could hold a secret that is known by a name or a form. Quick; errs towards True."""
-    return "\\" in text or len(text) > large.LARGE or _HINT.search(text.lower()) is not None
+    return "\\" in text or len(text) > LARGE or _HINT.search(text.lower()) is not None
 
 
 def redacted(value: Any, secrets: Collection[str] = ()) -> Any:
@@ -113,16 +115,40 @@ class _Redaction:
     def _text(self, text: str) -> str:
         if text in self._whole:
             return REDACTED
-        if len(text) > large.LARGE:
+        if len(text) > LARGE:
             if self._pattern is not None:
-                text = large.sub(self._pattern, lambda _: REDACTED, text, self._may_hold)
-            return large.sub(_CARRIED, _without, text, _may_carry)
+                text = _sub(self._pattern, lambda _: REDACTED, text, self._may_hold)
+            return _sub(_CARRIED, _without, text, _may_carry)
         if self._pattern is not None:
             text = self._pattern.sub(REDACTED, text)
         return _CARRIED.sub(_without, text) if _may_carry(text) else text
 
     def _may_hold(self, text: str) -> bool:
         return any(form in text for form in self._written)
+
+
+def _sub(
+    pattern: re.Pattern[str], replacement: Callable[[re.Match[str]], str], text: str, may_hold: Callable[[str], bool]
+) -> str:
+    """`pattern.sub` in pieces, so that other threads run meanwhile: one call into `re` holds the interpreter's lock.
+
+    OVERLAP_CHARACTERS must show that a match begins. Pieces for which `may_hold` is False are not searched.
+    """
+    parts: list[str] = []
+    done = 0
+    while done < len(text):
+        end = min(done + PIECE_CHARACTERS, len(text))
+        beyond = end + OVERLAP_CHARACTERS
+        found = pattern.search(text, done, beyond) if may_hold(text[done:beyond]) else None
+        if found is not None and found.end() == beyond:  # it may go on
+            found = pattern.match(text, found.start())
+        if found is None or found.start() >= end:
+            parts.append(text[done:end])
+            done = end
+        else:
+            parts += (text[done : found.start()], replacement(found))
+            done = max(found.end(), found.start() + 1)
+    return "".join(parts)
 
 
 def _may_carry(text: str) -> bool:
