@@ -27,7 +27,6 @@ DEEP = {
     "JSON.parse": "deep = 1e6; JSON.parse('['.repeat(1e6))",
     "JSON.stringify": "let a = []; for (let i = 0; i < 1e5; i++) a = [a]; deep = 1e5; JSON.stringify(a)",
     "flat": "let a = []; for (let i = 0; i < 1e5; i++) a = [a]; deep = 1e5; a.flat(Infinity)",
-    "structuredClone": "let a = []; for (let i = 0; i < 1e5; i++) a = [a]; deep = 1e5; structuredClone(a)",
     "source": "deep = 1e5; new Function('return ' + '['.repeat(1e5) + ']'.repeat(1e5))",
     "unary source": "deep = 1e5; new Function('return ' + '!'.repeat(1e5) + '1')",
     "blocks": "deep = 1e5; new Function('{'.repeat(1e5) + '}'.repeat(1e5))",
@@ -71,7 +70,6 @@ GREEDY = {
     "a chain": "let p = Promise.resolve(1); for (let i = 0; i < 1e6; i++) p = p.then(x => x + 1); await p",
     "the result": "let x = ['x'.repeat(1000)]; for (let i = 0; i < 20; i++) x = [x, x]; x",
     "a line": "console.log('x'.repeat(2e7))",
-    "bytes of text": "new TextEncoder().encode('x'.repeat(2e7))",
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from paddock import Paddock, Verdict
-from paddock.engines import node, node_guests
+from paddock.engines import node
 from paddock.model.limits import MB
 from tests.node.conftest import Run
 
@@ -140,7 +140,7 @@ async def test_memory_of_every_kind_counts(run: Run, code: str) -> None:
 
 async def test_a_full_heap_is_out_of_memory_and_not_a_crash(monkeypatch: pytest.MonkeyPatch) -> None:
     """V8 itself gives up, at a heap that is smaller than what the run may have."""
-    monkeypatch.setattr(node, "node_program", lambda _: (node_guests.PROGRAM, "--max-old-space-size=32"))
+    monkeypatch.setattr(node, "node_program", lambda _: (node.PROGRAM, "--max-old-space-size=32"))
     async with Paddock() as paddock:
         code = "console.error('before'); const a = []; for (;;) a.push({ a: 'x' + a.length })"
         result = await paddock.run(code, language="javascript", engine="node")
@@ -150,6 +150,18 @@ async def test_a_full_heap_is_out_of_memory_and_not_a_crash(monkeypatch: pytest.
 async def test_what_only_looks_like_a_full_heap_is_printed(run: Run) -> None:
     result = await run("process.stderr.write('<--- Last few GCs --->\\n'); 1")
     assert (result.output, result.stderr) == (1, "<--- Last few GCs --->\n")
+
+
+async def test_output_after_such_words_counts_as_output(run: Run) -> None:
+    code = "process.stderr.write('<--- Last few GCs --->'); for (;;) require('fs').writeSync(2, 'x'.repeat(10_000))"
+    result = await run(code, limits={"output_bytes": 200_000})
+    assert (result.verdict, len(result.stderr)) == (Verdict.OUTPUT_LIMIT, 200_000)
+
+
+async def test_a_place_that_a_script_forges_is_text(run: Run) -> None:
+    error = (await run(f"const e = new Error('x'); e.stack = `at main.js:{'9' * 6000}:1`; throw e")).error
+    assert error is not None
+    assert (error.message, error.line) == ("x", None)
 
 
 async def test_garbage_is_collected_before_the_limit_is_reached(run: Run) -> None:

@@ -1,15 +1,16 @@
-"""TypeScript in both engines for JavaScript: types are gone, lines stay."""
+"""TypeScript, which runs on Node: types are gone, lines stay."""
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
 
 from paddock import Verdict
+from paddock.errors import UnknownEngine
 from tests.node.conftest import Run
 
-ENGINES = ["node", "quickjs"]
 VALUES: list[tuple[str, Any]] = [
     ("const a: number = 1; a", 1),
     ("interface A { b: string }\nconst a = { b: 'x' } as A\na.b!", "x"),
@@ -28,38 +29,31 @@ VALUES: list[tuple[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(("code", "value"), VALUES)
-async def test_types_leave_the_value_alone(run: Run, engine: str, code: str, value: Any) -> None:
-    result = await run(code, language="typescript", engine=engine)
+async def test_types_leave_the_value_alone(run: Run, code: str, value: Any) -> None:
+    result = await run(code, language="typescript")
     assert (result.error, result.output) == (None, value)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
-    ("code", "line", "columns"),
+    ("code", "line", "column"),
     [
-        ("interface A { b: string }\n\nthrow new Error('x')", 3, (7, 11)),
-        ("const a: number = 1\n\nfunction f(n: number): never { throw new Error('x') }\nf(a)", 3, (38, 42)),
-        ("const a: number = 1; const b = a as unknown as string; throw new Error(b)", 1, (62, 72)),
-        ("enum A { B, C }\n\n\nconst f = (a: A): void => { throw new Error('x') }\nf(A.B)", 4, (35, 39)),
-        ("namespace N {\n  export const a = 1\n}\n\nreturn (() => { throw new Error('x') })()", 5, (23, 27)),
-        ("enum A { B }\nconst a: A = A.B; const größe: string = '😀'; throw new Error(größe)", 2, (53, 63)),
+        ("interface A { b: string }\n\nthrow new Error('x')", 3, 7),
+        ("const a: number = 1\n\nfunction f(n: number): never { throw new Error('x') }\nf(a)", 3, 38),
+        ("const a: number = 1; const b = a as unknown as string; throw new Error(b)", 1, 62),
+        ("enum A { B, C }\n\n\nconst f = (a: A): void => { throw new Error('x') }\nf(A.B)", 4, 35),
+        ("namespace N {\n  export const a = 1\n}\n\nreturn (() => { throw new Error('x') })()", 5, 23),
+        ("enum A { B }\nconst a: A = A.B; const größe: string = '😀'; throw new Error(größe)", 2, 53),
     ],
 )
-async def test_an_error_names_the_authors_line(
-    run: Run, engine: str, code: str, line: int, columns: tuple[int, int]
-) -> None:
-    error = (result := await run(code, language="typescript", engine=engine)).error
+async def test_an_error_names_the_authors_line(run: Run, code: str, line: int, column: int) -> None:
+    error = (result := await run(code, language="typescript")).error
     assert error is not None
     assert (result.verdict, error.type, error.line) == (Verdict.RAISED, "Error", line)
-    # Node means `new` and quickjs what stands after it, each where the author wrote it.
-    column = columns[ENGINES.index(engine)]
     assert error.column == column
     assert f"main.js:{line}:{column}" in error.traceback
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
     ("code", "line", "column"),
     [
@@ -70,19 +64,33 @@ async def test_an_error_names_the_authors_line(
     ],
 )
 async def test_what_is_no_typescript_is_rejected_at_its_line(
-    run: Run, engine: str, code: str, line: int, column: int | None
+    run: Run, code: str, line: int, column: int | None
 ) -> None:
-    error = (result := await run(code, language="typescript", engine=engine)).error
+    error = (result := await run(code, language="typescript")).error
     assert error is not None
     assert (result.verdict, error.type, error.line) == (Verdict.REJECTED, "SyntaxError", line)
     assert column is None or error.column == column
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-async def test_a_text_that_the_parser_cannot_bear_is_rejected_and_the_next_one_runs(run: Run, engine: str) -> None:
-    deep = await run("(" * 100_000, language="typescript", engine=engine)
+async def test_a_text_that_the_parser_cannot_bear_is_rejected_and_the_next_one_runs(run: Run) -> None:
+    deep = await run("(" * 100_000, language="typescript")
     assert deep.verdict is Verdict.REJECTED
-    assert (await run("const x: number = 1; x", language="typescript", engine=engine)).output == 1
+    assert (await run("const x: number = 1; x", language="typescript")).output == 1
+
+
+async def test_a_text_that_takes_long_to_read_delays_no_other_run(run: Run) -> None:
+    """Each `<T>(` doubles the work of the parser: the time is that of its own run, and of no other."""
+    hostile = asyncio.ensure_future(run("<T>(" * 60, language="typescript", limits={"wall_seconds": 3}))
+    others = [await run(f"const x: number = {n}; x", language="typescript") for n in range(3)]
+    assert not hostile.done()
+    assert [result.output for result in others] == [0, 1, 2]
+    assert (await hostile).verdict is Verdict.TIMEOUT
+
+
+async def test_quickjs_does_not_run_typescript(run: Run) -> None:
+    with pytest.raises(UnknownEngine):
+        await run("1", language="typescript", engine="quickjs")
+    assert (await run("1", language="typescript", engine="auto")).engine_reason == "TypeScript runs on Node"
 
 
 async def test_places_that_node_prints_are_the_authors_too(run: Run) -> None:

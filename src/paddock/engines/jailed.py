@@ -328,6 +328,9 @@ class JailedExecution:
         if -code == signal.SIGXCPU:
             return self._used(Finished(Verdict.TIMEOUT, limit="cpu_seconds"), report)
         name = signal.Signals(-code).name if -code in list(signal.Signals) else f"signal {-code}"
+        if not self._has_started:
+            words = f"the source could not be compiled: {name} ended the compiler; it may be nested too deeply"
+            return self._used(Finished(Verdict.REJECTED, None, "SyntaxError", words), report)
         words = f"the script's process was ended by {name}"
         return self._used(Finished(Verdict.CRASHED, None, "Crashed", words, signal=-code), report)
 
@@ -342,6 +345,8 @@ def _start(plan: Plan) -> dict[str, object]:
     """What the first frame tells the guest. It is a body, because a header has no room for many files."""
     limits = plan.limits
     return {
+        "language": plan.language,
+        "globals": plan.globals,
         "mode": plan.mode,
         "argv": plan.argv,
         "limits": {

@@ -1,4 +1,4 @@
-"""Monty's worker processes: each walls itself in before it runs anything (`jail/cell.py`), and dies with the host."""
+"""Monty's worker processes: each walls itself in before it runs anything (`exec_jailed`), and dies with the host."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import time
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager, suppress
 from functools import lru_cache
-from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from pydantic_monty import AsyncMonty, AsyncMontySession, MontyError
 
 from paddock.errors import EngineCrashed, EngineUnavailable
+from paddock.jail.start import command
 
 if TYPE_CHECKING:
     from paddock.config import Config
@@ -158,9 +158,8 @@ def _launcher(binary: str, pid: int) -> str:
     Nothing on disk needs cleaning up, however the host ends. The descriptor stays open as long as the host: if its
     number were given to another file, that file would be executed.
     """
-    command = [sys.executable, "-I", "-S", "-B", str(resources.files("paddock.jail") / "start.py"), "cell", binary]
     script = os.memfd_create("paddock-monty-worker")
-    os.write(script, f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n'.encode())
+    os.write(script, f'#!/bin/sh\nexec {shlex.join(command("exec_jailed", binary))} "$@"\n'.encode())
     return f"/proc/{pid}/fd/{script}"
 
 

@@ -8,14 +8,13 @@ import os
 from typing import TYPE_CHECKING
 
 from paddock.errors import EngineCrashed
-from paddock.jail.bounds import Bounds
-from paddock.jail.environment import Built, configured
-from paddock.jail.environment_lease import Lease, alease
+from paddock.jail.environment_build import Lease, alease
+from paddock.jail.environments import Built, configured
 from paddock.jail.guest import Guest, Template
-from paddock.jail.keeper import Keeper
+from paddock.jail.limits import Bounds
 from paddock.jail.pool import Pool
-from paddock.jail.profiles import Inside
-from paddock.jail.trial import first_that_works, start
+from paddock.jail.profiles import Inside, first_that_works, start
+from paddock.jail.zygote_client import ZygoteClient
 
 if TYPE_CHECKING:
     from paddock.config import Config, GuestsConfig
@@ -108,7 +107,7 @@ class Jail:
                 self._pool = Pool(self._keeper, settings, bounds, templates, processes=self._processes)
             return self._pool
 
-    async def _keeper(self) -> Keeper:
+    async def _keeper(self) -> ZygoteClient:
         """A zygote of the profile that was found to work; the first time, of the first one that does."""
         built = self._built()
         program = self._program and (os.path.join(built.site_packages, self._program[0]), *self._program[1:])  # noqa: PTH118

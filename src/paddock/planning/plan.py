@@ -15,9 +15,10 @@ from paddock.errors import BadInput, CodeTooLarge, RequestError, UnknownEngine, 
 from paddock.model import limits as limits_of
 from paddock.model.files import PlacedFile, place
 from paddock.model.limits import Limits
-from paddock.model.request import ENGINES, LANGUAGES, MODES, Request
+from paddock.model.request import ENGINES, GLOBALS, LANGUAGES, MODES, Request
 from paddock.model.result import RunError
 from paddock.model.words import nearest
+from paddock.planning.javascript_words import RESERVED, node_word
 
 if TYPE_CHECKING:
     from paddock.config import Config
@@ -48,6 +49,8 @@ class Plan:
     mode: str = "expression"
     argv: tuple[str, ...] = ()
     refused_modules: tuple[str, ...] = ()
+    globals: str = "all"
+    """`closed`: a script in JavaScript finds the same few globals on every engine."""
     outline: bool = False
     """Whether the guest describes the script and waits, before it runs it."""
     check_only: bool = False
@@ -79,6 +82,10 @@ def make_plan(
         if request.engine:
             raise UnknownEngine(f"engine {engine!r} does not run {language}")
         engine = "auto"  # the configured engine is for the other language
+    if engine == "quickjs" and language == "typescript":
+        if request.engine:
+            raise UnknownEngine("engine 'quickjs' does not run typescript; use 'auto' or 'node'")
+        engine = "auto"
     if request.type_check not in (True, False, "tools"):
         raise RequestError(f"type_check must be True, False or 'tools', not {request.type_check!r}")
     if request.type_check and language != "python":
@@ -100,6 +107,7 @@ def make_plan(
         mode=_mode(request, engine),
         argv=_argv(request),
         refused_modules=_refused_modules(request),
+        globals=_globals(request),
     )
     if not _is_encodable(plan.code):
         return _refuse(
@@ -141,18 +149,17 @@ def _named(plan: Plan, engines: Collection[str]) -> Plan:
 
 
 def _javascript(plan: Plan, engines: Collection[str]) -> Plan:
-    from paddock.planning import fits_javascript
-
-    misfit = fits_javascript.misfit(plan.code, plan.names().union(plan.tools))
-    if misfit is None and "quickjs" in engines:
+    """QuickJS where the script names nothing that only Node has."""
+    word = node_word(plan.code) if plan.language == "javascript" else None
+    why = f"the script uses {word}" if word else None if plan.language == "javascript" else "TypeScript runs on Node"
+    if why is None and "quickjs" in engines:
         return replace(plan, engine="quickjs")
     if "node" in engines:
-        why = str(misfit or "the engine `quickjs` is not available here")
-        return replace(plan, engine="node", engine_reason=why)
-    if misfit is None:
+        return replace(plan, engine="node", engine_reason=why or "the engine `quickjs` is not available here")
+    if word is None:
         return _refuse(plan, "EngineUnavailable", f"no engine for {plan.language} is available here")
-    words = f"this script needs Node ({misfit}), and the engine `node` is not available here; rewrite that part"
-    return _refuse(plan, "EngineUnavailable", words, misfit.line, engine_reason=str(misfit))
+    words = f"this script needs Node ({why}), and the engine `node` is not available here; rewrite that part"
+    return _refuse(plan, "EngineUnavailable", words, engine_reason=why)
 
 
 def _refuse(
@@ -219,6 +226,14 @@ def _refused_modules(request: Request) -> tuple[str, ...]:
     return given
 
 
+def _globals(request: Request) -> str:
+    if request.globals not in GLOBALS:
+        raise RequestError(f"unknown globals {request.globals!r}{_suggest(request.globals, GLOBALS)}")
+    if request.globals == "closed" and (request.language == "python" or request.mode == "script"):
+        raise RequestError("globals='closed' works for expressions in javascript and typescript only; leave it out")
+    return request.globals
+
+
 @lru_cache(maxsize=1024)
 def _is_a_module(name: str) -> bool:
     return all(part.isidentifier() for part in name.split("."))
@@ -265,6 +280,4 @@ def _encode_inputs(inputs: Mapping[str, Any] | None, tools: Collection[str], lan
 def _is_reserved(name: str, language: str) -> bool:
     if language == "python":
         return iskeyword(name)
-    from paddock.planning.fits_javascript import RESERVED
-
     return name in RESERVED

@@ -1,4 +1,4 @@
-// gives: [true, false, false, true]
+// gives: [true, false, false]
 // since: 2026
 class Own extends TypeError {}
-;[Error.isError(new Own()), Error.isError({ name: 'Error', message: '' }), Error.isError(Object.create(Error.prototype)), Error.isError(new DOMException('x'))]
+;[Error.isError(new Own()), Error.isError({ name: 'Error', message: '' }), Error.isError(Object.create(Error.prototype))]

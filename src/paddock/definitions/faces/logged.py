@@ -80,7 +80,7 @@ def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) 
         limits = replace(limits, wall_seconds=arguments["timeout"] / 1000)
     return FaceRequest(
         code,
-        {"language": "javascript", "engine": definition.engine, "limits": limits},
+        {"language": "javascript", "engine": definition.engine, "limits": limits, "globals": "closed"},
         connections=arguments.get("connectionSelections", {}),
     )
 

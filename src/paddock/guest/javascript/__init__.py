@@ -1,5 +1,5 @@
-"""The guest of the engine `quickjs`: a QuickJS context in a walled-in process, warm before it is forked.
+"""The guest of the engine `quickjs`: a QuickJS context in a jailed process, warm before it is forked.
 
-`main` receives a job and tells its end; `context` is the VM with its prelude, the `.js` files beside it; `loop` runs
-jobs, timers and answers in their order. `bridge.js`, `values.js` and `wrap.js` know nothing of QuickJS.
+`main` receives a job and sends its result; `context` is the interpreter with its prelude, the `.js` files beside it;
+`script` runs promise jobs, timers and answers. Only `start.js` and `errors.js` are for QuickJS alone.
 """

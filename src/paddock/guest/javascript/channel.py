@@ -1,4 +1,4 @@
-"""The control socket while a script runs. A send blocks while the host is behind, and reads meanwhile."""
+"""The control socket while a script runs. A send that blocks keeps reading: two full buffers must not deadlock."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ READ_BYTES = 64 * 1024
 
 
 class Channel:
-    """Frames out, frames in, on one thread."""
+    """Sends and receives frames on one thread."""
 
     def __init__(self, control: socket.socket) -> None:
         self._socket = control
@@ -34,7 +34,7 @@ class Channel:
                 self._wait_until_writable()
 
     def receive(self, milliseconds: float | None) -> Frame | None:
-        """The next frame, if one comes within that time; None stands for ever."""
+        """The next frame, if one comes within that time; None waits for ever."""
         while not self._frames:
             if milliseconds is None:
                 self._read(0)

@@ -1,85 +1,174 @@
-// `console`, each line of it a frame for the host. The words of a line are put together as Node does.
-(function (taken, host, inspect) {
+// `console`: each line is a LOG frame. Text is printed as it is, every other value as short text on one line.
+(function (taken, kinds, host) {
   'use strict';
   const {
-    BigIntPrototypeToString, FunctionPrototypeToString, JSONStringify, Number, NumberParseFloat, NumberParseInt,
-    ObjectGetOwnPropertyDescriptor, ObjectGetPrototypeOf, ObjectIs, ObjectPrototypeHasOwnProperty, String,
-    StringPrototypeIncludes, StringPrototypeSlice,
+    BigIntPrototypeToString, DatePrototypeGetTime, DatePrototypeToISOString, JSONStringify, MapPrototypeForEach,
+    MapPrototypeGetSize, Number, NumberIsNaN, NumberParseFloat, NumberParseInt, ObjectGetOwnPropertyDescriptor,
+    ObjectGetPrototypeOf, ObjectHasOwn, ObjectIs, ObjectKeys, ObjectPrototypeHasOwnProperty, RegExpPrototypeExec,
+    RegExpPrototypeToString, Set, SetPrototypeAdd, SetPrototypeDelete, SetPrototypeForEach, SetPrototypeGetSize,
+    SetPrototypeHas, StringPrototypeIncludes, StringPrototypeSlice, SymbolPrototypeToString,
+    TypedArrayPrototypeGetLength, push,
   } = taken;
   const LOG = 21;
-  const NATIVE = '[native code]';
-  const TO_PRIMITIVE = Symbol.toPrimitive;
+  const DEPTH = 5;
+  const ITEMS = 100; // shown of a list
+  const OBJECTS = 10_000; // shown in one value
+  const OF_ERRORS = new Set(['name', 'message', 'stack']);
+  const isName = (key) => RegExpPrototypeExec(/^[A-Za-z_$][A-Za-z0-9_$]*$/, key) !== null;
 
-  const number = (value) => (ObjectIs(value, -0) ? '-0' : '' + value);
+  function quoted(text) {
+    const json = JSONStringify(text);
+    const hasQuote = StringPrototypeIncludes(text, "'") || StringPrototypeIncludes(text, '"');
+    return hasQuote ? json : "'" + StringPrototypeSlice(json, 1, -1) + "'";
+  }
 
-  // Whether turning the object into a string is left to a built-in class: then it is shown instead.
-  function isOrdinary(value) {
+  function className(value) {
     for (let at = value; at !== null; at = ObjectGetPrototypeOf(at)) {
-      if (ObjectPrototypeHasOwnProperty(at, 'toString') || ObjectPrototypeHasOwnProperty(at, TO_PRIMITIVE)) {
-        if (at === value) return false;
-        const own = ObjectGetOwnPropertyDescriptor(at, 'constructor');
-        return own !== undefined && typeof own.value === 'function' &&
-          StringPrototypeIncludes(FunctionPrototypeToString(own.value), NATIVE);
+      const own = ObjectGetOwnPropertyDescriptor(at, 'constructor');
+      if (own !== undefined && typeof own.value === 'function') return kinds.nameOf(own.value);
+    }
+    return '';
+  }
+
+  function inspect(value) {
+    const open = new Set(); // the objects around the one that is being written
+    let left = OBJECTS;
+
+    function write(value) {
+      switch (typeof value) {
+        case 'string': return quoted(value);
+        case 'number': return ObjectIs(value, -0) ? '-0' : '' + value;
+        case 'bigint': return BigIntPrototypeToString(value) + 'n';
+        case 'symbol': return SymbolPrototypeToString(value);
+        case 'function': return kinds.functionText(value);
+        case 'object': return value === null ? 'null' : writeObject(value);
+        default: return '' + value;
       }
     }
-    return true;
-  }
 
-  function json(value) {
-    try {
-      return JSONStringify(value);
-    } catch (error) {
-      if (StringPrototypeIncludes(error?.message ?? '', 'circular')) return '[Circular]';
-      throw error;
+    function writeObject(value) {
+      if (SetPrototypeHas(open, value)) return '[Circular]';
+      const kind = kinds.kindOf(value);
+      left--;
+      if (left < 0 || SetPrototypeGetSize(open) > DEPTH) return '[' + (className(value) || 'Object') + ']';
+      SetPrototypeAdd(open, value);
+      try {
+        return writeKind(value, kind, className(value));
+      } finally {
+        SetPrototypeDelete(open, value);
+      }
     }
+
+    function writeKind(value, kind, name) {
+      switch (kind) {
+        case 'Date': return NumberIsNaN(DatePrototypeGetTime(value)) ? 'Invalid Date' : DatePrototypeToISOString(value);
+        case 'RegExp': return RegExpPrototypeToString(value);
+        case 'Error': return writeError(value);
+        case 'Boolean': case 'Number': case 'String': case 'BigInt': case 'Symbol':
+          return '[' + kind + ': ' + write(taken[kind + 'PrototypeValueOf'](value)) + ']';
+        case 'Array': return (name === 'Array' ? '' : name + ' ') + items(value, value.length);
+        case 'TypedArray': {
+          const length = TypedArrayPrototypeGetLength(value);
+          return name + '(' + length + ') ' + items(value, length);
+        }
+        case 'Map': {
+          const parts = [];
+          MapPrototypeForEach(value, (item, key) => {
+            if (parts.length < ITEMS) push(parts, write(key) + ' => ' + write(item));
+          });
+          return name + '(' + MapPrototypeGetSize(value) + ') ' + joined('{', parts, MapPrototypeGetSize(value), '}');
+        }
+        case 'Set': {
+          const parts = [];
+          SetPrototypeForEach(value, (item) => {
+            if (parts.length < ITEMS) push(parts, write(item));
+          });
+          return name + '(' + SetPrototypeGetSize(value) + ') ' + joined('{', parts, SetPrototypeGetSize(value), '}');
+        }
+        default: {
+          const parts = properties(value, () => true);
+          const text = parts.length === 0 && name !== 'Object' && typeof value.toJSON === 'function'
+            ? write(value.toJSON()) // such as a URL
+            : joined('{', parts, parts.length, '}');
+          return (name === 'Object' || name === '' ? '' : name + ' ') + text;
+        }
+      }
+    }
+
+    function items(list, length) {
+      const parts = [];
+      for (let index = 0; index < length && index < ITEMS; index++) push(parts, write(list[index]));
+      return joined('[', parts, length, ']');
+    }
+
+    function properties(value, isShown) {
+      const keys = ObjectKeys(value);
+      const parts = [];
+      for (let index = 0; index < keys.length; index++) {
+        const key = keys[index];
+        const own = ObjectGetOwnPropertyDescriptor(value, key);
+        if (own === undefined || !isShown(key)) continue;
+        const shown = ObjectHasOwn(own, 'value') ? write(own.value) : '[Getter]';
+        push(parts, (isName(key) ? key : quoted(key)) + ': ' + shown);
+      }
+      return parts;
+    }
+
+    function writeError(value) {
+      const { stack } = value;
+      const parts = properties(value, (key) => !SetPrototypeHas(OF_ERRORS, key) && key !== 'cause');
+      if (ObjectPrototypeHasOwnProperty(value, 'cause')) push(parts, '[cause]: ' + write(value.cause));
+      const text = typeof stack === 'string' && stack !== '' ? stack : value.name + ': ' + value.message;
+      return parts.length === 0 ? text : text + ' ' + joined('{', parts, parts.length, '}');
+    }
+
+    function joined(before, parts, count, after) {
+      let text = before;
+      for (let index = 0; index < parts.length; index++) text += (index === 0 ? ' ' : ', ') + parts[index];
+      if (count > parts.length) text += ', ... ' + (count - parts.length) + ' more';
+      return text + (count === 0 ? after : ' ' + after);
+    }
+
+    return write(value);
   }
 
-  const numeric = (value, convert) => (typeof value === 'bigint' ? BigIntPrototypeToString(value) + 'n'
-    : typeof value === 'symbol' ? 'NaN' : number(convert(value)));
+  const shown = (value) => (typeof value === 'string' ? value : inspect(value));
+  const number = (value, convert) => inspect(typeof value === 'bigint' ? value : convert(value));
 
-  // What `%` and this letter make of a value; undefined if the letter means nothing.
+  // What `%` and this letter make of a value; undefined where the letter means nothing.
   function placed(letter, value) {
     switch (letter) {
-      case 's':
-        if (typeof value === 'number') return number(value);
-        if (typeof value === 'bigint') return BigIntPrototypeToString(value) + 'n';
-        return typeof value !== 'object' || value === null || !isOrdinary(value) ? String(value) : inspect(value, 0);
-      case 'd': return numeric(value, Number);
-      case 'i': return numeric(value, NumberParseInt);
-      case 'f': return typeof value === 'symbol' ? 'NaN' : number(NumberParseFloat(value));
-      case 'j': return '' + json(value);
-      case 'O': return inspect(value);
-      case 'o': return inspect(value, 4);
+      case 's': return shown(value);
+      case 'd': return number(value, Number);
+      case 'i': return number(value, NumberParseInt);
+      case 'f': return number(value, NumberParseFloat);
+      case 'j': return '' + JSONStringify(value);
+      case 'o': case 'O': return inspect(value);
       case 'c': return '';
       default: return undefined;
     }
   }
 
   function line(args) {
-    const first = args[0];
-    let text = '';
-    let next = 0;
-    let isBegun = false;
-    if (typeof first === 'string' && args.length > 1) {
+    if (args.length === 0) return '';
+    let text = shown(args[0]);
+    let next = 1;
+    if (typeof args[0] === 'string' && args.length > 1) {
+      const first = args[0];
       let last = 0;
-      next = 1;
+      text = '';
       for (let index = 0; index < first.length - 1; index++) {
         if (first[index] !== '%') continue;
         const letter = first[++index];
-        const shown = letter === '%' ? '%' : next < args.length ? placed(letter, args[next]) : undefined;
-        if (shown === undefined) continue;
-        text += StringPrototypeSlice(first, last, index - 1) + shown;
+        const part = letter === '%' ? '%' : next < args.length ? placed(letter, args[next]) : undefined;
+        if (part === undefined) continue;
+        text += StringPrototypeSlice(first, last, index - 1) + part;
         last = index + 1;
         if (letter !== '%') next++;
       }
       text += StringPrototypeSlice(first, last);
-      isBegun = true;
     }
-    for (; next < args.length; next++) {
-      const value = args[next];
-      text += (isBegun ? ' ' : '') + (typeof value === 'string' ? value : inspect(value));
-      isBegun = true;
-    }
+    for (; next < args.length; next++) text += ' ' + shown(args[next]);
     return text;
   }
 
@@ -88,6 +177,5 @@
     const header = '{"level":"' + level + '"}';
     console[level] = { [level](...args) { host.emit(LOG, 0, header, line(args)); } }[level];
   }
-  Object.defineProperty(console, Symbol.toStringTag, { value: 'console', configurable: true });
-  return { __proto__: null, console };
+  return { __proto__: null, console, inspect };
 })

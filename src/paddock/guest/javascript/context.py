@@ -6,22 +6,30 @@ import base64
 import json
 import resource
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import _quickjs  # type: ignore[import-not-found]
 
-from paddock.guest.javascript import prelude
+from paddock.guest.javascript import files
 from paddock.guest.javascript.native import Native, clear_error
 
 FILE_NAME = "main.js"
 PLAIN, JSON_TEXT, BASE64 = range(3)  # how a body crosses
 STACK_BYTES = 24 * 1024 * 1024
-"""Where the process may have it: for ten thousand calls in each other, as in Node. Of 8 MB, for four thousand."""
+"""Enough for about ten thousand nested calls. The usual 8 MB are enough for four thousand."""
 STACK_MARGIN_BYTES = 1024 * 1024
 """What Python has on the stack already, and what C uses up between two checks of QuickJS."""
 OUT_OF_MEMORY = "out of memory"
 Emit = Callable[[int, int, str, bytes], str | None]
-Ask = Callable[[str, bytes], str]
+PARTS = (
+    *("primordials", "kinds", "values", "bridge", "timers", "console", "globals", "errors", "scan", "wrap"),
+    "start",
+)
+# Read at import: when a zygote makes a context, it is in a root that does not have these files.
+_TEXTS = {name: (Path(__file__).parent / f"{name}.js").read_bytes() for name in PARTS}
+_HANDLES = ("begin", "input", "wrapped", "hold", "run", "rejected", "raised", "settle", "wait", "fire")
+"""The functions of start.js that Python calls."""
 
 
 class Context:
@@ -29,29 +37,22 @@ class Context:
 
     def __init__(self) -> None:
         self._emit: Emit = lambda *_: None
-        self._ask: Ask = lambda *_: "="
         self._context = _quickjs.Context()
         self.fit_stack()
         self._native = Native(self._context)
-        callables: dict[str, Callable[..., Any]] = {
-            "emit": self._emitted,
-            "ask": self._asked,
-            "peek": self._native.peek,
-            "clear": clear_error,
-        }
-        self._do = prelude.load(self._context, self._native, callables)
-        self._own_bytes = int(self._context.memory()["malloc_size"])  # now: to count takes 0.1 ms
+        self._do = self._load_prelude()
+        self._own_bytes = int(self._context.memory()["malloc_size"])  # now: counting takes 0.1 ms
 
-    def attach(self, emit: Emit, ask: Ask) -> None:
-        """Where what the script sends goes, and who answers what the prelude asks."""
-        self._emit, self._ask = emit, ask
+    def attach(self, emit: Emit) -> None:
+        """Say where the frames of the script go; what `emit` returns is a problem that the script is told of."""
+        self._emit = emit
 
     def fit_stack(self) -> None:
         """Use the stack that the process may have by now; beyond it lies a segmentation fault."""
         self._context.set_max_stack_size(_stack_bytes())
 
     def limit(self, memory_bytes: int | None) -> None:
-        """Let the script have so much, beyond what the prelude has."""
+        """Let the script have so much memory, beyond what the prelude has."""
         if memory_bytes is not None:
             self._context.set_memory_limit(self._own_bytes + memory_bytes)
 
@@ -67,10 +68,9 @@ class Context:
     def compile(self, code: str) -> bool:
         """Compile the script; a SyntaxError is emitted as its RESULT."""
         wrapped = self._do["wrapped"](code)
-        text = _bytes(wrapped[1:], int(wrapped[0]))
-        if self._native.evaluate(text, FILE_NAME, self._do["hold"]):
+        if self._native.evaluate(_bytes(wrapped[1:], int(wrapped[0])), FILE_NAME, self._do["hold"]):
             return True
-        self._do["rejected"](code)
+        self._do["rejected"]()
         return False
 
     def run(self) -> None:
@@ -78,7 +78,7 @@ class Context:
         self._do["run"]()
 
     def run_job(self) -> bool:
-        """Run the next thing that a promise has queued; whether there was one."""
+        """Run the next promise job; whether there was one."""
         return bool(self._context.execute_pending_job())
 
     def check_rejections(self) -> None:
@@ -88,7 +88,7 @@ class Context:
             self._do["raised"]()
 
     def settle(self, number: int, header: str, body: bytes, *, is_text: bool) -> None:
-        """Hand the answer to a request to whoever waits for it."""
+        """Hand the answer to a request to the promise that waits for it."""
         text = body.decode() if is_text else base64.b64encode(body).decode()
         self._do["settle"](number, header, text, PLAIN if is_text else BASE64)
 
@@ -97,8 +97,33 @@ class Context:
         return float(self._do["wait"]())
 
     def fire(self) -> None:
-        """Run the timer that is due."""
+        """Run the first timer."""
         self._do["fire"]()
+
+    def _load_prelude(self) -> dict[str, Any]:
+        """Evaluate every part under a file name of its own and give start.js all of them, and Python's functions.
+
+        None of the names that this takes is left for a script to find.
+        """
+        context = self._context
+        take = context.eval("globalThis.parts = {}; globalThis.take = (value) => { globalThis.part = value }")
+        for name, text in _TEXTS.items():
+            if not self._native.evaluate(text, f"paddock/{name}.js", take):
+                raise RuntimeError(f"{name}.js: {context.eval('part + part.stack')}")
+            context.eval(f"parts.{name} = part")
+        functions = {"emit": self._emitted, "readFile": self._read_file, "clear": clear_error}
+        for name, function in functions.items():
+            context.add_callable(name, function)
+        mine = ["parts", "part", "take", *functions]
+        made = context.eval(
+            f"""(() => {{
+              const {{ {", ".join(mine)} }} = globalThis;
+              for (const name of {mine}) delete globalThis[name];
+              return parts.start(parts, {", ".join(functions)});
+            }})()"""
+        )
+        get = context.eval("(handles, name) => handles[name]")
+        return {name: get(made, name) for name in _HANDLES}
 
     # What Python raises in here would stay with the thread and surface somewhere else: it is returned, as words.
     def _emitted(self, kind: int, number: int, header: str, body: str, form: int) -> str | None:
@@ -107,15 +132,15 @@ class Context:
         except MemoryError:
             return OUT_OF_MEMORY
 
-    def _asked(self, what: str, body: str, form: int) -> str:
+    def _read_file(self, path: str, form: int, encoding: str | None) -> str:
         try:
-            return self._ask(what, _bytes(body, form))
+            return files.read(_bytes(path, form).decode(), encoding)
         except MemoryError:
             return OUT_OF_MEMORY
 
 
 def _stack_bytes() -> int:
-    """How much of the stack QuickJS may use. It grows as far as the limit says at the time: raised here."""
+    """Raise the limit of the process's stack as far as it goes; how much of it QuickJS may use."""
     soft, hard = resource.getrlimit(resource.RLIMIT_STACK)
     wanted = STACK_BYTES + STACK_MARGIN_BYTES
     if soft == resource.RLIM_INFINITY or soft >= wanted:

@@ -1,14 +1,15 @@
-// What a value is, whatever its class is called: found by the built-in prototype that it inherits from, then proven.
+// What a value is, whatever its class is called: found by the built-in prototype that it inherits from, then verified.
 (function (taken) {
   'use strict';
   const {
-    ArrayBufferPrototypeGetByteLength, ArrayIsArray, DataViewPrototypeGetByteLength, DatePrototypeGetTime, Map,
-    MapPrototypeGet, MapPrototypeGetSize, MapPrototypeSet, ObjectGetPrototypeOf, RegExpPrototypeGetSource,
-    SetPrototypeGetSize, TypedArrayPrototypeGetSymbolToStringTag, WeakMapPrototypeHas, WeakRefPrototypeDeref,
+    ArrayBufferPrototypeGetByteLength, ArrayIsArray, DataViewPrototypeGetByteLength, DatePrototypeGetTime,
+    FunctionPrototypeToString, Map, MapPrototypeGet, MapPrototypeGetSize, MapPrototypeSet,
+    ObjectGetOwnPropertyDescriptor, ObjectGetPrototypeOf, RegExpPrototypeGetSource, SetPrototypeGetSize,
+    StringPrototypeStartsWith, TypedArrayPrototypeGetSymbolToStringTag, WeakMapPrototypeHas, WeakRefPrototypeDeref,
     WeakSetPrototypeHas,
   } = taken;
   const brands = new Map();
-  const brand = (prototype, kind, proof) => MapPrototypeSet(brands, prototype, { __proto__: null, kind, proof });
+  const brand = (prototype, kind, verify) => MapPrototypeSet(brands, prototype, { __proto__: null, kind, verify });
   const boxed = (kind) => (value) => typeof taken[kind + 'PrototypeValueOf'](value);
   const isIterator = (value) => typeof value.next === 'function';
 
@@ -32,14 +33,14 @@
   brand(taken.IteratorPrototype, 'Iterator', isIterator);
   brand(taken.AsyncIteratorPrototype, 'AsyncIterator', isIterator);
 
-  // 'Object' is everything else that is no function.
+  // 'Object' is every other object that is not a function.
   function kindOf(value) {
     if (ArrayIsArray(value)) return 'Array';
     for (let at = ObjectGetPrototypeOf(value); at !== null; at = ObjectGetPrototypeOf(at)) {
       const found = MapPrototypeGet(brands, at);
       if (found === undefined) continue;
       try {
-        found.proof(value);
+        found.verify(value);
         return found.kind;
       } catch {
         return 'Object'; // it inherits from one without being one
@@ -48,6 +49,19 @@
     return 'Object';
   }
 
-  // url.js puts its own here.
-  return { __proto__: null, kindOf, hrefOf: () => undefined };
+  // The own `name` of a function; '' where it has none, or one that is not text.
+  function nameOf(value) {
+    const own = ObjectGetOwnPropertyDescriptor(value, 'name');
+    return own !== undefined && typeof own.value === 'string' ? own.value : '';
+  }
+
+  function functionText(value) {
+    const name = nameOf(value);
+    if (StringPrototypeStartsWith(FunctionPrototypeToString(value), 'class')) {
+      return '[class ' + (name || '(anonymous)') + ']';
+    }
+    return name ? '[Function: ' + name + ']' : '[Function (anonymous)]';
+  }
+
+  return { __proto__: null, functionText, kindOf, nameOf };
 })

@@ -1,7 +1,7 @@
-"""What QuickJS can do and its binding does not pass on: file names for code, promises' states, who handles rejections.
+"""Functions of QuickJS that its Python binding does not offer: file names for code, unhandled rejections, the seed.
 
-The module is a shared library that exports QuickJS's own functions. Only what is called from here runs without the
-binding, and it must not reach a Python callable: the binding would look for a thread state that it has not kept.
+The binding is a shared library that exports QuickJS's own functions. Code that runs through these must not call
+a Python function: the binding would look for a thread state that it has not kept.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _HEAD = object.__basicsize__
 _UNDEFINED = Value(0, 3)
 _library = ctypes.PyDLL(_quickjs.__file__)
 clear_error: Callable[[], None] = ctypes.pythonapi.PyErr_Clear
-"""For JavaScript to call where the binding has left a Python exception set: nothing of Python's can run then."""
+"""Called by JavaScript where the binding has left a Python exception set: no Python code can run then."""
 clear_error.restype = None  # type: ignore[attr-defined]
 
 
@@ -59,9 +59,6 @@ _exception = _function("JS_GetException", Value, _pointer)
 _call = _function("JS_Call", Value, _pointer, Value, Value, ctypes.c_int, ctypes.POINTER(Value))
 _free = _function("JS_FreeValue", None, _pointer, Value)
 _dup = _function("JS_DupValue", Value, _pointer, Value)
-_state = _function("JS_PromiseState", ctypes.c_int, _pointer, Value)
-_result = _function("JS_PromiseResult", Value, _pointer, Value)
-_set = _function("JS_SetPropertyStr", ctypes.c_int, _pointer, Value, ctypes.c_char_p, Value)
 _update_stack_top = _function("JS_UpdateStackTop", None, _pointer)
 
 
@@ -80,11 +77,11 @@ class Native:
         _load_modules(self.runtime, None, self._loader, None)
 
     def seed(self, number: int) -> None:
-        """Begin the numbers of Math.random anew: a forked process would have its parent's."""
+        """Seed Math.random: a forked process would go on with its parent's numbers."""
         self._random.value = number % 2**64 or 1
 
     def _random_state(self, context: _quickjs.Context) -> ctypes.c_uint64:
-        """The word of the context that changes with Math.random as its algorithm says."""
+        """Find the state of Math.random: the word of the context that changes as its algorithm says."""
         words = (ctypes.c_uint64 * CONTEXT_WORDS).from_address(self._context)
         before = list(words)
         context.eval("Math.random()")
@@ -94,9 +91,9 @@ class Native:
         return ctypes.c_uint64.from_buffer(words, found[0] * ctypes.sizeof(ctypes.c_uint64))
 
     def evaluate(self, code: bytes, file_name: str, take: _quickjs.Object) -> bool:
-        """Evaluate an expression that calls nothing, and call `take` with what it gives, or with its SyntaxError.
+        """Evaluate an expression that calls nothing, and call `take` with its value, or with its SyntaxError.
 
-        `take` must not reach Python. Whether the expression compiled is returned.
+        `take` must not call Python. Returns whether the expression compiled.
         """
         options = _Options(1, 0, file_name.encode(), 1)
         _update_stack_top(self.runtime)
@@ -118,13 +115,6 @@ class Native:
             _free(self._context, promise)
             _free(self._context, reason)
         self._rejected.clear()
-
-    def peek(self, promise: _quickjs.Object, found: _quickjs.Object) -> int:
-        """Whether a promise is pending (0), fulfilled (1) or rejected (2); its result is put into `found.result`."""
-        state = _state(self._context, _value(promise))
-        if state in (1, 2):
-            _set(self._context, _value(found), b"result", _result(self._context, _value(promise)))
-        return int(state)
 
     def _give(self, take: _quickjs.Object, value: Value) -> None:
         arguments = (Value * 1)(value)

@@ -1,8 +1,8 @@
 // Puts the parts of the prelude together in a QuickJS context and gives Python its handles.
 //
-// `emit`, `ask`, `peek` and `clear` are Python's. The first two take and give primitives only, strings as C strings:
-// what holds a NUL crosses as JSON, what is bytes as base64.
-(function (parts, emit, ask, peek, clear) {
+// `emit`, `readFile` and `clear` are Python's. The first two take and give primitives only, strings as C strings: what
+// holds a NUL crosses as JSON, bytes as base64.
+(function (parts, emit, readFile, clear) {
   'use strict';
   const taken = parts.primordials();
   const {
@@ -14,10 +14,12 @@
   const BASE64 = 2;
   const RESULT = 20;
   const OUT_OF_MEMORY = 'out of memory';
-  const kinds = parts.kinds(taken);
-  parts.dates(taken);
-  const errors = parts.errors(taken, parts.patterns(taken));
-  const values = parts.values(taken, kinds);
+  const now = performance.now.bind(performance);
+  const errors = parts.errors(taken);
+  const wrap = parts.wrap(taken, parts.scan());
+  let isCompiling = false; // then Python cannot be called: native.py says why
+  let outputBytes = Infinity; // that a result may have
+  let held; // a compiled script, or an error: what Python cannot hold itself
 
   function crossing(call, body) {
     if (typeof body !== 'string') return call(Uint8ArrayPrototypeToBase64(body), BASE64);
@@ -38,7 +40,6 @@
     return answer;
   }
 
-  let isCompiling = false; // then Python cannot be called: native.py says why
   const host = {
     __proto__: null,
     emit(kind, id, header, body) {
@@ -46,31 +47,36 @@
       const problem = called((text, form) => emit(kind, id, head, text, form), body);
       if (problem) throw new RangeError(problem);
     },
-    // The answer to a question of the prelude, text by default; an error where Python has one.
-    ask(what, body, isBytes) {
-      const answer = called((text, form) => ask(what, text, form), body);
-      if (answer[0] === '!') throw errors.made(JSONParse(StringPrototypeSlice(answer, 1)));
-      return isBytes ? Uint8ArrayFromBase64(StringPrototypeSlice(answer, 1)) : StringPrototypeSlice(answer, 1);
+    // Python's answer is `=` and the text, or base64 of the bytes; or `!` and an error as JSON.
+    readFile(path, encoding) {
+      const answer = called((text, form) => readFile(text, form, encoding), path);
+      const rest = StringPrototypeSlice(answer, 1);
+      if (answer[0] === '!') throw errors.made(JSONParse(rest));
+      return encoding === null ? Uint8ArrayFromBase64(rest) : rest;
     },
+    arm() {},
+    now,
+    raised,
   };
+  const { bridge, give, input, inspect, timers, values } = parts.globals(taken, parts, host);
 
-  const bridge = parts.bridge(taken, host, values);
-  const inspect = parts.inspect(taken, kinds, parts.bases(taken, errors), parts.layout(taken), (promise) => {
-    const found = { __proto__: null, state: 0, result: undefined };
-    found.state = called(() => peek(promise, found), '');
-    return found;
-  });
-  const wrap = parts.wrap(taken, parts.outline(), parts.tokens());
-  let outputBytes = Infinity; // that a result may have
-  let held; // a compiled script, or an error: what Python cannot hold itself
-
-  function define(name, value) {
-    ObjectDefineProperty(globalThis, name, {
-      __proto__: null, value, writable: true, enumerable: false, configurable: true,
-    });
+  // QuickJS throws a DOMException, which is no error to it.
+  for (const name of ['atob', 'btoa']) {
+    const native = globalThis[name];
+    globalThis[name] = {
+      [name](text) {
+        try {
+          return native(text);
+        } catch (error) {
+          if (errors.isError(error)) throw error;
+          throw errors.made({ name: 'InvalidCharacterError', message: 'Invalid character' });
+        }
+      },
+    }[name];
   }
+  delete globalThis.DOMException;
 
-  // Ends the run. The first failure is believed, and no value after it.
+  // Ends the run. Python believes the first failure, and no value after it.
   function raised(error, status = 'raised') {
     host.emit(RESULT, 0, errors.describe(error, status, inspect, bridge.envelopeOf), '');
   }
@@ -86,33 +92,20 @@
     host.emit(RESULT, 0, text === undefined ? '{"status":"too_large"}' : '{"status":"ok"}', text ?? '');
   }
 
-  const timers = parts.timers(taken, raised);
-  const exception = parts.exception(taken);
-  const globals = [
-    bridge.globals, timers.globals, exception, parts.console(taken, host, inspect),
-    parts.encoding(taken, host, exception.DOMException), parts.url(taken, parts.url_parser(taken, host), kinds),
-    parts.clone(taken, kinds, exception.DOMException),
-  ];
-  for (const found of globals) for (const name of Object.keys(found)) define(name, found[name]);
-  for (const name of ['eval', 'performance', 'SharedArrayBuffer', 'Atomics']) delete globalThis[name];
-
   return {
     __proto__: null,
-    // What the script is given. `settings` is JSON: tools, files, output_bytes.
+    // `settings` is JSON: tools, files, output_bytes.
     begin(settings) {
-      const given = JSONParse(settings);
-      outputBytes = given.output_bytes;
-      for (const name of given.tools) define(name, bridge.linked(name));
-      define('files', given.files);
+      const { files, output_bytes: most, tools } = JSONParse(settings);
+      outputBytes = most;
+      give(tools, files);
     },
-    input(name, text) {
-      define(name, values.parse(text));
-    },
-    // The text to compile, in place of the script's own: how it crosses, then itself.
+    input,
+    // The text to compile in place of the script's own, after a digit that says how it crosses.
     wrapped(source) {
       const { text, moved } = wrap.wrapped(source);
       isCompiling = true;
-      errors.begin(source, moved, () => wrap.endOf(source));
+      errors.begin(source, moved);
       return crossing((crossed, form) => StringPrototypeToWellFormed(form + crossed), text);
     },
     hold(value) {
@@ -127,9 +120,8 @@
       ObjectDefineProperty(ending, 'constructor', { __proto__: null, value: undefined });
       PromisePrototypeThen(ending, returned, (error) => raised(error));
     },
-    rejected(source) {
+    rejected() {
       isCompiling = false;
-      if (errors.isError(held)) held.message = wrap.problem(source) ?? held.message;
       raised(held, 'rejected');
     },
     raised: () => raised(held),

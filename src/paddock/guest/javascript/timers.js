@@ -1,102 +1,72 @@
-// The four timers, as Node orders them: by their due time, those of one time in the order in which they were set.
-(function (taken, raised) {
+// The four timers and queueMicrotask. `host` has `now()`, `raised(error)`, and `arm()`, called when a timer was set.
+//
+// Timers of one due time run in the order in which they were set; promise jobs run between two of them.
+(function (taken, host) {
   'use strict';
-  const { Map, MapPrototypeDelete, MapPrototypeGet, MapPrototypeSet, ReflectApply, TypeError } = taken;
-  const now = performance.now.bind(performance);
+  const {
+    Map, MapPrototypeDelete, MapPrototypeGet, MapPrototypeSet, PromisePrototypeThen, PromiseResolve, ReflectApply,
+    TypeError,
+  } = taken;
   const LONGEST = 2 ** 31 - 1;
-  const timers = new Map();
-  // A heap: the least is at 1. Entries that were cleared stay in it until their time.
-  const heap = Object.setPrototypeOf([undefined], null); // no setter of Array.prototype is in its way
-  let size = 0;
+  const timers = new Map(); // by id
+  const ends = { __proto__: null }; // of a ring in the order of due times
+  ends.next = ends.previous = ends;
   let ids = 0;
-  let sequence = 0;
 
-  const isBefore = (one, other) => one.due < other.due || (one.due === other.due && one.sequence < other.sequence);
-
-  function put(index, timer) {
-    heap[index] = timer;
+  function checked(callback) {
+    if (typeof callback !== 'function') throw new TypeError('The "callback" argument must be of type function.');
   }
 
-  function push(timer) {
-    let at = ++size;
-    while (at > 1 && isBefore(timer, heap[at >> 1])) {
-      put(at, heap[at >> 1]);
-      at >>= 1;
-    }
-    put(at, timer);
+  function insert(timer) {
+    timer.due = host.now() + timer.wait;
+    let before = ends.previous; // mostly the right place
+    while (before !== ends && before.due > timer.due) before = before.previous;
+    timer.previous = before;
+    timer.next = before.next;
+    before.next = timer.next.previous = timer;
   }
 
-  function pop() {
-    const least = heap[1];
-    const moved = heap[size];
-    put(size, undefined);
-    size--;
-    if (size === 0) return least;
-    let at = 1;
-    while (2 * at <= size) {
-      let child = 2 * at;
-      if (child < size && isBefore(heap[child + 1], heap[child])) child++;
-      if (!isBefore(heap[child], moved)) break;
-      put(at, heap[child]);
-      at = child;
-    }
-    put(at, moved);
-    return least;
+  function remove(timer) {
+    timer.previous.next = timer.next;
+    timer.next.previous = timer.previous;
   }
-
-  // What setTimeout returns: an object in Node too, which is its number where one is wanted.
-  class Timeout {
-    #id;
-    constructor(id) { this.#id = id; }
-    ref() { return this; }
-    unref() { return this; }
-    hasRef() { return true; }
-    [Symbol.toPrimitive]() { return this.#id; }
-    static id(value) { return typeof value === 'object' && value !== null && #id in value ? value.#id : +value; }
-  }
-  const { id: idOf } = Timeout;
-  delete Timeout.id;
 
   function set(callback, delay, args, isRepeated) {
-    if (typeof callback !== 'function') {
-      throw new TypeError('The "callback" argument must be of type function.');
-    }
+    checked(callback);
     const milliseconds = +delay;
     const wait = milliseconds >= 1 && milliseconds <= LONGEST ? milliseconds : 1;
-    const timer = {
-      __proto__: null, id: ++ids, callback, args, wait, isRepeated, due: now() + wait, sequence: ++sequence,
-    };
-    MapPrototypeSet(timers, timer.id, timer);
-    push(timer);
-    return new Timeout(timer.id);
+    const id = ++ids;
+    const timer = { __proto__: null, id, callback, args, wait, isRepeated };
+    MapPrototypeSet(timers, id, timer);
+    insert(timer);
+    host.arm();
+    return id;
   }
 
-  function clear(timeout) {
-    if (timeout !== undefined && timeout !== null) MapPrototypeDelete(timers, idOf(timeout));
+  function clear(id) {
+    const timer = MapPrototypeGet(timers, id);
+    if (timer === undefined) return;
+    MapPrototypeDelete(timers, id);
+    remove(timer);
   }
 
-  // Milliseconds until a timer is due; negative if there is none.
+  // Milliseconds until a timer is due; negative where there is none.
   function wait() {
-    while (size > 0 && MapPrototypeGet(timers, heap[1].id) !== heap[1]) pop();
-    if (size === 0) return -1;
-    const left = heap[1].due - now();
+    if (ends.next === ends) return -1;
+    const left = ends.next.due - host.now();
     return left > 0 ? left : 0;
   }
 
-  // Runs the timer that is due, one: promise jobs come between it and the next.
+  // Runs the first timer.
   function fire() {
-    const timer = pop();
-    if (!timer.isRepeated) MapPrototypeDelete(timers, timer.id);
+    const timer = ends.next;
+    remove(timer);
+    if (timer.isRepeated) insert(timer);
+    else MapPrototypeDelete(timers, timer.id);
     try {
       ReflectApply(timer.callback, undefined, timer.args);
     } catch (error) {
-      raised(error);
-      return;
-    }
-    if (timer.isRepeated && MapPrototypeGet(timers, timer.id) === timer) {
-      timer.due = now() + timer.wait;
-      timer.sequence = ++sequence;
-      push(timer);
+      host.raised(error);
     }
   }
 
@@ -104,15 +74,15 @@
     __proto__: null,
     setTimeout(callback, delay, ...args) { return set(callback, delay, args, false); },
     setInterval(callback, delay, ...args) { return set(callback, delay, args, true); },
-    clearTimeout(timeout) { clear(timeout); },
-    clearInterval(timeout) { clear(timeout); },
+    clearTimeout(id) { clear(id); },
+    clearInterval(id) { clear(id); },
     queueMicrotask(callback) {
-      if (typeof callback !== 'function') throw new TypeError('The "callback" argument must be of type function.');
-      taken.PromisePrototypeThen(taken.PromiseResolve(), () => {
+      checked(callback);
+      PromisePrototypeThen(PromiseResolve(), () => {
         try {
           callback();
         } catch (error) {
-          raised(error);
+          host.raised(error);
         }
       });
     },

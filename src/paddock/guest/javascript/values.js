@@ -12,16 +12,16 @@
 // `exact(value, what)` is for arguments of tools: what JSON lacks is an error.
 (function (taken, kinds) {
   'use strict';
-  const { kindOf } = kinds;
+  const { functionText, kindOf } = kinds;
   const {
     BigInt, BigIntPrototypeToString, DataViewPrototypeGetBuffer, DataViewPrototypeGetByteLength,
-    DataViewPrototypeGetByteOffset, DatePrototypeGetTime, DatePrototypeToISOString, FunctionPrototypeToString,
-    JSONParse, JSONStringify, MapIteratorPrototypeNext, MapPrototypeEntries, MapPrototypeForEach, MapPrototypeGet,
-    MapPrototypeGetSize, MapPrototypeSet, NumberIsNaN, NumberIsSafeInteger, ObjectGetOwnPropertyDescriptor,
+    DataViewPrototypeGetByteOffset, DatePrototypeGetTime, DatePrototypeToISOString, JSONParse,
+    JSONStringify, MapIteratorPrototypeNext, MapPrototypeEntries, MapPrototypeForEach, MapPrototypeGet, MapPrototypeGetSize,
+    MapPrototypeSet, NumberIsNaN, NumberIsSafeInteger, ObjectGetOwnPropertyDescriptor,
     ObjectGetPrototypeOf, ObjectKeys, ObjectPrototype, ObjectPrototypeHasOwnProperty, RangeError,
     RegExpPrototypeToString, Set, SetPrototypeAdd, SetPrototypeDelete, SetPrototypeForEach, SetPrototypeHas,
-    StringPrototypeIncludes, StringPrototypeIndexOf, StringPrototypeSlice, StringPrototypeStartsWith,
-    SymbolPrototypeToString, TypeError, TypedArrayPrototypeGetLength, Uint8Array, WeakSet, WeakSetPrototypeAdd,
+    StringPrototypeIncludes, StringPrototypeIndexOf, StringPrototypeSlice, SymbolPrototypeToString,
+    TypeError, TypedArrayPrototypeGetLength, Uint8Array, WeakSet, WeakSetPrototypeAdd,
     WeakSetPrototypeHas, textOf, uncurry,
   } = taken;
   const isLong = uncurry(RegExp.prototype.exec).bind(undefined, /[0-9]{16}/);
@@ -69,15 +69,6 @@
     return isName(key) ? place(at.parent) + '.' + key : place(at.parent) + '[' + quoted(key) + ']';
   }
   const isName = uncurry(RegExp.prototype.exec).bind(undefined, /^[A-Za-z_$][A-Za-z0-9_$]{0,50}$/);
-
-  function functionText(value) {
-    const own = ObjectGetOwnPropertyDescriptor(value, 'name');
-    const name = own !== undefined && typeof own.value === 'string' ? own.value : '';
-    if (StringPrototypeStartsWith(FunctionPrototypeToString(value), 'class')) {
-      return '[class ' + (name || '(anonymous)') + ']';
-    }
-    return name ? '[Function: ' + name + ']' : '[Function (anonymous)]';
-  }
 
   function bigIntText(value, at) {
     const digits = BigIntPrototypeToString(value);

@@ -6,21 +6,23 @@
   const { dirname, isAbsolute, join } = require('node:path');
   const { inspect } = require('node:util');
   const [START, INPUT, FILE, CODE] = [1, 2, 3, 4];
-  const [READY, RESULT] = [16, 20];
+  const [READY, RESULT, STARTED] = [16, 20, 23];
+  const SIGNAL = '__paddock_started'; // what a module calls before its first line
   const STUCK = 'the script waits for something that never happens';
   const { SyntaxError, process, setImmediate } = globalThis; // as they are now: a script may put something else there
   const { emit: emitEvent, reallyExit } = process;
   const { parse } = JSON;
   const files = process.env.PADDOCK_FILES ?? '/files';
-  const how = process.argv[1]; // to start: wait, hurry, compile
+  const how = process.argv[1]; // to start: wait, hurry, compile, typescript
 
   const taken = parts.primordials();
   const { ReflectApply, RegExpPrototypeExec } = taken;
-  const values = parts.values(taken, parts.kinds(taken));
   const channel = parts.channel(require, taken);
   const stacks = parts.stacks(require, taken);
-  const wrap = parts.wrap(taken, parts.outline(), parts.tokens());
+  const wrap = parts.wrap(taken, parts.scan());
   let isListening = false;
+  let isCheck = false; // the script is compiled and not run
+  let hasStarted = false;
   let isProgram = false;
   let isOver = false;
   let isReady = false;
@@ -39,15 +41,20 @@
 
   function settle(id, header, data, from, to) {
     const { text } = { __proto__: null, ...parse(header) };
-    bridge.settle(id, header, text === false ? copied(data, from, to) : channel.textOf(data, from, to));
-    channel.expect(bridge.waits());
+    const bytes = () => new realm.Uint8Array(new Uint8Array(taken.TypedArrayPrototypeGetBuffer(data), from, to - from));
+    realm.bridge.settle(id, header, text === false ? bytes() : channel.textOf(data, from, to));
+    channel.expect(realm.bridge.waits());
   }
 
-  function copied(data, from, to) {
-    return new Uint8Array(new Uint8Array(taken.TypedArrayPrototypeGetBuffer(data), from, to - from));
-  }
-
-  const bridge = parts.bridge(taken, { __proto__: null, emit }, values);
+  const values = parts.values(taken, parts.kinds(taken));
+  // Where the script's objects are made: here, or in a context of its own.
+  let realm = {
+    __proto__: null,
+    bridge: parts.bridge(taken, { __proto__: null, emit }, values),
+    context: null,
+    Uint8Array: taken.Uint8Array,
+    values,
+  };
 
   // The end of the process; what happens after the first one has no effect.
   function end(status, description, exitCode, text) {
@@ -76,7 +83,7 @@
     if (isOver) return;
     let text;
     try {
-      text = values.text(value, 'the result', outputBytes);
+      text = realm.values.text(value, 'the result', outputBytes);
     } catch (error) {
       failed(error);
       return;
@@ -91,7 +98,7 @@
       writeSync(2, `${error?.stack}\n`);
       reallyExit(70);
     }
-    if (error instanceof SyntaxError) {
+    if (!hasStarted && error instanceof SyntaxError) {
       const isPlaced = RegExpPrototypeExec(/^file:[^\n]*main\.m?js:\d+\n/, `${error.stack}`) !== null;
       const found = isPlaced ? error : script.misread(source, error);
       if (found !== undefined) {
@@ -100,14 +107,23 @@
       }
     }
     let envelope;
-    if (typeof error === 'object' && error !== null) envelope = bridge.envelopeOf(error);
+    if (typeof error === 'object' && error !== null) envelope = realm.bridge.envelopeOf(error);
     const description = stacks.described(error, envelope);
     if (isProgram) writeSync(2, shown(description));
     windUp(1);
     end('raised', description, isProgram ? 1 : null);
   }
 
-  // Before anything has run.
+  // Before the first line. False where the script is not to run.
+  function started() {
+    delete globalThis[SIGNAL];
+    if (isCheck) end('ok', {}, null, 'null');
+    hasStarted = true;
+    channel.emit(STARTED, 0, '', '');
+    return !isCheck;
+  }
+
+  // Ends a run before its first line.
   function refused(error, place) {
     const description = stacks.rejected(error, place);
     if (isProgram) writeSync(2, shown(description));
@@ -192,11 +208,16 @@
     globalThis[key] = value;
   }
 
-  function fill(start, inputs) {
+  function fill(start, inputs, code) {
     outputBytes = start.limits?.output_bytes ?? outputBytes;
     logs.limit(outputBytes);
     const given = start.files ?? [];
     for (const file of given) file.path = placed(file.path);
+    if (start.globals === 'closed') {
+      realm = closed.made(code, start.tools, given, inputs);
+      return;
+    }
+    const { bridge } = realm;
     if (!isProgram || start.tools.length > 0) {
       for (const name of Object.keys(bridge.globals)) give(name, bridge.globals[name]);
       for (const name of start.tools) give(name, bridge.linked(name));
@@ -219,7 +240,7 @@
   // Where a path below /files really is.
   const placed = (path) => join(files, path.startsWith('/files/') ? path.slice('/files'.length) : path);
 
-  // As in the light engine: text, or with `null` as encoding a Uint8Array. A relative path is below the attached files.
+  // Text, or with `null` as the encoding a Uint8Array. A relative path is below the attached files.
   function readFile(path, encoding = 'utf-8') {
     if (typeof path !== 'string') throw new TypeError('readFile takes the path of a file');
     const isElsewhere = isAbsolute(path) && !path.startsWith('/files/');
@@ -234,35 +255,38 @@
     appendFileSync(target, data);
   }
 
-  // A module that is in no file.
-  function sources(path, text) {
-    const url = `file://${path}`;
-    const format = path.endsWith('.mjs') ? 'module' : 'commonjs';
+  // Makes `text` the source of a URL. A module calls `started` before its first line, once it is compiled and linked.
+  function sources(url, text, format) {
+    let source = text.startsWith('#!') ? `//${text.slice(2)}` : text;
+    if (format === 'module') {
+      const signal = `${SIGNAL}();`;
+      source = signal + source;
+      stacks.written(script.lines(source), { line: 1, column: 0, by: signal.length });
+      Object.defineProperty(globalThis, SIGNAL, { __proto__: null, value: started, configurable: true });
+    }
+    const path = url.slice('file://'.length);
     registerHooks({
       resolve: (name, context, next) => (
         name === path || name === url ? { url, format, shortCircuit: true } : next(name, context)
       ),
-      load: (at, context, next) => (at === url ? { format, source: text, shortCircuit: true } : next(at, context)),
+      load: (at, context, next) => (at === url ? { format, source, shortCircuit: true } : next(at, context)),
     });
   }
 
   function run(start, code) {
     source = code;
-    if (isProgram) program.run(code, start.argv);
-    else script.run(code);
-  }
-
-  // For a host that needs JavaScript: one text after the other, until it closes the socket.
-  function strip() {
-    const typescript = parts.typescript(require);
-    for (;;) {
-      const { id, text } = channel.receive();
+    if (start.language === 'typescript') {
       try {
-        channel.emit(RESULT, id, '{"status":"ok"}', JSON.stringify(typescript.stripped(text())));
+        const { code: made, original } = parts.typescript(require, taken).stripped(code);
+        if (original !== null) stacks.mapped(original);
+        source = made;
       } catch (error) {
-        channel.emit(RESULT, id, stacks.told('rejected', stacks.rejected(error, error.place)).header, '');
+        refused(error, error.place);
+        return;
       }
     }
+    if (isProgram) program.run(source, start.argv);
+    else script.run(source, realm.context);
   }
 
   // Every kind of thing once, so that it is compiled when a script comes; then `next`.
@@ -271,12 +295,16 @@
     values.parse('{"a":[1]}');
     parts.logs(require, () => {}, taken).console().log({ a: [1] });
     createRequire('/main.js');
+    if (how === 'typescript') {
+      for (const code of ['const a: number = 1', 'enum A { B }']) parts.typescript(require, taken).stripped(code);
+    }
     parts.script(require, taken, wrap, stacks, {
+      started: () => true,
       ended(value) {
         values.text(value, 'the result', 1000);
         next();
       },
-    }).run('const a = [{ a: 1, b: "x" }];\na.map((x) => x)');
+    }).run('const a = [{ a: 1, b: "x" }];\na.map((x) => x)', null);
   }
 
   function serve() {
@@ -287,19 +315,15 @@
     channel.emit(READY, 0, '', '');
     for (;;) {
       const { kind, header, body, text } = channel.receive();
-      if (kind === START) {
-        start = parse(text());
-        if (start.mode === 'strip') strip();
-      } else if (kind === INPUT) {
-        const { map, name } = parse(header);
-        if (map) stacks.mapped(parse(text()));
-        else inputs.push([name, text()]);
-      }
+      if (kind === START) start = parse(text());
+      if (kind === INPUT) inputs.push([parse(header).name, text()]);
       if (kind === FILE) place(parse(header).path, body);
       if (kind === CODE) {
         isProgram = start.mode === 'script';
-        fill(start, inputs);
-        run(start, text());
+        isCheck = start.check_only === true;
+        const code = text();
+        fill(start, inputs, code);
+        run(start, code);
         return;
       }
     }
@@ -308,9 +332,10 @@
   blocking('stdout');
   blocking('stderr');
   stacks.install();
-  const ends = { ended, failed, refused, sources };
+  const ends = { ended, failed, refused, sources, started };
   const script = parts.script(require, taken, wrap, stacks, ends);
   const program = parts.program(require, script, stacks, ends);
+  const closed = parts.closed(require, self, { __proto__: null, emit, failed, files });
   const logs = parts.logs(require, channel.emit, taken);
   const console = logs.console();
   catchAll();

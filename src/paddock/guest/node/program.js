@@ -1,7 +1,7 @@
 // A script as a program of its own: a file in the working directory, with arguments and an exit code.
 (function (require, script, stacks, ends) {
   'use strict';
-  const { refused, sources } = ends;
+  const { refused, sources, started } = ends;
   const Module = require('node:module');
   const { compileFunction } = require('node:vm');
   const { writeFileSync } = require('node:fs');
@@ -28,11 +28,15 @@
     }
     const path = `${process.cwd().replace(/\/$/, '')}/${name}`;
     process.argv = [process.execPath, path, ...args];
+    let isWritten = true;
     try {
       writeFileSync(path, code);
     } catch {
-      sources(path, source); // nowhere to write
+      isWritten = false; // nowhere to write
     }
+    const isCommon = name === 'main.js';
+    if (!isWritten || !isCommon) sources(`file://${path}`, source, isCommon ? 'commonjs' : 'module');
+    if (isCommon && !started()) return;
     Module.runMain(path);
   }
 

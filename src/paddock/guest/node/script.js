@@ -2,9 +2,8 @@
 (function (require, taken, wrap, stacks, ends) {
   'use strict';
   const { ObjectDefineProperty, PromisePrototypeThen } = taken;
-  const { ended, failed, refused } = ends;
+  const { ended, failed, refused, sources, started } = ends;
   const { Script, constants: { USE_MAIN_CONTEXT_DEFAULT_LOADER } } = require('node:vm');
-  const { registerHooks } = require('node:module');
   const { process, setImmediate } = globalThis;
   const NAME = 'main.js';
   const IS_MODULE = /^(?:Cannot use import statement|Cannot use 'import\.meta'|Unexpected token 'export')/;
@@ -22,11 +21,13 @@
   const isModule = (error) => IS_MODULE.test(error.message);
   const lines = (code) => code.split(/\r\n|[\n\r\u2028\u2029]/).length;
 
-  function compiled(text, lineOffset) {
-    return new Script(text, { filename: NAME, lineOffset, importModuleDynamically: USE_MAIN_CONTEXT_DEFAULT_LOADER });
+  const loader = { importModuleDynamically: USE_MAIN_CONTEXT_DEFAULT_LOADER };
+
+  function compiled(text, lineOffset, options = loader) {
+    return new Script(text, { filename: NAME, lineOffset, ...options });
   }
 
-  // What the end of the text lacks is not found before the end of what is around it: asked without that.
+  // What is missing at the end of the text is missed only after the wrapper: compiled without that, it is at its place.
   function clearer(error, code) {
     try {
       compiled(code, 0);
@@ -36,7 +37,7 @@
     return error;
   }
 
-  // The error of a module, without what it imports and exports; undefined where the rest is right.
+  // The error of a module without its imports and exports; undefined where the rest compiles.
   function problem(code) {
     try {
       compiled(`(async function () {\n${code.replace(DECLARATIONS, (text) => text.replace(/[^\n]/g, ' '))}\n})`, -1);
@@ -46,27 +47,30 @@
     return undefined;
   }
 
-  // Of a module Node tells only what is wrong with it, and not where. This error has the place.
+  // Node does not say where a module is wrong. This error has the place.
   function misread(code, error) {
     const found = problem(code);
     return found?.message === error.message ? found : undefined;
   }
 
-  function run(code) {
+  // `context` is null for a script that has all of Node.
+  function run(code, context) {
     const { text, moved } = wrap.wrapped(code);
     stacks.written(lines(code), moved);
     let script;
     try {
-      script = compiled(text, -1);
+      script = compiled(text, -1, context === null ? loader : {});
     } catch (error) {
-      if (isModule(error)) runModule(code);
+      if (context === null && isModule(error)) runModule(code);
       else refused(clearer(error, code));
       return;
     }
+    if (!started()) return;
     // Two in a row: between them Node looks for rejections that nobody handles, and no timer is due yet.
     let outcome = null;
     setImmediate(() => {
-      then(script.runInThisContext()(), (value) => {
+      const main = context === null ? script.runInThisContext() : script.runInContext(context);
+      then(main(), (value) => {
         outcome = { value };
         if (isOver) setImmediate(() => ended(value));
       }, failed);
@@ -80,18 +84,10 @@
 
   // Its value is what it exports by default.
   function runModule(source) {
-    stacks.written(lines(source));
     const url = `file://${process.cwd()}/${NAME}`;
-    registerHooks({
-      resolve: (specifier, context, next) => (
-        specifier === url ? { url, format: 'module', shortCircuit: true } : next(specifier, context)
-      ),
-      load: (at, context, next) => (
-        at === url ? { format: 'module', source, shortCircuit: true } : next(at, context)
-      ),
-    });
+    sources(url, source, 'module');
     then(then(load(url), (names) => names.default), (value) => setImmediate(() => ended(value)), failed);
   }
 
-  return { __proto__: null, compiled, isModule, misread, problem, run };
+  return { __proto__: null, isModule, lines, misread, problem, run };
 })

@@ -3,36 +3,24 @@
   'use strict';
   const { inspect, types: { isNativeError } } = require('node:util');
   const {
-    Error, ErrorPrototypeToString, JSONStringify: stringify, MathMax, MathMin, ObjectHasOwn, ReflectApply,
-    RegExpPrototypeExec, String, StringPrototypeLastIndexOf, StringPrototypeSlice, StringPrototypeStartsWith,
-    StringPrototypeToWellFormed, WeakMap, WeakMapPrototypeGet, WeakMapPrototypeSet, push,
+    Error, ErrorPrototypeToString, JSONStringify: stringify, MathMax, MathMin, ObjectHasOwn, RegExpPrototypeExec, String,
+    StringPrototypeLastIndexOf, StringPrototypeSlice, StringPrototypeStartsWith, StringPrototypeToWellFormed, WeakMap,
+    WeakMapPrototypeGet, WeakMapPrototypeSet,
   } = taken;
   const MOST = 64 * 1024; // characters of a message, or of a traceback
   const HEADER_CHARACTERS = 4000; // of both together; longer ones go into the body of a frame
 
-  let folder = `${process.cwd()}/`;
-  let moved = { line: 0, column: 0, by: 0 }; // what wrap.js put into the script's text
+  const folder = `${process.cwd()}/`;
+  let moved = { line: 0, column: 0, by: 0 }; // what was put into the script's text
   let most = Infinity; // lines of that
-  let map = null; // for each line, a list of [column, line, column], from 0
+  let original = (line, column) => ({ line, column }); // where it stood before TypeScript was taken out
+  let isMapped = false;
   const places = new WeakMap(); // of errors whose stack was made: their innermost frame in the script
 
   // V8 may blame a whole statement, and so the `return` that wrap.js has put there.
   function place(line, column) {
     const isMoved = line === moved.line && column > moved.column;
     return original(line, isMoved ? MathMax(moved.column + 1, column - moved.by) : column);
-  }
-
-  // Where it stood before TypeScript was taken out, if that moved anything.
-  function original(line, column) {
-    if (map === null) return { line, column };
-    for (let at = MathMin(line, map.length) - 1; at >= 0; at--) {
-      const segments = map[at];
-      let last = segments.length - 1;
-      if (last < 0) continue;
-      while (last > 0 && at === line - 1 && segments[last][0] >= column) last--;
-      return { line: segments[last][1] + 1, column: segments[last][2] + 1 };
-    }
-    return { line, column };
   }
 
   // The name of a script's file as it is shown; null where the file is Node's own, or ours.
@@ -83,30 +71,9 @@
     if (isNew && isMain(name)) WeakMapPrototypeSet(places, error, { line, column });
   }
 
-  // What Node calls in place of the script's own: it gets no frames of ours, and the place of the error is kept.
-  const around = (prepare) => (error, sites) => {
-    const own = [];
-    for (let index = 0; index < sites.length; index++) {
-      const at = located(sites[index]);
-      if (at !== null) noted(error, at);
-      const file = sites[index].getFileName();
-      if (typeof file !== 'string' || !StringPrototypeStartsWith(file, '[eval]')) push(own, sites[index]);
-    }
-    return ReflectApply(prepare, Error, [error, own]);
-  };
-
   function install() {
-    folder = `${process.cwd()}/`;
-    let preparing = prepared;
     Object.defineProperty(Error, 'prepareStackTrace', {
-      __proto__: null,
-      configurable: true,
-      enumerable: false,
-      get: () => preparing,
-      set(value) {
-        const isOurs = value === prepared || value === preparing;
-        preparing = typeof value !== 'function' || isOurs ? value : around(value);
-      },
+      __proto__: null, value: prepared, configurable: true, enumerable: false, writable: true,
     });
   }
 
@@ -186,8 +153,11 @@
     __proto__: null,
     described,
     install,
-    isMapped: () => map !== null,
-    mapped: (given) => { map = given; },
+    isMapped: () => isMapped,
+    mapped(find) {
+      original = find;
+      isMapped = true;
+    },
     rejected,
     told,
     written(lines, shift = { line: 0, column: 0, by: 0 }) {

@@ -1,0 +1,181 @@
+"""Running a script: its promise jobs, timers and answers, until its end is known and told to the host."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import resource
+from typing import NamedTuple
+
+import _quickjs  # type: ignore[import-not-found]
+
+from paddock.guest.javascript.channel import Channel
+from paddock.guest.javascript.context import Context
+from paddock.guest.python import errors, limits
+from paddock.guest.python.job import Job
+from paddock.jail import wire
+from paddock.jail.wire import Frame, Kind
+
+CALL_BYTES = 8 * 1024 * 1024
+OUTPUT_BYTES = 1024 * 1024
+"""What a run may print where nothing is said of it."""
+TEXT_BYTES = 24 * 1024
+"""How much of a message, and of a traceback, fits into a header with the other; more goes into the body."""
+STUCK = "the script waits for something that never happens"
+OK = '{"status":"ok"}'
+NO_MEMORY = (
+    *("InternalError: out of memory", "InternalError: Invalid error message", "InternalError:", "InternalError"),
+    *("null", ""),
+)
+"""What QuickJS says where it has no memory: the less, the less it has."""
+UNCAUGHT_NULL = '"message":"Uncaught null"'
+"""What QuickJS throws where there is no memory for an error; and what a script may throw itself."""
+
+
+class Outcome(NamedTuple):
+    """The RESULT of a script."""
+
+    header: str
+    body: bytes = b""
+
+    def send(self, channel: Channel) -> None:
+        """What is longer than a frame is cut: the host allows less than that."""
+        header, body = self.header.encode(), self.body[: wire.BODY_BYTES]
+        if len(header) > TEXT_BYTES:
+            values = json.loads(header)
+            texts = {key: values[key] for key in ("message", "traceback")}
+            body = errors.encode(texts)
+            header = errors.encode(values | {key: errors.shortened(text, TEXT_BYTES) for key, text in texts.items()})
+        channel.send(Kind.RESULT, 0, header, body)
+
+
+def _raised(name: str, message: str) -> Outcome:
+    values = {"status": "raised", "type": name, "message": message, "traceback": f"{name}: {message}"}
+    return Outcome(json.dumps(values))
+
+
+OUT_OF_MEMORY = _raised("MemoryError", "out of memory")
+
+
+def run(context: Context, channel: Channel, job: Job, data_bytes: int | None) -> Outcome:
+    """Run the script of a job. `data_bytes` is what the process had before the job came."""
+    script = Script(context, channel, job)
+    reserve = limits.reserve()
+    context.limit(job.limits.get("memory_bytes"))
+    if data_bytes is not None:
+        limits.apply(job.limits, data_bytes)
+    try:
+        return script.run()
+    finally:
+        reserve.close()
+
+
+def _seed(job: Job) -> int:
+    seed = job.start.get("seed")
+    data = os.urandom(8) if seed is None else hashlib.sha256(str(seed).encode()).digest()
+    return int.from_bytes(data[:8], "little")
+
+
+class Script:
+    """One script in its context."""
+
+    def __init__(self, context: Context, channel: Channel, job: Job) -> None:
+        self._context = context
+        self._channel = channel
+        self._job = job
+        self._output_bytes: int = job.limits.get("output_bytes") or OUTPUT_BYTES
+        self._outcome: Outcome | None = None
+        self._unanswered = 0  # calls and artifacts
+        self._before_bytes = _peak_bytes()
+        context.attach(self._emit)
+
+    def run(self) -> Outcome:
+        """From the text of the script to its outcome."""
+        context, start = self._context, self._job.start
+        try:
+            context.begin(start.get("tools") or [], start.get("files") or [], self._output_bytes, _seed(self._job))
+            for name, text in self._job.inputs.items():
+                context.input(name, text)
+            if context.compile(self._job.code):
+                if start.get("check_only"):
+                    return Outcome(OK, b"null")
+                self._channel.send(Kind.STARTED, 0, b"", b"")
+                context.run()
+                self._run_to_the_end()
+        except _quickjs.JSException as error:
+            return self._outcome if self._outcome is not None and self._has_failed() else _prelude_failed(error)
+        except MemoryError:
+            return OUT_OF_MEMORY
+        outcome = self._outcome
+        # A promise job that fails for want of memory settles nothing and says nothing.
+        if (outcome is None or UNCAUGHT_NULL in outcome.header) and self._was_short_of_memory():
+            return OUT_OF_MEMORY
+        return _raised("Error", STUCK) if outcome is None else outcome
+
+    def _emit(self, kind: int, number: int, header: str, body: bytes) -> str | None:
+        """Send what the script says; its end is kept until nothing can change it. Returns a problem, or None."""
+        if kind == Kind.RESULT:
+            if not self._has_failed():
+                self._outcome = Outcome(header, body)
+            return None
+        if kind == Kind.CALL and len(body) > CALL_BYTES:
+            return f"the arguments of a tool have at most 8 MB of JSON, and these have {len(body)} bytes"
+        if kind == Kind.ARTIFACT and len(body) > wire.ARTIFACT_BYTES:
+            return f"an artifact has at most 16 MB, and this one has {len(body)} bytes"
+        if kind == Kind.LOG:
+            body = body[: self._output_bytes + 1]  # enough to be found too much
+        self._channel.send(kind, number, header.encode(), body)
+        if number > 0:
+            self._unanswered += 1
+        return None
+
+    def _run_to_the_end(self) -> None:
+        context = self._context
+        self._run_jobs()
+        while self._outcome is None:
+            milliseconds = context.wait_milliseconds()
+            if milliseconds < 0 and self._unanswered == 0:
+                return
+            if milliseconds != 0 or self._unanswered > 0:
+                frame = self._channel.receive(None if milliseconds < 0 else milliseconds)
+                if frame is not None:
+                    self._settle(frame)
+                    self._run_jobs()
+                    continue
+            if context.wait_milliseconds() == 0:
+                context.fire()
+                self._run_jobs()
+
+    def _run_jobs(self) -> None:
+        """Run everything that promises have queued, unless the script fails meanwhile: then it is over."""
+        while not self._has_failed() and self._context.run_job():
+            pass
+        if not self._has_failed():
+            self._context.check_rejections()
+
+    def _has_failed(self) -> bool:
+        return self._outcome is not None and self._outcome.header != OK
+
+    def _settle(self, frame: Frame) -> None:
+        is_text = b'"text"' not in frame.header or json.loads(frame.header).get("text", True)
+        self._unanswered -= 1
+        self._context.settle(frame.id, frame.header.decode(), frame.body, is_text=is_text)
+
+    def _was_short_of_memory(self) -> bool:
+        """Whether the script has at some time had more than half of the memory that it may have."""
+        memory_bytes = self._job.limits.get("memory_bytes")
+        return memory_bytes is not None and _peak_bytes() - self._before_bytes > memory_bytes // 2
+
+
+def _prelude_failed(error: _quickjs.JSException) -> Outcome:
+    """There was no memory, or no stack, left for the prelude."""
+    text = str(error).strip().split("\n")[0]
+    if text in NO_MEMORY:
+        return OUT_OF_MEMORY
+    name, _, message = text.partition(": ")
+    return _raised(name, message)
+
+
+def _peak_bytes() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

@@ -1,2 +1,0 @@
-// gives: ["DataCloneError", true, 25]
-try { structuredClone({ f() {} }) } catch (e) { return [e.name, e instanceof Error, e.code] }
