@@ -11,8 +11,8 @@ from contextlib import asynccontextmanager
 from bench.runner import Act, Open, Pair, Row, Target, process
 from paddock import Config, Paddock
 from paddock.config import GuestsConfig
-from paddock.jail.environment import configured
 from paddock.jail.environment_build import build
+from paddock.jail.environments import configured
 from paddock.model.environments import EnvironmentConfig
 
 PANDAS = """

@@ -10,8 +10,8 @@ from pathlib import Path
 from bench.jail_rows import CALLED, CALLS, IN_FLIGHT, in_flight, spawned
 from bench.runner import Act, Open, Pair, Row, Target, process
 from paddock import Config, Paddock
-from paddock.jail.environment import configured
 from paddock.jail.environment_build import build
+from paddock.jail.environments import configured
 
 REFILL_SECONDS = {"quickjs": 0.03, "node": 0.3}
 RUNS = 20

@@ -8,8 +8,8 @@ import pytest
 
 from paddock import Config
 from paddock.config import GuestsConfig
-from paddock.jail.environment import configured
 from paddock.jail.environment_build import build
+from paddock.jail.environments import configured
 from paddock.model.environments import EnvironmentConfig
 
 BARE = Config(

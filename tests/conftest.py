@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from paddock.config import Config
-from paddock.jail.environment import Built, configured
 from paddock.jail.environment_build import build
+from paddock.jail.environments import Built, configured
 from paddock.model.environments import BUILT_IN
 from tests import envelopes
 from tests.skips import pytest_make_collect_report, pytest_runtest_makereport

@@ -8,7 +8,7 @@ import sys
 import tarfile
 from pathlib import Path
 
-from paddock.jail.environment import Environment
+from paddock.jail.environments import Environment
 from tests.cli.command import environment as variables
 
 WHEEL = """
@@ -58,7 +58,7 @@ def gated(folder: Path, name: str) -> Path:
 
 BUILD = """
 import sys
-from paddock.jail.environment import Environment
+from paddock.jail.environments import Environment
 from paddock.jail.environment_build import build
 print(build(Environment("own", tuple(sys.argv[2:])), sys.argv[1], lambda line: print(line, flush=True)).key, flush=True)
 """

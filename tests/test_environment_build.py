@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from paddock.errors import EnvironmentFailed
-from paddock.jail import environment_store as store
-from paddock.jail.environment import Built, Environment, builds
+from paddock.jail import environments as store
 from paddock.jail.environment_build import build, uv_environment
+from paddock.jail.environments import Built, Environment, builds
 from tests.environments import own, sdist
 
 

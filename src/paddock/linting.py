@@ -13,10 +13,10 @@ import sys
 import threading
 from collections.abc import Collection
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from paddock.errors import CodeTooLarge, LintUnavailable, RequestError
+from paddock.jail.start import command
 from paddock.model.request import MODES
 from paddock.planning.plan import BRIDGE_NAMES
 
@@ -135,13 +135,22 @@ def _rules(names: Collection[str], *, is_program: bool) -> list[str]:
 
 def _ruff(code: str, rules: list[str]) -> list[bytes]:
     """Ruff's report, one JSON object a line, cut off at `REPORT_BYTES`."""
-    command = [
-        *("cell", ruff_binary(), "check", "--isolated", "--no-cache", "--quiet", "--output-format", "json-lines"),
+    arguments = [
+        *(
+            "exec_jailed",
+            ruff_binary(),
+            "check",
+            "--isolated",
+            "--no-cache",
+            "--quiet",
+            "--output-format",
+            "json-lines",
+        ),
         *("--target-version", f"py3{sys.version_info.minor}"),
         *rules,
         *("--stdin-filename", "main.py", "-"),
     ]
-    status, report = _run_walled(command, code)
+    status, report = _run_walled(arguments, code)
     if len(report) > REPORT_BYTES:
         return report.splitlines()[:-1]
     if status not in (0, 1):
@@ -176,14 +185,14 @@ def _run_walled(arguments: list[str], code: str) -> tuple[int, bytes]:
 
 
 def _start(arguments: list[str]) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-I", "-S", "-B", str(Path(__file__).parent / "jail" / "start.py"), *arguments]
-    if sys.platform != "linux" and arguments[0] == "cell":
-        command = arguments[1:]
+    walled = command(*arguments)
+    if sys.platform != "linux" and arguments[0] == "exec_jailed":
+        walled = arguments[1:]
     env = {name: value for name, value in os.environ.items() if not name.startswith("RUFF_")}
     try:
         # One pipe for both streams: what is said on stderr is only read after a failure.
         return subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=env, cwd="/"
+            walled, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=env, cwd="/"
         )
     except OSError as problem:
         raise LintUnavailable(f"a process for lint could not be started: {problem}") from None

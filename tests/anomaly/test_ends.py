@@ -13,8 +13,7 @@ import pytest
 
 from paddock.config import Config, GuestsConfig, JailConfig
 from paddock.errors import EngineCrashed
-from paddock.jail.edges import Edges, Told
-from paddock.jail.guest import Guest
+from paddock.jail.guest import Epoll, Guest, Told
 from paddock.model.environments import EnvironmentConfig
 from paddock.model.events import Done, Output
 from paddock.model.result import Verdict
@@ -86,23 +85,23 @@ async def test_what_fails_while_a_guest_ends_leaves_nobody_waiting(
 
 
 async def test_where_the_kernel_tells_nobody_the_end_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    hear = Edges.hear
+    hear = Epoll.hear
     async with Paddock(config()) as paddock:
         assert (await paddock.run("1", engine="cpython")).output == 1
 
-        def full(edges: Edges, fd: int, told: Told) -> None:
+        def full(epoll: Epoll, fd: int, told: Told) -> None:
             if "_await_one" in told.__qualname__ or "_await_end" in told.__qualname__:
                 raise OSError(28, "No space left on device")
-            hear(edges, fd, told)
+            hear(epoll, fd, told)
 
-        monkeypatch.setattr(Edges, "hear", full)
+        monkeypatch.setattr(Epoll, "hear", full)
         assert (await paddock.run("2", engine="cpython")).output == 2
         pool = paddock._engines.get("cpython")._jail._pool  # type: ignore[attr-defined]
         await until(lambda: not pool._tasks)
 
 
 async def test_a_guest_that_cannot_be_listened_to_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(edges: Edges, fd: int, told: Told) -> None:
+    def full(epoll: Epoll, fd: int, told: Told) -> None:
         raise OSError(28, "No space left on device")
 
     async with Paddock(config()) as paddock:
@@ -111,7 +110,7 @@ async def test_a_guest_that_cannot_be_listened_to_leaves_nothing(monkeypatch: py
         await until(lambda: not pool._tasks)
         below, opened = wards(pool._keeper._process.pid), len(list(Path("/proc/self/fd").iterdir()))
         with monkeypatch.context() as patch:
-            patch.setattr(Edges, "hear", full)
+            patch.setattr(Epoll, "hear", full)
             with pytest.raises(Exception, match="No space left"):
                 await paddock.run("2", engine="cpython")
         await until(lambda: wards(pool._keeper._process.pid) == below)

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from paddock.errors import EnvironmentFailed
-from paddock.jail import environment_store as store
-from paddock.jail.environment import Environment, builds
-from paddock.jail.environment_build import build
-from paddock.jail.environment_lease import abuild, alease, lease
+from paddock.jail import environments as store
+from paddock.jail.environment_build import abuild, alease, build, lease
+from paddock.jail.environments import Environment, builds
 from tests.environments import building, gated, heard, own, sdist
 
 

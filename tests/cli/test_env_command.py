@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from paddock.jail import environment_store as store
-from paddock.jail.environment import Environment, builds
-from paddock.jail.environment_lease import lease
+from paddock.jail import environments as store
+from paddock.jail.environment_build import lease
+from paddock.jail.environments import Environment, builds
 from tests.cli.command import EMPTY, Ended, on_a_terminal, paddock, started
 from tests.environments import gated, sdist
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from paddock.jail.environment import Built
+from paddock.jail.environments import Built
 
 
 @pytest.fixture(scope="session", autouse=True)

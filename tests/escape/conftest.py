@@ -51,6 +51,8 @@ class Rig:
         if engine not in self.ready:
             self.ready.add(engine)
             assert (await self.run("1 + 1", engine=engine)).output == 2
+            if engine == "cpython":  # a script that names a preloaded package has another template
+                assert (await self.run("import numpy\n1 + 1", engine=engine)).output == 2
 
     async def run(self, code: str, **options: Any) -> RunResult:
         self.left = None

@@ -36,7 +36,7 @@ PYTEST = ("_pytest", "pytest", "pytest_asyncio*", "py.py", "pluggy*", "iniconfig
 BUILD = """
 import sys
 from paddock.config import Config
-from paddock.jail.environment import configured
+from paddock.jail.environments import configured
 from paddock.jail.environment_build import build
 for name in ("default", "quickjs", "node"):
     build(configured(Config(), name), sys.argv[1])

@@ -21,7 +21,7 @@ from paddock.jail.jail import Jail
 from paddock.jail.pool import Pool
 from paddock.jail.walls import roots
 from paddock.jail.walls.cgroup import Slots
-from paddock.jail.walls.cgroup_v1 import SlotV1
+from paddock.jail.walls.cgroup_slots import SlotV1
 from paddock.run import Paddock
 
 PATIENCE_SECONDS = 10

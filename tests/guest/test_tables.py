@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from paddock.jail.environment import Built
+from paddock.jail.environments import Built
 from tests.guest.conftest import Run
 from tests.guest.harness import Nursery, tools
 

@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from paddock.jail.walls.child import attempt
+from paddock.jail.walls.privileges import attempt
 from paddock.jail.walls.syscalls import MACHINE, NUMBERS
 
 _libc = ctypes.CDLL(None, use_errno=True)

@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 import paddock
-from paddock.engines.monty import worker_binary
-from paddock.jail.walls.tidier import Tidier
+from paddock.engines.monty_workers import worker_binary
+from paddock.jail.walls.cleanup import Cleanup
 from tests.jail import setting
 
 TESTS = Path(__file__).parents[1]
@@ -95,7 +95,7 @@ class Place:
 def made(purpose: str, tests: Iterable[str], packages: Iterable[str] = ()) -> Iterator[Place]:
     """A place with these files of the tests, and these packages beside those that Paddock needs; gone afterwards."""
     folder = Path("/var/tmp") / f"paddock-{purpose}-{os.getpid()}"  # noqa: S108  a test's own; pytest's is closed to others
-    tidier = Tidier(folders=[folder])
+    cleanup = Cleanup(folders=[folder])
     folder.mkdir(mode=0o755)
     try:
         shutil.copytree(Path(paddock.__file__).parent, folder / "src" / "paddock")
@@ -110,7 +110,7 @@ def made(purpose: str, tests: Iterable[str], packages: Iterable[str] = ()) -> It
         yield Place(folder, readable_python(folder))
     finally:
         shutil.rmtree(folder)
-        tidier.dismiss()
+        cleanup.dismiss()
 
 
 def copy(source: Path, target: Path) -> None:

@@ -13,10 +13,9 @@ import os
 import struct
 import sys
 
-from paddock.jail.walls import bpf, capabilities, mounts, namespaces, seccomp
-from paddock.jail.walls.libc import prctl, syscall
+from paddock.jail.walls import bpf, mounts, namespaces, privileges, seccomp
 from paddock.jail.walls.rules import any_of_bits
-from paddock.jail.walls.syscalls import MACHINE, NUMBERS
+from paddock.jail.walls.syscalls import MACHINE, NUMBERS, prctl, syscall
 
 REFUSED = ("unshare", "setns", "mount", "umount2", "pivot_root", "mount_setattr", "open_tree", "fsopen", "move_mount")
 NEW = 0x7E02_0080  # every namespace
@@ -81,7 +80,7 @@ def keep_capabilities(kept: tuple[int, ...]) -> None:
         if number not in kept:
             prctl(BOUNDING_DROP, number)
     low, high = sum(1 << number for number in kept), 0
-    syscall("capset", capabilities._HEADER, struct.pack("=IIIIII", low, low, low, high, high, high))
+    syscall("capset", privileges._HEADER, struct.pack("=IIIIII", low, low, low, high, high, high))
 
 
 if __name__ == "__main__":

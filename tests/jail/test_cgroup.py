@@ -258,13 +258,13 @@ import os, signal
 from paddock.jail.walls import cgroup
 slots = cgroup.Slots(cgroup.available())
 slots.take()
-print(slots._parents["pids"].name, slots._tidier._process.pid, flush=True)
+print(slots._parents["pids"].name, slots._cleanup._process.pid, flush=True)
 input()
 """
     host = subprocess.Popen([sys.executable, "-c", dies], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert host.stdout
-    name, tidier = host.stdout.readline().decode().split()
-    os.kill(int(tidier), signal.SIGKILL)  # everything of it is killed at once: nobody tidies
+    name, cleanup = host.stdout.readline().decode().split()
+    os.kill(int(cleanup), signal.SIGKILL)  # everything of it is killed at once: nobody tidies
     cgroup.sweep(controllers)
     left = [parent / name / "slot-1" for parent in controllers.parents.values()]
     assert all(group.is_dir() for group in left)

@@ -13,10 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from paddock.jail.walls import cgroup_end, cgroup_files, cgroup_tree, namespaces
-from paddock.jail.walls.cgroup import Slots, Usage, own_name
-from paddock.jail.walls.cgroup_tree import Controllers, candidates
-from paddock.jail.walls.cgroup_v2 import SlotV2
+from paddock.jail.walls import cgroup, cgroup_slots, cleanup, namespaces
+from paddock.jail.walls.cgroup import Controllers, Slots, Usage, candidates, own_name
+from paddock.jail.walls.cgroup_slots import SlotV2
 from tests.jail.hogs import BOMB, tell, waiting
 
 FILES = {
@@ -108,14 +107,14 @@ def test_imitated_v2_we_step_aside_only_where_nobody_else_is_in_the_group(
     (group / "cgroup.procs").write_text(f"{os.getpid()}{others}")
     (group / "paddock-host").mkdir()
     (group / "paddock-host/cgroup.procs").write_text("")
-    real = cgroup_end.write
+    real = cleanup.write
 
     def write(path: str, text: str) -> None:
         if path.endswith("app.scope/cgroup.subtree_control") and not (group / "paddock-host/cgroup.procs").read_text():
             raise OSError(16, "Device or resource busy", path)
         real(path, text)
 
-    monkeypatch.setattr(cgroup_tree, "write", write)
+    monkeypatch.setattr(cgroup, "write", write)
     found = names(candidates(machine / "proc"), machine / "sys fs/cgroup")
     assert (found[0] == "user.slice/app.scope") is enabled
     assert (group / "paddock-host/cgroup.procs").read_text() == (str(os.getpid()) if enabled else "")
@@ -183,14 +182,14 @@ def test_imitated_v2_a_slot_whose_peak_cannot_be_reset_is_used_once(
     first = slots.take()
     slots.give_back(first)
     assert slots.take() is not first
-    slots._tidier.dismiss()
+    slots._cleanup.dismiss()
 
 
 def test_a_fork_bomb_in_a_real_v2_group_is_killed_to_the_last_process() -> None:
     group = _mounted() / own_name()
     group.mkdir()
     slot = object.__new__(SlotV2)
-    slot._group, slot._files, slot._peak_fd = group, cgroup_files.Files(group, kept=False), None
+    slot._group, slot._files, slot._peak_fd = group, cgroup_slots.Files(group, kept=False), None
     process = waiting("import resource; resource.setrlimit(resource.RLIMIT_CPU, (5, 5))")
     try:
         slot.enter(process.pid)
@@ -207,7 +206,7 @@ def test_a_fork_bomb_in_a_real_v2_group_is_killed_to_the_last_process() -> None:
 
 
 def _mounted() -> Path:
-    unified = [mount.point for mount in cgroup_tree.mounts() if mount.version == 2]
+    unified = [mount.point for mount in cgroup.mounts() if mount.version == 2]
     if not unified or not os.access(unified[0], os.W_OK):
         pytest.skip("no cgroup v2 is mounted writable")
     return unified[0]
@@ -238,4 +237,4 @@ def test_a_child_of_another_user_namespace_enters_through_a_descriptor_that_we_o
             os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
     finally:
-        cgroup_end.remove(group)
+        cleanup.remove(group)

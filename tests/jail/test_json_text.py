@@ -8,7 +8,7 @@ import time
 import msgspec
 import pytest
 
-from paddock.jail.json_text import DEEP_BYTES, check
+from paddock.jail.inbox import DEEP_BYTES, check
 
 DEEP = 3000  # more than a decoder follows
 

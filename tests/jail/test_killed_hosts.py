@@ -204,7 +204,7 @@ import os
 from paddock.jail.walls import cgroup
 slots = cgroup.Slots(cgroup.available())
 slots.take()
-print(slots._tidier._process.pid, flush=True)
+print(slots._cleanup._process.pid, flush=True)
 os._exit(3)
 """
     host = start(program)
@@ -214,7 +214,7 @@ os._exit(3)
 
 
 def test_nothing_is_left_of_a_doctor_that_was_killed(tmp_path: Path) -> None:
-    program = "import asyncio\nfrom paddock.config import Config\nfrom paddock.jail.probe import probe\n"
+    program = "import asyncio\nfrom paddock.config import Config\nfrom paddock.jail.doctor import probe\n"
     before = mounts()
     doctor = start(
         f"import tempfile\ntempfile.tempdir = {str(tmp_path)!r}\n{program}while True: asyncio.run(probe(Config()))"

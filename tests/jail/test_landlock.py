@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from paddock.jail.walls import capabilities, landlock
+from paddock.jail.walls import landlock, privileges
 from tests.jail.forked import forked
 
 pytestmark = pytest.mark.skipif(landlock.abi() == 0, reason="this kernel has no Landlock")
@@ -33,7 +33,7 @@ def behind(place: Path, *trials: Callable[[], object], execute: bool = True, net
     """Of each trial "done" or the name of its error."""
 
     def both() -> list[str]:
-        capabilities.no_new_privs()
+        privileges.no_new_privs()
         runtime = ["/usr", "/lib", "/bin"]
         landlock.restrict([str(place / "read"), *runtime], [str(place / "write")], execute=execute, network=network)
         return [_outcome(trial) for trial in trials]
@@ -90,7 +90,7 @@ def test_no_device_is_made_where_writing_is_allowed(place: Path) -> None:
 
 def test_a_single_file_can_be_named(place: Path) -> None:
     def trial() -> list[str]:
-        capabilities.no_new_privs()
+        privileges.no_new_privs()
         landlock.restrict([str(place / "read" / "file")], ["/dev/null"])
         return [
             _outcome((place / "read" / "file").read_text),
@@ -153,7 +153,7 @@ def test_a_ruleset_is_prepared_once_and_enforced_by_many(place: Path) -> None:
     ruleset = landlock.prepare([str(place / "read")], [])
 
     def trial() -> object:
-        capabilities.no_new_privs()
+        privileges.no_new_privs()
         landlock.enforce(ruleset)
         return [_outcome((place / "read" / "file").read_text), _outcome((place / "other" / "file").read_text)]
 
@@ -163,7 +163,7 @@ def test_a_ruleset_is_prepared_once_and_enforced_by_many(place: Path) -> None:
 
 def test_a_missing_path_is_an_error(place: Path) -> None:
     def trial() -> object:
-        capabilities.no_new_privs()
+        privileges.no_new_privs()
         return _outcome(lambda: landlock.restrict([str(place / "nowhere")], []))
 
     assert forked(trial) == "ENOENT"

@@ -10,7 +10,7 @@ import pytest
 
 from paddock.config import Config, GuestsConfig
 from paddock.errors import JailUnavailable
-from paddock.jail.bounds import Bounds
+from paddock.jail.limits import Bounds
 from paddock.jail.pool import Pool
 from paddock.model.environments import EnvironmentConfig
 from paddock.model.limits import Limits

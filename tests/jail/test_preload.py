@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from paddock.config import Config, GuestsConfig
-from paddock.jail.environment import Built
+from paddock.jail.environments import Built
 from paddock.model.environments import EnvironmentConfig
 from paddock.run import Paddock
 

@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from paddock.jail.walls import roots, uids
+from paddock.jail import profile_chroot as uids
+from paddock.jail.walls import roots
 from paddock.jail.walls.quota import Quota
 from paddock.jail.walls.syscalls import MACHINE, NUMBERS
+from paddock.jail.zygote import FIRST_UID
 
 PROC = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY)
 
@@ -105,13 +107,13 @@ def test_ids_belong_to_one_paddock_at_a_time() -> None:
     base = 3_000_000_000 - os.getpid()
     first = uids.Block(base, 2 * uids.OF_A_BLOCK)
     second = uids.Block(base, 2 * uids.OF_A_BLOCK)
-    assert second.of_guest(uids.FIRST) == first.of_guest(uids.FIRST) + uids.OF_A_BLOCK
-    assert first.of_reaper(uids.FIRST) not in (first.of_guest(uids.FIRST), second.of_guest(uids.FIRST))
+    assert second.of_guest(FIRST_UID) == first.of_guest(FIRST_UID) + uids.OF_A_BLOCK
+    assert first.of_reaper(FIRST_UID) not in (first.of_guest(FIRST_UID), second.of_guest(FIRST_UID))
     with pytest.raises(OSError, match=r"jail\.uid_base"):
         uids.Block(base, 2 * uids.OF_A_BLOCK)
     first.close()
     third = uids.Block(base, uids.OF_A_BLOCK)
-    assert third.of_guest(uids.FIRST) == base
+    assert third.of_guest(FIRST_UID) == base
     third.close()
     second.close()
 

@@ -9,26 +9,26 @@ from pathlib import Path
 
 import pytest
 
-from paddock.jail.walls import rlimits
+from paddock.jail.walls import privileges
 from tests.jail.forked import forked
 
 
 def test_the_probe_finds_that_it_works() -> None:
-    assert rlimits.probe() is None
+    assert privileges.probe_limits() is None
 
 
 def test_the_defaults_hold_softly_and_hard() -> None:
     def trial() -> object:
-        rlimits.apply(rlimits.DEFAULTS)
-        return {name: list(resource.getrlimit(rlimits.NAMES[name])) for name in rlimits.DEFAULTS}
+        privileges.limit(privileges.DEFAULT_LIMITS)
+        return {name: list(resource.getrlimit(privileges.LIMITS[name])) for name in privileges.DEFAULT_LIMITS}
 
-    assert forked(trial) == {name: [value, value] for name, value in rlimits.DEFAULTS.items()}
+    assert forked(trial) == {name: [value, value] for name, value in privileges.DEFAULT_LIMITS.items()}
 
 
 def test_a_limit_that_is_already_lower_stays() -> None:
     def trial() -> object:
-        rlimits.apply({"open_files": 64})
-        rlimits.apply({"open_files": 128})
+        privileges.limit({"open_files": 64})
+        privileges.limit({"open_files": 128})
         return resource.getrlimit(resource.RLIMIT_NOFILE)
 
     assert forked(trial) == [64, 64]
@@ -36,14 +36,14 @@ def test_a_limit_that_is_already_lower_stays() -> None:
 
 def test_a_limit_cannot_be_unlimited_or_unknown() -> None:
     with pytest.raises(ValueError, match="must be 0 or more"):
-        rlimits.apply({"core": resource.RLIM_INFINITY})
+        privileges.limit({"core": resource.RLIM_INFINITY})
     with pytest.raises(ValueError, match="known are address_bytes"):
-        rlimits.apply({"memory": 1})
+        privileges.limit({"memory": 1})
 
 
 def test_a_file_larger_than_allowed_ends_in_an_error(tmp_path: Path) -> None:
     def trial() -> object:
-        rlimits.apply({"file_bytes": 1000})
+        privileges.limit({"file_bytes": 1000})
         try:
             (tmp_path / "big").write_bytes(bytes(2000))
         except OSError as error:
@@ -58,7 +58,7 @@ def test_a_guest_past_its_cpu_time_is_killed_even_if_it_ignores_the_warning() ->
     pid = os.fork()
     if pid == 0:
         signal.signal(signal.SIGXCPU, signal.SIG_IGN)
-        rlimits.apply({"cpu_seconds": 1})
+        privileges.limit({"cpu_seconds": 1})
         while True:
             pass
 

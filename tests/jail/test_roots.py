@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from paddock.config import Config
-from paddock.jail import environment_store as store
+from paddock.jail import environments as store
 from paddock.jail import profiles
-from paddock.jail.environment import builds
+from paddock.jail.environments import builds
 from paddock.jail.profiles import Inside
 from paddock.jail.walls import roots
 

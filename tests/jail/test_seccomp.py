@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from paddock.jail.walls import bpf, capabilities, seccomp
+from paddock.jail.walls import bpf, privileges, seccomp
 from paddock.jail.walls.seccomp import ALLOW, ARCHITECTURES, ERROR, Denied, Policy
 from paddock.jail.walls.syscalls import MACHINE, NUMBERS
 from tests.jail.forked import errno_name, forked, outcome
@@ -26,8 +26,8 @@ TIOCSTI = 0x5412
 
 def walled(policy: Policy) -> None:
     os.setsid()
-    capabilities.no_new_privs()
-    capabilities.drop_all()
+    privileges.no_new_privs()
+    privileges.drop_all()
     seccomp.install(seccomp.for_process(seccomp.program(policy), os.getpid()))
 
 
@@ -200,7 +200,7 @@ def test_a_filter_cannot_be_taken_down_or_joined_by_another() -> None:
 
 def test_an_unprivileged_process_needs_no_new_privs_first() -> None:
     def trial() -> int | None:
-        capabilities.drop_all()
+        privileges.drop_all()
         try:
             seccomp.install(seccomp.program(Policy()))
         except OSError as error:
@@ -215,7 +215,7 @@ def test_tracing_names_refused_calls_and_answers_as_without_it() -> None:
     pid = os.fork()
     if pid == 0:
         try:
-            capabilities.no_new_privs()
+            privileges.no_new_privs()
             listener = seccomp.install_traced(seccomp.program(Policy(trace=True)))
             socket.send_fds(theirs, [b"."], [listener])
             os.close(listener)

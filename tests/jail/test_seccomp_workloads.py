@@ -11,18 +11,18 @@ from pathlib import Path
 import pytest
 
 import paddock
-from paddock.jail.environment import Built
+from paddock.jail.environments import Built
 from paddock.jail.walls.seccomp import Policy
 
 ALONE, CONFINED = Policy(processes=False), Policy(confined=True)
 
 WALLED = """
 import os, sys
-from paddock.jail.walls import capabilities, seccomp
+from paddock.jail.walls import privileges, seccomp
 from paddock.jail.walls.seccomp import Policy
 program = seccomp.for_process(seccomp.program({policy!r}), os.getpid())
-capabilities.no_new_privs()
-capabilities.drop_all()
+privileges.no_new_privs()
+privileges.drop_all()
 seccomp.install(program)
 """
 

@@ -13,8 +13,8 @@ import pytest
 
 from paddock.config import Config, GuestsConfig
 from paddock.errors import EngineCrashed
-from paddock.jail.environment import configured
 from paddock.jail.environment_build import build
+from paddock.jail.environments import configured
 from paddock.jail.jail import Jail
 from paddock.model.environments import EnvironmentConfig
 from tests.environments import sdist

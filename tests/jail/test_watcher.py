@@ -13,9 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from paddock.jail.walls import footprint, watcher
-from paddock.jail.walls.footprint import held_bytes, tree
-from paddock.jail.walls.watcher import Watched, Watcher
+from paddock.jail.walls import watcher
+from paddock.jail.walls.watcher import Watched, Watcher, held_bytes, tree
 from tests.jail.hogs import HEADLESS, MANY, MEGABYTE, SHARED, SHARERS, VFORK, grabs, tell, told, waiting
 
 MAPPED = """
@@ -146,7 +145,7 @@ async def test_a_tree_that_cannot_be_read_counts_as_exceeded_and_others_are_watc
 ) -> None:
     async with guest(watches) as (_, watched), guest(watches) as (process, other):
 
-        def hidden(root: int) -> dict[int, footprint.Process]:
+        def hidden(root: int) -> dict[int, watcher.Process]:
             if root != process.pid:
                 raise error
             return tree(root)
@@ -182,7 +181,7 @@ async def test_whoever_fails_to_end_a_tree_is_told_again(watches: Watcher, caplo
 
 
 def test_a_dead_process_that_is_buried_while_its_threads_are_listed_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
-    read = footprint._read
+    read = watcher._read
 
     def dead(path: str) -> bytes:
         if not path.endswith("/stat"):
@@ -192,7 +191,7 @@ def test_a_dead_process_that_is_buried_while_its_threads_are_listed_is_gone(monk
         others[16] = b"2"  # threads
         return before + b") " + b" ".join([b"Z", *others])
 
-    monkeypatch.setattr(footprint, "_read", dead)
+    monkeypatch.setattr(watcher, "_read", dead)
     monkeypatch.setattr(os, "scandir", lambda _: iter(()))
     assert tree(os.getpid()) == {}
 
@@ -210,7 +209,7 @@ def test_the_tree_is_the_same_where_the_kernel_lists_no_children(monkeypatch: py
     process = waiting()
     try:
         listed = set(tree(process.pid)), process.pid in tree(os.getpid())
-        monkeypatch.setattr(footprint, "_CHILDREN_LISTED", False)
+        monkeypatch.setattr(watcher, "_CHILDREN_LISTED", False)
         assert (set(tree(process.pid)), process.pid in tree(os.getpid())) == listed == ({process.pid}, True)
     finally:
         process.kill()
@@ -221,7 +220,7 @@ def test_the_tree_is_the_same_where_the_kernel_lists_no_children(monkeypatch: py
 def test_a_process_that_hides_its_pages_counts_in_full() -> None:
     hides = """
 import ctypes, os, time
-from paddock.jail.walls.footprint import held_bytes, tree
+from paddock.jail.walls.watcher import held_bytes, tree
 libc = ctypes.CDLL(None)
 os.setgroups([]), os.setresgid(65534, 65534, 65534), os.setresuid(65534, 65534, 65534)
 libc.prctl(4, 1, 0, 0, 0)

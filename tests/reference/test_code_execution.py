@@ -18,7 +18,7 @@ from paddock import Config
 from paddock.definitions.definition import Definition, shipped
 from paddock.server.mcp import make_server
 from tests.server.conftest import ERAS, over_stdio, served
-from tests.server.kept import Kept, opened
+from tests.server.shared_services import SharedServices, open_services
 from tests.tools.upstreams import plain, shop
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -29,18 +29,18 @@ MARKED = Config(upstreams={name: plain(env={f"MARK_{name}": "1"}) for name in "b
 """Two servers with the same tools, that answer differently."""
 FUNCTIONS = ["orders", "customer", "inventory", "refund", "shipping_quote"]
 NEVER = "while True:\n    pass"
-kept = Kept()
+shared = SharedServices()
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", autouse=True)
 async def _closed() -> AsyncIterator[None]:
     yield
-    await kept.aclose()
+    await shared.aclose()
 
 
 @asynccontextmanager
 async def connected(definition: Definition = SHIPPED, config: Config | None = None) -> AsyncIterator[Any]:
-    async with Client(make_server(await kept.of(config), [definition]), mode="legacy") as client:
+    async with Client(make_server(await shared.get(config), [definition]), mode="legacy") as client:
         yield client
 
 
@@ -78,7 +78,7 @@ async def test_it_is_the_same_tool_over_http_and_over_stdio_in_both_eras(way: st
             async with over_stdio(era, "--definitions", "code_execution") as made:
                 yield made
         else:
-            services = await kept.of()
+            services = await shared.get()
             async with served(services, SHIPPED) as address, Client(address, mode=era) as made:
                 yield made
 
@@ -151,10 +151,10 @@ async def test_wrong_arguments_are_told_as_a_run_that_failed(arguments: dict[str
 
 
 async def test_each_limit_is_a_runtime_error_that_names_it_and_its_value() -> None:
-    limits = {**SHIPPED.limits, "wall_seconds": 1, "output_bytes": 4096, "calls": 2}
-    small = replace(SHIPPED, limits=limits)
-    async with connected(small, CONFIG) as client:
+    async with connected(replace(SHIPPED, limits={**SHIPPED.limits, "wall_seconds": 1})) as client:
         assert "wall_seconds = 1 " in await message_of(client, "RuntimeError", NEVER)
+    small = replace(SHIPPED, limits={**SHIPPED.limits, "output_bytes": 4096, "calls": 2})
+    async with connected(small, CONFIG) as client:
         assert "output_bytes = 4096 " in await message_of(client, "RuntimeError", "'x' * 5000")
         calls = json.loads(await message_of(client, "RuntimeError", "for n in range(3):\n    await orders({})"))
     assert (calls["error_code"], calls["summary"]) == (
@@ -164,10 +164,9 @@ async def test_each_limit_is_a_runtime_error_that_names_it_and_its_value() -> No
     async with connected() as client:
         hog = "kept = []\nwhile True:\n    kept.append('x' * 1_000_000)"
         assert "memory_bytes = 134217728 " in await message_of(client, "RuntimeError", hog)
-        for head in ("", "import textwrap\n"):  # the second is for full Python
-            deep = f"{head}def down(n):\n    return 0 if n == 0 else 1 + down(n - 1)\n"
-            assert await called(client, code=f"{deep}down(40)") == worked(40)
-            assert "the limit recursion = 50 was reached" in await message_of(client, "RuntimeError", f"{deep}down(90)")
+        deep = "def down(n):\n    return 0 if n == 0 else 1 + down(n - 1)\n"
+        assert await called(client, code=f"{deep}down(40)") == worked(40)
+        assert "the limit recursion = 50 was reached" in await message_of(client, "RuntimeError", f"{deep}down(90)")
 
 
 async def test_what_the_script_raises_has_its_own_name_and_line() -> None:
@@ -219,7 +218,7 @@ seen
 
 
 async def test_a_script_runs_on_full_python() -> None:
-    services = await kept.of()
+    services = await shared.get()
     async with Client(make_server(services, [SHIPPED]), mode="legacy") as client:
         assert await called(client, code="class A: pass\nA.__name__") == worked("A")
     [newest] = await services.store.runs.list("local", limit=1)
@@ -311,7 +310,10 @@ async def test_a_tool_without_types_takes_and_gives_anything() -> None:
     async def untyped(what: dict[str, Any]) -> Any:
         return what
 
-    async with opened(tools=[untyped]) as services, Client(make_server(services, [SHIPPED]), mode="legacy") as client:
+    async with (
+        open_services(tools=[untyped]) as services,
+        Client(make_server(services, [SHIPPED]), mode="legacy") as client,
+    ):
         code = "(await untyped({'what': {'a': {'b': 1}}}))['a']['b']"
         assert await called(client, code=code) == worked(1, functions=["untyped"])
 

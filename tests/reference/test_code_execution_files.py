@@ -102,7 +102,7 @@ async def test_a_name_is_data_and_never_a_path(services: Services) -> None:
         ("attach_file", {"file_name": "a"}, "either content, which is text, or base64"),
         ("attach_file", {"file_name": "a", "content": "a", "base64": "YQ=="}, "either content"),
         ("attach_file", {"file_name": "a", "base64": "%"}, "not base64"),
-        ("attach_file", {"file_name": "", "content": "a"}, "cannot be called so"),
+        ("attach_file", {"file_name": "", "content": "a"}, "cannot have that name"),
         ("attach_file", {"file_name": "a", "artifact": "a"}, "artifact was passed together with a new file"),
         ("attach_file", {"artifact": "nothing"}, "there is no artifact 'nothing'"),
         ("detach_file", {"element_id": "nothing"}, "no file 'nothing' is attached"),
@@ -122,7 +122,9 @@ async def test_so_many_files_and_bytes_and_no_more(services: Services, monkeypat
     async with in_memory(services) as client:
         await called(client, "attach_file", file_name="a", content="123")
         await called(client, "attach_file", file_name="b", content="456")
-        assert "the most there may be" in (await called(client, "attach_file", file_name="c", content=""))["error"]
+        assert (
+            "attached already, the maximum" in (await called(client, "attach_file", file_name="c", content=""))["error"]
+        )
         assert (await output(client, "files"))["type"] == "ToolValidationError"
         await called(client, "detach_file", element_id="b")
         assert await output(client, NAMES) == ["a"]

@@ -18,7 +18,7 @@ from paddock.server.services import Services
 from tests.envelopes import problems
 from tests.reference.test_session_state import CLEAN, NONE, SWAPPED, speaking
 from tests.server.conftest import ERAS, over_stdio, served
-from tests.server.kept import Kept, opened
+from tests.server.shared_services import SharedServices, open_services
 from tests.tools.upstreams import seeing
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -67,8 +67,8 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def holding(kept: Kept, settings: Path) -> Services:
-    return await kept.of(Config.load(settings, {}))
+async def holding(shared: SharedServices, settings: Path) -> Services:
+    return await shared.get(Config.load(settings, {}))
 
 
 async def gives(client: Any, name: str, **arguments: Any) -> Any:
@@ -131,13 +131,9 @@ async def test_over_http_an_older_era_keeps_it_for_its_session_and_for_no_other(
         assert (await fails(other, "execute", code=ORDERS))["error_code"] == "ACTIVE_IDENTITY_REQUIRED"
 
 
-@pytest.mark.parametrize("engine", ["auto", "cpython"])
-async def test_without_a_session_it_is_set_inside_the_script_and_holds_for_that_run(
-    holding: Services, engine: str
-) -> None:
-    more = "import secrets\n" if engine == "cpython" else ""
+async def test_without_a_session_it_is_set_inside_the_script_and_holds_for_that_run(holding: Services) -> None:
     code = (
-        f"{more}await call_tool('set_active_identity', {{'identity_id': 'id_9'}})\n"
+        "await call_tool('set_active_identity', {'identity_id': 'id_9'})\n"
         "before = await call_tool('get_session_state', {})\n"
         "found = (await call_tool('it.orders', {'limit': 1}))['arguments']['identity_id']\n"
         "return {'found': found, 'same': before == await call_tool('get_session_state', {}), 'state': before}"
@@ -226,7 +222,7 @@ async def test_a_run_that_goes_on_keeps_the_session_that_it_began_in(settings: P
         await is_swapped.wait()
 
     async with (
-        opened(Config.load(settings, {}), tools=[ready, swapped]) as services,
+        open_services(Config.load(settings, {}), tools=[ready, swapped]) as services,
         speaking(services) as (client, session),
     ):
 
@@ -250,7 +246,7 @@ async def test_other_code_tools_have_the_setters_too_where_there_is_something_to
     async with Client(make_server(holding, [native])) as client:
         await gives(client, "set_active_identity", identity_id="id_1")
         assert (await gives(client, "run_code", code=ORDERS))["output"] == "id_1"
-    async with opened() as services, Client(make_server(services, [native])) as client:
+    async with open_services() as services, Client(make_server(services, [native])) as client:
         assert not [tool.name for tool in (await client.list_tools()).tools if "set_" in tool.name]
 
 

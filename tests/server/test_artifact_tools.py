@@ -15,7 +15,7 @@ from paddock.server import artifact_tools
 from paddock.server.artifact_tools import BASE64_BYTES, TOOLS, call, list_artifacts, read_artifact, write_artifact
 from paddock.store.artifacts import Quota
 from paddock.store.text import PAGE_CHARACTERS
-from paddock.tools.schema import compiled
+from paddock.tools.schema import compile_schema
 from tests.store.artifact_places import ANN, ANN_ELSEWHERE, BOB, Place, content_of, opened
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
@@ -197,7 +197,7 @@ async def test_an_id_that_is_not_there_is_not_made(place: Place, mode: Any) -> N
     theirs = await write_artifact(place.of(BOB), "a.txt", content="theirs")
     for ref in (theirs["id"], theirs["url"]):
         answer = await write_artifact(place.of(ANN), ref, content="x", mode=mode)
-        assert answer["error"] == f"there is no artifact {ref!r}; give the id, the URL or the file name of one"
+        assert answer["error"] == f"there is no artifact {ref!r}; pass an artifact's id, URL or file name"
     assert (await list_artifacts(place.of(ANN)))["artifacts"] == []
     assert await content_of(place.of(BOB), "a.txt") == b"theirs"
 
@@ -205,18 +205,18 @@ async def test_an_id_that_is_not_there_is_not_made(place: Place, mode: Any) -> N
 async def test_what_is_not_there_has_a_hint_of_what_may_be_meant(place: Place) -> None:
     await write_artifact(place.of(), "totals.csv", content="x")
     assert (await read_artifact(place.of(), "total.csv"))["hint"] == "Did you mean 'totals.csv'?"
-    assert (await read_artifact(place.of(BOB), "total.csv"))["hint"] == "list_artifacts shows those that there are."
+    assert (await read_artifact(place.of(BOB), "total.csv"))["hint"] == "list_artifacts shows what there is."
     assert (await read_artifact(place.of(), "x" * 100_000))["success"] is False
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ({}, "give either content, which is text, or base64"),
-        ({"content": "x", "base64": "eA=="}, "give either content, which is text, or base64"),
+        ({}, "pass either content, which is text, or base64"),
+        ({"content": "x", "base64": "eA=="}, "pass either content, which is text, or base64"),
         ({"base64": "?"}, "the content is not base64: "),
         ({"base64": "é"}, "the content is not base64: "),
-        ({"content": "\ud800"}, "the content is not Unicode: it has half of a surrogate pair; give base64"),
+        ({"content": "\ud800"}, "the content is not Unicode: it has half of a surrogate pair; pass base64"),
         ({"content": "x" * 101}, "an artifact may have 100 bytes, and this one has more; make several"),
     ],
 )
@@ -232,7 +232,7 @@ async def test_content_that_cannot_be_kept_is_an_answer_that_says_why(
 async def test_a_bad_name_is_an_answer_that_says_why(place: Place) -> None:
     answer = await write_artifact(place.of(), "a\0b", content="x")
     assert answer["error"] == (
-        "the artifact cannot be called so: a file name has 1 to 255 characters, and no control characters"
+        "the artifact cannot have that name: a file name must have 1 to 255 characters and no control characters"
     )
 
 
@@ -256,7 +256,7 @@ async def test_a_list_tells_times_and_no_session(place: Place) -> None:
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 async def test_the_schema_of_each_tool_is_what_it_takes(place: Place, tool: artifact_tools.ArtifactTool) -> None:
-    check = compiled(dict(tool.input_schema))
+    check = compile_schema(dict(tool.input_schema))
     least = dict.fromkeys(tool.input_schema["required"], "x")
     assert check.problems(least, tool.name) is None
     assert check.problems({**least, "unheard": 1}, tool.name) is not None

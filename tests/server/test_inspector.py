@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from paddock.jail.environment import Built
+from paddock.jail.environments import Built
 from tests.forks import fork
 from tests.tools.installed import InstalledClients, environment, installed_clients
 from tests.tools.upstreams import shop

@@ -13,7 +13,7 @@ from paddock.cli.options import JsonOption
 if TYPE_CHECKING:
     from paddock.cli.render import Screen
     from paddock.config import Config
-    from paddock.jail.probe import Findings
+    from paddock.jail.doctor import Findings
 
 RUNS = 21
 UNJAILED = "unjailed: a worker is an ordinary process of this user; the walls are made of Linux kernel features"
@@ -88,7 +88,7 @@ def _missing() -> list[str]:
 
 async def _try_engines(config: Config) -> list[EngineReport]:
     from paddock.engines import registry
-    from paddock.jail.probe import probe
+    from paddock.jail.doctor import probe
     from paddock.model.request import ENGINES
 
     findings = await probe(config) if registry.jail_problem() is None else None
@@ -120,12 +120,12 @@ async def _try_engine(name: str, config: Config, findings: Findings | None) -> E
 
 def _monty(report: EngineReport) -> EngineReport:
     """Add the worker of `monty` and the walls around it."""
-    from paddock.engines.monty import worker_binary
+    from paddock.engines.monty_workers import worker_binary
 
     worker = worker_binary()
     if platform.system() != "Linux":
         return replace(report, worker=worker, walls=(UNJAILED, MAY_OUTLIVE_HOST))
-    from paddock.jail.probe import cell_walls
+    from paddock.jail.doctor import cell_walls
 
     walls, missing = cell_walls()
     return replace(report, worker=worker, walls=(*walls, DIES_WITH_HOST), missing=missing)
@@ -133,12 +133,12 @@ def _monty(report: EngineReport) -> EngineReport:
 
 def _jailed(report: EngineReport, config: Config, findings: Findings) -> EngineReport:
     """Add the jail and the environment of an engine; `detail` says why it is not to be started, where that is so."""
-    from paddock.jail import environment_store
-    from paddock.jail.environment import configured
-    from paddock.jail.probe import NO_PROFILE, UNBOUNDED
+    from paddock.jail import environments
+    from paddock.jail.doctor import NO_PROFILE, UNBOUNDED
+    from paddock.jail.environments import configured
 
     environment = configured(config, getattr(config, report.name).environment)
-    built = environment_store.ready(environment, config.data_directory) is not None
+    built = environments.ready(environment, config.data_directory) is not None
     report = replace(
         report,
         profile=findings.chosen,

@@ -11,7 +11,7 @@ from paddock.cli.options import ConfigOption, JsonOption
 
 if TYPE_CHECKING:
     from paddock.config import Config
-    from paddock.jail.environment import Environment
+    from paddock.jail.environments import Environment
 
 app = typer.Typer(
     help="Packages that full Python starts with: list, build, remove.", rich_markup_mode=None, no_args_is_help=True
@@ -54,7 +54,7 @@ def build(
     from paddock.cli.signals import Interrupts
     from paddock.config import Config
     from paddock.errors import RequestError
-    from paddock.jail.environment import configured
+    from paddock.jail.environments import configured
     from paddock.model.environments import DEFAULT_ENVIRONMENT
 
     if every and name is not None:
@@ -75,8 +75,8 @@ def remove(
     from paddock.cli.render import stdout
     from paddock.config import Config
     from paddock.errors import EnvironmentFailed, RequestError
-    from paddock.jail import environment_store as store
-    from paddock.jail.environment import configured, unknown
+    from paddock.jail import environments as store
+    from paddock.jail.environments import configured, unknown
 
     settings = Config.load(config)
     known = {*settings.environments, *store.recorded(settings.data_directory)}
@@ -102,8 +102,8 @@ async def _build(environments: list[Environment], config: Config) -> None:
     from time import monotonic
 
     from paddock.cli.render import progress, stdout
-    from paddock.jail.environment_lease import abuild
-    from paddock.jail.environment_store import ready
+    from paddock.jail.environment_build import abuild
+    from paddock.jail.environments import ready
 
     for environment in environments:
         was, begun = ready(environment, config.data_directory), monotonic()
@@ -115,8 +115,8 @@ async def _build(environments: list[Environment], config: Config) -> None:
 
 def _rows(config: Config) -> list[dict[str, Any]]:
     """Return one row for each environment, as `--json` shows it."""
-    from paddock.jail import environment_store as store
-    from paddock.jail.environment import configured
+    from paddock.jail import environments as store
+    from paddock.jail.environments import configured
 
     rows = []
     for name in sorted({*config.environments, *store.recorded(config.data_directory)}):

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from paddock.engines.jailed import JailedEngine, JailedExecution
 from paddock.errors import JailUnavailable
-from paddock.jail.bounds import UnderWatch
 from paddock.jail.jail import Jail
+from paddock.jail.limits import UnderWatch
 from paddock.model.events import EngineEvent, Finished, OnCall, Output
 from paddock.model.limits import Limits
 from paddock.model.result import Verdict

@@ -1,24 +1,36 @@
-"""Building an environment with uv: all of it, checked, or nothing.
+"""Building an environment with uv, and holding it while it is in use.
 
 A virtual environment is made beside its place, filled, compiled and tried; then one rename makes it a build. A failure
 at any point, or the death of this process, leaves what was there before.
+
+A lease holds the configured build. Where that one cannot be built, it holds the build that the name stood for before,
+and carries the problem for the caller to show.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
+import re
 import shutil
+import signal
+import subprocess
 import sys
-from collections.abc import Callable
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from importlib import resources
 from pathlib import Path
+from types import TracebackType
+from typing import TypeVar
 
 from paddock.errors import EnvironmentFailed
-from paddock.jail import environment_store as store
-from paddock.jail.build_command import Stop, failure_text, run_logged
-from paddock.jail.environment import Built, Environment, builds
+from paddock.jail import environments as store
+from paddock.jail.environments import Built, Environment, FileLock, builds
 from paddock.jail.pip_settings import uv_options, uv_variables
+from paddock.model.environments import requirement_name
 
 Tell = Callable[[str], None]
 INSTALL_SECONDS = 3600.0
@@ -222,3 +234,194 @@ def uv_binary() -> str:
     if found is None:
         raise EnvironmentFailed("an environment is built with uv, which is not installed here: pip install uv")
     return found
+
+
+LINES = 200
+SHOWN = 20
+# What uv says on every install and nobody needs to read.
+_NOISE = re.compile(r"Using (Python|CPython) |Creating virtual environment|Activate with|$")
+_CULPRIT = re.compile(
+    r"Failed to (?:build|download|download and build|fetch)[^`]*`([A-Za-z0-9._-]+)|[Bb]ecause (\S+) was not"
+)
+
+
+class Stop:
+    """Ends a build from another thread: kills the command that runs, and lets no other start."""
+
+    def __init__(self) -> None:
+        self._stopped = threading.Event()
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[str] | None = None
+
+    def set(self) -> None:
+        """Stop now. The build raises `EnvironmentFailed` in its own thread."""
+        with self._lock:
+            self._stopped.set()
+            if self._process is not None:
+                kill_group(self._process)
+
+    def pause(self, seconds: float) -> None:
+        """Wait; raise if the build is to stop."""
+        if self._stopped.wait(seconds):
+            raise EnvironmentFailed("the build of the environment was stopped")
+
+    @contextmanager
+    def watching(self, process: subprocess.Popen[str]) -> Iterator[None]:
+        """While this lasts, `set` kills `process`."""
+        with self._lock:
+            self._process = process
+        try:
+            self.pause(0)
+            yield
+            self.pause(0)
+        finally:
+            with self._lock:
+                self._process = None
+
+
+def run_logged(
+    command: list[str],
+    env: dict[str, str],
+    tell: Callable[[str], None],
+    stop: Stop,
+    *,
+    keep_fd: int,
+    seconds: float,
+) -> tuple[int, list[str]]:
+    """Run `command` in /, tell its lines, and give its status and its last lines. Whatever ends this ends it too.
+
+    The command inherits `keep_fd`: if this process is killed, the lock holds until the command has ended as well, so
+    that nobody builds in a directory that it still writes to.
+    """
+    lines: deque[str] = deque(maxlen=LINES)
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        cwd="/",
+        env=env,
+        umask=0o022,
+        process_group=0,
+        pass_fds=(keep_fd,),
+    )
+    timer = threading.Timer(seconds, kill_group, (process,))
+    timer.start()
+    try:
+        with stop.watching(process), process.stdout or open(os.devnull) as output:  # noqa: PTH123
+            for line in output:
+                text = line.rstrip()
+                lines.append(text)
+                if not _NOISE.match(text):
+                    tell(text)
+            return process.wait(), list(lines)
+    finally:
+        timer.cancel()
+        kill_group(process)
+        process.wait()
+
+
+def kill_group(process: subprocess.Popen[str]) -> None:
+    """Kill `process` and what it started, if it has not been waited for."""
+    if process.returncode is None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def failure_text(environment: Environment, status: int, lines: list[str]) -> str:
+    """What went wrong, with the package if it can be told, and uv's last lines."""
+    said = [line for line in lines if not _NOISE.match(line)]
+    said = said[next((at for at, line in enumerate(said) if line.startswith("error:")), 0) :]
+    culprit = _culprit(environment, said)
+    what = f"the package {culprit!r} could not be installed" if culprit else "its packages could not be installed"
+    why = "uv was killed" if status < 0 else f"uv ended with status {status}"
+    shown = (
+        "\n".join(f"  {line}" for line in (said if len(said) <= SHOWN else [*said[:3], "…", *said[4 - SHOWN :]]))
+        or "  it said nothing"
+    )
+    return f"environment {environment.name!r} could not be built: {what} ({why}):\n{shown}"
+
+
+def _culprit(environment: Environment, lines: list[str]) -> str | None:
+    text = "\n".join(lines)
+    found = _CULPRIT.search(text)
+    if found:
+        return found[1] or found[2]
+    names = {requirement_name(package) for package in environment.packages}
+    named = [name for name in sorted(names) if re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", text)]
+    return named[0] if len(named) == 1 else None
+
+
+T = TypeVar("T")
+ATTEMPTS = 3
+
+
+class Lease:
+    """A build that stays until `release`. `problem` says why it is not the one that is configured, if it is not."""
+
+    def __init__(self, built: Built, problem: EnvironmentFailed | None, lock: FileLock) -> None:
+        self.built = built
+        self.problem = problem
+        self._lock = lock
+
+    def release(self) -> None:
+        """Let the build be removed, as far as this lease is concerned."""
+        self._lock.release()
+
+    def __enter__(self) -> Lease:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()
+
+
+def lease(environment: Environment, data_directory: str | Path, tell: Tell = silent, stop: Stop | None = None) -> Lease:
+    """Hold the environment, built if it is not yet. Raises `EnvironmentFailed` where there is none to hold."""
+    stop = stop or Stop()
+    for _ in range(ATTEMPTS):
+        built, problem = _built(environment, data_directory, tell, stop)
+        lock = store.lock_of(data_directory, built.key, exclusive=False)
+        lock.take(stop.pause)
+        # Between finding and locking it, someone may have removed it.
+        if store.read_build(data_directory, built.key) is not None:
+            return Lease(built, problem, lock)
+        lock.release()
+    raise EnvironmentFailed(f"environment {environment.name!r} was removed by another process while it was opened")
+
+
+def _built(
+    environment: Environment, data_directory: str | Path, tell: Tell, stop: Stop
+) -> tuple[Built, EnvironmentFailed | None]:
+    try:
+        return build(environment, data_directory, tell, stop), None
+    except EnvironmentFailed as problem:
+        before = store.current(environment.name, data_directory)
+        if before is None:
+            raise
+        return before, problem
+
+
+async def alease(environment: Environment, data_directory: str | Path, tell: Tell = silent) -> Lease:
+    """`lease` in a thread, where `tell` is called too. Cancelling it ends the build."""
+    return await _in_thread(lambda stop: lease(environment, data_directory, tell, stop), Lease.release)
+
+
+async def abuild(environment: Environment, data_directory: str | Path, tell: Tell = silent) -> Built:
+    """`build` in a thread, where `tell` is called too. Cancelling it ends the build."""
+    return await _in_thread(lambda stop: build(environment, data_directory, tell, stop), lambda built: None)
+
+
+async def _in_thread(work: Callable[[Stop], T], undo: Callable[[T], None]) -> T:
+    stop = Stop()
+    task = asyncio.ensure_future(asyncio.to_thread(work, stop))
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        stop.set()
+        with suppress(EnvironmentFailed):
+            undo(await task)
+        raise

@@ -10,18 +10,67 @@ import socket
 import struct
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Literal, NamedTuple
 
 from paddock.errors import EngineCrashed, JailUnavailable
-from paddock.jail.bounds import Bound
-from paddock.jail.edges import Edges
+from paddock.jail.limits import Bound
 from paddock.jail.reaper import BEGIN, END
-from paddock.jail.walls import tracing
+from paddock.jail.walls import seccomp
 from paddock.jail.wire import PREFIX, Kind
 from paddock.jail.zygote import REPORT
 from paddock.model.limits import Limits
+
+Told = Callable[[], None]
+
+
+class Epoll:
+    """Tells once of each thing that comes: what nobody reads yet must not wake the loop again and again."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._epoll = select.epoll()
+        self._told: dict[int, Told] = {}
+        self._users = 1
+        self._loop.add_reader(self._epoll.fileno(), self.look)
+
+    def share(self) -> Epoll:
+        """For one more user, who says when it does not need it any more; with the last one it is gone."""
+        self._users += 1
+        return self
+
+    def release(self) -> None:
+        self._users -= 1
+        if not self._users:
+            self._loop.remove_reader(self._epoll.fileno())
+            self._epoll.close()
+
+    def hear(self, fd: int, told: Told) -> None:
+        """Call `told` when something has come; what is there already counts. OSError: the kernel watches no more.
+
+        It counts what it watches for each user, and a guest may be a process of this one.
+        """
+        self._epoll.register(fd, select.EPOLLIN | select.EPOLLET)
+        self._told[fd] = told
+
+    def forget(self, fds: Iterable[int]) -> None:
+        """Before they are closed: another process may have the same file open, of which we would hear for ever."""
+        for fd in fds:
+            if self._told.pop(fd, None) is not None:
+                with suppress(OSError):
+                    self._epoll.unregister(fd)
+
+    def look(self) -> None:
+        """Tell now of what has come, not only when it is the loop's turn."""
+        for fd, _ in self._epoll.poll(0):
+            told = self._told.get(fd)  # none where somebody else has forgotten it meanwhile
+            try:
+                if told is not None:
+                    told()
+            except Exception as problem:  # noqa: BLE001  each is told once: what fails for one is not lost for the others
+                self._loop.call_exception_handler({"message": "what had come was not handled", "exception": problem})
+
 
 Template = Literal["bare", "warm"]
 """What a guest is a fork of: `bare` has the standard library, `warm` the preloads of its environment too."""
@@ -51,7 +100,7 @@ class Guest:
         template: Template,
         fds: list[int],
         bound: Bound,
-        edges: Edges,
+        epoll: Epoll,
         came: asyncio.Future[None],
         *,
         has_namespaces: bool = True,
@@ -62,7 +111,7 @@ class Guest:
         self.template = template
         self._has_namespaces = has_namespaces
         self._traced = traced
-        self._trace: tracing.Trace | None = None
+        self._trace: seccomp.Trace | None = None
         self._pidfd: int | None = None  # of the guest itself, where its reaper's death is not its own
         self.bound = bound
         self._pipes = {"stdout": out, "stderr": error}
@@ -80,11 +129,11 @@ class Guest:
         self._unsent_bytes = 0
         self._ended: asyncio.Future[None] = self._loop.create_future()
         self._is_killed = self._is_deserted = False
-        self._listen(edges)
-        self._edges = edges.share()
+        self._listen(epoll)
+        self._epoll = epoll.share()
         self.control = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, fileno=control)
 
-    def _listen(self, edges: Edges) -> None:
+    def _listen(self, epoll: Epoll) -> None:
         """To everything that is its. OSError where the kernel watches no more: then to nothing."""
         told = dict.fromkeys(self._heard, self.rouse) | {self._reaper: self._desert}
         if self.bound.oom_fd is not None:
@@ -92,9 +141,9 @@ class Guest:
         self._heard = list(told)
         try:
             for fd, tell in told.items():
-                edges.hear(fd, tell)
+                epoll.hear(fd, tell)
         except OSError:
-            edges.forget(self._heard)
+            epoll.forget(self._heard)
             raise
 
     def _run_out(self) -> None:
@@ -139,9 +188,9 @@ class Guest:
     async def _follow(self) -> None:
         """Take over what its filter refuses, which waits for us from the moment that the filter is there."""
         with suppress(EOFError):  # it ended instead; who listens for READY finds out why
-            while (listener := tracing.received(self.control)) is None:
+            while (listener := seccomp.receive_listener(self.control)) is None:
                 await self.something()
-            self._trace = tracing.Trace(listener)
+            self._trace = seccomp.Trace(listener)
 
     def _speaker(self) -> int:
         """The process that said READY, as the kernel knows it; 0 if it has not spoken yet."""
@@ -161,7 +210,7 @@ class Guest:
 
     def is_waiting(self) -> bool:
         """Whether nothing has come from it since it was walled in: not even its end."""
-        self._edges.look()
+        self._epoll.look()
         return not self._awake
 
     def read(self, stream: str) -> bytes:
@@ -286,7 +335,7 @@ class Guest:
 
     def _begin_to_end(self) -> None:
         self.kill()
-        self._edges.forget(self._heard)
+        self._epoll.forget(self._heard)
         if self._unsent:
             self._loop.remove_writer(self.control.fileno())
         self._await_end([pidfd for pidfd in (self._pidfd, self._reaper) if pidfd is not None])
@@ -295,7 +344,7 @@ class Guest:
         """Of the last one, then of the others."""
 
         def gone() -> None:
-            self._edges.forget([pidfds.pop()])
+            self._epoll.forget([pidfds.pop()])
             self._on_the_way(lambda: self._await_end(pidfds))
 
         if pidfds:
@@ -308,7 +357,7 @@ class Guest:
 
     def _await_one(self, pidfd: int, gone: Callable[[], None]) -> None:
         try:
-            self._edges.hear(pidfd, gone)
+            self._epoll.hear(pidfd, gone)
         except OSError:  # the kernel watches no more for this user: somebody has to look
             if _has_ended(pidfd):
                 gone()
@@ -323,12 +372,12 @@ class Guest:
     def _close(self) -> None:
         self.bound.stop()  # before numbers of descriptors that it may use mean something else
         pidfds = [fd for fd in (self._reaper, self._pidfd) if fd is not None]
-        self._edges.forget([*self._heard, *pidfds])
+        self._epoll.forget([*self._heard, *pidfds])
         self._pidfd = None
         self.control.close()
         for fd in (self._report, *self._pipes.values(), *pidfds):
             os.close(fd)
-        self._edges.release()
+        self._epoll.release()
         _settle(self._ended)
 
 

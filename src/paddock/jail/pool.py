@@ -15,14 +15,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
 from paddock.errors import EngineCrashed, JailUnavailable, PaddockError
-from paddock.jail.bounds import Bounds
 from paddock.jail.guest import Guest, Template
-from paddock.jail.keeper import Keeper
+from paddock.jail.limits import Bounds
+from paddock.jail.zygote import FIRST_UID
+from paddock.jail.zygote_client import ZygoteClient
 
 if TYPE_CHECKING:
     from paddock.config import GuestsConfig
 
-FIRST_UID = 1000
 AT_ONCE = 4
 """Guests of one template that are being made at the same time: one is forked after the other, but they wall
 themselves in."""
@@ -55,7 +55,7 @@ class Pool:
 
     def __init__(
         self,
-        start: Callable[[], Awaitable[Keeper]],
+        start: Callable[[], Awaitable[ZygoteClient]],
         settings: GuestsConfig,
         bounds: Bounds,
         templates: Sequence[Template],
@@ -71,7 +71,7 @@ class Pool:
         self._room = asyncio.Semaphore(settings.max_guests)
         count = settings.max_guests + len(templates) * (self._ceiling + AT_ONCE)
         self._uids = deque(range(FIRST_UID, FIRST_UID + count))
-        self._keeper: Keeper | None = None
+        self._keeper: ZygoteClient | None = None
         self._starting = asyncio.Lock()
         self._tasks: set[asyncio.Future[None]] = set()
         self._closed = False
@@ -204,7 +204,7 @@ class Pool:
             shelf.failures += 1
         shelf.blamed = gone
 
-    async def _running(self) -> Keeper:
+    async def _running(self) -> ZygoteClient:
         if self._keeper is not None and not self._keeper.died.done():
             return self._keeper
         async with self._starting:

@@ -1,15 +1,24 @@
-"""The profiles as the host sees them: which may be tried here, in which order, and what each is started with."""
+"""The profiles as the host sees them: which may be tried, in which order, and what to allow where one does not work.
+
+A profile is tried by starting a zygote with it and walling one guest in.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from paddock.jail.spec import Spec
+from paddock.errors import JailUnavailable
+from paddock.jail.limits import Unbounded
+from paddock.jail.walls import landlock, mounts, namespaces, privileges, seccomp
 from paddock.jail.walls.mounts import PRIVATE_PLACES
 from paddock.jail.walls.namespaces import Identities
+from paddock.jail.zygote import FIRST_UID, Spec
+from paddock.jail.zygote_client import ZygoteClient
 
 if TYPE_CHECKING:
     from paddock.config import Config
@@ -89,3 +98,109 @@ def identities(profile: str, config: Config) -> Identities | None:
         first = config.jail.uid_base + UIDS
         return Identities(0, first, first, UIDS)
     return Identities(0, os.getuid(), os.getgid(), 1)
+
+
+async def first_that_works(config: Config, python: str, inside: Inside, *, memfds: bool) -> ZygoteClient:
+    """A zygote of the first profile that works here. JailUnavailable has the reason of each that does not."""
+    reasons = []
+    for profile in wanted(config):
+        try:
+            return await tried(profile, config, python, inside, memfds=memfds)
+        except JailUnavailable as problem:
+            reasons.append(f"{profile}: {problem}")
+    raise JailUnavailable("\n".join(["no profile of the jail works here.", *reasons]))
+
+
+async def tried(profile: str, config: Config, python: str, inside: Inside, *, memfds: bool) -> ZygoteClient:
+    """A zygote of this profile, after one guest of it was walled in and ended again."""
+    reason = refusal(profile, config, inside.reads)
+    if reason is not None:
+        raise JailUnavailable(reason)
+    try:
+        keeper = await start(profile, config, python, inside, memfds=memfds)
+        try:
+            await (await keeper.guest(uid=FIRST_UID, processes=False, bound=Unbounded())).end()
+        except BaseException:
+            await keeper.close()
+            raise
+    except JailUnavailable as problem:
+        hints = advise(profile)
+        raise JailUnavailable(" ".join([f"{problem}.", *hints])) from None
+    return keeper
+
+
+async def start(profile: str, config: Config, python: str, inside: Inside, *, memfds: bool) -> ZygoteClient:
+    return await ZygoteClient.start(python, spec(profile, config, inside, memfds=memfds), identities(profile, config))
+
+
+_SETTINGS = {
+    "user/max_user_namespaces": ("0", "set the sysctl user.max_user_namespaces to 10000 or more"),
+    "kernel/unprivileged_userns_clone": ("0", "set the sysctl kernel.unprivileged_userns_clone to 1"),
+    "kernel/apparmor_restrict_unprivileged_userns": (
+        "1",
+        "set the sysctl kernel.apparmor_restrict_unprivileged_userns to 0, or give this Python an AppArmor profile "
+        "with `userns`",
+    ),
+}
+_CONTAINER = (
+    "A filter on system calls is around this process, as a container's: let it pass unshare, setns, mount, umount2, "
+    "mount_setattr and pivot_root (Docker: --security-opt seccomp=PROFILE.json; Kubernetes: a seccompProfile)"
+)
+_CAPABILITIES = {0: "CHOWN", 1: "DAC_OVERRIDE", 3: "FOWNER", 6: "SETGID", 7: "SETUID", 18: "SYS_CHROOT", 5: "KILL"}
+"""Those that the profile `chroot` uses, by number."""
+
+
+def advise(profile: str) -> list[str]:
+    """Sentences, most likely remedy first; none where nothing is known to be wrong."""
+    return {"namespaces": _advise_namespaces, "chroot": _advise_chroot, "confined": _advise_confined}[profile]()
+
+
+def _advise_namespaces() -> list[str]:
+    found = [f"{_sentence(text)}." for name, (value, text) in _SETTINGS.items() if _setting(name) == value]
+    if _status("Seccomp") == "2" and privileges.attempt(_make_and_mount) is not None:
+        found.append(f"{_CONTAINER}.")
+    return found + _advise_filters()
+
+
+def _make_and_mount() -> None:
+    namespaces.unshare(namespaces.NEW_USER | namespaces.NEW_MOUNT)
+    mounts.mount("none", "/", None, mounts.REC | mounts.PRIVATE)
+
+
+def _advise_chroot() -> list[str]:
+    held = int(_status("CapEff") or "0", 16)
+    missing = [name for number, name in _CAPABILITIES.items() if not held >> number & 1]
+    return (
+        [f"Give it the capabilities {', '.join(missing)}."] if missing and os.geteuid() == 0 else []
+    ) + _advise_filters()
+
+
+def _advise_confined() -> list[str]:
+    reason = landlock.probe()
+    if reason is None and landlock.abi() < landlock.TRUNCATE_SINCE:
+        reason = f"Landlock here is version {landlock.abi()}; this profile needs 3, which Linux 6.2 has"
+    return ([f"{reason}."] if reason else []) + _advise_filters()
+
+
+def _advise_filters() -> list[str]:
+    reason = seccomp.probe()
+    return [f"{reason}."] if reason else []
+
+
+def _setting(name: str) -> str | None:
+    with suppress(OSError):
+        return Path("/proc/sys", name).read_text().strip()
+    return None
+
+
+def _status(name: str) -> str | None:
+    with suppress(OSError):
+        for line in Path("/proc/self/status").read_text().splitlines():
+            key, _, value = line.partition(":")
+            if key == name:
+                return value.strip()
+    return None
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]

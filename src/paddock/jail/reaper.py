@@ -11,8 +11,8 @@ import signal
 from collections.abc import Callable
 from typing import Protocol
 
-from paddock.jail.walls import capabilities
-from paddock.jail.walls.libc import fork
+from paddock.jail.walls import privileges
+from paddock.jail.walls.syscalls import fork
 from paddock.jail.zygote import REPORT
 
 BEGIN, END = signal.SIGUSR1, signal.SIGTERM
@@ -41,7 +41,7 @@ def start(wall_in: Callable[[], Duty], report: int, *kept: int) -> int:
         try:
             _close_all_but(report, *kept)
             duty = wall_in()
-            capabilities.die_with_parent(warden, END)
+            privileges.die_with_parent(warden, END)
             _reap(duty, report)
         except BaseException:  # noqa: BLE001  whatever it was, nothing of ours may run on
             os._exit(70)

@@ -1,36 +1,53 @@
-"""What the processes of the jail are started as: `python -I start.py warden|cell|compile|tidier ARG…`.
+"""The processes of the jail and the commands that start them: `start.py warden|exec_jailed|compile|cleanup ARG…`.
 
-A zygote runs in the interpreter of an environment, where Paddock is not installed, and where its dependencies must not
-be visible to guests. So the package is put together by hand, with this copy's own modules and nothing else.
+A warden runs in the interpreter of an environment, where Paddock is not installed and its dependencies must not be
+visible to guests. So the package is put together by hand, from this copy's own modules and nothing else.
 """
 
 import sys
 import types
+
+# As in the host: a process that may not keep bytecode compiles its modules every time.
+_BYTECODE = ("-B",) if sys.dont_write_bytecode else ()
+
+
+def command(role: str, *arguments: str) -> list[str]:
+    """Start a process in the host's own interpreter, with the standard library and Paddock alone."""
+    return [sys.executable, "-I", "-S", *_BYTECODE, __file__, role, *arguments]
+
+
+def warden_command(python: str, control: int) -> list[str]:
+    """Start a warden in the interpreter of an environment, with the packages of that environment."""
+    keeps_bytecode = "0" if sys.dont_write_bytecode else "1"
+    return [python, "-s", "-P", "-X", "utf8", __file__, "warden", str(control), keeps_bytecode]
 
 
 def main() -> None:
     package = types.ModuleType("paddock")
     package.__path__ = [__file__.rsplit("/", 2)[0]]  # no os.path: nothing is imported before it must be
     sys.modules["paddock"] = package
-    if sys.argv[1] == "cell":
-        from paddock.jail import cell
+    if sys.argv[1] == "exec_jailed":
+        from paddock.jail import exec_jailed
 
-        cell.main(sys.argv[2:])
+        exec_jailed.main(sys.argv[2:])
     elif sys.argv[1] == "compile":
         from paddock.guest.python import compile_check
-        from paddock.jail import cell
+        from paddock.jail import exec_jailed
 
         if sys.platform == "linux":
-            cell.wall_in(())
+            exec_jailed.wall_in(())
         compile_check.main(sys.argv[2])
-    elif sys.argv[1] == "tidier":
-        from paddock.jail.walls import tidying
+    elif sys.argv[1] == "cleanup":
+        from paddock.jail.walls import cleanup
 
-        tidying.main(int(sys.argv[2]), sys.argv[3:])
+        cleanup.main(int(sys.argv[2]), sys.argv[3:])
     else:
+        # Guests have a variable that forbids bytecode; Paddock's own modules may be compiled once for all.
+        sys.dont_write_bytecode = sys.argv[3] == "0"
         from paddock.jail import warden
 
         warden.main(int(sys.argv[2]))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -23,15 +23,15 @@ from contextlib import suppress
 from typing import NamedTuple, Protocol
 
 from paddock.jail import zygote
-from paddock.jail.spec import Order, Spec, commanded
-from paddock.jail.walls.libc import ProcessName
+from paddock.jail.walls.syscalls import ProcessName
+from paddock.jail.zygote import Order, Spec, commanded
 
 MESSAGE_BYTES = 64 * 1024
 MOST_DOORS = 8
 ENCLOSURES = {
-    "namespaces": ("paddock.jail.namespaced", "Namespaced"),
-    "chroot": ("paddock.jail.chrooted", "Chrooted"),
-    "confined": ("paddock.jail.confined", "Confined"),
+    "namespaces": ("paddock.jail.profile_namespaces", "Namespaced"),
+    "chroot": ("paddock.jail.profile_chroot", "Chrooted"),
+    "confined": ("paddock.jail.profile_confined", "Confined"),
 }
 
 
@@ -80,7 +80,6 @@ def main(control_fd: int) -> None:
             loaded.become(spec.program)
         enclosure = _enclosure(spec)
         sys.dont_write_bytecode = True  # from here on what is imported is not ours
-        os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
         proc = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)  # a new root may have none
         _enter(enclosure, host)
         proc = _own_proc(proc)

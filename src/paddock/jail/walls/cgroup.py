@@ -2,15 +2,16 @@
 
 A slot is a group that one guest after another is placed in. The order of a guest's life in it: `take`; `enter` while
 the guest waits in the pool (or the child enters by itself, see `doors`); `limit` with the usual numbers, which takes
-the baseline; `limit` with the run's own at hand-off (25 µs, nothing if the same); `usage` and `was_out_of_memory` after
-the run; `give_back`. Groups are reused because a removed one lives on in the kernel until its last page is freed.
+the baseline; `limit` with the run's own numbers at hand-off (25 µs, nothing if they are the same); `usage` and
+`was_out_of_memory` after the run; `give_back`. Groups are reused because a removed one lives on in the kernel until its
+last page is freed.
 
-Everything here is plain blocking reads and writes of cgroupfs. `limit`, `usage`, `was_out_of_memory` and `settle` take
-microseconds; `take`, `enter`, `give_back` and `close` may take milliseconds and belong in a thread.
+`limit`, `usage`, `was_out_of_memory` and `settle` take microseconds. `take`, `enter`, `give_back` and `close` may take
+milliseconds and belong in a thread.
 
-What is charged is what is first touched after `enter`: preloaded pages stay with the group of the zygote that
-made them, copies of them made by the guest's writes are the guest's. The cached pages of files that a guest reads are
-charged to it too, but dropped before anyone is killed.
+A page is charged to the group of the process that first touches it. Preloaded pages stay with the zygote's group;
+copies that a guest's writes make are the guest's. Cached pages of files that a guest reads are charged to it too, but
+the kernel drops them before it kills anyone.
 """
 
 from __future__ import annotations
@@ -23,15 +24,13 @@ import secrets
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from paddock.jail.walls.cgroup_end import members, remove, write
-from paddock.jail.walls.cgroup_files import Usage
-from paddock.jail.walls.cgroup_tree import ALLOW, Controllers, candidates
-from paddock.jail.walls.cgroup_v1 import SlotV1, shares
-from paddock.jail.walls.cgroup_v2 import SlotV2
-from paddock.jail.walls.tidier import Tidier
+from paddock.jail.walls.cgroup_slots import SlotV1, SlotV2, Usage, shares
+from paddock.jail.walls.cleanup import Cleanup, members, read, remove, write
 
 __all__ = ["Controllers", "Slot", "Slots", "Usage", "available", "probe", "sweep"]
 
@@ -78,7 +77,7 @@ class Slots:
         self._all: list[Slot] = []
         self._made = 0
         sweep(controllers)
-        self._tidier = Tidier(groups=dict.fromkeys(self._parents.values()))
+        self._cleanup = Cleanup(groups=dict.fromkeys(self._parents.values()))
         try:
             self._make_parents(cpu_weight)
         except OSError:
@@ -154,7 +153,7 @@ class Slots:
                 slot.remove()
         for parent in dict.fromkeys(self._parents.values()):
             remove(parent)
-        self._tidier.dismiss()
+        self._cleanup.dismiss()
 
 
 def available(record: Path | None = None) -> Controllers | None:
@@ -273,3 +272,141 @@ def start_time(pid: int) -> int | None:
 
 def _pid_namespace() -> int:
     return Path("/proc/self/ns/pid").stat().st_ino
+
+
+NEEDED = ("memory", "pids")
+WANTED = ("memory", "pids", "cpu", "cpuacct")
+LEAF = "paddock-host"
+ALLOW = (
+    "run as a service with Delegate=yes, in `systemd-run --user --scope -p Delegate=yes`, "
+    "or in a container whose cgroup is its own and writable"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Controllers:
+    """The groups in which ours are made, by controller; on v2 it is one directory for all."""
+
+    version: int
+    parents: Mapping[str, Path]
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """A mounted hierarchy: the part of it that is visible, and where."""
+
+    version: int
+    root: str
+    point: Path
+    options: frozenset[str]
+
+
+def mounts(proc: Path = Path("/proc")) -> list[Mount]:
+    """The mounted hierarchies that are writable."""
+    found = []
+    for line in (proc / "self/mountinfo").read_text().splitlines():
+        left, _, right = line.partition(" - ")
+        _, _, _, root, point, flags, *_ = left.split(" ")
+        kind, _, options = right.split(" ", 2)
+        if kind in {"cgroup", "cgroup2"} and "rw" in flags.split(","):
+            version = 2 if kind == "cgroup2" else 1
+            found.append(Mount(version, root, Path(_unescaped(point)), frozenset(options.split(","))))
+    return found
+
+
+def own_groups(proc: Path = Path("/proc")) -> dict[str, str]:
+    """The group of this process by controller; v2's is under the empty name."""
+    found: dict[str, str] = {}
+    for line in (proc / "self/cgroup").read_text().splitlines():
+        _, names, path = line.split(":", 2)
+        found.update(dict.fromkeys(names.split(","), path))
+    return found
+
+
+def candidates(proc: Path = Path("/proc")) -> Iterator[Controllers | str]:
+    """Places worth trying, the best first, or why one is not. Enables controllers on v2 where that is possible."""
+    try:
+        mounted, own = mounts(proc), own_groups(proc)
+    except OSError as error:
+        yield f"{error}: which control groups there are is told by /proc"
+        return
+    for mount in mounted:
+        if mount.version == 2 and (group := _group_in(mount, own.get(""))):
+            yield from _candidates_v2(group, mount.point)
+    parents: dict[str, Path] = {}
+    for name in WANTED:
+        for mount in mounted:
+            if mount.version == 1 and name in mount.options and (group := _group_in(mount, own.get(name))):
+                parents.setdefault(name, group)
+    missing = [name for name in NEEDED if name not in parents]
+    if not missing:
+        yield Controllers(1, parents)
+    elif len(missing) < len(NEEDED):
+        yield f"cgroup v1 is mounted writable without {' and '.join(missing)}"
+
+
+def _candidates_v2(own: Path, point: Path) -> Iterator[Controllers | str]:
+    """Our own group first, because its limits then hold for guests too; then the groups that it is in."""
+    for group in (own, *own.parents):
+        if not group.is_relative_to(point):
+            return
+        offered = set(read(f"{group}/cgroup.controllers").split())
+        if missing := [name for name in NEEDED if name not in offered]:
+            yield f"{group} (cgroup v2) offers no {' and no '.join(missing)} controller"
+            continue
+        if group.name == LEAF:
+            continue
+        if not os.access(group, os.W_OK):
+            yield f"{group} (cgroup v2) is not ours to write: {ALLOW}"
+            continue
+        if reason := _enable(group):
+            yield reason
+            continue
+        # Weights are worth having and not worth failing for: the kernel refuses them where real-time tasks run.
+        with contextlib.suppress(OSError):
+            write(f"{group}/cgroup.subtree_control", "+cpu")
+        yield Controllers(2, dict.fromkeys(NEEDED, group))
+
+
+def _enable(group: Path) -> str | None:
+    """Let groups inside this one have the needed controllers, or say why not."""
+    if set(NEEDED) <= set(read(f"{group}/cgroup.subtree_control").split()):
+        return None
+    wanted = " ".join(f"+{name}" for name in NEEDED)
+    try:
+        write(f"{group}/cgroup.subtree_control", wanted)
+    except OSError as error:
+        if not _step_aside(group):
+            return f"{error}: other processes are in that group; {ALLOW}"
+        try:
+            write(f"{group}/cgroup.subtree_control", wanted)
+        except OSError as again:
+            return str(again)
+    return None
+
+
+def _step_aside(group: Path) -> bool:
+    """Move ourselves into a leaf, where nobody else is in the group: a group of processes can have no controllers."""
+    if members(group) != {os.getpid()}:
+        return False
+    leaf = group / LEAF
+    with contextlib.suppress(OSError):
+        leaf.mkdir(exist_ok=True)
+        write(f"{leaf}/cgroup.procs", str(os.getpid()))
+        return True
+    return False
+
+
+def _group_in(mount: Mount, path: str | None) -> Path | None:
+    """Where the group is in the file system, if the mounted part of the hierarchy has it."""
+    if path is None or ".." in path.split("/"):
+        return None
+    relative = os.path.relpath(path, mount.root)
+    if relative.startswith(".."):
+        return None
+    group = mount.point / relative
+    return group if group.is_dir() else None
+
+
+def _unescaped(text: str) -> str:
+    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), text)

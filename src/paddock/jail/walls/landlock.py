@@ -8,8 +8,8 @@ import stat
 import struct
 from collections.abc import Sequence
 
-from paddock.jail.walls import capabilities, child
-from paddock.jail.walls.libc import syscall
+from paddock.jail.walls import privileges
+from paddock.jail.walls.syscalls import syscall
 
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 _MAKE_CHAR, _MAKE_BLOCK = 1 << 6, 1 << 11
@@ -120,11 +120,11 @@ def probe() -> str | None:
     """None if Landlock really holds here, else why not."""
     if abi() == 0:
         return "Landlock: not in this kernel; it needs Linux 5.13 with `landlock` in CONFIG_LSM or in lsm= at boot"
-    return child.attempt(_try)
+    return privileges.attempt(_try)
 
 
 def _try() -> str | None:
-    capabilities.no_new_privs()
+    privileges.no_new_privs()
     restrict(["/proc"], [])
     try:
         os.close(os.open("/", os.O_RDONLY | os.O_DIRECTORY))

@@ -51,11 +51,11 @@ def built(place: str, reads: Iterable[str], complete: Iterable[str] = ()) -> tup
         os.ftruncate(held, 0)
         os.pwrite(held, json.dumps(reads).encode(), 0)
         if not root.exists():
-            from paddock.jail.walls.tidier import Tidier  # seldom needed, and a warden stays small
+            from paddock.jail.walls.cleanup import Cleanup  # seldom needed, and a warden stays small
 
             partial = folder / PARTIAL
             # With the lock: nobody builds there while it is removed.
-            with Tidier(folders=[partial], locks=[lock]):
+            with Cleanup(folders=[partial], locks=[lock]):
                 _sweep(folder)
                 shutil.rmtree(partial, ignore_errors=True)
                 _build(partial, reads, tuple(complete))

@@ -1,6 +1,6 @@
-"""Which system calls a guest may make, and with what arguments. Policy as data: `seccomp` makes the program of it.
+"""Which system calls a guest may make, and with what arguments. `seccomp` makes a program of it.
 
-An allow-list: a call that is named nowhere here is refused. A name that an architecture lacks is skipped there.
+An allow-list: a call that is not named here is refused. A name that an architecture lacks is skipped there.
 """
 
 from __future__ import annotations
@@ -145,3 +145,150 @@ def every(*rules: Rule) -> Rule:
         return allow
 
     return rule
+
+
+CLONE_FILES, CLONE_THREAD = 0x0000_0400, 0x0001_0000
+# CSIGNAL, VM, FS, FILES, SIGHAND, PIDFD, VFORK, THREAD, SYSVSEM, SETTLS, PARENT_SETTID, CHILD_CLEARTID, DETACHED,
+# CHILD_SETTID. Not PARENT: the reaper would take the child for the guest.
+CLONE_FLAGS = 0x0000_00FF | 0x0000_1F00 | 0x0000_4000 | 0x017D_0000
+
+AF_UNIX, AF_INET, AF_INET6 = 1, 2, 10
+STREAM, DGRAM, SEQPACKET = 1, 2, 5
+SOCKET_TYPE = 0xF  # the other bits are flags
+TCP, UDP = 6, 17
+MSG_OOB = 1  # a byte outside the stream, which nobody misses on a Unix socket and whose code had CVE-2025-38236
+MSG_FASTOPEN = 0x2000_0000  # connects while sending
+CLOSE_RANGE_UNSHARE = 2
+
+SETUID_AND_SETGID = 0o6000
+O_CREAT_AND_O_TMPFILE = 0o100 | 0o2000_0000
+
+FCNTL = (
+    *range(8),  # DUPFD, GETFD, SETFD, GETFL, SETFL, GETLK, SETLK, SETLKW
+    *(36, 37, 38),  # locks of an open file description
+    *(1025, 1030, 1032, 1033, 1034),  # GETLEASE, DUPFD_CLOEXEC, GETPIPE_SZ, ADD_SEALS, GET_SEALS
+    *(1035, 1036, 1037, 1038),  # hints about lifetime
+)  # Not SETOWN and SETSIG (a signal to anyone), SETPIPE_SZ (a quota of the uid), SETLEASE (stalls who opens the file)
+
+IOCTL = (
+    *(0x5401, 0x802C542A, 0x540F, 0x5413),  # TCGETS, TCGETS2, TIOCGPGRP, TIOCGWINSZ
+    *(0x541B, 0x5421, 0x5450, 0x5451),  # FIONREAD, FIONBIO, FIONCLEX, FIOCLEX
+    *(0x4004_9409, 0x4020_940D),  # FICLONE, FICLONERANGE: Path.copy falls back on the kernel's own refusal only
+)  # Not TIOCSTI, TIOCLINUX, TIOCSETD, FIOSETOWN
+
+PRCTL = (
+    *(2, 3, 7, 15, 16, 21, 23, 25, 27),  # GET_PDEATHSIG, GET_DUMPABLE, GET_KEEPCAPS, SET_NAME, GET_NAME, GET_*
+    *(29, 30, 37, 38, 39, 40, 41, 42),  # TIMERSLACK, GET_CHILD_SUBREAPER, NO_NEW_PRIVS, GET_TID_ADDRESS, THP_DISABLE
+    *(51, 52, 54, 55, 56, 60, 61, 64, 66),  # SVE, speculation (read), pointer authentication, tagged addresses, MDWE
+    *(0x5356_4D41, 0x4155_5856),  # SET_VMA (V8 names its mappings), GET_AUXV
+)  # Not SET_MM, SET_DUMPABLE, SET_PTRACER, SET_SECCOMP, SCHED_CORE
+PR_SET_PDEATHSIG = 1
+
+ARCH_PRCTL = (
+    *(0x1001, 0x1002, 0x1003, 0x1004),  # the FS and GS bases
+    *range(0x1021, 0x1026),  # AMX state
+    *(0x3001, *range(0x5001, 0x5006)),  # shadow stacks
+)
+
+SOL_SOCKET, IPPROTO_IP, IPPROTO_TCP, IPPROTO_IPV6 = 1, 0, 6, 41
+# Not ATTACH_FILTER (26), ATTACH_BPF (50), ATTACH_REUSEPORT_* (51, 52): a guest's own programs would run in the
+# kernel. Not ZEROCOPY (60), TXTIME (61). What needs privilege asks for it itself.
+SOCKET_OPTIONS = (*range(1, 26), *range(28, 50), *range(53, 60), *range(62, 80))
+BUFFERS = (7, 8)  # SNDBUF, RCVBUF: what waits there is counted by nobody where there is no control group
+TCP_OPTIONS = (*range(1, 14), 18, 25)  # NODELAY to CONGESTION, USER_TIMEOUT, NOTSENT_LOWAT. Not ULP (31), REPAIR (19)
+IP_OPTIONS = tuple(range(64))  # the tables of the packet filter begin at 64
+
+
+def rules(policy: Policy) -> dict[str, Rule]:
+    """Every call that this policy allows, with what its arguments must be."""
+    processes = policy.processes and not policy.confined
+    calls = dict.fromkeys(ALWAYS, allowed) | _self_only() | _opening() | _options(policy) | _sockets(policy)
+    calls["clone"] = _clone(processes=processes)
+    calls["close_range"] = none_of_bits(2, CLOSE_RANGE_UNSHARE)
+    if processes:
+        calls |= dict.fromkeys(PROCESSES, allowed)
+    if policy.execute:
+        calls |= dict.fromkeys(EXECUTE, allowed)
+    if policy.confined:
+        # A thread's own signal (abort, pthread_kill) goes through tgkill; other processes of the uid are the host's.
+        calls |= {"kill": equals(0, NOBODY), "tgkill": equals(0, NOBODY)}
+    else:
+        calls |= dict.fromkeys(UNLESS_CONFINED, allowed)
+        if policy.memfds:
+            calls |= dict.fromkeys(MEMFDS, allowed)
+        calls |= {name: none_of_bits(1, SETUID_AND_SETGID) for name in ("chmod", "fchmod")}
+        calls |= {name: none_of_bits(2, SETUID_AND_SETGID) for name in ("fchmodat", "fchmodat2")}
+        calls |= {name: _some_owner(1, 2) for name in ("chown", "fchown", "lchown")} | {"fchownat": _some_owner(2, 3)}
+    return calls
+
+
+def _some_owner(user: int, group: int) -> Rule:
+    """Not both -1: that may be asked of anybody's file, and takes its capabilities and setuid bits away."""
+    nobody = 0xFFFF_FFFF
+    return lambda allow, refuse: equals(user, nobody)(equals(group, nobody)(refuse, allow), allow)
+
+
+def _clone(*, processes: bool) -> Rule:
+    """A thread has the descriptors of its process: who looks for files without a name looks at one thread."""
+    known = every(upper_half_zero(0), none_of_bits(0, 0xFFFF_FFFF & ~CLONE_FLAGS))
+    whole = any_of_bits(0, CLONE_FILES)
+    if not processes:
+        return every(any_of_bits(0, CLONE_THREAD), whole, known)
+    return every(when(any_of_bits(0, CLONE_THREAD), whole), known)
+
+
+def _opening() -> dict[str, Rule]:
+    """Opening is free, but a new file is not setuid. Without creation the mode is whatever was in the register."""
+
+    def opening(flags: int) -> Rule:
+        return when(any_of_bits(flags, O_CREAT_AND_O_TMPFILE), none_of_bits(flags + 1, SETUID_AND_SETGID))
+
+    return {"open": opening(1), "openat": opening(2), "creat": none_of_bits(1, SETUID_AND_SETGID)}
+
+
+def _self_only() -> dict[str, Rule]:
+    """Calls that name a process: only 0, oneself. `setpriority` and `ioprio_set` could also name a group or a user."""
+    this_process = ("prlimit64", "sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr")
+    return dict.fromkeys(this_process, equals(0, 0)) | {
+        "setpriority": every(equals(0, 0), equals(1, 0)),
+        "ioprio_set": every(equals(0, 1), equals(1, 0)),
+    }
+
+
+def _options(policy: Policy) -> dict[str, Rule]:
+    # A confined guest must not outlive its host: it keeps the signal that it was given.
+    parental = () if policy.confined else (PR_SET_PDEATHSIG,)
+    return {
+        "fcntl": one_of(1, *FCNTL),
+        "ioctl": one_of(1, *IOCTL),
+        "prctl": one_of(0, *PRCTL, *parental),
+        "arch_prctl": one_of(0, *ARCH_PRCTL),
+        "personality": one_of(0, 0, 0xFFFF_FFFF),
+    }
+
+
+def _sockets(policy: Policy) -> dict[str, Rule]:
+    # A datagram socket of a pair can be sent to any address; a stream keeps its peer. asyncio needs the pair.
+    pair = one_of(1, STREAM, SEQPACKET, mask=SOCKET_TYPE)
+    any_unix = one_of(1, STREAM, DGRAM, SEQPACKET, mask=SOCKET_TYPE)
+    internet = every(one_of(1, STREAM, DGRAM, mask=SOCKET_TYPE), one_of(2, 0, TCP, UDP))
+    families = {
+        "none": {},
+        "unix": {AF_UNIX: any_unix},
+        "inet": {AF_UNIX: any_unix, AF_INET: internet, AF_INET6: internet},
+    }[policy.sockets]
+    options = [number for number in SOCKET_OPTIONS if not (policy.confined and number in BUFFERS)]
+    levels = {SOL_SOCKET: one_of(2, *options), IPPROTO_TCP: one_of(2, *TCP_OPTIONS)}
+    if policy.sockets == "inet":
+        levels |= dict.fromkeys((IPPROTO_IP, IPPROTO_IPV6), one_of(2, *IP_OPTIONS))
+    refused = MSG_FASTOPEN if policy.sockets == "inet" else MSG_FASTOPEN | MSG_OOB
+    # A descriptor that waits in a socket holds a file that nobody sees. The listener of a trace has to go that way.
+    messages = {"sendmsg": none_of_bits(2, refused), "sendmmsg": none_of_bits(3, refused)}
+    return {
+        "socketpair": every(equals(0, AF_UNIX), pair if policy.sockets == "none" else any_unix),
+        "setsockopt": case(1, levels),
+        "sendto": none_of_bits(3, refused),
+        **({} if policy.confined and not policy.trace else messages),
+        **({"socket": case(0, families)} if families else {}),
+        **(dict.fromkeys(ADDRESSES, allowed) if families else {}),
+    }

@@ -1,21 +1,30 @@
-"""The filter on a guest's system calls: an allow-list compiled for the machine, installed once and for good.
+"""The filter on a guest's system calls: compiled from `rules`, installed once, never removed.
 
-A foreign architecture (32-bit calls) kills. A refused call gets EPERM, a number that nobody knows (x32's among them)
-and clone3 get ENOSYS, so that libc falls back. Costs: `program` milliseconds, once per policy; `install` per guest.
+A call of a foreign architecture (32-bit) kills. A refused call gets EPERM; an unknown number (x32's among them) and
+clone3 get ENOSYS, so that libc falls back. `program` takes milliseconds, once per policy; `install` is for each guest.
+
+With tracing, refused calls are sent to the host, which names them in the log `paddock.denied`.
 """
 
 from __future__ import annotations
 
 import ctypes
+import errno
+import fcntl
 import functools
+import logging
+import os
+import select
+import socket
 import struct
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
 
-from paddock.jail.walls import bpf, capabilities, child
-from paddock.jail.walls.arguments import rules
-from paddock.jail.walls.libc import syscall
-from paddock.jail.walls.notices import Denied, denied_calls
-from paddock.jail.walls.rules import NOBODY, Policy, refusal
-from paddock.jail.walls.syscalls import MACHINE, NUMBERS
+from paddock.jail.walls import bpf, privileges
+from paddock.jail.walls.rules import NOBODY, Policy, refusal, rules
+from paddock.jail.walls.syscalls import MACHINE, NUMBERS, syscall
 
 __all__ = ["Denied", "Policy", "denied_calls", "for_process", "install", "install_traced", "probe", "program"]
 
@@ -78,11 +87,11 @@ def probe() -> str | None:
     """None if a filter really holds here, else why not."""
     if MACHINE not in ARCHITECTURES:
         return f"seccomp: no table of system calls for {MACHINE}; Paddock's jail needs x86-64 or aarch64"
-    return child.attempt(_try)
+    return privileges.attempt(_try)
 
 
 def _try() -> str | None:
-    capabilities.no_new_privs()
+    privileges.no_new_privs()
     try:
         install(program(Policy()))
     except OSError as error:
@@ -92,3 +101,105 @@ def _try() -> str | None:
     except PermissionError:
         return None
     return "seccomp: a filter was installed but did not refuse chroot(2)"
+
+
+_RECEIVE, _SEND = 0xC050_2100, 0xC018_2101
+_NOTICE = struct.Struct("=QIIiIQ6Q")  # id, pid, flags; number, architecture, instruction pointer, arguments
+_ANSWER = struct.Struct("=QqiI")  # id, value, error, flags
+
+
+@dataclass(frozen=True, slots=True)
+class Denied:
+    """A refused call. `pid` as the reader's pid namespace sees it, 0 if it doesn't."""
+
+    name: str
+    pid: int
+    arguments: tuple[int, ...]
+
+
+def denied_calls(listener: int) -> Iterator[Denied]:
+    """Refused calls as they come, each answered before it is yielded; ends with the last process under the filter.
+
+    Blocks. If nobody reads, the guest's refused calls wait; if the listener is closed, they get ENOSYS.
+    """
+    names = {number: name for name, number in NUMBERS[MACHINE].items()}
+    poll = select.poll()
+    poll.register(listener, select.POLLIN)
+    while any(event & select.POLLIN for _, event in poll.poll()):
+        notice = bytearray(_NOTICE.size)  # the kernel insists on zeros
+        try:
+            fcntl.ioctl(listener, _RECEIVE, notice)
+            identity, pid, _, number, _, _, *arguments = _NOTICE.unpack(notice)
+            name = names.get(number)
+            fcntl.ioctl(listener, _SEND, bytearray(_ANSWER.pack(identity, 0, -refusal(name), 0)))
+        except OSError as error:
+            if error.errno not in (errno.ENOENT, errno.EINTR):  # the caller died, or was interrupted, meanwhile
+                raise
+            continue
+        yield Denied(name or f"syscall {number}", pid, tuple(arguments))
+
+
+_HELLO = b"L"
+"""Comes with the listener, before anything else that a guest says."""
+_PATIENCE_SECONDS = 5.0
+_RIGHTS = socket.CMSG_SPACE(4)
+_CREDENTIALS = socket.CMSG_SPACE(12)
+
+log = logging.getLogger("paddock.denied")
+
+
+def install_in_guest(program: bytes, control: int, *, trace: bool) -> None:
+    """Put the guest under its filter; one that is `told` of goes to the host with its listener, over `control`."""
+    if not trace:
+        install(program)
+        return
+    # Made before: what is refused from here on waits until the host has the listener.
+    with socket.socket(fileno=os.dup(control)) as host:
+        listener = install_traced(program)
+        socket.send_fds(host, [_HELLO], [listener])
+    os.close(listener)
+
+
+def receive_listener(control: socket.socket) -> int | None:
+    """The listener that a guest hands over; None while it has not, EOFError where it says something else."""
+    try:
+        said, more, _, _ = control.recvmsg(len(_HELLO), _RIGHTS + _CREDENTIALS)
+    except BlockingIOError:
+        return None
+    for level, kind, data in more:
+        if (level, kind, said) == (socket.SOL_SOCKET, socket.SCM_RIGHTS, _HELLO):
+            return int.from_bytes(data[:4], sys.byteorder)
+    raise EOFError
+
+
+class Trace:
+    """Answers what a guest's filter refuses, and from `begin` on names it in the log `paddock.denied`."""
+
+    def __init__(self, listener: int) -> None:
+        self._listener = listener
+        self._begun = False
+        self._thread = threading.Thread(target=self._follow, name="paddock-denied", daemon=True)
+        self._thread.start()
+
+    def begin(self) -> None:
+        self._begun = True
+
+    def finish(self) -> None:
+        """The guest is gone: wait until everything that it was refused is named."""
+        self._thread.join(_PATIENCE_SECONDS)
+
+    def _follow(self) -> None:
+        try:
+            for denied in denied_calls(self._listener):
+                if self._begun:
+                    log.info("%s", describe(denied))
+        finally:
+            os.close(self._listener)
+
+
+def describe(denied: Denied) -> str:
+    """A call by its name and its arguments, without pointers; more of them are shown than some calls have."""
+    shown = [hex(argument) if argument < 1 << 32 else "…" for argument in denied.arguments]
+    while shown and shown[-1] in {"0x0", "…"}:
+        shown.pop()
+    return f"{denied.name}({', '.join(shown)})"

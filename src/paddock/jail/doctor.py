@@ -1,0 +1,211 @@
+"""What holds on this machine: each profile really started, with a guest that runs nothing, and what keeps each promise.
+
+Nothing here decides anything: an engine that starts tries for itself (`trial`), and stops at the first that works.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from paddock.errors import EngineCrashed, JailUnavailable
+from paddock.jail import profiles
+from paddock.jail.profiles import Inside
+from paddock.jail.start import command
+from paddock.jail.walls import cgroup, landlock, seccomp, watcher
+from paddock.jail.walls.cleanup import Cleanup
+
+if TYPE_CHECKING:
+    from paddock.config import Config
+
+NOTHING = Inside("paddock.guest.nothing:serve", system=())
+GUARANTEES = ("files", "network", "processes", "kernel surface", "resources")
+NO_PROFILE = "no profile of the jail works here"
+UNBOUNDED = "nothing bounds the memory of guests here"
+CELL_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Guarantee:
+    """One promise of the jail: what keeps it here, or what to do so that something does."""
+
+    name: str
+    mechanism: str | None
+    missing: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """One profile: whether a guest could be walled in with it, and whether the settings let it be used."""
+
+    profile: str
+    works: bool
+    allowed: bool
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """All profiles, the one that an engine would take, and what keeps each promise there."""
+
+    chosen: str | None
+    tried: tuple[Tried, ...]
+    guarantees: tuple[Guarantee, ...] = field(default=())
+
+
+async def probe(config: Config) -> Findings:
+    """Try every profile. Takes about a second."""
+    tried = tuple([await _tried(profile, config) for profile in profiles.ORDER])
+    memory, missing = await asyncio.to_thread(_memory)
+    working = [each.profile for each in tried if each.works and each.allowed]
+    chosen = next((profile for profile in working if profile in profiles.wanted(config)), None)
+    if chosen is None:
+        kept, lacking = await asyncio.to_thread(_without_profile, tried, config)
+    else:
+        kept, lacking = mechanisms(chosen, memory), {}
+    kept |= {"resources": f"{memory}; rlimits and the host's clock for the rest"} if memory else {}
+    lacking |= {"resources": missing} if missing else {}
+    guarantees = tuple(Guarantee(name, kept.get(name), lacking.get(name)) for name in GUARANTEES)
+    return Findings(chosen if memory else None, tried, guarantees)
+
+
+async def _tried(profile: str, config: Config) -> Tried:
+    accepting = replace(config, jail=replace(config.jail, accept_confined=True))
+    allowed = profile in profiles.wanted(config) and profiles.refusal(profile, config) is None
+    place = Path(tempfile.gettempdir(), f"paddock-probe-{secrets.token_hex(8)}")
+    cleanup = await asyncio.to_thread(Cleanup, folders=[place])
+    try:
+        await asyncio.to_thread(place.mkdir, mode=0o700)
+        trying = replace(accepting, data_directory=str(place))
+        await (await profiles.tried(profile, trying, sys.executable, NOTHING, memfds=True)).close()
+    except (JailUnavailable, EngineCrashed) as problem:
+        return Tried(profile, works=False, allowed=allowed, reason=str(problem))
+    finally:
+        await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)
+        await asyncio.to_thread(cleanup.dismiss)
+    names = f"jail.profile names {config.jail.profile}; set it to auto, or to {profile}"
+    other = None if profile in profiles.wanted(config) else names
+    return Tried(profile, works=True, allowed=allowed, reason=profiles.refusal(profile, config) or other)
+
+
+def _memory() -> tuple[str | None, str | None]:
+    """What bounds the memory of a tree here, or what to allow."""
+    found = cgroup.available()
+    if found is not None:
+        return f"control group (v{found.version}) for the memory of all its processes", None
+    reason = watcher.probe()
+    if reason is None:
+        return "a watcher that looks every 2 to 100 ms for the memory of all its processes", None
+    return None, f"{cgroup.probe()}; or: {reason}"
+
+
+def _without_profile(tried: Sequence[Tried], config: Config) -> tuple[dict[str, str], dict[str, str]]:
+    """Where no profile works: promises that could be kept all the same; for the others, what to install or allow."""
+    remedies = {each.profile: _remedy(each, config) for each in tried}
+    todo = f"one of these: {'; or '.join(f'{profile}: {remedy}' for profile, remedy in remedies.items())}"
+    if len(set(remedies.values())) == 1:
+        todo = next(iter(remedies.values()))
+    lacking = {"files": todo, "processes": todo}
+    unfiltered = seccomp.probe()
+    if unfiltered is not None:
+        return {}, lacking | {"network": unfiltered, "kernel surface": unfiltered}
+    return {"network": "seccomp: no socket can be made", "kernel surface": "seccomp, no_new_privs"}, lacking
+
+
+def _remedy(tried: Tried, config: Config) -> str:
+    """What to do so that a profile works and may be used."""
+    reason = (tried.reason or "").rstrip(".")
+    if tried.works or profiles.refusal(tried.profile, config) is not None:
+        return reason
+    return " ".join(profiles.advise(tried.profile)).rstrip(".") or reason
+
+
+def mechanisms(profile: str, memory: str | None) -> dict[str, str]:
+    """What keeps each promise in this profile but that of resources; `memory` says what bounds that."""
+    root = os.geteuid() == 0
+    grouped = bool(memory and memory.startswith("control"))
+    counted = "control group" if grouped else "RLIMIT_NPROC"
+    fenced = f", Landlock {landlock.abi()}" if landlock.abi() else ""
+    files = {
+        "namespaces": f"mount namespace: runtime read-only, /tmp and /files in a file system of its own{fenced}",
+        "chroot": f"a root of links for each guest, looks at what it keeps on disk{fenced}",
+        "confined": f"Landlock {landlock.abi()}: runtime read-only, one folder in memory; names stay visible",
+    }
+    network = {
+        "namespaces": "network namespace without an interface",
+        "chroot": "seccomp: no socket can be made",
+        "confined": "seccomp: no socket can be made",
+    }
+    processes = {
+        "namespaces": f"pid namespace; {counted} for their number",
+        "chroot": f"a uid for each guest; {counted} for their number",
+        "confined": "seccomp: one process, which can name no other",
+    }
+    who = {
+        "namespaces": "a uid of its own" if root else "a user namespace of its own",
+        "chroot": "a uid of its own",
+        "confined": "this user's uid",
+    }
+    return {
+        "files": files[profile],
+        "network": network[profile],
+        "processes": processes[profile],
+        "kernel surface": f"seccomp, no_new_privs, no capability, {who[profile]}",
+    }
+
+
+def cell_walls() -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What stands around a worker of the light engine, by starting a small program in the same way; what is missing."""
+    program = shutil.which("cat") or "/bin/cat"
+    with subprocess.Popen(
+        command("exec_jailed", program), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    ) as cell:
+        try:
+            status = _settled(cell.pid)
+            apart = _net(cell.pid) not in (_net(os.getpid()), None)
+        finally:
+            cell.kill()
+    walls, missing = [], []
+    if landlock.abi():
+        walls.append(f"files: Landlock {landlock.abi()}: nothing but the program and its libraries")
+    else:
+        missing.append(f"files: {landlock.probe()}")
+    if apart:
+        walls.append("network: a network namespace without an interface, and seccomp: no socket can be made")
+    else:
+        walls.append("network: seccomp: no socket can be made")
+    if status.get("Seccomp") == "2" and status.get("NoNewPrivs") == "1":
+        walls.append("kernel surface: seccomp, no_new_privs, no capability, one process")
+    else:
+        missing.append("kernel surface: the worker has no filter on its system calls")
+    return tuple(walls), tuple(missing)
+
+
+def _settled(pid: int) -> dict[str, str]:
+    """The process's own status, once it has become the program."""
+    until = time.monotonic() + CELL_SECONDS
+    while time.monotonic() < until:
+        with suppress(OSError):
+            text = Path(f"/proc/{pid}/status").read_text()
+            status = {name: value.strip() for name, _, value in (line.partition(":") for line in text.splitlines())}
+            if status.get("Name") == "cat" or status.get("State", "").startswith("Z"):
+                return status
+        time.sleep(0.005)
+    return {}
+
+
+def _net(pid: int) -> int | None:
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/ns/net").stat().st_ino
+    return None

@@ -1,0 +1,52 @@
+"""A process that walls itself in and becomes another program: `start.py exec_jailed BINARY ARG…`.
+
+For programs that need nothing of the machine but a processor and their pipes, such as the light engine's workers. No
+namespace of files is made: Landlock keeps all of them closed but the program and its libraries.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+
+from paddock.jail.walls import landlock, namespaces, privileges, seccomp
+
+UNPRIVILEGED = (1 << 20) - 1
+"""Who a cell of root's is: a number that belongs to nobody, below those of the guests."""
+LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache", "/usr/share/zoneinfo", "/etc/localtime")
+LIMITS = {**privileges.DEFAULT_LIMITS, "file_bytes": 0}
+
+
+def main(arguments: list[str]) -> None:
+    """Never returns. What the kernel here does not offer is left out; `paddock doctor` says what."""
+    program = os.open(arguments[0], os.O_RDONLY | os.O_CLOEXEC)  # while we may still walk there
+    wall_in((*LIBRARIES, arguments[0]))
+    os.execve(program, arguments, {})  # noqa: S606
+    sys.exit(1)
+
+
+def wall_in(readable: Sequence[str]) -> None:
+    """Wall this process in for good. Of the file system it can read `readable` and nothing else."""
+    host = os.getppid()
+    readable = [path for path in readable if os.path.exists(path)]  # noqa: PTH110
+    shown = [os.open(path, os.O_PATH | os.O_CLOEXEC) for path in readable]
+    if os.geteuid() == 0:
+        os.setgroups([])
+        os.setresgid(UNPRIVILEGED, UNPRIVILEGED, UNPRIVILEGED)
+        os.setresuid(UNPRIVILEGED, UNPRIVILEGED, UNPRIVILEGED)
+        privileges.dumpable()  # else /proc/self is not ours any more
+    with suppress(OSError):
+        namespaces.unshare(namespaces.NEW_USER | namespaces.NEW_NET | namespaces.NEW_IPC | namespaces.NEW_UTS)
+    privileges.limit(LIMITS)
+    privileges.drop_all()
+    privileges.no_new_privs()
+    if landlock.abi():
+        landlock.restrict(read=[f"/proc/self/fd/{fd}" for fd in shown], write=[])
+    privileges.die_with_parent(host)
+    filtered = seccomp.program(seccomp.Policy(processes=False, execute=True, confined=True))
+    try:
+        seccomp.install(seccomp.for_process(filtered, os.getpid()))
+    except OSError as problem:
+        sys.exit(f"paddock: a worker was not started, because nothing would filter its system calls: {problem}")

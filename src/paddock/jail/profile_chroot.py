@@ -1,0 +1,216 @@
+"""The profile `chroot`: for root where nothing may be mounted and no namespace made, as in a container's default.
+
+Each guest has a root directory of its own, made of hard links, and a uid of its own. One kill(-1) ends all processes of
+that uid. There is no network namespace: the filter refuses every socket but a pair. Process numbers are not hidden: a
+guest can find out which are in use, and nothing else about them.
+
+The reaper has a second uid. Its effective uid is the guest's and its others are not, so it may signal every process of
+the guest, and none of them may signal it.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import time
+from contextlib import suppress
+
+from paddock.jail import reaper
+from paddock.jail.walls import landlock, privileges, quota, roots, seccomp
+from paddock.jail.walls.syscalls import prctl
+from paddock.jail.zygote import FIRST_UID, Order, Spec
+
+WRITABLE = ("/tmp", "/files", "/dev")  # noqa: S108  inside
+NOT_COPIED = ("/usr/lib", "/usr/lib64", "/usr/lib32", "/usr/libx32", "/lib32")
+"""Too much to copy: the folders below them that the interpreter loads from are named apart."""
+_SET_CHILD_SUBREAPER = 36
+
+
+class Chrooted:
+    """chroot(2), a uid for each guest, Landlock and seccomp."""
+
+    def __init__(self, spec: Spec) -> None:
+        self._spec = spec
+        policies = {
+            processes: seccomp.Policy(
+                processes=processes,
+                execute=bool(spec.program),
+                sockets="none",
+                memfds=spec.memfds,
+                trace=spec.trace,
+            )
+            for processes in (True, False)
+        }
+        self._programs = {processes: seccomp.program(policy) for processes, policy in policies.items()}
+
+    def enter(self, host: socket.socket) -> None:
+        if os.geteuid() != 0:
+            raise PermissionError("only root can change the root directory")
+        privileges.die_with_parent(os.getppid())
+        root, self._root_lock = roots.built(self._spec.place, _copied(self._spec.reads), complete=self._spec.whole)
+        self._ids = Block(self._spec.uid_base, self._spec.uid_count)
+        self._proc = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        os.chroot(root)
+        os.chdir("/")
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        prctl(_SET_CHILD_SUBREAPER, 1)  # orphans of guests come here and are buried, not to the first process
+        with suppress(PermissionError):
+            privileges.drop_bounding()
+        privileges.limit(privileges.DEFAULT_LIMITS)
+
+    def start_reaper(self, order: Order, report: int) -> int:
+        uid = self._ids.of_guest(order.uid)
+        roots.slot(str(uid), uid)
+        return reaper.start(lambda: self._wall_in_reaper(order), report, self._proc, self._ids.fd)
+
+    def reaper_ended(self, pid: int) -> None: ...
+
+    def give_up(self, pid: int) -> None:
+        os.kill(pid, reaper.END)
+
+    def join(self, reaper_pidfd: int) -> None: ...
+
+    def _wall_in_reaper(self, order: Order) -> Burial:
+        guest = self._ids.of_guest(order.uid)
+        self._enter_slot(guest)
+        become_reaper(self._ids.of_reaper(order.uid), guest)
+        privileges.drop_held()
+        privileges.no_new_privs()
+        return Burial(guest, self._proc, self._spec)
+
+    def wall_in(self, order: Order, keep: int) -> None:
+        uid = self._ids.of_guest(order.uid)
+        self._enter_slot(uid)
+        os.chdir("/tmp")  # noqa: S108
+        os.closerange(3, keep)
+        os.closerange(keep + 1, 1 << 16)
+        # Its orphans stay below it, where they are counted.
+        prctl(_SET_CHILD_SUBREAPER, 1)
+        privileges.limit({"file_bytes": self._spec.tmp_bytes})
+        become(uid)
+        privileges.dumpable()
+        privileges.drop_held()
+        privileges.no_new_privs()
+        if landlock.abi():
+            landlock.restrict(read=["/"], write=WRITABLE)
+        seccomp.install_in_guest(self._programs[order.processes], keep, trace=self._spec.trace)
+
+    def _enter_slot(self, uid: int) -> None:
+        os.chroot(f"/{roots.SLOTS}/{uid}")
+        os.chdir("/")
+
+
+def _copied(reads: tuple[str, ...]) -> set[str]:
+    loaders = {os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path)) for path in roots.LOADERS}  # noqa: PTH118, PTH119, PTH120
+    return {path for path in reads if path not in NOT_COPIED or os.path.islink(path)} | loaders  # noqa: PTH114
+
+
+class Burial:
+    """What a reaper does without namespaces: look at the disk, kill by uid, remove the files."""
+
+    def __init__(self, guest: int, proc: int, spec: Spec) -> None:
+        self._guest, self._proc = guest, proc
+        self._quota = quota.Quota(WRITABLE, spec.tmp_bytes, spec.tmp_inodes)
+
+    def exceeds(self) -> bool:
+        return self._quota.exceeded(of_uid(self._guest, self._proc), self._proc)
+
+    def bury(self) -> None:
+        end_all(self._guest, self._proc)
+        for folder in roots.WRITABLE:
+            roots.empty(f"/{folder}")
+        with suppress(OSError):
+            os.truncate("/dev/null", 0)  # where it is a file
+
+
+OF_A_BLOCK = 4096
+HALF = OF_A_BLOCK // 2
+PAUSE_SECONDS = 0.0005
+LONGEST_PAUSE_SECONDS = 0.05
+
+
+class Block:
+    """Ids that no other Paddock on this machine uses at the same time.
+
+    The name of an abstract socket is the lock: the kernel frees it when the last process that holds it is gone.
+    """
+
+    def __init__(self, base: int, count: int) -> None:
+        for at in range(count // OF_A_BLOCK):
+            self._first = base + at * OF_A_BLOCK
+            self._lock = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+            with suppress(OSError):
+                self._lock.bind(f"\0paddock-uids-{self._first}")
+                return
+            self._lock.close()
+        raise OSError(f"all ids from {base} on are in use by other Paddocks: jail.uid_base says where they begin")
+
+    def close(self) -> None:
+        """Let others use them, as far as this process is concerned."""
+        self._lock.close()
+
+    @property
+    def fd(self) -> int:
+        return self._lock.fileno()
+
+    def of_guest(self, number: int) -> int:
+        return self._first + (number - FIRST_UID) % HALF
+
+    def of_reaper(self, number: int) -> int:
+        return self.of_guest(number) + HALF
+
+
+def become(uid: int) -> None:
+    """An ordinary user with nothing but this id."""
+    os.setgroups([])
+    os.setresgid(uid, uid, uid)
+    os.setresuid(uid, uid, uid)
+
+
+def become_reaper(own: int, guest: int) -> None:
+    os.setgroups([])
+    os.setresgid(own, guest, own)
+    os.setresuid(own, guest, own)
+
+
+def end_all(guest: int, proc: int) -> None:
+    """Kill every process of the guest and return when the last one is gone. Called by its reaper; `proc` is /proc.
+
+    kill(-1) holds the lock that fork() takes: a process is signalled, or its parent was before it could fork.
+    """
+    pause = PAUSE_SECONDS
+    while True:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(-1, signal.SIGKILL)
+        if not of_uid(guest, proc):
+            return
+        time.sleep(pause)
+        pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
+
+
+def of_uid(uid: int, proc: int) -> list[int]:
+    """The processes with this real uid. Not zombies: they hold nothing, and who sees them off may take its time.
+
+    One whose first thread alone has ended looks like a zombie, and is none.
+    """
+    found = []
+    for name in os.listdir(proc):
+        if name.isdigit():
+            with suppress(FileNotFoundError, ProcessLookupError):
+                status = _status(name, proc)
+                if _real_uid(status) == uid and (b"\nState:\tZ" not in status or b"\nThreads:\t1\n" not in status):
+                    found.append(int(name))
+    return found
+
+
+def _status(pid: str, proc: int) -> bytes:
+    fd = os.open(f"{pid}/status", os.O_RDONLY | os.O_CLOEXEC, dir_fd=proc)
+    try:
+        return os.read(fd, 4096)
+    finally:
+        os.close(fd)
+
+
+def _real_uid(status: bytes) -> int:
+    return int(status.partition(b"\nUid:\t")[2].split(None, 1)[0])

@@ -1,0 +1,194 @@
+"""The profile `confined`: for an ordinary user where no user namespace can be made.
+
+A guest is one process of this user, in the host's own namespaces. Landlock opens its runtime and one folder in memory;
+the filter leaves no call that reaches another process, another file or a socket. It promises less than the other
+profiles, so it is used only where `jail.accept_confined` says so: see docs/security.md.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import select
+import signal
+import socket
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from paddock.jail import reaper
+from paddock.jail.walls import landlock, privileges, quota, roots, seccomp
+from paddock.jail.walls.roots import LOADERS
+from paddock.jail.zygote import Order, Spec
+
+OPEN_FILES = 256
+"""Nobody counts what waits in the pipes and sockets of a guest: so it has not many of them."""
+TASKS = "PADDOCK_TASKS"
+PID = "pid"
+THREADS, STARTED = 17, 19  # in what `_stat` gives
+DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+
+
+class Confined:
+    """Landlock, seccomp and rlimits around one process."""
+
+    def __init__(self, spec: Spec) -> None:
+        self._spec = spec
+        # One that becomes another program may do so again: it stays the one process, behind the same walls.
+        policy = seccomp.Policy(processes=False, execute=bool(spec.program), confined=True, trace=spec.trace)
+        self._program = seccomp.program(policy)
+        self._executable = [*spec.program[:1], *_loaders()] if spec.program else []
+
+    def enter(self, host: socket.socket) -> None:
+        if os.geteuid() == 0:
+            raise PermissionError("a guest of root's would be root: this profile is for ordinary users")
+        if landlock.abi() < landlock.TRUNCATE_SINCE:
+            raise OSError(f"Landlock is version {landlock.abi()} here, and 3 is needed")
+        privileges.die_with_parent(os.getppid())
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        privileges.limit({**privileges.DEFAULT_LIMITS, "open_files": OPEN_FILES})
+        self._home = _home(self._spec.memory_folders)
+        self._readable = [path for path in (*self._spec.reads, *DEVICES) if os.path.exists(path)]  # noqa: PTH110
+
+    def start_reaper(self, order: Order, report: int) -> int:
+        folder = self._folder(order)
+        pid = reaper.start(lambda: Removal(folder, self._spec), report)
+        # After it: whenever this process is killed, somebody is there to remove what it made.
+        try:
+            for part in () if folder is None else (folder, folder / "tmp", folder / "files"):
+                part.mkdir(mode=0o700)
+        except OSError:
+            os.kill(pid, reaper.END)
+            raise
+        return pid
+
+    def reaper_ended(self, pid: int) -> None: ...
+
+    def give_up(self, pid: int) -> None:
+        os.kill(pid, reaper.END)
+
+    def join(self, reaper_pidfd: int) -> None: ...
+
+    def wall_in(self, order: Order, keep: int) -> None:
+        folder = self._folder(order)
+        if folder is not None:
+            # For the reaper, which is there before the guest. A number alone may be another's by then.
+            (folder / PID).write_text(f"{os.getpid()} {_stat(os.getpid())[STARTED]}")
+        os.environ.pop("HOME", None)
+        os.environ[TASKS] = str(_tasks_of(os.getuid()) - 1)
+        writable = ["/dev/null"]
+        if folder is not None:
+            tmp, files = str(folder / "tmp"), str(folder / "files")
+            os.environ.update(HOME=tmp, TMPDIR=tmp, PADDOCK_FILES=files)
+            writable += [tmp, files]
+        os.chdir("/" if folder is None else folder / "tmp")
+        os.closerange(3, keep)
+        os.closerange(keep + 1, 1 << 16)
+        privileges.limit({"file_bytes": self._spec.tmp_bytes if folder else 0})
+        privileges.drop_all()
+        privileges.no_new_privs()
+        landlock.restrict(read=self._readable, write=writable, execute=False, programs=self._executable)
+        privileges.die_with_parent(os.getppid())
+        seccomp.install_in_guest(seccomp.for_process(self._program, os.getpid()), keep, trace=self._spec.trace)
+
+    def _folder(self, order: Order) -> Path | None:
+        return None if self._home is None else Path(f"{self._home}-{order.number}")
+
+
+class Removal:
+    """What is left to a reaper: to look at the files of the one process, and to remove them when it ends."""
+
+    def __init__(self, folder: Path | None, spec: Spec) -> None:
+        self._folder = folder
+        self._guest: tuple[int, int] | None = None  # its number, and what stays its own when that is another's
+        self._proc = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        # Memory is not like a disk of which the last part is kept: a file that hides its size counts as a full one.
+        size, inodes = spec.tmp_bytes, spec.tmp_inodes
+        self._quota = None if folder is None else quota.Quota([str(folder)], size, inodes, mapped_bytes=size)
+
+    def exceeds(self) -> bool:
+        if self._folder is None or self._quota is None:
+            return False
+        self._find_guest()
+        pids = [] if self._guest is None else [self._guest[0]]
+        exceeded = self._quota.exceeded(pids, self._proc)
+        if exceeded:
+            self._signal(signal.SIGSTOP)  # it does nothing more, and is not dead before the host was told why
+        return exceeded
+
+    def bury(self) -> None:
+        with suppress(OSError, ValueError):  # it has not come to write who it is: then it gets no script either
+            self._find_guest()
+        self._signal(signal.SIGKILL)
+        if self._guest is not None:
+            # What it has begun goes on after the signal, and may put a link in the place of a folder that is emptied.
+            gone = select.poll()
+            gone.register(self._guest[1], select.POLLIN)
+            gone.poll()
+        # One that was just being made may still write there: once its folder is gone, it cannot any more.
+        while self._folder is not None and self._folder.exists():
+            with suppress(OSError):
+                roots.empty(str(self._folder))
+                self._folder.rmdir()
+
+    def _find_guest(self) -> None:
+        if self._folder is not None and self._guest is None:
+            self._guest = _found((self._folder / PID).read_text())
+
+    def _signal(self, what: signal.Signals) -> None:
+        if self._guest is not None:
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._guest[1], what)
+
+
+def _loaders() -> list[str]:
+    """What the kernel executes to start a program: it is asked for as much as the program itself."""
+    return [path for path in LOADERS if os.path.exists(path)]  # noqa: PTH110
+
+
+def _home(candidates: Sequence[str]) -> str | None:
+    """Where guests' folders are made: in memory, where the kernel bounds what all of them hold. None: nowhere."""
+    for candidate in candidates:
+        with suppress(OSError):
+            if _is_tmpfs(candidate):
+                home = f"{candidate}/paddock-{os.getpid()}-{secrets.token_hex(8)}"
+                Path(home).mkdir(mode=0o700)
+                Path(home).rmdir()
+                return home
+    return None
+
+
+def _tasks_of(uid: int) -> int:
+    """How many threads this user has now: RLIMIT_NPROC counts a guest's together with them."""
+    found = 0
+    for entry in os.scandir("/proc"):
+        with suppress(OSError):
+            if entry.name.isdigit() and entry.stat().st_uid == uid:
+                found += int(_stat(entry.name)[THREADS])
+    return found
+
+
+def _found(written: str) -> tuple[int, int] | None:
+    """The guest that wrote this, by number and by descriptor; None where it is gone."""
+    pid, started = written.split()
+    with suppress(OSError):
+        fd = os.pidfd_open(int(pid))
+        if _stat(pid)[STARTED] == started:
+            return int(pid), fd
+        os.close(fd)
+    return None
+
+
+def _stat(pid: int | str) -> list[str]:
+    """What /proc tells of a process, from the third field on: the second is its name, and may hold anything."""
+    with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:  # noqa: PTH123
+        return stat.read().rpartition(")")[2].split()
+
+
+def _is_tmpfs(folder: str) -> bool:
+    """Whether this is a file system in memory with a size of its own."""
+    if not os.path.isdir(folder):  # noqa: PTH112
+        return False
+    with open("/proc/self/mounts", encoding="utf-8") as mounts:  # noqa: PTH123
+        kinds = [line.split()[2] for line in mounts if line.split()[1] == folder]
+    return kinds[-1:] == ["tmpfs"] and os.statvfs(folder).f_blocks > 0

@@ -1,0 +1,102 @@
+"""The profile `namespaces`: for root, and for users where the kernel lets them make user namespaces."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+from typing import Literal
+
+from paddock.jail.walls import landlock, mounts, namespaces, privileges, seccomp
+from paddock.jail.zygote import Order, Spec
+
+MAP_ME = b"map"
+ROOT_PLACE = "/tmp"  # noqa: S108  hidden by the new root, in a mount namespace that nobody else sees
+
+
+class Namespaced:
+    """Namespaces, then Landlock and seccomp inside them."""
+
+    def __init__(self, spec: Spec) -> None:
+        self._spec = spec
+        self._ruleset: int | None = None
+        # Guests of one zygote share a network namespace, and in it the abstract names of sockets: only a Landlock that
+        # keeps these apart lets them have any.
+        sockets: Literal["none", "unix"] = "unix" if landlock.abi() >= landlock.SCOPES else "none"
+        self._programs = {
+            processes: seccomp.program(
+                seccomp.Policy(
+                    processes=processes,
+                    execute=bool(spec.program),
+                    sockets=sockets,
+                    memfds=spec.memfds,
+                    trace=spec.trace,
+                )
+            )
+            for processes in (True, False)
+        }
+
+    def enter(self, host: socket.socket) -> None:
+        parent = os.getppid()
+        namespaces.unshare(namespaces.ZYGOTE)
+        # Opened in the new mount namespace, and while we are still who may walk there.
+        sources = [mounts.Source(path) for path in self._spec.reads]
+        host.send(MAP_ME)
+        host.recv(1)
+        if self._spec.own_uids:
+            os.setgroups([])
+            os.setresgid(0, 0, 0)  # of the namespace; outside it is an ordinary id of the range
+            os.setresuid(0, 0, 0)
+        privileges.die_with_parent(parent)  # a change of uid makes the kernel forget it
+        started = os.fork()
+        if started:
+            host.close()
+            _, status = os.waitpid(started, 0)
+            os._exit(os.waitstatus_to_exitcode(status) & 255)
+        privileges.die_with_parent(0)
+        privileges.dumpable()  # so that the zygote may join the namespaces of reapers, which share this memory
+        self._pid_namespaces = namespaces.PidNamespaces()
+        self._root = mounts.build_root(ROOT_PLACE, sources)
+        for source in sources:
+            source.close()
+        # What guests inherit need not be done by each.
+        socket.sethostname("paddock")
+        privileges.drop_bounding()
+        privileges.limit(privileges.DEFAULT_LIMITS)
+        if landlock.abi():
+            # What may be read and written, the mounts decide; Landlock adds devices, TCP, and who is outside.
+            self._ruleset = landlock.prepare(read=[], write=["/"])
+
+    def start_reaper(self, order: Order, report: int) -> int:
+        return self._pid_namespaces.start()
+
+    def reaper_ended(self, pid: int) -> None:
+        self._pid_namespaces.ended(pid)
+
+    def give_up(self, pid: int) -> None:
+        os.kill(pid, signal.SIGKILL)
+
+    def join(self, reaper_pidfd: int) -> None:
+        namespaces.join_pids(reaper_pidfd)
+
+    def wall_in(self, order: Order, keep: int) -> None:
+        spec = self._spec
+        own = order.uid if spec.own_uids else os.getuid()
+        namespaces.unshare(namespaces.GUEST)
+        mounts.make_private(own, spec.tmp_bytes, spec.tmp_inodes, self._root)
+        os.chdir("/tmp")  # noqa: S108
+        if spec.own_uids:
+            os.setresgid(own, own, own)
+            os.setresuid(own, own, own)
+            privileges.dumpable()
+        else:
+            # The kernel counts processes by uid and user namespace, and here all guests have one uid.
+            namespaces.unshare(namespaces.NEW_USER)
+            privileges.drop_bounding()  # a new namespace fills it again
+        privileges.drop_held()
+        privileges.no_new_privs()
+        if self._ruleset is not None:
+            landlock.enforce(self._ruleset)
+        os.closerange(3, keep)
+        os.closerange(keep + 1, 1 << 16)
+        seccomp.install_in_guest(self._programs[order.processes], keep, trace=spec.trace)

@@ -1,0 +1,215 @@
+"""A process beside the host that removes control groups and folders when the host is killed before it could.
+
+`start.py cleanup PIDFD group:PATH… folder:PATH…` runs as the host's user. It waits until the host has ended, cleans up
+for at most a minute, and ends. It imports little, and all of it before it waits: later the files may be gone.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import time
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import subprocess
+    from pathlib import Path
+    from types import TracebackType
+
+PATIENCE_SECONDS = 2.0
+
+Group = str | os.PathLike[str]
+
+
+def write(path: str, text: str) -> None:
+    """Write a value. Moving a process or lowering a limit may block for milliseconds; the rest takes microseconds."""
+    fd = os.open(path, os.O_WRONLY | os.O_TRUNC | os.O_CLOEXEC)
+    try:
+        os.write(fd, text.encode())
+    except OSError as error:
+        raise OSError(error.errno, f"cannot write {text}: {error.strerror}", path) from error
+    finally:
+        os.close(fd)
+
+
+def read(path: str) -> str:
+    """The file's text, without surrounding white space."""
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        # The kernel hands out cgroup.procs a page at a time.
+        parts = iter(lambda: os.read(fd, 65536), b"")
+        return b"".join(parts).decode().strip()
+    finally:
+        os.close(fd)
+
+
+def members(group: Group) -> set[int]:
+    """The processes of the group. One of a foreign pid namespace is listed as 0 and left out: nobody can name it."""
+    return {int(line) for line in read(f"{group}/cgroup.procs").split()} - {0}
+
+
+def end_members(group: Group, *, within_seconds: float = PATIENCE_SECONDS) -> bool:
+    """SIGKILL until no process is left in the group; whether that was reached in time. Stop forks first.
+
+    A killed process stays in the group until it has let go of its memory.
+    """
+    deadline = time.monotonic() + within_seconds
+    # Again and again: what was being forked while the list was read is in the next one.
+    while alive := members(group):
+        _kill(group, alive)
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.0005)
+    return True
+
+
+def _kill(group: Group, pids: set[int]) -> None:
+    handles: dict[int, int] = {}
+    try:
+        for pid in pids:
+            with suppress(ProcessLookupError):
+                handles[pid] = os.pidfd_open(pid)
+        # A number can be reused before it is opened; one that is still listed afterwards was ours when opened.
+        for pid in members(group) & handles.keys():
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(handles[pid], signal.SIGKILL)
+    finally:
+        for handle in handles.values():
+            os.close(handle)
+
+
+def remove(group: Group, *, within_seconds: float = PATIENCE_SECONDS) -> None:
+    """Remove the group and the groups in it. OSError where a process in one of them does not end."""
+    with suppress(OSError):
+        return os.rmdir(group)  # noqa: PTH106  one with nothing in it: no descriptor is needed for that
+    with suppress(FileNotFoundError):
+        for inside in groups_in(group):
+            remove(inside, within_seconds=within_seconds)
+    deadline = time.monotonic() + within_seconds
+    while True:
+        try:
+            return os.rmdir(group)  # noqa: PTH106
+        except FileNotFoundError:
+            return None
+        except OSError:
+            # The last process is off the list a moment before the kernel lets go of the group.
+            if time.monotonic() > deadline:
+                raise
+        time.sleep(0.0005)
+
+
+def groups_in(group: Group) -> list[str]:
+    """The groups directly in this one."""
+    with os.scandir(group) as entries:
+        return [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
+
+
+CLEANUP_SECONDS = 60.0
+PAUSE_SECONDS = 0.005
+GROUP, FOLDER = "group:", "folder:"
+
+
+def main(host: int, promised: Sequence[str]) -> None:
+    """`host` is a pidfd. Never returns."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)  # who is told to end with the host does so: after it
+    with suppress(OSError), open("/proc/self/comm", "w") as name:  # noqa: PTH123
+        name.write("paddock-cleanup")
+    groups = [each.removeprefix(GROUP) for each in promised if each.startswith(GROUP)]
+    folders = [each.removeprefix(FOLDER) for each in promised if each.startswith(FOLDER)]
+    if folders:
+        import shutil  # noqa: F401  megabytes that a cleanup of groups does without
+    ended = select.poll()
+    ended.register(host, select.POLLIN)
+    ended.poll()
+    deadline = time.monotonic() + CLEANUP_SECONDS
+    _stop(groups)
+    for group in groups:
+        _until_gone(group, _remove_group, deadline)
+    for folder in folders:
+        _until_gone(folder, _remove_folder, deadline)
+    os._exit(0)
+
+
+def _stop(groups: Sequence[str]) -> None:
+    """Whatever is in them forks no more and, where the kernel can do that, is killed at once."""
+    for group in groups:
+        for file, value in (("pids.max", "0"), ("cgroup.kill", "1")):
+            with suppress(OSError):
+                write(f"{group}/{file}", value)
+
+
+def _remove_group(group: str) -> None:
+    for inside in (*groups_in(group), group):
+        end_members(inside)
+    remove(group)
+
+
+def _remove_folder(folder: str) -> None:
+    import shutil
+
+    shutil.rmtree(folder)
+
+
+def _until_gone(path: str, remove_one: Callable[[str], None], deadline: float) -> None:
+    """Others may be at it too, or still write there until the kernel has ended them: so again and again."""
+    while os.path.lexists(path) and time.monotonic() < deadline:
+        with suppress(OSError):
+            remove_one(path)
+            continue
+        time.sleep(PAUSE_SECONDS)
+
+
+class Cleanup:
+    """From when this returns, what is named here is gone soon after this process is, however that ends.
+
+    To be made before the first of it is. It has 5 MB of memory. Descriptors in `locks` stay open until it is done.
+    Where none can be started, a warning says so, and the next host sweeps.
+    """
+
+    def __init__(self, *, groups: Iterable[Path] = (), folders: Iterable[Path] = (), locks: Iterable[int] = ()) -> None:
+        promised = [f"{GROUP}{group}" for group in groups] + [f"{FOLDER}{folder}" for folder in folders]
+        import subprocess  # here, and others below: the cleanup process itself does without them
+
+        from paddock.jail.start import command
+
+        self._process: subprocess.Popen[bytes] | None = None
+        try:
+            host = os.pidfd_open(os.getpid())
+            try:
+                self._process = subprocess.Popen(
+                    command("cleanup", str(host), *promised),
+                    pass_fds=[host, *locks],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    cwd="/",
+                    env={},
+                    start_new_session=True,  # what ends all of a terminal's, or of a group, does not end this
+                )
+            finally:
+                os.close(host)
+        except (AttributeError, OSError) as problem:  # no such call, no descriptor, no process
+            import logging
+
+            logging.getLogger("paddock.jail").warning(
+                "control groups and temporary folders stay if this process is killed: no cleanup process: %s", problem
+            )
+
+    def dismiss(self) -> None:
+        """There is nothing to tidy any more. Takes a millisecond."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def __enter__(self) -> Cleanup:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.dismiss()

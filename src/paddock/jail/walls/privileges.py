@@ -1,0 +1,196 @@
+"""What a process gives up for good: its capabilities, the means to gain others, and resources above its rlimits."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import resource
+import signal
+import struct
+from collections.abc import Callable, Mapping
+
+from paddock.jail.walls.syscalls import prctl, syscall
+
+_SET_PDEATHSIG, _SET_DUMPABLE, _NO_NEW_PRIVS = 1, 4, 38
+_BOUNDING_READ, _BOUNDING_DROP = 23, 24
+_AMBIENT, _AMBIENT_IS_SET, _AMBIENT_CLEAR_ALL = 47, 1, 4
+_HEADER = struct.pack("=Ii", 0x2008_0522, 0)  # version 3, oneself
+_SETPCAP = 8
+_Words = ctypes.c_char * 24  # making the type takes longer than the call
+
+
+def no_new_privs() -> None:
+    """No exec gains anything: setuid bits and file capabilities are ignored. seccomp and Landlock require it."""
+    prctl(_NO_NEW_PRIVS, 1)
+
+
+def not_dumpable() -> None:
+    """No core dump, no tracing by the same uid. `/proc/self` then belongs to root, and exec undoes it."""
+    prctl(_SET_DUMPABLE, 0)
+
+
+def dumpable() -> None:
+    """Own files under `/proc/self` again, which a change of uid gave to root."""
+    prctl(_SET_DUMPABLE, 1)
+
+
+def die_with_parent(parent_pid: int, by: signal.Signals = signal.SIGKILL) -> None:
+    """This signal on the death of the parent, even if it is dead already. `parent_pid` as this process sees it.
+
+    Call it after the change of uid, which clears it. It is the parent's *thread* that counts. Where the parent is
+    outside the pid namespace both see 0: then an earlier death goes unnoticed, and a pipe has to tell.
+    """
+    prctl(_SET_PDEATHSIG, by)
+    if os.getppid() != parent_pid:
+        os.kill(os.getpid(), by)
+
+
+def drop_bounding() -> None:
+    """Empty the bounding set. Needs CAP_SETPCAP, so before the change of uid; a new user namespace fills it again.
+
+    A millisecond, each drop being a copy of all credentials: do it once in the zygote, children inherit it.
+    """
+    for number in _bounding():
+        prctl(_BOUNDING_DROP, number)
+
+
+def drop_all() -> None:
+    """Empty the ambient, bounding, effective, permitted and inheritable sets.
+
+    Without CAP_SETPCAP the bounding set stays as it is: call `drop_bounding` while privileged. Under no_new_privs
+    what it holds cannot be gained.
+    """
+    if sets()["effective"] >> _SETPCAP & 1:
+        drop_bounding()
+    drop_held()
+
+
+def drop_held() -> None:
+    """Empty all sets but the bounding one, which a parent has emptied: for the path of every guest."""
+    prctl(_AMBIENT, _AMBIENT_CLEAR_ALL)
+    syscall("capset", _HEADER, bytes(24))
+
+
+def sets() -> dict[str, int]:
+    """The sets that capget(2) tells, as bit masks."""
+    words = _Words()
+    syscall("capget", _HEADER, words)
+    low = struct.unpack_from("=III", words, 0)
+    high = struct.unpack_from("=III", words, 12)
+    return {name: low[at] | high[at] << 32 for at, name in enumerate(("effective", "permitted", "inheritable"))}
+
+
+def held() -> dict[str, set[int]]:
+    """The capabilities in each of the five sets, by number. For tests and diagnosis."""
+    listed = {name: {number for number in range(64) if mask >> number & 1} for name, mask in sets().items()}
+    listed["bounding"] = _bounding()
+    listed["ambient"] = {number for number in listed["permitted"] if prctl(_AMBIENT, _AMBIENT_IS_SET, number)}
+    return listed
+
+
+def _bounding() -> set[int]:
+    found = set()
+    for number in range(64):
+        try:
+            if prctl(_BOUNDING_READ, number):
+                found.add(number)
+        except OSError as error:
+            if error.errno != errno.EINVAL:
+                raise
+            break  # past the last capability of this kernel
+    return found
+
+
+def probe() -> str | None:
+    """None if privileges can be given up here, else why not."""
+    return attempt(_try)
+
+
+def _try() -> str | None:
+    no_new_privs()
+    drop_all()
+    kept = {name for name, numbers in held().items() if numbers and name != "bounding"}
+    return f"capabilities: {', '.join(sorted(kept))} not empty after capset(2)" if kept else None
+
+
+LIMITS = {
+    "address_bytes": resource.RLIMIT_AS,  # V8 and BLAS reserve gigabytes: prefer data_bytes
+    "core": resource.RLIMIT_CORE,
+    "cpu_seconds": resource.RLIMIT_CPU,
+    "data_bytes": resource.RLIMIT_DATA,
+    "file_bytes": resource.RLIMIT_FSIZE,
+    "memlock": resource.RLIMIT_MEMLOCK,
+    "msgqueue": resource.RLIMIT_MSGQUEUE,  # per uid
+    "nice": resource.RLIMIT_NICE,
+    "open_files": resource.RLIMIT_NOFILE,
+    "processes": resource.RLIMIT_NPROC,  # per uid; does not bind root
+    "rtprio": resource.RLIMIT_RTPRIO,
+    "sigpending": resource.RLIMIT_SIGPENDING,  # per uid; each timer of timer_create holds one
+    "stack_bytes": resource.RLIMIT_STACK,
+}
+
+# Of every guest, whatever the request says.
+DEFAULT_LIMITS: Mapping[str, int] = {
+    "core": 0,
+    "memlock": 64 * 1024,
+    "msgqueue": 0,
+    "nice": 0,
+    "open_files": 1024,
+    "rtprio": 0,
+    "sigpending": 1024,
+    "stack_bytes": 8 * 1024 * 1024,
+}
+
+
+def limit(limits: Mapping[str, int]) -> None:
+    """Set these for the calling process and its children, for good: soft and hard.
+
+    A limit that is already lower stays. The signals of `cpu_seconds` and `file_bytes` are SIGKILL and SIGXFSZ.
+    """
+    for name, value in limits.items():
+        if name not in LIMITS:
+            raise ValueError(f"rlimit {name!r} is unknown; known are {', '.join(LIMITS)}")
+        if value < 0:
+            raise ValueError(f"rlimit {name} is {value}; it must be 0 or more")  # -1 would be "unlimited"
+        _, hard = resource.getrlimit(LIMITS[name])
+        lower = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(LIMITS[name], (lower, lower))
+
+
+def probe_limits() -> str | None:
+    """None if limits can be set here, else why not."""
+    return attempt(_try_limits)
+
+
+def _try_limits() -> str | None:
+    limit(DEFAULT_LIMITS)
+    wrong = [name for name, value in DEFAULT_LIMITS.items() if resource.getrlimit(LIMITS[name])[1] > value]
+    return f"rlimits: {', '.join(wrong)} did not take effect" if wrong else None
+
+
+def attempt(trial: Callable[[], str | None]) -> str | None:
+    """What `trial` says in a forked child: None for "it works", else the reason. Call it from a small process."""
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(reader)
+        _report(trial, writer)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as said:
+        text = said.read().decode(errors="replace")
+    _, status = os.waitpid(pid, 0)
+    if status:
+        return text or f"the trial ended with exit code {os.waitstatus_to_exitcode(status)}"
+    return text or None
+
+
+def _report(trial: Callable[[], str | None], writer: int) -> None:
+    code = 1
+    try:
+        os.write(writer, (trial() or "").encode())
+        code = 0
+    except BaseException as error:  # noqa: BLE001 - nothing may pass the fork: the caller's own stack is above
+        os.write(writer, f"{type(error).__name__}: {error}".encode())
+    finally:
+        os._exit(code)

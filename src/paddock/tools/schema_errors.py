@@ -1,0 +1,380 @@
+"""Says what is wrong with arguments so that a model can correct them: a code, a place, a short text, a hint."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from paddock.model.envelope import invalid_arguments
+from paddock.model.words import within_edits
+
+if TYPE_CHECKING:
+    from jsonschema_rs import ValidationError
+
+    from paddock.tools.schema import SafeSchema, Validator
+
+DETAILS = 10
+FALLBACK = "SCHEMA_VALIDATION_FAILED"
+_SHOWN = 60
+_LISTED = 20
+EXAMPLE_CHARACTERS = 1000
+_EXAMPLE_DEPTH = 8
+_FORMATS = {
+    "date": "2026-01-31",
+    "date-time": "2026-01-31T12:00:00Z",
+    "time": "12:00:00Z",
+    "email": "name@example.com",
+    "uri": "https://example.com",
+    "url": "https://example.com",
+    "uuid": "123e4567-e89b-12d3-a456-426614174000",
+    "ipv4": "192.0.2.1",
+    "hostname": "example.com",
+}
+_A = {"array": "an array", "object": "an object", "integer": "an integer", "null": "null"}
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One problem of the arguments."""
+
+    code: str
+    place: tuple[str | int, ...]
+    issue: str
+    received: str
+    more: Mapping[str, Any] = field(default_factory=dict)
+    hints: tuple[str, ...] = ()
+    first_hints: tuple[str, ...] = ()
+    branch: tuple[str | int, ...] = ()  # the part of the schema that says so
+
+
+def explain(
+    errors: Sequence[ValidationError], arguments: Mapping[str, Any], tool: str, validator: Validator
+) -> dict[str, Any]:
+    """The envelope for `errors`. Without any it says only that the arguments are invalid."""
+    problems: list[Problem] = []
+    for error in errors:
+        problems += _problems(error, arguments, validator, is_shown=len(problems) < DETAILS)
+    shown = problems[:DETAILS]
+    first = dict.fromkeys(hint for problem in shown for hint in problem.first_hints)
+    later = dict.fromkeys(hint for problem in shown for hint in problem.hints)
+    return invalid_arguments(
+        tool,
+        _summary(tool, problems),
+        _code(problems),
+        details=[
+            {"path": path(one.place), "issue": one.issue, "received_type": one.received, **one.more} for one in shown
+        ],
+        hints=[*sorted(first, key=lambda hint: not hint.startswith("Required")), *later],
+        examples=validator.examples(),
+        warnings=validator.warnings,
+    )
+
+
+def path(place: Sequence[str | int]) -> str:
+    """`place` as a program would write it: `orders[0].id`. Empty for the arguments themselves."""
+    text = ""
+    for part in place:
+        text += f"[{part}]" if isinstance(part, int) else f".{_cut(part)}" if text else _cut(part)
+    return text
+
+
+def received_type(value: Any) -> str:
+    """The JSON type of `value`."""
+    if value is None or isinstance(value, bool):
+        return "null" if value is None else "boolean"
+    if isinstance(value, float):
+        return "number" if math.isfinite(value) else "NaN or infinity, which JSON lacks"
+    names = {str: "string", int: "integer", list: "array", dict: "object"}
+    return names.get(type(value), type(value).__name__)
+
+
+def _summary(tool: str, problems: Sequence[Problem]) -> str:
+    name = _cut(tool)
+    if not problems:
+        return f"The arguments of '{name}' do not match its schema."
+    one = problems[0]
+    text = f"'{path(one.place)}' {one.issue}" if one.place else f"the arguments {one.issue}"
+    more = f" ({len(problems)} problems in all)" if len(problems) > 1 else ""
+    return f"Wrong arguments for '{name}': {text}{more}."
+
+
+def _code(problems: Sequence[Problem]) -> str:
+    """The code that all problems share. Several failing branches of one `allOf` have a code of their own."""
+    if not problems:
+        return FALLBACK
+    if len(problems) > 1 and all("allOf" in problem.branch for problem in problems):
+        places = {problem.branch[: problem.branch.index("allOf")] for problem in problems}
+        branches = {problem.branch[problem.branch.index("allOf") + 1] for problem in problems}
+        if len(places) == 1 and len(branches) > 1:
+            return "SCHEMA_ALL_OF_FAILED"
+    codes = {problem.code for problem in problems}
+    return codes.pop() if len(codes) == 1 else "INPUT_VALIDATION_FAILED"
+
+
+def _problems(
+    error: ValidationError, arguments: Any, validator: Validator, *, is_shown: bool = False
+) -> Iterator[Problem]:
+    """`error` as one problem, or one for each field that it is about. Only shown ones get hints."""
+    place, branch = tuple(error.instance_path), tuple(error.evaluation_path)
+    value = _at(arguments, place)
+    kind: Any = error.kind
+    if kind.name == "required":
+        yield _missing(kind.property, place, value if is_shown else {}, branch, _fields(error, validator))
+    elif kind.name in ("additionalProperties", "unevaluatedProperties"):
+        known = _fields(error, validator)
+        for name in kind.unexpected[:DETAILS]:
+            yield _unknown(name, place, value, branch, known if is_shown else {})
+    else:
+        code, issue, more = _issue(kind, value, arguments, validator)
+        hints: tuple[str, ...] = ()
+        if is_shown and kind.name == "enum" and isinstance(value, str):
+            hints = _meant(value, [option for option in kind.options if isinstance(option, str)])
+        elif is_shown and kind.name in ("minimum", "maximum"):
+            hints = _range(_part(error, validator))
+        yield Problem(code, place, issue, received_type(value), more, hints, branch=branch)
+
+
+def _missing(
+    name: str, place: tuple[str | int, ...], value: Any, branch: tuple[str | int, ...], known: Mapping[str, Any]
+) -> Problem:
+    where = (*place, name)
+    first = f"Required field missing: '{path(where)}'."
+    given = [other for other in value if other not in known] if isinstance(value, dict) else []
+    meant = tuple(f"Did you mean '{_cut(name)}' instead of '{_cut(other)}'?" for other in within_edits(name, given)[:1])
+    return Problem("SCHEMA_REQUIRED", where, "is required", "missing", {}, meant, (first,), branch)
+
+
+def _unknown(
+    name: str, place: tuple[str | int, ...], value: Any, branch: tuple[str | int, ...], known: Mapping[str, Any]
+) -> Problem:
+    where = (*place, name)
+    inner = value.get(name) if isinstance(value, dict) else None
+    hints = _meant(name, known)
+    if not hints and known:
+        names = ", ".join(f"'{_cut(other)}'" for other in list(known)[:_LISTED])
+        hints = (f"Known fields: {names}{', …' if len(known) > _LISTED else ''}.",)
+    first = f"Unknown field '{path(where)}'."
+    return Problem(
+        "SCHEMA_ADDITIONAL_PROPERTIES",
+        where,
+        "is not a field of this tool",
+        received_type(inner),
+        {},
+        hints,
+        (first,),
+        branch,
+    )
+
+
+def _issue(kind: Any, value: Any, arguments: Any, validator: Validator) -> tuple[str, str, dict[str, Any]]:
+    """The code, the issue and further keys of a detail, for a problem of one value."""
+    name = kind.name
+    if name in _LIMITS:
+        code, text = _LIMITS[name]
+        issue = text.format(limit=_value(kind.limit), size=len(value) if isinstance(value, (str, list)) else 0)
+        return f"SCHEMA_{code}", _not(issue, value), {"limit": _number(kind.limit)}
+    if name == "type":
+        wanted = " or ".join(_A.get(one, f"a {one}") for one in kind.types)
+        return "SCHEMA_TYPE_MISMATCH", _not(f"must be {wanted}", value), {"expected_type": " or ".join(kind.types)}
+    if name == "enum":
+        allowed = kind.options[:_LISTED]
+        words = ", ".join(_value(option) for option in allowed) + (", …" if len(kind.options) > _LISTED else "")
+        return "SCHEMA_ENUM_MISMATCH", _not(f"must be one of {words}", value), {"allowed": [_short(o) for o in allowed]}
+    if name == "const":
+        wanted = kind.expected_value
+        return "SCHEMA_CONST_MISMATCH", _not(f"must be {_value(wanted)}", value), {"allowed": [_short(wanted)]}
+    if name == "pattern":
+        shown = _cut(kind.pattern)
+        return "SCHEMA_PATTERN_MISMATCH", _not(f"must match the pattern {shown}", value), {"pattern": shown}
+    if name == "format":
+        shown = _cut(kind.format)
+        return "SCHEMA_FORMAT_INVALID", _not(f"must be a valid {shown}", value), {"format": shown}
+    if name == "multipleOf":
+        step = kind.multiple_of
+        return "SCHEMA_MULTIPLE_OF", _not(f"must be a multiple of {_value(step)}", value), {"limit": _number(step)}
+    if name == "uniqueItems":
+        return "SCHEMA_UNIQUE_ITEMS", "must not have the same item twice", {}
+    if name in ("anyOf", "oneOf"):
+        return _alternatives(kind, arguments, validator)
+    return FALLBACK, _OTHER.get(name, f"does not match '{_cut(name)}' of the schema"), {}
+
+
+_LIMITS = {
+    "maxItems": ("MAX_ITEMS", "must have at most {limit} items and has {size}"),
+    "minItems": ("MIN_ITEMS", "must have at least {limit} items and has {size}"),
+    "maxLength": ("MAX_LENGTH", "must have at most {limit} characters and has {size}"),
+    "minLength": ("MIN_LENGTH", "must have at least {limit} characters and has {size}"),
+    "maximum": ("MAXIMUM", "must be at most {limit}"),
+    "minimum": ("MINIMUM", "must be at least {limit}"),
+    "exclusiveMaximum": ("MAXIMUM", "must be less than {limit}"),
+    "exclusiveMinimum": ("MINIMUM", "must be more than {limit}"),
+}
+_OTHER = {
+    "not": "is what the schema rules out",
+    "falseSchema": "must not be given",
+    "contains": "lacks an item that the schema asks for",
+    "maxProperties": "has too many fields",
+    "minProperties": "has too few fields",
+    "propertyNames": "has a field whose name is not allowed",
+    "additionalItems": "has too many items",
+    "unevaluatedItems": "has items that the schema does not know",
+}
+
+
+def _alternatives(kind: Any, arguments: Any, validator: Validator) -> tuple[str, str, dict[str, Any]]:
+    code = "SCHEMA_ANY_OF_FAILED" if kind.name == "anyOf" else "SCHEMA_ONE_OF_FAILED"
+    if type(kind).__name__ == "OneOfMultipleValid":
+        return code, "fits several alternatives of the schema and must fit exactly one", {}
+    ways: dict[str, None] = {}
+    for branch in kind.context[:_LISTED]:
+        for error in branch[:1]:
+            inner = next(_problems(error, arguments, validator))
+            where = (
+                f"'{path(inner.place)}' " if inner.code in ("SCHEMA_REQUIRED", "SCHEMA_ADDITIONAL_PROPERTIES") else ""
+            )
+            ways[where + inner.issue.split(", not ")[0]] = None
+    listed = list(ways)[:5]
+    text = "; or ".join(listed) + ("; or …" if len(ways) > 5 else "")
+    return code, f"fits no alternative: {text}"[:400], {"alternatives": listed}
+
+
+def _fields(error: ValidationError, validator: Validator) -> Mapping[str, Any]:
+    """The properties of the object schema that `error` comes from."""
+    found = _part(error, validator).get("properties")
+    return found if isinstance(found, dict) else {}
+
+
+def _part(error: ValidationError, validator: Validator) -> Mapping[str, Any]:
+    """The part of the schema that `error` comes from."""
+    place = _at(validator.schema.root, error.schema_path[:-1])
+    return place if isinstance(place, dict) else {}
+
+
+def _range(part: Mapping[str, Any]) -> tuple[str, ...]:
+    """The range of a number, if both ends are known: a model that missed one may miss the other next."""
+    least, most = part.get("minimum"), part.get("maximum")
+    if not isinstance(least, (int, float)) or not isinstance(most, (int, float)):
+        return ()
+    return (f"Give a number from {_value(least)} to {_value(most)}.",)
+
+
+def _meant(word: str, known: Any) -> tuple[str, ...]:
+    return tuple(f"Did you mean '{near}' instead of '{_cut(word)}'?" for near in within_edits(word, known)[:1])
+
+
+def _at(value: Any, place: Sequence[str | int]) -> Any:
+    for part in place:
+        try:
+            value = value[part]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return value
+
+
+def _not(issue: str, value: Any) -> str:
+    """`issue`, with the value that was given if it is short."""
+    return issue if isinstance(value, (dict, list)) or " and has " in issue else f"{issue}, not {_value(value)}"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, str):
+        return f"'{_cut(value)}'"
+    try:
+        return _cut(json.dumps(value, default=str))
+    except (ValueError, RecursionError):
+        return received_type(value)
+
+
+def _short(value: Any) -> Any:
+    """A value of the schema for `details`: as it is if it is short, else as cut text."""
+    return value if value is None or isinstance(value, (bool, int, float)) else _value(value).strip("'")
+
+
+def _number(value: Any) -> Any:
+    return value if isinstance(value, (int, float)) else float(value)
+
+
+def _cut(text: str) -> str:
+    line = " ".join(text[: _SHOWN * 2].split()) if not text.isprintable() else text
+    return line if len(line) <= _SHOWN else line[:_SHOWN] + "…"
+
+
+def example(schema: SafeSchema) -> dict[str, Any] | None:
+    """A minimal object of arguments: the required fields, each with its example, default or least value.
+
+    None if that is not easy to make. Whoever shows it checks first that it is valid.
+    """
+    try:
+        value = _example(schema.root, schema, 0)
+        short = len(json.dumps(value)) <= EXAMPLE_CHARACTERS
+    except (_Hard, ValueError, TypeError, OverflowError, RecursionError):
+        return None
+    return value if short and isinstance(value, dict) else None
+
+
+class _Hard(Exception):
+    """No value is easy to make."""
+
+
+def _example(node: Any, schema: SafeSchema, depth: int) -> Any:
+    if not isinstance(node, dict) or depth > _EXAMPLE_DEPTH:
+        if node is True:
+            return "…"
+        raise _Hard
+    for declared in ("examples", "enum"):
+        if isinstance(node.get(declared), list) and node[declared]:
+            return node[declared][0]
+    for declared in ("const", "default"):
+        if declared in node:
+            return node[declared]
+    if "$ref" in node:
+        return _example(schema.target(node["$ref"]), schema, depth + 1)
+    for choice in ("anyOf", "oneOf", "allOf"):
+        if isinstance(node.get(choice), list) and node[choice] and "properties" not in node:
+            return _example(node[choice][0], schema, depth + 1)
+    return _of_type(node, schema, depth)
+
+
+def _of_type(node: dict[str, Any], schema: SafeSchema, depth: int) -> Any:
+    kind = node.get("type")
+    kind = kind[0] if isinstance(kind, list) and kind else kind
+    if kind == "object" or "properties" in node or "required" in node:
+        properties = node.get("properties", {})
+        return {name: _example(properties.get(name, True), schema, depth + 1) for name in node.get("required", [])}
+    if kind == "array":
+        return [_example(node.get("items", True), schema, depth + 1) for _ in range(min(node.get("minItems", 0), 10))]
+    if kind == "string":
+        return _example_text(node)
+    if kind in ("integer", "number"):
+        return _example_number(node)
+    if kind in ("boolean", "null"):
+        return True if kind == "boolean" else None
+    if kind is None and not node.keys() & {"pattern", "format", "minimum", "not"}:
+        return "…"
+    raise _Hard
+
+
+def _example_text(node: dict[str, Any]) -> str:
+    if "pattern" in node:
+        raise _Hard
+    given = _FORMATS.get(node.get("format", ""))
+    if given is not None:
+        return given
+    length = max(node.get("minLength", 0), 1)
+    if length > EXAMPLE_CHARACTERS:
+        raise _Hard
+    return "…"[: node.get("maxLength", 1)] if length == 1 else "x" * length
+
+
+def _example_number(node: dict[str, Any]) -> Any:
+    if "multipleOf" in node:
+        return 0 if node.get("minimum", 0) <= 0 else node["multipleOf"]
+    least = node.get("minimum", 1)
+    above = node.get("exclusiveMinimum")
+    if isinstance(above, (int, float)) and not isinstance(above, bool):
+        least = max(least, above + 1)
+    most = node.get("maximum", least)
+    return min(least, most)

@@ -1,0 +1,444 @@
+"""Reads JSON Schemas as the types that stubs are written from: those that Python and TypeScript both have.
+
+A schema is hostile input: it may be huge, deep, cyclic, or not a schema at all. Reading one takes a bounded number of
+steps; what lies beyond them, or makes no sense, is `any`. Nothing outside the document is ever looked up.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, TypeAlias
+from urllib.parse import unquote
+
+from paddock.tools.sanitize import one_line
+
+MEMBERS = 20
+CHOICES = 100
+CHOICE_CHARACTERS = 100
+NAME_CHARACTERS = 80
+_EXACT_INTEGERS = 2**53
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+DEPTH = 12
+STEPS = 5000
+FIELDS = 300
+"""An object with more fields is read as a mapping of anything: some of its fields would misrepresent the rest."""
+NOTE_CHARACTERS = 200
+KEY_CHARACTERS = 200
+"""A field with a longer name is not shown; its object then allows further fields."""
+_TYPES = ("string", "integer", "number", "boolean", "null", "array", "object")
+_SHAPING = frozenset(
+    {"type", "$ref", "allOf", "anyOf", "oneOf", "enum", "const", "properties", "items", "additionalProperties"}
+)
+_NOTED = ("description", "format", "default", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems")
+_CONDITIONAL = ("if", "dependentSchemas", "patternProperties", "unevaluatedProperties")
+_READ = (*sorted(_SHAPING - {"$ref", "allOf"}), "required", "prefixItems", "nullable", *_NOTED, *_CONDITIONAL)
+
+Json: TypeAlias = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """A type that every language has: string, integer, number, boolean, null, any."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of these values."""
+
+    values: tuple[str | int | bool, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ListOf:
+    item: Shape
+
+
+@dataclass(frozen=True, slots=True)
+class MapOf:
+    """An object whose keys are not known."""
+
+    value: Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Either:
+    members: tuple[Shape, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A reference to the record of this name."""
+
+    name: str
+
+
+Shape: TypeAlias = Plain | Choice | ListOf | MapOf | Either | Named
+ANY, NULL = Plain("any"), Plain("null")
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    name: str
+    shape: Shape
+    is_required: bool
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """An object with known fields. `extra` is the type of further fields; None: there are none."""
+
+    name: str
+    fields: tuple[Field, ...]
+    extra: Shape | None = None
+
+
+class Names:
+    """Hands out type names, each once."""
+
+    def __init__(self, taken: Iterable[str]) -> None:
+        self._taken = set(taken)
+
+    def take(self, wanted: str) -> str:
+        name, number = wanted, 2
+        while name in self._taken:
+            name, number = f"{wanted}{number}", number + 1
+        self._taken.add(name)
+        return name
+
+    def release(self, name: str) -> None:
+        self._taken.discard(name)
+
+
+def type_name(text: str) -> str:
+    """`text` as part of a type name: `order-lines` becomes `OrderLines`."""
+    return "".join(word[0].upper() + word[1:].lower() for word in _WORDS.findall(text[:NAME_CHARACTERS]))
+
+
+def either(shapes: Iterable[Shape]) -> Shape:
+    """The union of `shapes`: without duplicates and types that another includes, null last."""
+    flat = [inner for shape in shapes for inner in (shape.members if isinstance(shape, Either) else (shape,))]
+    choices = [shape for shape in flat if isinstance(shape, Choice)]
+    if len(choices) > 1:
+        together = choice([value for shape in choices for value in shape.values])
+        flat = [together, *(shape for shape in flat if not isinstance(shape, Choice))]
+    members = dict.fromkeys(flat)
+    if ANY in members or len(members) > MEMBERS:
+        return ANY
+    if Plain("number") in members:
+        members.pop(Plain("integer"), None)
+    if NULL in members:
+        members[NULL] = members.pop(NULL)
+    return next(iter(members)) if len(members) == 1 else Either(tuple(members)) if members else ANY
+
+
+def choice(values: list[Any]) -> Shape:
+    """These values if they can be written as literals, else their types."""
+    if len(values) > 10 * CHOICES:
+        return ANY
+    shown = [value for value in values if value is not None]
+    distinct = {(type(value), value): value for value in shown if isinstance(value, str | int)}
+    if len(distinct) > CHOICES or not all(_is_writable(value) for value in shown):
+        return either(Plain(_type_of(value)) for value in values) if values else ANY
+    chosen: list[Shape] = [Choice(tuple(distinct.values()))] if distinct else []
+    return either(chosen + [NULL] * (len(shown) < len(values)))
+
+
+def _is_writable(value: object) -> bool:
+    if isinstance(value, str):
+        return len(value) <= CHOICE_CHARACTERS
+    return isinstance(value, int) and abs(value) < _EXACT_INTEGERS
+
+
+def _type_of(value: object) -> str:
+    if value is None:
+        return "null"
+    for kinds, name in ((bool, "boolean"), (str, "string"), (int, "integer"), (float, "number")):
+        if isinstance(value, kinds):
+            return name
+    return "any"
+
+
+class Reader:
+    """Reads one document. `records` are the objects found in it, each after those that it uses.
+
+    An object that equals one of `known` is that record.
+    """
+
+    def __init__(self, document: Json, names: Names, prefix: str, known: Sequence[Record] = ()) -> None:
+        self.records: list[Record] = []
+        self._known = known
+        self._document = document
+        self._names = names
+        self._prefix = prefix
+        self._steps = STEPS
+        self._declared: dict[str, Named] = {}
+        self._open: list[str] = []
+
+    def arguments(self) -> Shape:
+        """The type of the arguments. A tool without parameters takes an empty record."""
+        schema = self._flat(self._document)
+        if schema.get("properties") == {} and schema.get("additionalProperties", False) is False:
+            self.records.append(Record(self._names.take(self._prefix), ()))
+            return Named(self.records[-1].name)
+        shape = self.read({"$ref": "#"}, self._prefix)
+        return shape if _is_mapping(shape) else MapOf(ANY)
+
+    def result(self) -> Shape:
+        """The type that a script gets: an object as itself, anything else as the field `result` of one."""
+        name = self._prefix
+        kind = self._kind(self._document, DEPTH)
+        if kind == "object":
+            shape = self.read({"$ref": "#"}, name)
+            return shape if _is_mapping(shape) else MapOf(ANY)
+        if kind != "other":
+            return MapOf(ANY)
+        named = self._names.take(name)
+        inner = self.read({"$ref": "#"}, f"{name}Value")
+        self.records.append(Record(named, (Field("result", inner, is_required=True, note=""),)))
+        return Named(named)
+
+    def read(self, schema: object, name: str, depth: int = 0) -> Shape:
+        """The type that `schema` describes. A record for it is named after `name`."""
+        self._steps -= 1
+        if not isinstance(schema, Mapping) or depth > DEPTH or self._steps < 0:
+            return ANY
+        place = self._place(schema)
+        if place is None:
+            return self._read(self._flat(schema), name, depth, "")
+        if place in self._declared:
+            return self._declared[place]
+        if place in self._open:
+            return ANY  # a cycle without an object cannot be named
+        if place.rpartition("/")[2] and place != "#":
+            name = _within(self._prefix, place.rpartition("/")[2])
+        self._open.append(place)
+        try:
+            return self._read(self._flat(schema), name, depth, place)
+        finally:
+            self._open.pop()
+
+    def _read(self, schema: Json, name: str, depth: int, place: str) -> Shape:
+        if "const" in schema:
+            return choice([schema["const"]])
+        if isinstance(schema.get("enum"), list):
+            return choice(schema["enum"])
+        for word in ("anyOf", "oneOf"):
+            members = schema.get(word)
+            if isinstance(members, list) and any(map(_shapes, members[:MEMBERS])):
+                return self._either(schema, word, name, depth)
+        shapes = [self._of_type(word, schema, name, depth, place) for word in _types(schema)]
+        shapes += [NULL] if schema.get("nullable") is True and shapes else []
+        return either(shapes) if shapes else ANY
+
+    def _either(self, schema: Json, word: str, name: str, depth: int) -> Shape:
+        rest = {key: value for key, value in schema.items() if key != word}
+        members = schema[word]
+        if len(members) > MEMBERS:
+            return ANY
+        parts = [{"allOf": [member, rest]} if _shapes(rest) else member for member in members]
+        return either([self.read(part, name, depth + 1) for part in parts])
+
+    def _of_type(self, word: str, schema: Json, name: str, depth: int, place: str) -> Shape:
+        if word == "object":
+            return self._object(schema, name, depth, place)
+        if word != "array":
+            return Plain(word)
+        items = schema.get("prefixItems")
+        parts = items[:MEMBERS] if isinstance(items, list) else []
+        parts += [schema["items"]] if isinstance(schema.get("items"), Mapping) else []
+        return ListOf(either([self.read(part, _single(name), depth + 1) for part in parts]) if parts else ANY)
+
+    def _object(self, schema: Json, name: str, depth: int, place: str) -> Shape:
+        properties = schema.get("properties")
+        required = _texts(schema.get("required"))
+        extra = self._extra(schema, name, depth)
+        if not isinstance(properties, Mapping) or not 0 < len(properties) <= FIELDS or len(required) > FIELDS:
+            return MapOf(extra or ANY)
+        known = {key: inner for key, inner in properties.items() if len(key) <= KEY_CHARACTERS}
+        extra = extra if len(known) == len(properties) else ANY
+        named = Named(self._names.take(name[:NAME_CHARACTERS]))
+        if place:
+            self._declared[place] = named
+        for missing in required:
+            if len(missing) <= KEY_CHARACTERS:
+                known.setdefault(missing, {})
+        record = Record(
+            named.name,
+            tuple(
+                Field(
+                    key,
+                    self.read(inner, _within(self._prefix, key), depth + 1),
+                    key in required,
+                    _note(inner, self._flat),
+                )
+                for key, inner in known.items()
+            ),
+            extra,
+        )
+        return self._kept(record, place)
+
+    def _kept(self, record: Record, place: str) -> Named:
+        """Keep the record, or use an equal one if nothing refers to this one yet."""
+        for other in () if place else (*self._known, *self.records):
+            if (other.fields, other.extra) == (record.fields, record.extra):
+                self._names.release(record.name)
+                return Named(other.name)
+        self.records.append(record)
+        return Named(record.name)
+
+    def _extra(self, schema: Json, name: str, depth: int) -> Shape | None:
+        additional = schema.get("additionalProperties")
+        if isinstance(additional, Mapping):
+            # TypeScript cannot express it beside known fields of other types.
+            return ANY if schema.get("properties") else self.read(additional, f"{name}Value", depth + 1)
+        return ANY if additional is True or any(word in schema for word in _CONDITIONAL) else None
+
+    def _kind(self, schema: object, depth: int) -> str:
+        """`object`, `other`, or empty if a value may be either."""
+        flat = self._flat(schema) if isinstance(schema, Mapping) else {}
+        for word in ("anyOf", "oneOf"):
+            members = flat.get(word)
+            if isinstance(members, list) and "type" not in flat and any(map(_shapes, members[:MEMBERS])):
+                kinds = {self._kind(member, depth - 1) for member in members[:MEMBERS]} if depth > 0 else set()
+                return kinds.pop() if len(kinds) == 1 else ""
+        values = [flat["const"]] if "const" in flat else flat.get("enum")
+        if isinstance(values, list):
+            return "" if any(isinstance(value, dict) for value in values) else "other"
+        words = {"object" if word == "object" else "other" for word in _types(flat)}
+        return words.pop() if len(words) == 1 else ""
+
+    def _place(self, schema: Json) -> str | None:
+        """The final target of a plain reference; None if this is not one."""
+        place: str | None = None
+        for _ in range(MEMBERS):
+            if not isinstance(schema, Mapping) or not isinstance(schema.get("$ref"), str):
+                break
+            if any(key in schema for key in _SHAPING if key != "$ref"):
+                break
+            place = unquote(schema["$ref"])
+            schema = self._target(schema["$ref"])
+        return place
+
+    def _target(self, reference: str) -> Any:
+        if reference != "#" and not reference.startswith("#/"):
+            return {}  # elsewhere: never fetched
+        found: Any = self._document
+        for part in reference.split("/")[1:MEMBERS]:
+            key = unquote(part).replace("~1", "/").replace("~0", "~")
+            if isinstance(found, list) and key.isdecimal() and len(key) < 6:
+                found = found[int(key)] if int(key) < len(found) else {}
+            else:
+                found = found.get(key, {}) if isinstance(found, Mapping) else {}
+        return found
+
+    def _flat(self, schema: object, seen: tuple[str, ...] = ()) -> Json:
+        """The schema merged with what it references and with every part of its `allOf`."""
+        self._steps -= 1
+        if not isinstance(schema, Mapping) or self._steps < 0 or len(seen) > DEPTH:
+            return {}
+        reference, together = schema.get("$ref"), schema.get("allOf")
+        parts: list[Json] = []
+        if isinstance(reference, str) and reference not in seen:
+            parts.append(self._flat(self._target(reference), (*seen, reference)))
+        if isinstance(together, list):
+            parts += [self._flat(part, (*seen, "")) for part in together[:MEMBERS]]
+        if not parts:
+            return schema
+        flat = {key: schema[key] for key in _READ if key in schema}
+        for part in parts:
+            _merge(flat, part)
+        return flat
+
+
+def _types(schema: Json) -> list[str]:
+    """The types that a schema names, or that its other keywords imply."""
+    types = schema.get("type")
+    if isinstance(types, str):
+        return [types] if types in _TYPES else []
+    if isinstance(types, list):
+        return [word for word in _TYPES if word in types[:MEMBERS]]
+    if any(word in schema for word in ("properties", "additionalProperties")):
+        return ["object"]
+    return ["array"] if "items" in schema or "prefixItems" in schema else []
+
+
+def _shapes(schema: object) -> bool:
+    """Whether a schema says anything about types."""
+    return isinstance(schema, Mapping) and not _SHAPING.isdisjoint(schema)
+
+
+def _is_mapping(shape: Shape) -> bool:
+    members = shape.members if isinstance(shape, Either) else (shape,)
+    return all(isinstance(member, Named | MapOf) for member in members)
+
+
+def _merge(flat: dict[str, Any], part: Json) -> None:
+    for key in _READ:
+        mine, other = flat.get(key), part.get(key)
+        if key == "properties" and isinstance(mine, Mapping) and isinstance(other, Mapping):
+            # One field more than allowed is kept, so that the object counts as having too many.
+            other = dict(islice(other.items(), FIELDS + 1))
+            both = {name: {"allOf": [mine[name], other[name]]} for name in other if name in mine}
+            flat[key] = {**dict(islice(mine.items(), FIELDS + 1)), **other, **both}
+        elif key == "required" and other is not None:
+            flat[key] = list(dict.fromkeys([*_texts(mine), *_texts(other)]))
+        elif key in part:
+            flat.setdefault(key, other)
+
+
+def _texts(value: object) -> list[str]:
+    return [text for text in value[: FIELDS + 1] if isinstance(text, str)] if isinstance(value, list) else []
+
+
+def _within(outer: str, key: str) -> str:
+    return f"{outer}{type_name(key)}"[:NAME_CHARACTERS]
+
+
+def _single(name: str) -> str:
+    """The singular: `Row` of `Rows`, `Entry` of `Entries`."""
+    if name.endswith("ies"):
+        return f"{name[:-3]}y"
+    return name[:-1] if name.endswith("s") and not name.endswith(("ss", "us", "is")) else f"{name}Item"
+
+
+def _note(schema: object, flat: Any) -> str:
+    """What a type cannot express about a field: its description, format, default and limits."""
+    if not isinstance(schema, Mapping):
+        return ""
+    whole = flat(schema)
+    facts = [one_line(whole.get("format"), 30)]
+    default = whole.get("default")
+    if "default" in whole and (isinstance(default, str | int | float | bool) or default in (None, [], {})):
+        facts.append(f"default {_shown(default)}")
+    for low, high, unit in (
+        ("minimum", "maximum", ""),
+        ("minLength", "maxLength", " characters"),
+        ("minItems", "maxItems", " items"),
+    ):
+        least, most = (_number(whole.get(word)) for word in (low, high))
+        if least and most:
+            facts.append(f"{least} to {most}{unit}")
+        elif least or most:
+            facts.append(f"at least {least}{unit}" if least else f"at most {most}{unit}")
+    text = one_line(schema.get("description") or whole.get("description"), NOTE_CHARACTERS)
+    known = "; ".join(fact for fact in facts if fact)
+    return f"{text} ({known})" if text and known else text or known
+
+
+def _shown(value: object) -> str:
+    words = {None: "null", True: "true", False: "false"}
+    if isinstance(value, bool) or value is None:
+        return words[value]
+    return f'"{one_line(value, 40)}"' if isinstance(value, str) else one_line(_number(value) or str(value), 40)
+
+
+def _number(value: object) -> str:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return ""
+    return str(value) if isinstance(value, float) or abs(value) < 10**18 else ""

@@ -1,0 +1,194 @@
+"""The server as a process: where it listens, how it ends, and what is left when it is killed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client
+
+from paddock.cli.serve import listen
+from tests.anomaly.processes import children, wait_until_gone
+from tests.bare import bare
+from tests.docs.pages import ROOT
+from tests.forks import fork
+from tests.tools.upstreams import plain
+
+__all__ = ["bare"]
+
+
+HELLO = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
+}
+
+
+MEGABYTE = b" " * (1024 * 1024)
+
+
+ACCEPT = {"accept": "application/json, text/event-stream"}
+
+
+def started(*arguments: str) -> AbstractContextManager[subprocess.Popen[str]]:
+    """A process that signals can be sent to."""
+    return begun([sys.executable, "-m", "paddock", *arguments])
+
+
+def forked(*arguments: str) -> AbstractContextManager[subprocess.Popen[str]]:
+    """One that behaves alike, but for signals."""
+    return begun(fork.command("-m", "paddock", *arguments))
+
+
+@contextmanager
+def begun(command: list[str]) -> Iterator[subprocess.Popen[str]]:
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, text=True, **pipes) as process:  # type: ignore[call-overload]
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+async def test_serve_takes_the_settings_of_a_file(tmp_path: Path, bare: str) -> None:
+    file = tmp_path / "settings.toml"
+    file.write_text(f'engine = "cpython"\n{Path(bare).read_text()}')
+    with forked("serve", "--port", "0", "--config", str(file)) as process:
+        assert process.stdout is not None
+        address = process.stdout.readline().split(" at ")[1].split(". ")[0]
+        async with Client(address) as client:
+            assert (await client.call_tool("run_code", {"code": "1"})).structured_content["engine"] == "cpython"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_serve_says_where_it_is_and_a_signal_ends_it_with_all_its_processes(
+    number: signal.Signals, bare: str
+) -> None:
+    with started("serve", "--port", "0", "--config", bare) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        line = process.stdout.readline()
+        found = re.fullmatch(r"Paddock serves MCP at (http://127\.0\.0\.1:\d+/mcp)\. Ctrl-C stops it\.\n", line)
+        assert found
+        async with Client(found[1]) as client:
+            result = await client.call_tool("run_code", {"code": "import os\nos.getpid()"})
+            assert result.structured_content["engine"] == "cpython"
+            below = children(process.pid)
+            assert below
+        process.send_signal(number)
+        assert (process.wait(30), process.stdout.read(), process.stderr.read()) == (0, "", "")
+    wait_until_gone(below)
+
+
+@pytest.mark.skipif(
+    not (ROOT / ".venv" / ".installed").exists() and not os.environ.get("CI"),
+    reason="`make` would install everything here first: this tree has no .venv",
+)
+async def test_make_serve_serves() -> None:
+    command = ["make", "--no-print-directory", "serve", "PORT=0"]
+    with subprocess.Popen(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, start_new_session=True) as process:
+        assert process.stdout is not None
+        try:
+            said = next(line for line in process.stdout if line.startswith("Paddock serves"))  # make may install first
+            address = said.split(" at ")[1].split(". ")[0]
+            async with Client(address) as client:
+                assert (await client.call_tool("run_code", {"code": "1 + 1"})).structured_content["output"] == 2
+        finally:
+            os.killpg(process.pid, signal.SIGINT)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_the_stdio_server_although_its_client_stays(number: signal.Signals) -> None:
+    with started("mcp") as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(json.dumps(HELLO) + "\n")
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline())["result"]["serverInfo"]["name"] == "paddock"
+        process.send_signal(number)
+        assert process.wait(30) == 128 + number
+
+
+def test_the_stdio_server_ends_with_its_input() -> None:
+    with forked("mcp") as process:
+        assert process.communicate("", timeout=60) == ("", "")
+        assert process.returncode == 0
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.0.0.1", "example.com", ""])  # noqa: S104
+def test_no_other_machine_may_reach_it(host: str) -> None:
+    with forked("serve", "--host", host) as process:
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (2, "")
+    assert err.startswith(f"Error: refusing to listen on {host!r}: without authentication")
+
+
+def test_a_port_that_is_taken_is_told() -> None:
+    with forked("serve", "--port", "0") as first:
+        assert first.stdout is not None
+        port = first.stdout.readline().partition("127.0.0.1:")[2].partition("/")[0]
+        with forked("serve", "--port", port) as second:
+            _, err = second.communicate(timeout=60)
+    assert (second.returncode, err) == (
+        3,
+        f"Error: cannot listen on 127.0.0.1 port {port}: Address already in use; try --port 0\n",
+    )
+
+
+async def test_any_address_of_loopback_can_be_served() -> None:
+    with forked("serve", "--host", "127.0.0.2", "--port", "0") as process:
+        assert process.stdout is not None
+        address = process.stdout.readline().split(" at ")[1].split(". ")[0]
+        async with Client(address) as client:
+            assert (await client.call_tool("run_code", {"code": "1 + 1"})).structured_content["output"] == 2
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
+def test_answers_are_sent_at_once(host: str) -> None:
+    with listen(host, 0) as listening:
+        assert listening.proto == socket.IPPROTO_TCP  # by which asyncio knows to turn Nagle's algorithm off
+
+
+async def test_a_run_that_went_on_is_lost_at_the_next_start_and_its_calls_are_known(tmp_path: Path) -> None:
+    servers, begun = tmp_path / "mcp.json", tmp_path / "begun"
+    servers.write_text(json.dumps({"mcpServers": {"plain": plain()}}))
+    arguments = json.dumps({"started": str(begun), "cancelled": str(tmp_path / "ended")})
+    code = f"print('begun')\nawait call_tool('plain.wait', {arguments})"
+    with started("serve", "--port", "0", "--mcp-config", str(servers)) as first:
+        async with Client(address_of(first)) as client:
+            asked = {"code": code, "detach": True, "timeout": 600}
+            run_id = (await client.call_tool("run_code", asked)).structured_content["run_id"]
+            async with asyncio.timeout(60):
+                while not begun.exists() or (await shown(client, run_id)).get("stdout") != "begun\n":
+                    await asyncio.sleep(0.01)
+        first.kill()
+        first.wait(60)
+    with forked("serve", "--port", "0") as second:
+        async with Client(address_of(second)) as client, asyncio.timeout(60):
+            while (run := await shown(client, run_id))[
+                "verdict"
+            ] == "running":  # it is looked for after the first answer
+                await asyncio.sleep(0.01)
+    assert (run["verdict"], run["stdout"]) == ("lost", "begun\n")
+    assert [(call["tool"], call["status"]) for call in run["calls"]] == [("plain.wait", None)]
+
+
+def address_of(process: Any) -> str:
+    return str(process.stdout.readline().split(" at ")[1].split(". ")[0])
+
+
+async def shown(client: Any, run_id: str) -> dict[str, Any]:
+    values: dict[str, Any] = (await client.call_tool("get_run", {"run_id": run_id})).structured_content
+    return values

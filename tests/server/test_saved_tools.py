@@ -1,0 +1,200 @@
+"""Definitions that users save, as a server offers them, and how clients hear of a change."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from mcp import Client
+from mcp_types import ToolListChangedNotification
+
+from paddock.model.principals import LOCAL
+from paddock.server.code_tools import SavedNames
+from paddock.server.http import make_app
+from paddock.server.mcp import make_server
+from paddock.server.services import Services
+from tests.cli.command import paddock
+from tests.server.conftest import ERAS, at_a_port, over_stdio
+from tests.server.shared_services import SharedServices, open_services
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+DOUBLE = {"name": "double", "description": "Twice a number.", "code": "n * 2", "inputs": {"n": 2}}
+TRIPLE = {"name": "triple", "description": "Thrice a number.", "code": "n * 3", "inputs": {"n": 2}}
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def services(shared: SharedServices) -> AsyncIterator[Services]:
+    """Without definitions: those of a test are removed after it."""
+    made = await shared.get()
+    yield made
+    for name in await made.store.definitions.versions(LOCAL):
+        await made.store.definitions.remove(LOCAL, name)
+
+
+async def save(services: Services, *specs: dict[str, Any]) -> None:
+    for spec in specs:
+        await services.store.definitions.save(LOCAL, spec["name"], spec)
+
+
+def client_of(services: Services, saved: SavedNames = "all", mode: str = "auto") -> Any:
+    return Client(make_server(services, saved=saved), mode=mode)
+
+
+async def names(client: Any) -> set[str]:
+    return {tool.name for tool in (await client.list_tools()).tools}
+
+
+async def output(client: Any, name: str, **arguments: Any) -> Any:
+    return (await client.call_tool(name, arguments)).structured_content["output"]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "offered"),
+    [((), set()), ("all", {"double", "triple"}), (["triple"], {"triple"}), (["later"], set())],
+)
+async def test_those_that_are_asked_for_are_tools_beside_the_shipped_ones(
+    services: Services, wanted: SavedNames, offered: set[str]
+) -> None:
+    async with client_of(services, wanted) as client:
+        await save(services, DOUBLE, TRIPLE)
+        assert await names(client) & {"double", "triple", "run_code"} == {"run_code", *offered}
+        for name in offered:
+            assert await output(client, name, inputs={"n": 5}) == {"double": 10, "triple": 15}[name]
+
+
+async def test_a_call_is_of_the_version_that_is_current_when_it_comes(services: Services) -> None:
+    async with client_of(services) as client:
+        await save(services, DOUBLE)
+        assert await output(client, "double") == 4
+        await save(services, {**DOUBLE, "inputs": {"n": 10}})
+        assert await output(client, "double") == 20
+        await services.store.definitions.remove(LOCAL, "double")
+        result = await client.call_tool("double", {})
+        assert (result.is_error, "TOOL_NOT_FOUND" in result.content[0].text) == (True, True)
+
+
+async def test_what_another_version_of_paddock_saved_and_this_one_cannot_read_is_left_out(services: Services) -> None:
+    async with client_of(services) as client:
+        await save(services, DOUBLE, {"name": "odd", "description": "x", "colour": "green"})
+        assert await names(client) & {"double", "odd"} == {"double"}
+
+
+async def test_one_that_is_named_like_another_tool_does_not_take_its_place(services: Services) -> None:
+    async with client_of(services) as client:
+        before = {tool.name: tool.description for tool in (await client.list_tools()).tools}
+        await save(services, {**DOUBLE, "name": "get_run"})
+        after = {tool.name: tool.description for tool in (await client.list_tools()).tools}
+    assert after == before
+
+
+async def test_one_with_files_brings_the_tools_for_files(services: Services) -> None:
+    async with client_of(services, mode="legacy") as client:
+        assert "attach_file" not in await names(client)
+        await save(services, {**DOUBLE, "includes_files": False})
+        assert "attach_file" not in await names(client)
+        await save(services, {**DOUBLE, "code": "[f['file_name'] for f in files]"})
+        assert "attach_file" in await names(client)
+        await client.call_tool("attach_file", {"file_name": "a.txt", "content": "a"})
+        assert await output(client, "double") == ["a.txt"]
+
+
+async def test_one_alone_has_the_tools_beside_it_that_find_what_scripts_can_call(services: Services) -> None:
+    async def orders() -> list[int]:
+        """What was ordered."""
+        return [1]
+
+    found = {"search", "get_schema", "tags"}
+    async with (
+        open_services(tools=[orders]) as with_tools,
+        Client(make_server(with_tools, [], saved=["double"])) as client,
+    ):
+        assert not found & await names(client)
+        await save(with_tools, DOUBLE)
+        assert found <= await names(client)
+        assert "orders" in str((await client.call_tool("search", {"query": "orders"})).content[0])
+    async with Client(make_server(services, [], saved=["double"])) as client:
+        await save(services, DOUBLE)
+        assert not found & await names(client)
+
+
+@asynccontextmanager
+async def connected(way: str, era: str, services: Services, heard: asyncio.Event) -> AsyncIterator[Any]:
+    """A client that sets `heard` when it is told that the tools have changed."""
+
+    async def hear(message: Any) -> None:
+        if isinstance(message, ToolListChangedNotification):
+            heard.set()
+
+    made = make_server(services, saved="all")
+    async with AsyncExitStack() as stack:
+        target: Any = made
+        if way == "http":
+            target = await stack.enter_async_context(at_a_port(make_app(made)))
+        client = await stack.enter_async_context(Client(target, mode=era, message_handler=hear))
+        if era == ERAS[0]:
+            listen = await stack.enter_async_context(client.listen(tools_list_changed=True))
+
+            async def follow() -> None:
+                async for _ in listen:
+                    heard.set()
+
+            following = asyncio.create_task(follow())
+            stack.callback(following.cancel)
+        yield client
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("way", ["memory", "http"])
+async def test_clients_are_told_when_a_definition_is_saved_changed_or_removed(
+    services: Services, way: str, era: str
+) -> None:
+    heard = asyncio.Event()
+    async with connected(way, era, services, heard) as client:
+        assert "double" not in await names(client)
+        await save(services, DOUBLE)
+        await asyncio.wait_for(heard.wait(), 60)
+        assert "double" in await names(client)
+        heard.clear()
+        await save(services, {**DOUBLE, "description": "Other words."})
+        await asyncio.wait_for(heard.wait(), 60)
+        heard.clear()
+        await services.store.definitions.remove(LOCAL, "double")
+        await asyncio.wait_for(heard.wait(), 60)
+        assert "double" not in await names(client)
+
+
+async def test_a_client_of_the_older_era_is_told_at_first_that_tools_may_change(services: Services) -> None:
+    async with client_of(services, mode="legacy") as client:
+        assert client.server_capabilities.tools.list_changed is True
+
+
+async def test_one_that_another_process_applies_is_offered_by_a_server_that_runs(tmp_path: Path) -> None:
+    file = tmp_path / "double.toml"
+    file.write_text('name = "double"\ndescription = "Twice."\ncode = "n * 2"\n[inputs]\nn = 2\n')
+    store = str(tmp_path / "paddock.db")  # as _stored_apart has it
+    heard = asyncio.Event()
+
+    async def hear(message: Any) -> None:
+        if isinstance(message, ToolListChangedNotification):
+            heard.set()
+
+    async with over_stdio("legacy", hear=hear) as client:
+        assert "double" not in await names(client)
+        applied = await asyncio.to_thread(lambda: paddock("definitions", "apply", str(file), PADDOCK_STORE__PATH=store))
+        assert applied.out == "double is saved, version 1.\n"
+        await asyncio.wait_for(heard.wait(), 60)
+        assert "double" in await names(client)
+        assert await output(client, "double") == 4
+    async with over_stdio("legacy", "--definitions", "code_execution,double") as client:
+        assert {"run_code", "code_execution", "double"} & await names(client) == {"code_execution", "double"}
+
+
+def test_a_name_that_is_neither_shipped_nor_saved_is_refused_with_the_nearest(tmp_path: Path) -> None:
+    ended = paddock("mcp", "--definitions", "run_cod", PADDOCK_STORE__PATH=str(tmp_path / "paddock.db"))
+    said = "Error: --definitions: there is no definition 'run_cod'; did you mean 'run_code'?\n"
+    assert (ended.status, ended.err) == (2, said)

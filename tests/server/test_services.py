@@ -1,0 +1,100 @@
+"""A server whose store fails for a while: it goes on, and looks after what is stored when it can again."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterator
+
+import pytest
+from mcp import Client
+
+from paddock import Config
+from paddock.config import StoreConfig
+from paddock.errors import StoreError
+from paddock.model.principals import LOCAL
+from paddock.server import code_tools
+from paddock.server.code_tools import SavedTools
+from paddock.server.mcp import make_server
+from paddock.server.services import Services
+from paddock.store.database import Store
+from paddock.store.runs import NewRun
+from tests.server.shared_services import open_services
+
+
+def failing_once(monkeypatch: pytest.MonkeyPatch, on: object, name: str) -> None:
+    """Have a method fail the first time that it is called."""
+    real = getattr(on, name)
+    faults: Iterator[Exception] = iter([StoreError("the store is locked")])
+
+    async def once(*arguments: object) -> object:
+        for fault in faults:
+            raise fault
+        return await real(*arguments)
+
+    monkeypatch.setattr(on, name, once)
+
+
+async def leave_run(services: Services, run_id: str) -> None:
+    """Store a run that has no verdict and whose process is gone."""
+    async with Store(services.store.path) as store:
+        await store.runs.begin(NewRun(run_id, LOCAL, "1", "python"))
+
+
+async def until_lost(services: Services, run_id: str) -> None:
+    async with asyncio.timeout(60):
+        while True:
+            run = await services.store.runs.get(LOCAL, run_id)
+            if run is not None and run.verdict == "lost":
+                return
+            await asyncio.sleep(0)
+
+
+async def test_what_is_stored_is_looked_after_again_after_a_failure(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    config = Config(store=StoreConfig(sweep_seconds=0.01))
+    with caplog.at_level(logging.WARNING):
+        async with open_services(config) as services:
+            failing_once(monkeypatch, services.store.runs, "mark_lost")
+            await leave_run(services, "r_1")
+            services.start_maintenance()
+            await until_lost(services, "r_1")
+    assert "the store's clean-up failed and will be tried again: the store is locked" in caplog.text
+
+
+async def test_saved_definitions_are_watched_again_after_a_failure(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(code_tools, "WATCH_SECONDS", 0)
+    changed = asyncio.Event()
+
+    async def tell() -> None:
+        changed.set()
+
+    with caplog.at_level(logging.WARNING):
+        async with open_services() as services:
+            await services.store.definitions.save(LOCAL, "one", {"name": "one"})
+            saved = SavedTools(services, "all")
+            failing_once(monkeypatch, saved, "_current_versions")
+            watching = asyncio.create_task(saved.watch(tell))
+            async with asyncio.timeout(60):
+                for version in range(1000):
+                    if changed.is_set():
+                        break
+                    await services.store.definitions.save(LOCAL, "one", {"name": "one", "version": version})
+                await changed.wait()
+            watching.cancel()
+    assert caplog.text.count("saved definitions are not watched for now") == 1
+
+
+async def test_a_run_whose_end_cannot_be_stored_is_answered_all_the_same(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING):
+        async with open_services() as services, Client(make_server(services)) as client:
+            failing_once(monkeypatch, services.store.runs, "finish")
+            answer = await client.call_tool("run_code", {"code": "6 * 7"})
+    assert answer.structured_content is not None
+    assert answer.structured_content["output"] == 42
+    assert "is not stored: the store is locked" in caplog.text

@@ -1,0 +1,54 @@
+"""What a server holds for clients, and for how long."""
+
+from __future__ import annotations
+
+from mcp import Client
+
+from paddock import Config
+from paddock.model.principals import LOCAL
+from paddock.server.mcp import make_server
+from paddock.server.sessions import CONNECTION, Sessions
+from tests.server.shared_services import open_services
+from tests.tools.upstreams import plain
+
+
+def test_a_session_that_nobody_used_for_long_is_forgotten_and_others_stay() -> None:
+    time = [0.0]
+    sessions = Sessions(idle_seconds=100, now=lambda: time[0])
+    first, lasting = sessions.get("first"), sessions.get("second")
+    time[0] = 90
+    assert sessions.get("second") is lasting
+    time[0] = 150
+    assert sessions.get("second") is lasting
+    assert len(sessions) == 1
+    assert sessions.get("first") is not first
+
+
+def test_the_one_over_stdio_lasts_as_long_as_the_process() -> None:
+    time = [0.0]
+    sessions = Sessions(idle_seconds=100, now=lambda: time[0])
+    only = sessions.get(CONNECTION)
+    time[0] = 10_000
+    assert sessions.get(CONNECTION) is only
+
+
+async def test_the_store_knows_a_session_that_is_used_and_what_it_holds_now() -> None:
+    fields = {"region": {"argument": "region", "servers": ["it"]}}
+    accounts = {"it": [{"id": "first"}, {"id": "second"}]}
+    config = Config(upstreams={"it": plain()}, context=fields, connections=accounts)
+    async with open_services(config) as services, Client(make_server(services)) as client:
+        await client.list_tools()
+        session = services.sessions.get(CONNECTION)
+        assert await services.store.sessions.get(LOCAL, session.id) is None
+        run = (await client.call_tool("run_code", {"code": "1"})).structured_content
+        begun = await services.store.sessions.get(LOCAL, session.id)
+        await client.call_tool("set_region", {"region": "eu"})
+        await client.call_tool("select_connections", {"it": "second"})
+        now = await services.store.sessions.get(LOCAL, session.id)
+        stored = await services.store.runs.get(LOCAL, run["run_id"])
+    assert begun is not None
+    assert now is not None
+    assert stored is not None
+    assert begun.state == {"context": {}, "connections": {}, "files": []}
+    assert now.state == {"context": {"region": "eu"}, "connections": {"it": "second"}, "files": []}
+    assert (now.created_at, stored.session) == (begun.created_at, session.id)

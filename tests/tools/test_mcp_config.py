@@ -1,0 +1,258 @@
+"""The servers of files as other clients have them."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from paddock import Config, Paddock
+from paddock.errors import ConfigError
+from paddock.tools.mcp_config import Server, parse, parse_tables, read
+
+CLAUDE_DESKTOP = """
+{
+  "globalShortcut": "Ctrl+Space",
+  "mcpServers": {
+    "filesystem": {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem", "/home/me"]},
+    "github": {"command": "npx", "args": ["-y", "server-github"], "env": {"GITHUB_TOKEN": "${GITHUB_TOKEN}"}}
+  }
+}
+"""
+VS_CODE = """
+// what VS Code keeps in .vscode/mcp.json
+{
+  "inputs": [
+    {"type": "promptString", "id": "api-key", "description": "Key", "password": true},
+    {"type": "promptString", "id": "region", "default": "eu"},
+  ],
+  "servers": {
+    /* over HTTP */
+    "search": {
+      "type": "http",
+      "url": "https://example.org/mcp/${input:region}", // a comment with "quotes", and a }
+      "headers": {"X-Key": "${input:api-key}"},
+    },
+  },
+}
+"""
+CURSOR = {
+    "mcpServers": {
+        "linear": {"url": "https://example.org/sse", "headers": {"Authorization": "Bearer ${env:LINEAR}"}},
+        "old": {"command": "old", "disabled": True, "env": {"X": "${NOT_SET}"}},
+        "roo": {
+            "command": "node",
+            "args": ["x.js"],
+            "alwaysAllow": ["a"],
+            "autoApprove": [],
+            "timeout": 30,
+            "icon": "i",
+        },
+    }
+}
+
+
+def one(values: Any, environ: dict[str, str] | None = None, **more: Any) -> Server:
+    (server,) = parse({"mcpServers": {"it": values}}, environ or {}, **more)
+    return server
+
+
+def refusal(values: Any, environ: dict[str, str] | None = None) -> str:
+    with pytest.raises(ConfigError) as caught:
+        one(values, environ)
+    return str(caught.value)
+
+
+def test_the_file_of_claude_desktop(tmp_path: Path) -> None:
+    path = tmp_path / "claude_desktop_config.json"
+    path.write_text(CLAUDE_DESKTOP)
+    files, github = read(path, {"GITHUB_TOKEN": "ghp_12345678"})
+    assert (files.name, files.transport, files.command) == ("filesystem", "stdio", "npx")
+    assert files.args == ("-y", "@modelcontextprotocol/server-filesystem", "/home/me")
+    assert github.env == {"GITHUB_TOKEN": "ghp_12345678"}
+    assert "ghp_" not in repr((files, github))
+
+
+def test_the_file_of_vs_code_with_inputs_comments_and_trailing_commas(tmp_path: Path) -> None:
+    path = tmp_path / "mcp.json"
+    path.write_text(VS_CODE)
+    (search,) = read(path, {"API_KEY": "abcdefgh"})
+    assert (search.url, search.headers) == ("https://example.org/mcp/eu", {"X-Key": "abcdefgh"})
+    (search,) = read(path, {}, {"api-key": "from a mapping", "region": "us"})
+    assert (search.url, search.headers) == ("https://example.org/mcp/us", {"X-Key": "from a mapping"})
+    with pytest.raises(ConfigError, match=r"mcp\.json.*'search'.*'api-key'.*API_KEY"):
+        read(path, {})
+
+
+def test_the_file_of_cursor_with_what_means_nothing_here() -> None:
+    linear, roo = parse(CURSOR, {"LINEAR": "lin_api_123"})
+    assert (linear.transport, linear.or_sse) == ("http", True)
+    assert linear.headers == {"Authorization": "Bearer lin_api_123"}
+    assert (roo.name, roo.timeout_seconds) == ("roo", 30.0)
+
+
+def test_the_settings_of_vs_code_and_tables_of_toml_have_the_same_keys() -> None:
+    settings = {"mcp": {"servers": {"it": {"command": "x", "cwd": "/srv"}}}}
+    toml = tomllib.loads('[upstreams.it]\ncommand = "x"\ncwd = "/srv"')
+    assert parse(settings, {}) == parse_tables(toml["upstreams"], {})
+
+
+@pytest.mark.parametrize(
+    ("given", "transport", "or_sse"),
+    [
+        ({"command": "x"}, "stdio", False),
+        ({"command": "x", "type": "stdio"}, "stdio", False),
+        ({"url": "http://h/"}, "http", True),
+        ({"serverUrl": "http://h/"}, "http", True),
+        ({"httpUrl": "http://h/"}, "http", False),
+        ({"url": "http://h/", "type": "http"}, "http", False),
+        ({"url": "http://h/", "type": "streamable-http"}, "http", False),
+        ({"url": "http://h/", "transport": "streamableHttp"}, "http", False),
+        ({"url": "http://h/", "transport": "sse"}, "sse", False),
+    ],
+)
+def test_every_spelling_of_a_transport(given: dict[str, str], transport: str, *, or_sse: bool) -> None:
+    assert (one(given).transport, one(given).or_sse) == (transport, or_sse)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("${A}", "1"),
+        ("${env:A}", "1"),
+        ("${A:-2}", "1"),
+        ("${EMPTY:-2}", "2"),
+        ("${UNSET:-2}", "2"),
+        ("${UNSET:-}", ""),
+        ("x${A}y${A}z", "x1y1z"),
+        ("$A and {A}", "$A and {A}"),
+        ("${userHome}/x", "/home/me/x"),
+    ],
+)
+def test_variables_are_filled_in_everywhere(text: str, value: str) -> None:
+    environ = {"A": "1", "EMPTY": "", "HOME": "/home/me"}
+    server = one({"command": text, "args": [text], "env": {"X": text}}, environ)
+    assert (server.command, server.args, server.env) == (value, (value,), {"X": value})
+    assert one({"url": f"http://h/{text}", "headers": {"X": text}}, environ).headers == {"X": value}
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"command": "x", "env": {"K": "${NOPE}"}}, "server 'it': env.K: the environment variable NOPE is not set"),
+        (
+            {"command": "x", "args": ["${input:nope}"]},
+            "the input 'nope' has no value; set the environment variable NOPE",
+        ),
+        ({"command": "x", "args": ["${command:pick}"]}, "${command:pick} cannot be filled in"),
+        ({"comand": "x"}, "unknown key 'comand'; did you mean 'command'?"),
+        ({"env": {}}, "has neither a command nor a url"),
+        ({"command": "x", "arg": []}, "unknown key 'arg'; did you mean 'args'?"),
+        ({"command": "x", "zzz": 1}, "unknown key 'zzz'; known are"),
+        ({"command": "x", "url": "http://h"}, "both a command and a url"),
+        ({"command": "x", "type": "http"}, "is of type 'http', which needs a url"),
+        ({"url": "http://h", "type": "stdio"}, "is of type 'stdio', which needs a command"),
+        ({"url": "http://h", "type": "websocket"}, "cannot be reached by 'websocket'"),
+        ({"url": "http://h", "type": "streamable"}, "did you mean"),
+        ({"url": "file:///etc/passwd"}, "must be an address that begins with http"),
+        ({"command": ["x"]}, "'command' must be text, not a list"),
+        ({"command": "x", "args": "y"}, "'args' must be a list of texts, not text"),
+        ({"command": "x", "env": ["y"]}, "'env' must be an object of texts, not a list"),
+        ({"command": "x", "disabled": "yes"}, "'disabled' must be true or false"),
+        ({"command": "x", "timeout": -1}, "'timeout' must be a positive number"),
+        ({"command": "x", "concurrency": 0}, "'concurrency' must be a positive whole number"),
+        ("npx x", "must be an object of settings, not text"),
+    ],
+)
+def test_what_cannot_be_understood_is_refused_by_name(values: Any, said: str) -> None:
+    message = refusal(values)
+    assert "server 'it'" in message
+    assert said in message
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ([], "expected an object with 'mcpServers' or 'servers', not a list"),
+        ({"git": {"command": "git"}}, "neither 'mcpServers' nor 'servers'"),
+        ({"mcpServer": {}}, "unknown key 'mcpServer'; did you mean 'mcpServers'?"),
+        ({"mcpServers": {}, "servers": {}}, "both 'mcpServers' and 'servers'"),
+        ({"mcpServers": []}, "must hold an object for each server, not a list"),
+        ({"servers": {}, "inputs": [{}]}, "'inputs' must be a list of objects that each have an 'id'"),
+    ],
+)
+def test_a_shape_that_nobody_has_is_refused(value: Any, said: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        parse(value, {}, origin="some.json")
+    assert str(caught.value).startswith("some.json: ")
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["{", '{"mcpServers": {}} x', '{"a": // }', "[" * 100_000])
+def test_a_file_that_is_no_json_is_refused_with_its_name(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "broken.json"
+    path.write_text(text)
+    with pytest.raises(ConfigError, match=r"broken\.json is not JSON"):
+        read(path)
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="cannot read"):
+        read(tmp_path / "none.json")
+
+
+def test_an_environment_file_is_read_and_overlaid(tmp_path: Path) -> None:
+    path = tmp_path / ".env"
+    path.write_text("# comment\nA=1\nexport B='two'\n\nC=3\n")
+    server = one({"command": "x", "envFile": str(path), "env": {"C": 4, "D": None, "E": True}})
+    assert server.env == {"A": "1", "B": "two", "C": "4", "E": "true"}
+
+
+def test_milliseconds_are_told_from_seconds() -> None:
+    assert one({"command": "x", "timeout": 600_000}).timeout_seconds == 600
+    assert one({"command": "x", "timeout": 600}).timeout_seconds == 600
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"command": "x", "env": {"API_KEY": "s3cret-s3cret"}},
+        {"command": "x", "args": ["--token", "s3cret-s3cret"]},
+        {"command": "x", "args": ["--token=s3cret-s3cret"]},
+        {"command": "x", "args": ["postgres://me:s3cret-s3cret@db/x"]},
+        {"url": "https://me:s3cret-s3cret@h/mcp"},
+        {"url": "https://h/mcp?key=s3cret-s3cret"},
+        {"url": "https://h/mcp", "headers": {"X-Anything": "s3cret-s3cret"}},
+        {"url": "https://h/mcp", "headers": {"Authorization": "Bearer s3cret-s3cret"}},
+        {"url": "https://h/${SECRET_PATH}/mcp"},
+    ],
+)
+def test_no_text_of_a_server_shows_a_credential(values: Any) -> None:
+    server = one(values, {"SECRET_PATH": "s3cret-s3cret"})
+    assert "s3cret-s3cret" in server.secrets
+    assert "s3cret" not in f"{server!r} {server} {server.place}"
+
+
+def test_a_path_and_a_plain_word_are_no_credentials() -> None:
+    env = {"NODE_ENV": "production", "ROOT": "/home/me/some/longer/path", "LEVEL": "debug"}
+    assert one({"command": "x", "env": env, "args": ["/var/lib/data2/Some/Where"]}).secrets == ()
+
+
+def test_an_error_names_the_file_or_the_variable_that_the_server_is_from(tmp_path: Path) -> None:
+    file, client = tmp_path / "ours.toml", tmp_path / "mcp.json"
+    file.write_text('[upstreams.shop]\ncomand = "x"')
+    with pytest.raises(ConfigError, match=rf"^{file}: upstreams: server 'shop': unknown key 'comand'"):
+        Paddock(Config.load(file, {}))
+    with pytest.raises(ConfigError, match=r"^PADDOCK_UPSTREAMS: upstreams: server 'shop': has neither"):
+        Paddock(Config.load(None, {"PADDOCK_UPSTREAMS": '{"shop": {}}'}))
+    with pytest.raises(ConfigError, match=r"^the configuration: upstreams: server 'shop': has neither"):
+        Paddock(Config(upstreams={"shop": {}}))
+    client.write_text('{"mcpServers": {"shop": {"command": "y", "arg": []}}}')
+    with pytest.raises(ConfigError, match=rf"^{client}: mcpServers: server 'shop': unknown key 'arg'"):
+        Paddock(mcp_config=client)
+    file.write_text('[upstreams.shop]\ncommand = "x"')
+    client.write_text('{"mcpServers": {"shop": {"command": "y"}}}')
+    with pytest.raises(ConfigError, match=rf"^{client}: the upstream 'shop' is in {file} too"):
+        Paddock(Config.load(file, {}), mcp_config=client)

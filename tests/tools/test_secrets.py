@@ -1,0 +1,230 @@
+"""Secrets do not stay in what is kept or shown, in whichever usual form they are written."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import time
+from typing import Any
+from urllib.parse import quote, quote_plus
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from paddock.tools.secrets import (
+    REDACTED,
+    credential_forms,
+    is_credential,
+    named_secrets,
+    redact,
+    redact_all,
+    redacted,
+    redacted_json,
+)
+from tests.examples import examples
+
+SECRET = "s3cr3t/+ value&ü"  # noqa: S105
+FORMS = {
+    "plain": SECRET,
+    "percent": quote(SECRET, safe=""),
+    "percent, lower": re.sub("%..", lambda found: found[0].lower(), quote(SECRET, safe="")),
+    "plus": quote_plus(SECRET),
+    "json": json.dumps(SECRET)[1:-1],
+    "base64": base64.b64encode(SECRET.encode()).decode(),
+    "base64, urlsafe": base64.urlsafe_b64encode(SECRET.encode()).decode(),
+    **{f"basic {n}": base64.b64encode(("u" * n + ":" + SECRET + "!").encode()).decode() for n in range(4)},
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_known_secret_is_found_in_every_form(form: str) -> None:
+    text = redacted({"error": [f"failed<{FORMS[form]}>here"]}, [SECRET])["error"][0]
+    assert REDACTED in text
+    assert text.startswith("failed<")
+    assert text.endswith(">here")
+    assert FORMS[form][4:12] not in text
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "password",
+        "Password",
+        "db_password",
+        "api_key",
+        "apiKey",
+        "X-API-Key",
+        "access_token",
+        "Authorization",
+        "Cookie",
+        "Set-Cookie",
+        "client_secret",
+        "private-key",
+        "credentials",
+        "aws_secret_access_key",
+    ],
+)
+def test_the_value_of_a_field_that_is_named_like_a_secret_goes(name: str) -> None:
+    assert redacted({name: "x", "deep": [{name: {"a": 1}}]}) == {name: REDACTED, "deep": [{name: REDACTED}]}
+
+
+def test_what_is_no_secret_stays() -> None:
+    value = {
+        "max_tokens": 5,
+        "next_page_token": "abc",
+        "password": None,
+        "has_password": True,
+        "token": "",
+        "key": "k",
+        "text": "a token of thanks: basic things",
+        "url": "https://example.com/a:b?x=1",
+        "n": [1, 2.5, None],
+    }
+    assert redacted(value, ["", "zz"]) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("Authorization: Bearer abc.def-123456", "Authorization: Bearer [redacted]"),
+        ("GET /x?api_key=abcdef&y=1 failed", "GET /x?api_key=[redacted]&y=1 failed"),
+        ("password: 'hunter22'", "password: '[redacted]'"),
+        ('{"token": "abcdef"}', '{"token": "[redacted]"}'),
+        ("postgres://user:pass@host/db", "postgres://[redacted]@host/db"),
+    ],
+)
+def test_texts_lose_what_looks_like_a_secret(text: str, left: str) -> None:
+    assert redacted(text) == left
+
+
+def test_a_secret_that_is_part_of_another_leaves_nothing_of_it() -> None:
+    assert redacted("x abcdefgh y", ["abcd", "abcdefgh"]) == "x [redacted] y"
+
+
+def test_a_short_secret_goes_only_where_it_is_the_whole_text() -> None:
+    assert redacted(["abc", "abcd"], ["abc"]) == [REDACTED, "abcd"]
+
+
+def test_the_value_itself_is_not_changed() -> None:
+    value = {"a": ["secret-1"]}
+    redacted(value, ["secret-1"])
+    assert value == {"a": ["secret-1"]}
+
+
+def test_no_depth_raises() -> None:
+    deep: Any = []
+    for _ in range(50_000):
+        deep = [deep]
+    assert REDACTED in json.dumps(redacted(deep))
+
+
+@pytest.mark.parametrize(
+    "text", ["password=" * 100_000, "a:" * 500_000, "://" * 300_000, "bearer " * 100_000, "x" * 10**6]
+)
+def test_time_is_linear(text: str) -> None:
+    started = time.process_time()
+    redacted(text, ["secret-1", "secret-2"])
+    assert time.process_time() - started < 3
+
+
+@pytest.mark.parametrize("before", [0, 1, 65_530, 65_536, 70_000, 140_000])
+@pytest.mark.parametrize(
+    "secret",
+    [
+        "password=hunter22",
+        "PASSWD: hunter22",
+        "Bearer abcdefgh",
+        "basic abcdefgh",
+        "api-key=hunter22",
+        "Secret: hunter22",
+        "TO\u212aEN: hunter22",  # a sign that is a letter too, where case does not count
+        "pa\u017f\u017fword=hunter22",
+        "ftp://me:hunter22@x",
+        "s3cr3t-value",
+    ],
+)
+def test_a_secret_is_found_wherever_it_stands_in_a_long_text(before: int, secret: str) -> None:
+    text = redacted("." * before + f" {secret} " + "." * 140_000, ["s3cr3t-value"])
+    assert ("hunter22" in text, "abcdefgh" in text, "s3cr3t" in text) == (False, False, False)
+    assert REDACTED in text
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.floats() | st.text(), lambda v: st.lists(v) | st.dictionaries(st.text(), v)
+    )
+)
+@settings(max_examples=examples(40), deadline=None)
+def test_it_is_total_and_leaves_no_known_secret(value: Any) -> None:
+    assert "secret-1" not in json.dumps(redacted({"a": value, "b": ["=secret-1="]}, ["secret-1"]))
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ('{"token": 12345}', {"token": REDACTED}),
+        ('{"password": [1234], "n": 1}', {"password": REDACTED, "n": 1}),
+        ('{"a": "token: abcdef"}', {"a": f"token: {REDACTED}"}),
+        ('{"a": "s3cr3t-value"}', {"a": REDACTED}),
+    ],
+)
+def test_what_is_left_of_json_is_json(text: str, left: Any) -> None:
+    assert json.loads(redacted_json(text, ["s3cr3t-value"])) == left
+
+
+def test_what_is_no_json_or_too_deep_is_not_kept() -> None:
+    assert redacted_json("{", ()) == redacted_json("[" * 100_000 + "]" * 100_000, ()) == ""
+
+
+def test_secrets_are_known_by_the_names_of_their_fields() -> None:
+    value = {
+        "password": "hunter22",
+        "deep": [{"api_key": {"a": ["key-1234"]}}],
+        "pin_token": "abc",
+        "text": "plain text",
+    }
+    assert named_secrets(value) == ("hunter22", "key-1234")
+    assert named_secrets({"token": "x" * 10_000}) == ()
+    assert len(named_secrets({f"token_{number}_secret": f"value-{number}" for number in range(1000)})) == 20
+    deep: Any = "hunter22"
+    for _ in range(10_000):
+        deep = [deep]
+    assert named_secrets({"password": deep}) == ()
+
+
+@pytest.mark.parametrize("secret", ["hunter2-hunter2", 'with "quotes"', "a/b+c=d&e", "zweiundzwanzig ümläute"])
+def test_a_secret_is_found_in_every_form(secret: str) -> None:
+    known = credential_forms([secret])
+    for shown in (secret, json.dumps(secret)[1:-1], quote(secret), quote(secret, safe="")):
+        assert redact(f"before {shown} after", known) == f"before {REDACTED} after"
+
+
+def test_the_longest_goes_first_and_the_short_stay() -> None:
+    known = credential_forms(["abcdef", "abcdefghi", "x", ""])
+    assert redact("abcdefghi abcdef x", known) == f"{REDACTED} {REDACTED} x"
+
+
+def test_a_value_is_cleaned_in_depth_with_its_keys() -> None:
+    known = credential_forms(["hunter2-hunter2"])
+    value = {"a": ["x hunter2-hunter2", 1, None], "hunter2-hunter2": {"b": True}}
+    assert redact_all(value, known) == {"a": [f"x {REDACTED}", 1, None], REDACTED: {"b": True}}
+    assert redact_all(value, ()) is value
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "secret"),
+    [
+        ("API_KEY", "short", True),
+        ("GITHUB_PAT", "abc", True),
+        ("DB_PASSWORD", "x", True),
+        ("ANYTHING", "sk9Fj2Lq8Zx7Vb3Nm5Qw1Er", True),
+        ("NODE_ENV", "production", False),
+        ("PATH", "/usr/local/bin:/usr/bin:/bin", False),
+        ("LC_ALL", "en_US.UTF-8", False),
+        ("COMPANY", "a-name-of-several-plain-words", False),
+    ],
+)
+def test_what_a_credential_looks_like(name: str, value: str, *, secret: bool) -> None:
+    assert is_credential(name, value) == secret
