@@ -116,11 +116,11 @@ class Paddock:
     async def check(self, code: str, **options: Unpack[RunOptions]) -> RunError | None:
         """What `run` would reject before the first line: syntax, and with `type_check` types. Nothing runs.
 
-        Only full Python can check without running. Source for other engines is accepted as it is.
+        Monty cannot check without running: there every source is accepted.
         """
         request = make_request(code, options)
         scope, plan = await self._plan(request, None)
-        if plan.engine != "cpython" and plan.refusal is None:
+        if plan.engine == "monty":
             return None
         return (await self._execute(replace(plan, check_only=True), scope, None)).result().error
 

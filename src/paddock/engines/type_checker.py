@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pydantic_monty import AsyncFunctionSnapshot, MontyError, MontyRuntimeError, MontyTypingError
 
-from paddock.engines.monty import WorkerPool
+from paddock.engines.monty_workers import WorkerPool
 from paddock.errors import EngineCrashed
 from paddock.model.events import Finished
 from paddock.model.outline import Outline
@@ -61,7 +61,7 @@ class TypeChecker:
             cause = error.exception() if isinstance(error, MontyRuntimeError) else error
             is_limit = isinstance(cause, TimeoutError | MemoryError)
             return _rejected([Finding(None, None, "", _TOO_LONG)]) if is_limit and plan.type_check is True else None
-        except (MontyError, RuntimeError) as error:
+        except MontyError as error:
             raise EngineCrashed(f"the type checker's worker died: {error}") from None
         findings = [found for found in _findings(report) if stubs or found.rule != NOT_AWAITED]
         if stubs is not None:
