@@ -371,7 +371,7 @@ class MontyExecution:
     async def _progress(self, done: str, total: str, message: str) -> None:
         numbers = [float(text) for text in (done, total) if text]
         if not all(map(math.isfinite, numbers)):
-            raise TypeError("report_progress takes numbers that are not huge")
+            raise TypeError("report_progress: the number is too large")
         if self._next("progress") <= PROGRESS_EVENTS:
             self._events.put_nowait(Progress(numbers[0], numbers[1] if total else None, message[:PROGRESS_CHARACTERS]))
 
