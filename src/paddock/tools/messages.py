@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import anyio
 from mcp.shared.message import SessionMessage
 from mcp_types import (
     JSONRPCError,
+    JSONRPCMessage,
     JSONRPCNotification,
     JSONRPCRequest,
     JSONRPCResponse,
@@ -38,7 +39,6 @@ WANTED = frozenset(
 )
 MAX_PER_SECOND = 5000
 """Notifications and requests of a server. Its answers are not counted."""
-_Message = TypeVar("_Message", SessionMessage, SessionMessage | None)
 
 
 def parse_message(data: bytes) -> SessionMessage:
@@ -57,34 +57,31 @@ def without_surrogates(data: bytes) -> bytes:
     return data
 
 
-async def read_message(read: Callable[[], _Message], size: int, secrets: tuple[str, ...]) -> _Message:
-    """What `read` makes of `size` bytes. Large messages are read and cleaned in a thread."""
-
-    def work() -> _Message:
-        message = read()
-        return message if message is None else clean(message, secrets)
-
-    return await large.run(work, is_large=True) if size > large.LARGE else read()
-
-
-@dataclass
-class Clean(SessionMessage):
-    """A message without credentials."""
-
-
-def clean(item: SessionMessage, secrets: tuple[str, ...]) -> Clean:
-    """`item` with every credential replaced."""
-    message = item.message
-    if not secrets:
-        pass
-    elif isinstance(message, JSONRPCResponse):
+def clean(message: JSONRPCMessage, secrets: tuple[str, ...]) -> None:
+    """Replace every credential in `message`."""
+    if isinstance(message, JSONRPCResponse):
         message.result = redact_all(message.result, secrets)
     elif isinstance(message, JSONRPCError):
         message.error.message = redact(message.error.message, secrets)
         message.error.data = redact_all(message.error.data, secrets)
     elif message.params is not None:
         message.params = redact_all(message.params, secrets)
-    return Clean(message, item.metadata)
+
+
+class Throttle:
+    """Slows a reader down to so many units a second."""
+
+    def __init__(self, per_second: int) -> None:
+        self._per_second = per_second
+        self._second, self._count = 0.0, 0
+
+    async def take(self, count: int) -> None:
+        now = anyio.current_time()
+        if now - self._second >= 1:
+            self._second, self._count = now, 0
+        self._count += count
+        if self._count > self._per_second:
+            await anyio.sleep(self._second + 1 - now)
 
 
 class Guarded:
@@ -117,8 +114,7 @@ class _Incoming:
         self._inner = inner
         self._secrets = secrets
         self._ended = ended
-        self._second = 0.0
-        self._count = 0
+        self._throttle = Throttle(MAX_PER_SECOND)
 
     async def receive(self) -> SessionMessage | Exception:
         while True:
@@ -128,21 +124,16 @@ class _Incoming:
                 self._ended()
                 raise
             if isinstance(item, Exception):
-                await self._slow_down()
+                await self._throttle.take(1)
                 continue
             if isinstance(item.message, JSONRPCNotification | JSONRPCRequest):
-                await self._slow_down()
+                await self._throttle.take(1)
                 if isinstance(item.message, JSONRPCNotification) and item.message.method not in WANTED:
                     continue
-            return item if isinstance(item, Clean) else clean(item, self._secrets)
-
-    async def _slow_down(self) -> None:
-        now = anyio.current_time()
-        if now - self._second >= 1:
-            self._second, self._count = now, 0
-        self._count += 1
-        if self._count > MAX_PER_SECOND:
-            await anyio.sleep(self._second + 1 - now)
+            if self._secrets:
+                is_large = large.is_larger(getattr(item.message, "result", None), large.LARGE)
+                await large.run(partial(clean, item.message, self._secrets), is_large=is_large)
+            return item
 
     async def aclose(self) -> None:
         await self._inner.aclose()
