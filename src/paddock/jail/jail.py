@@ -98,14 +98,24 @@ class Jail:
             if self._pool is None:
                 settings = self._settings
                 environment = configured(self._config, settings.environment)
-                self._lease = await alease(environment, self._config.data_directory, log.info)
-                if self._lease.problem is not None:
-                    log.warning("%s", self._lease.problem)
-                bounds = await asyncio.to_thread(Bounds, self._config.limits, self._config.data_directory)
+                if self._lease is None:
+                    self._lease = await alease(environment, self._config.data_directory, log.info)
+                    if self._lease.problem is not None:
+                        log.warning("%s", self._lease.problem)
+                bounds = await self._make_bounds()
                 self._counted = bounds.counts_unmapped
                 templates: tuple[Template, ...] = ("bare", "warm") if self._has_two(self._lease.built) else ("bare",)
                 self._pool = Pool(self._keeper, settings, bounds, templates, processes=self._processes)
             return self._pool
+
+    async def _make_bounds(self) -> Bounds:
+        making = asyncio.create_task(asyncio.to_thread(Bounds, self._config.limits, self._config.data_directory))
+        try:
+            return await asyncio.shield(making)
+        except asyncio.CancelledError:
+            # The thread goes on, and nobody would close what it makes: a control group and a process beside it.
+            await (await making).close()
+            raise
 
     async def _keeper(self) -> ZygoteClient:
         """A zygote of the profile that was found to work; the first time, of the first one that does."""

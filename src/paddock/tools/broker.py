@@ -246,9 +246,8 @@ class Broker:
         except asyncio.CancelledError as problem:
             if _is_cancelled():
                 raise
-            return _internal(
-                tool, problem, notes
-            )  # raised by the tool itself; without an answer the script would wait for ever
+            # Raised by the tool itself. Without an answer the script would wait for ever.
+            return _internal(tool, problem, notes)
         # A tool is foreign code, and what it raises is for the script. SystemExit too: it would end the event loop.
         except BaseException as problem:  # noqa: BLE001
             return _internal(tool, problem, notes)

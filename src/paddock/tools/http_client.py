@@ -25,7 +25,7 @@ import httpx2
 import msgspec
 
 from paddock.tools import large
-from paddock.tools.messages import without_surrogates
+from paddock.tools.messages import Throttle, without_surrogates
 
 if TYPE_CHECKING:
     import ssl
@@ -135,7 +135,8 @@ class Client(httpx2.AsyncClient):
         response = httpx2.Response(504, request=request)
         with anyio.move_on_after(NOTIFICATION_SECONDS):
             response = await self._send(request, Exchange(), options)
-        if sent is not None and sent.method == "notifications/cancelled":
+        is_cancellation = sent is not None and sent.method == "notifications/cancelled"
+        if is_cancellation and exchange is not self._own:
             exchange.close()  # in the protocol's older era the SDK leaves the request open
         return response
 
@@ -215,7 +216,7 @@ class _Body(httpx2.AsyncByteStream):
         self._inner = inner
         self._limit = limit
         self.exchange = exchange
-        self._second, self._lines = 0.0, 0
+        self._throttle = Throttle(MAX_LINES_PER_SECOND)
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         size = 0
@@ -233,19 +234,12 @@ class _Body(httpx2.AsyncByteStream):
                 return
             size += len(piece)
             if self._limit is None:
-                await self._slow_down(piece)
+                lines = piece.count(b"\n") + piece.count(b"\r")
+                await self._throttle.take(lines + len(piece) // BYTES_PER_LINE)
             elif size > self._limit:
                 self.exchange.too_large = True
                 raise httpx2.StreamError("the body is too large")
             yield piece
-
-    async def _slow_down(self, piece: bytes) -> None:
-        now = anyio.current_time()
-        if now - self._second >= 1:
-            self._second, self._lines = now, 0
-        self._lines += piece.count(b"\n") + piece.count(b"\r") + len(piece) // BYTES_PER_LINE
-        if self._lines > MAX_LINES_PER_SECOND:
-            await anyio.sleep(self._second + 1 - now)
 
     async def aclose(self) -> None:
         await self._inner.aclose()

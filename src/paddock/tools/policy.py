@@ -23,7 +23,7 @@ from typing import Any
 from paddock.errors import ConfigError
 from paddock.model.envelope import policy_denied
 from paddock.model.tools import Hints, Tool
-from paddock.model.words import nearest
+from paddock.model.words import did_you_mean, nearest
 
 ACTIONS = ("allow", "ask", "deny")
 HINTS: Mapping[str, tuple[str, bool]] = {
@@ -127,7 +127,7 @@ def _rule(value: object, where: str) -> Rule:
         raise ConfigError(f'{where} must be a table, such as {{match = "shop.*", action = "ask"}}, not {value!r}')
     for name, text in value.items():
         if name not in _KEYS:
-            raise ConfigError(f"{where}: unknown key {name!r}; {_known(name, _KEYS)}")
+            raise ConfigError(f"{where}: unknown key {name!r}; {did_you_mean(name, _KEYS)}")
         if not isinstance(text, str):
             raise ConfigError(f"{where}: {name} must be text, not {text!r}")
     if not value.get("match"):
@@ -146,11 +146,6 @@ def _rule(value: object, where: str) -> Rule:
             f'such as match = "shop.*", not {value["match"]!r}: any server may claim to be {hint}'
         )
     return Rule(value["match"], action, hint)
-
-
-def _known(word: object, known: Sequence[str]) -> str:
-    near = nearest(word, known)
-    return f"did you mean {near!r}?" if near else f"known here: {', '.join(known)}"
 
 
 def _near(word: object, known: Any) -> str:

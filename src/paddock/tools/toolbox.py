@@ -15,7 +15,7 @@ from paddock.errors import RequestError, UnknownLanguage, UnknownTool
 from paddock.model.context import Context
 from paddock.model.events import Answer, Progress
 from paddock.model.tools import OwnTool, Tool
-from paddock.model.words import nearest
+from paddock.model.words import did_you_mean
 from paddock.planning.plan import BRIDGE_NAMES, BRIDGE_NAMES_OF_JAVASCRIPT
 from paddock.tools.functions import FunctionTool
 from paddock.tools.identifiers import linked, taken
@@ -309,8 +309,7 @@ class Toolbox:
 
     def _upstream(self, name: str) -> Upstream:
         if name not in self._upstreams:
-            near = nearest(name, self._upstreams)
-            hint = f"did you mean {near!r}?" if near else f"there is: {', '.join(self._upstreams) or 'none'}"
+            hint = did_you_mean(name, self._upstreams, f"there is: {', '.join(self._upstreams) or 'none'}")
             raise RequestError(f"unknown server {name!r}; {hint}")
         return self._upstreams[name]
 
