@@ -108,12 +108,12 @@ async def test_a_guest_that_cannot_be_listened_to_leaves_nothing(monkeypatch: py
         assert (await paddock.run("1", engine="cpython")).output == 1
         pool = paddock._engines.get("cpython")._jail._pool  # type: ignore[attr-defined]
         await until(lambda: not pool._tasks)
-        below, opened = wards(pool._keeper._process.pid), len(list(Path("/proc/self/fd").iterdir()))
+        below, opened = wards(pool._client._process.pid), len(list(Path("/proc/self/fd").iterdir()))
         with monkeypatch.context() as patch:
             patch.setattr(Epoll, "hear", full)
             with pytest.raises(Exception, match="No space left"):
                 await paddock.run("2", engine="cpython")
-        await until(lambda: wards(pool._keeper._process.pid) == below)
+        await until(lambda: wards(pool._client._process.pid) == below)
         await until(lambda: len(list(Path("/proc/self/fd").iterdir())) == opened)
         assert (await paddock.run("3", engine="cpython")).output == 3
 

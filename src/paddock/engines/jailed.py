@@ -152,7 +152,7 @@ class JailedExecution:
             except WireError as problem:
                 yield Finished(Verdict.CRASHED, error_type="ProtocolError", error_message=f"{_DISTURBED}: {problem}")
                 return
-            if self._guest.out_of_memory and self._guest.bound.was_out_of_memory():
+            if self._guest.out_of_memory and self._guest.resource_limit.was_out_of_memory():
                 yield self._used(Finished(Verdict.OUT_OF_MEMORY))
                 return
             if has_ended and not more and not self._is_paused():
@@ -317,7 +317,7 @@ class JailedExecution:
             lost = "the zygote died, and this run with it"
             return Finished(Verdict.LOST, error_type="EngineCrashed", error_message=lost)
         code = os.waitstatus_to_exitcode(report.status)
-        if self._guest.bound.was_out_of_memory():
+        if self._guest.resource_limit.was_out_of_memory():
             return self._used(Finished(Verdict.OUT_OF_MEMORY), report)
         if code >= 0 and self._plan.mode == "script":
             verdict = Verdict.RAISED if code else Verdict.OK

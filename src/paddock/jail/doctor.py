@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 NOTHING = Inside("paddock.guest.nothing:serve", system=())
 GUARANTEES = ("files", "network", "processes", "kernel surface", "resources")
 NO_PROFILE = "no profile of the jail works here"
-UNBOUNDED = "nothing bounds the memory of guests here"
+UNLIMITED = "nothing limits the memory of guests here"
 CELL_SECONDS = 5.0
 
 

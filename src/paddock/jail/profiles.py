@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from paddock.errors import JailUnavailable
-from paddock.jail.limits import Unbounded
+from paddock.jail.limits import NoLimit
 from paddock.jail.walls import landlock, mounts, namespaces, privileges, seccomp
 from paddock.jail.walls.mounts import PRIVATE_PLACES
 from paddock.jail.walls.namespaces import Identities
@@ -117,16 +117,16 @@ async def tried(profile: str, config: Config, python: str, inside: Inside, *, me
     if reason is not None:
         raise JailUnavailable(reason)
     try:
-        keeper = await start(profile, config, python, inside, memfds=memfds)
+        client = await start(profile, config, python, inside, memfds=memfds)
         try:
-            await (await keeper.guest(uid=FIRST_UID, processes=False, bound=Unbounded())).end()
+            await (await client.guest(uid=FIRST_UID, processes=False, resource_limit=NoLimit())).end()
         except BaseException:
-            await keeper.close()
+            await client.close()
             raise
     except JailUnavailable as problem:
         hints = advise(profile)
         raise JailUnavailable(" ".join([f"{problem}.", *hints])) from None
-    return keeper
+    return client
 
 
 async def start(profile: str, config: Config, python: str, inside: Inside, *, memfds: bool) -> ZygoteClient:
