@@ -19,8 +19,9 @@ from paddock.model.journal import Intent, Outcome
 from paddock.model.result import Call
 from paddock.store.memory import MemoryArtifacts, MemoryJournal
 from paddock.tools import broker as broker_module
-from paddock.tools.broker import Broker, Rules
+from paddock.tools.broker import Broker
 from paddock.tools.functions import Function, FunctionTool
+from paddock.tools.policy import Rules
 from paddock.tools.toolbox import Scope, Toolbox
 
 

@@ -93,10 +93,10 @@ def test_content_that_is_not_bytes_is_refused(content: Any) -> None:
 
 @pytest.mark.parametrize("name", [None, b"a", 5, "a\ud800.txt"])
 def test_a_name_that_is_not_text_is_refused(name: Any) -> None:
-    with pytest.raises(BadFile, match=r" is not text that a script could be given as a file's name or type$"):
+    with pytest.raises(BadFile, match=r" is not valid text for a file's name, type or element_id$"):
         place([File(name, b"")])
 
 
 def test_what_is_no_file_is_refused() -> None:
-    with pytest.raises(BadFile, match=r"^files holds str where a paddock.File was expected$"):
+    with pytest.raises(BadFile, match=r"^files contains str; each item must be a paddock.File$"):
         place(["a.txt"])  # type: ignore[list-item]

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from paddock.model.result import Call, RunError, RunResult, Usage, Verdict
     from paddock.model.tools import Hints, Tool
     from paddock.run import Paddock
-    from paddock.tools.health import Health
+    from paddock.tools.upstream import Health
 
 _HOMES = {
     "Config": "config",
@@ -87,7 +87,7 @@ _HOMES = {
     "Hints": "model.tools",
     "Tool": "model.tools",
     "Paddock": "run",
-    "Health": "tools.health",
+    "Health": "tools.upstream",
 }
 
 __all__ = [

@@ -1,20 +1,20 @@
-"""What the host can fail at. What a guest does is never an exception here: it is a verdict.
+"""The errors that Paddock raises. What a guest does is never one of them: it is a verdict in the result.
 
 PaddockError
-├── RequestError          the caller asked for something that cannot be run as asked
+├── RequestError          the request cannot be run as it is
 │   ├── UnknownLanguage
 │   ├── UnknownEngine
 │   ├── UnknownTool
 │   ├── UnknownEnvironment
 │   ├── BadInput          an input that is not JSON, or whose name is not a variable name
 │   ├── BadFile           an attached file that cannot be read, named or sent
-│   ├── BadArtifact       an artifact that cannot be kept, found, paged or searched as asked
-│   ├── BadDefinition     a code tool that cannot be offered as it is defined
+│   ├── BadArtifact       an artifact that cannot be stored, found, paged or searched as requested
+│   ├── BadDefinition     a code tool whose definition is not valid
 │   ├── BadLimit          a limit that is not a positive, finite number
 │   ├── LimitTooHigh      a limit above the configured cap
 │   └── CodeTooLarge
 ├── ConfigError           the configuration cannot be used
-└── HostError             Paddock itself, or what it stands on, failed
+└── HostError             Paddock, or something that it depends on, failed
     ├── EngineUnavailable this machine cannot run that engine; the message says what to do
     │   └── JailUnavailable a guarantee of the jail has no mechanism here
     ├── EngineCrashed
@@ -29,11 +29,11 @@ from dataclasses import dataclass
 
 
 class PaddockError(Exception):
-    """Everything that Paddock raises on purpose."""
+    """The base of every error that Paddock raises on purpose."""
 
 
 class RequestError(PaddockError):
-    """The request cannot be run as asked; asking differently helps, asking again does not."""
+    """The request cannot be run as it is. Change it: sending it again does not help."""
 
 
 class UnknownLanguage(RequestError): ...
@@ -74,7 +74,7 @@ class ConfigError(PaddockError):
 
 
 class HostError(PaddockError):
-    """Paddock, or what it stands on, failed; the request may be fine."""
+    """Paddock, or something that it depends on, failed. The request may be fine."""
 
 
 class EngineUnavailable(HostError): ...
@@ -97,7 +97,7 @@ class StoreError(HostError): ...
 
 @dataclass(frozen=True, slots=True)
 class Surface:
-    """How one kind of error shows: over HTTP, over MCP (JSON-RPC) and as the command's exit code."""
+    """How an error is reported over HTTP, over MCP (JSON-RPC) and as the command's exit code."""
 
     http_status: int
     mcp_code: int
@@ -132,5 +132,5 @@ SURFACES: dict[type[PaddockError], Surface] = {
 
 
 def surface(error: PaddockError) -> Surface:
-    """How `error` shows to a caller outside this process."""
+    """How `error` is reported outside this process."""
     return SURFACES[type(error)]

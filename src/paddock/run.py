@@ -26,8 +26,7 @@ from paddock.record import RunRecord, new_run_id
 from paddock.store.memory import MemoryArtifacts, MemoryJournal
 from paddock.tools.broker import Broker
 from paddock.tools.functions import by_name
-from paddock.tools.settings import toolbox_of
-from paddock.tools.toolbox import Scope
+from paddock.tools.toolbox import Scope, make_toolbox
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,8 +37,8 @@ if TYPE_CHECKING:
     from paddock.model.journal import Journal
     from paddock.model.tools import Tool
     from paddock.sync import Background
-    from paddock.tools.health import Health
-    from paddock.tools.injection import Injection
+    from paddock.tools.context import Injection
+    from paddock.tools.upstream import Health
 
 ATTEMPTS = 4
 """How often a run is begun that the host lost before anything of it was seen outside."""
@@ -71,7 +70,7 @@ class Paddock:
         self._config = config or Config()
         self._functions = by_name(tools)
         self._mcp_config = mcp_config
-        self._toolbox, self._rules = toolbox_of(self._config, self._functions, mcp_config)
+        self._toolbox, self._rules = make_toolbox(self._config, self._functions, mcp_config)
         self._journal = journal or MemoryJournal()
         self._engines = Engines(self._config, engines)
         self._type_checker: TypeChecker | None = None
@@ -117,11 +116,11 @@ class Paddock:
     async def check(self, code: str, **options: Unpack[RunOptions]) -> RunError | None:
         """What `run` would reject before the first line: syntax, and with `type_check` types. Nothing runs.
 
-        Only full Python can check without running. Source for other engines is accepted as it is.
+        Monty cannot check without running: there every source is accepted.
         """
         request = make_request(code, options)
         scope, plan = await self._plan(request, None)
-        if plan.engine != "cpython" and plan.refusal is None:
+        if plan.engine == "monty":
             return None
         return (await self._execute(replace(plan, check_only=True), scope, None)).result().error
 
@@ -192,13 +191,13 @@ class Paddock:
 
     def redact(self, value: Any) -> Any:
         """JSON values with the servers' secrets, and whatever looks like a secret, taken out."""
-        from paddock.tools.redaction import redacted
+        from paddock.tools.secrets import redacted
 
         return redacted(value, self._toolbox.secrets)
 
     def redact_json(self, text: str) -> str:
         """`redact` for JSON text. Text that is not JSON becomes empty."""
-        from paddock.tools.redaction import may_hold_secrets, redacted_json
+        from paddock.tools.secrets import may_hold_secrets, redacted_json
 
         secrets = self._toolbox.secrets
         return redacted_json(text, secrets) if secrets or may_hold_secrets(text) else text

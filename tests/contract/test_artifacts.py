@@ -115,9 +115,9 @@ async def test_its_type_is_the_one_given_or_follows_from_its_name(
 @pytest.mark.parametrize(
     ("code", "error"),
     [
-        (create("'', 'x'"), "a file name has 1 to 255 characters, and no control characters"),
-        (create("'a\\nb', 'x'"), "a file name has 1 to 255 characters, and no control characters"),
-        (create(f"'{'a' * 256}', 'x'"), "a file name has 1 to 255 characters, and no control characters"),
+        (create("'', 'x'"), "a file name must have 1 to 255 characters and no control characters"),
+        (create("'a\\nb', 'x'"), "a file name must have 1 to 255 characters and no control characters"),
+        (create(f"'{'a' * 256}', 'x'"), "a file name must have 1 to 255 characters and no control characters"),
         (create("5, 'x'"), "an artifact needs a file name"),
         (create("'a', [1]"), "the content of an artifact is text or {bytes}, not {list}"),
         (create("'a', 'x', 5"), "the type of an artifact is a MIME type, such as text/csv"),

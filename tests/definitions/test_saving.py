@@ -13,6 +13,7 @@ import pytest_asyncio
 from paddock import BadDefinition, Config, Paddock
 from paddock.definitions.definition import SHIPPED, shipped
 from paddock.definitions.saving import RESERVED, parse_saved, validate
+from paddock.engines.registry import ENGINES
 from paddock.server.mcp import make_server
 from tests.server.kept import opened
 from tests.tools.upstreams import shop
@@ -51,7 +52,7 @@ def test_what_is_not_said_is_as_the_shipped_one_has_it_but_no_tools_are_linked()
         ({"is_fixed": True}, "needs code of its own"),
         ({"code": 5}, "code must be a string"),
         ({"inputs": [1]}, "inputs must be a table"),
-        ({"inputs": {"a b": 1}}, "input 'a b' cannot be a variable name"),
+        ({"inputs": {"a b": 1}}, "input 'a b' is not a valid variable name"),
         ({"inputs": {"day": date(2026, 1, 2)}}, "input 'day' is not JSON"),
         ({"limits": {"wall_second": 5}}, "limits has no 'wall_second'; did you mean 'wall_seconds'?"),
         ({"limits": {"wall_seconds": 16}}, "limits.wall_seconds is 16, above its cap of 15"),
@@ -101,6 +102,15 @@ async def test_what_cannot_be_looked_at_because_a_server_is_not_there_is_a_warni
     made = await validate({**LEAST, "code": "await thing({})", "tools": ["dead.thing"]}, paddock, CONFIG)
     assert len(made.warnings) == 1
     assert "the code was not checked against its tools: the tool 'dead.thing' cannot be linked" in made.warnings[0]
+
+
+async def test_where_full_python_cannot_run_the_code_is_saved_unchecked_with_a_warning() -> None:
+    async with Paddock(Config(), engines={"monty": ENGINES["monty"]}) as light:
+        made = await validate({**LEAST, "code": "class A(Exception): pass"}, light, Config())
+    assert made.definition.code == "class A(Exception): pass"
+    assert [each.partition(":")[0] for each in made.warnings] == [
+        "the code was not checked, because full Python cannot run here"
+    ]
 
 
 async def test_the_names_of_tools_beside_definitions_are_reserved() -> None:

@@ -26,7 +26,6 @@ EXECUTE = shipped("execute")
 SHOP = shop()
 DEAD = {"command": sys.executable, "args": ["-c", "raise SystemExit('gone for good')"]}
 POLICY = ({"match": "shop.refund", "action": "ask"}, {"match": "shop.inventory", "action": "deny"})
-ENGINES = ("auto", "cpython")
 
 
 async def fail(message: str) -> None:
@@ -50,8 +49,8 @@ async def services() -> AsyncIterator[Services]:
         yield made
 
 
-def limited(engine: str = "auto", **limits: float) -> Definition:
-    return replace(EXECUTE, engine=engine, limits={**EXECUTE.limits, **limits})
+def limited(**limits: float) -> Definition:
+    return replace(EXECUTE, limits={**EXECUTE.limits, **limits})
 
 
 def connected(services: Services, definition: Definition = EXECUTE) -> AbstractAsyncContextManager[Any]:

@@ -151,10 +151,10 @@ async def test_wrong_arguments_are_told_as_a_run_that_failed(arguments: dict[str
 
 
 async def test_each_limit_is_a_runtime_error_that_names_it_and_its_value() -> None:
-    limits = {**SHIPPED.limits, "wall_seconds": 1, "output_bytes": 4096, "calls": 2}
-    small = replace(SHIPPED, limits=limits)
-    async with connected(small, CONFIG) as client:
+    async with connected(replace(SHIPPED, limits={**SHIPPED.limits, "wall_seconds": 1})) as client:
         assert "wall_seconds = 1 " in await message_of(client, "RuntimeError", NEVER)
+    small = replace(SHIPPED, limits={**SHIPPED.limits, "output_bytes": 4096, "calls": 2})
+    async with connected(small, CONFIG) as client:
         assert "output_bytes = 4096 " in await message_of(client, "RuntimeError", "'x' * 5000")
         calls = json.loads(await message_of(client, "RuntimeError", "for n in range(3):\n    await orders({})"))
     assert (calls["error_code"], calls["summary"]) == (
@@ -164,10 +164,9 @@ async def test_each_limit_is_a_runtime_error_that_names_it_and_its_value() -> No
     async with connected() as client:
         hog = "kept = []\nwhile True:\n    kept.append('x' * 1_000_000)"
         assert "memory_bytes = 134217728 " in await message_of(client, "RuntimeError", hog)
-        for head in ("", "import textwrap\n"):  # the second is for full Python
-            deep = f"{head}def down(n):\n    return 0 if n == 0 else 1 + down(n - 1)\n"
-            assert await called(client, code=f"{deep}down(40)") == worked(40)
-            assert "the limit recursion = 50 was reached" in await message_of(client, "RuntimeError", f"{deep}down(90)")
+        deep = "def down(n):\n    return 0 if n == 0 else 1 + down(n - 1)\n"
+        assert await called(client, code=f"{deep}down(40)") == worked(40)
+        assert "the limit recursion = 50 was reached" in await message_of(client, "RuntimeError", f"{deep}down(90)")
 
 
 async def test_what_the_script_raises_has_its_own_name_and_line() -> None:

@@ -122,7 +122,9 @@ async def test_so_many_files_and_bytes_and_no_more(services: Services, monkeypat
     async with in_memory(services) as client:
         await called(client, "attach_file", file_name="a", content="123")
         await called(client, "attach_file", file_name="b", content="456")
-        assert "the most there may be" in (await called(client, "attach_file", file_name="c", content=""))["error"]
+        assert (
+            "attached already, the maximum" in (await called(client, "attach_file", file_name="c", content=""))["error"]
+        )
         assert (await output(client, "files"))["type"] == "ToolValidationError"
         await called(client, "detach_file", element_id="b")
         assert await output(client, NAMES) == ["a"]

@@ -13,9 +13,9 @@ from paddock import Config, File, Paddock, RequestError, code_execution_prompt
 from paddock.definitions.definition import Definition, shipped
 from paddock.server.mcp import make_server
 from paddock.server.services import Services
-from paddock.tools.prose import fenced
+from paddock.tools.sanitize import fenced
 from tests.server.kept import opened
-from tests.server.test_saved_definitions import DOUBLE, TRIPLE, save
+from tests.server.test_saved_tools import DOUBLE, TRIPLE, save
 from tests.tools.upstreams import shop
 
 SHOP = shop()

@@ -15,7 +15,7 @@ from paddock.definitions.definition import parse_definition
 from paddock.errors import BadDefinition
 from paddock.model.limits import MB
 from paddock.server.services import Services
-from tests.reference.executing import ENGINES, EXECUTE, connected, execute, failure, kind, limited, services
+from tests.reference.executing import EXECUTE, connected, execute, failure, kind, services
 from tests.server.conftest import ERAS, _stored_apart, over_stdio, served
 from tests.server.kept import opened
 
@@ -24,7 +24,6 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 DESCRIPTION_TOKENS = 560
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
     ("code", "text", "structured"),
     [
@@ -41,17 +40,16 @@ DESCRIPTION_TOKENS = 560
     ],
 )
 async def test_a_value_comes_back_in_the_form_of_its_type(
-    services: Services, engine: str, code: str, text: str, structured: Any
+    services: Services, code: str, text: str, structured: Any
 ) -> None:
-    result = await execute(services, code, limited(engine))
+    result = await execute(services, code)
     assert [block.text for block in result.content] == [text]
     assert (result.is_error, result.structured_content) == (False, structured)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("code", ["x = 1", "", "# nothing", "return", "None", "return None", "import sys\nsys.exit(0)"])
-async def test_nothing_comes_back_as_no_content(services: Services, engine: str, code: str) -> None:
-    result = await execute(services, code, limited(engine))
+async def test_nothing_comes_back_as_no_content(services: Services, code: str) -> None:
+    result = await execute(services, code)
     assert (result.is_error, result.content, result.structured_content) == (False, [], None)
 
 
@@ -67,9 +65,8 @@ async def test_more_than_a_megabyte_of_print_is_cut_and_the_script_goes_on(servi
     assert (result.content[0].text, len(result.meta["stdout"]), result.meta["truncated"]) == ("done", MB, ["stdout"])
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-async def test_a_value_of_more_than_a_megabyte_is_an_artifact_with_a_preview(services: Services, engine: str) -> None:
-    async with connected(services, limited(engine)) as client:
+async def test_a_value_of_more_than_a_megabyte_is_an_artifact_with_a_preview(services: Services) -> None:
+    async with connected(services) as client:
         result = await client.call_tool("execute", {"code": f"{{'text': 'y' * {2 * MB}}}"})
         given = result.structured_content
         page = await client.call_tool("read_artifact", {"ref": given["artifact"]["id"], "offset": 0, "limit": 30})
@@ -79,13 +76,12 @@ async def test_a_value_of_more_than_a_megabyte_is_an_artifact_with_a_preview(ser
     assert page.structured_content["content"].startswith('{"text": "yyy')
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 async def test_a_text_whose_json_is_a_megabyte_comes_back_whole_and_with_a_byte_more_it_does_not(
-    services: Services, engine: str
+    services: Services,
 ) -> None:
     quotes = len('""')
-    most = await execute(services, f"'y' * {MB - quotes}", limited(engine))
-    more = await execute(services, f"'y' * {MB - quotes + 1}", limited(engine))
+    most = await execute(services, f"'y' * {MB - quotes}")
+    more = await execute(services, f"'y' * {MB - quotes + 1}")
     assert (most.is_error, more.is_error, most.structured_content) == (False, False, None)
     assert [block.text for block in most.content] == ["y" * (MB - quotes)]
     assert more.structured_content.keys() == {"artifact", "preview"}
@@ -98,13 +94,12 @@ async def test_a_value_that_is_nested_deeply_is_text(services: Services) -> None
     assert result.content[0].text.count("in") == 300
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("parameter", ["", "params=", "arguments="])
 async def test_a_tool_is_called_with_one_dict_whatever_its_parameter_is_called(
-    services: Services, engine: str, parameter: str
+    services: Services, parameter: str
 ) -> None:
     code = f"await call_tool('shop.orders', {parameter}{{'status': 'paid', 'limit': 1}})"
-    result = await execute(services, code, limited(engine))
+    result = await execute(services, code)
     assert [order["id"] for order in result.structured_content["orders"]] == [106]
 
 
@@ -205,7 +200,7 @@ return said
     with socket.create_server(("127.0.0.1", 0)) as listening:
         listening.setblocking(False)
         port = listening.getsockname()[1]
-        result = await execute(services, code.replace("PORT", str(port)), limited("cpython"))
+        result = await execute(services, code.replace("PORT", str(port)))
         with pytest.raises(BlockingIOError):
             listening.accept()
     assert json.loads(result.content[0].text) == ["PermissionError"] * 2

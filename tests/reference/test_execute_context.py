@@ -131,13 +131,9 @@ async def test_over_http_an_older_era_keeps_it_for_its_session_and_for_no_other(
         assert (await fails(other, "execute", code=ORDERS))["error_code"] == "ACTIVE_IDENTITY_REQUIRED"
 
 
-@pytest.mark.parametrize("engine", ["auto", "cpython"])
-async def test_without_a_session_it_is_set_inside_the_script_and_holds_for_that_run(
-    holding: Services, engine: str
-) -> None:
-    more = "import secrets\n" if engine == "cpython" else ""
+async def test_without_a_session_it_is_set_inside_the_script_and_holds_for_that_run(holding: Services) -> None:
     code = (
-        f"{more}await call_tool('set_active_identity', {{'identity_id': 'id_9'}})\n"
+        "await call_tool('set_active_identity', {'identity_id': 'id_9'})\n"
         "before = await call_tool('get_session_state', {})\n"
         "found = (await call_tool('it.orders', {'limit': 1}))['arguments']['identity_id']\n"
         "return {'found': found, 'same': before == await call_tool('get_session_state', {}), 'state': before}"

@@ -9,7 +9,7 @@ import pytest
 from paddock import Config
 from paddock.model.limits import MB
 from paddock.server.services import Services
-from tests.reference.executing import ENGINES, EXECUTE, SHOP, execute, failure, kind, limited, of_script, services
+from tests.reference.executing import EXECUTE, SHOP, execute, failure, kind, limited, of_script, services
 from tests.server.kept import opened
 from tests.tools.upstreams import STATUSES, HostileHttp, hostile, hostile_http, hostile_http_server
 
@@ -17,8 +17,7 @@ __all__ = ["hostile_http", "hostile_http_server", "services"]
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-async def test_a_failing_call_that_is_caught_does_not_end_the_run(services: Services, engine: str) -> None:
+async def test_a_failing_call_that_is_caught_does_not_end_the_run(services: Services) -> None:
     code = """
 import json
 first = await call_tool("echo", {"value": 1})
@@ -29,16 +28,15 @@ except RuntimeError as error:
 last = await call_tool("echo", {"value": 3})
 return [first["echo"], envelope["error_code"], envelope["retryable"], last["echo"]]
 """
-    result = await execute(services, code, limited(engine))
+    result = await execute(services, code)
     assert json.loads(result.content[0].text) == [1, "UNKNOWN_CUSTOMER", False, 3]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-async def test_an_uncaught_envelope_surfaces_unchanged_with_the_inner_tool(services: Services, engine: str) -> None:
+async def test_an_uncaught_envelope_surfaces_unchanged_with_the_inner_tool(services: Services) -> None:
     caught = "try:\n    {}\nexcept RuntimeError as error:\n    said = str(error)\nsaid"
     call = "await call_tool('shop.customer', {'customer_id': 'C-99'})"
-    text = (await execute(services, caught.format(call), limited(engine))).content[0].text
-    result = await execute(services, call, limited(engine))
+    text = (await execute(services, caught.format(call))).content[0].text
+    result = await execute(services, call)
     assert result.content[0].text == text
     assert (failure(result)["tool"], failure(result)["error_kind"]) == ("shop.customer", "precondition_failed")
 
@@ -120,12 +118,11 @@ async def test_the_refused_modules_are_those_that_reach_out_of_the_script() -> N
     assert set(EXECUTE.refused_modules) == {*web, "subprocess", "ctypes", "multiprocessing"}
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("name", EXECUTE.refused_modules)
-async def test_a_refused_module_is_an_ordinary_import_error(services: Services, engine: str, name: str) -> None:
+async def test_a_refused_module_is_an_ordinary_import_error(services: Services, name: str) -> None:
     caught = f"try:\n    import {name}\nexcept ImportError as e:\n    said = str(e)\nsaid"
-    assert (await execute(services, caught, limited(engine))).content[0].text == f"No module named '{name}'"
-    said = failure(await execute(services, f"\nimport {name}", limited(engine)))
+    assert (await execute(services, caught)).content[0].text == f"No module named '{name}'"
+    said = failure(await execute(services, f"\nimport {name}"))
     words = f"No module named '{name}'"
     assert of_script(said) == ("SANDBOX_MODULE_BLOCKED", words, "ModuleNotFoundError", "line 2")
     assert said["hints"]
@@ -137,15 +134,13 @@ async def test_a_module_that_there_is_not_is_an_import_error_too(services: Servi
     assert failure(await execute(services, "import sqlite9"))["error_code"] == "SANDBOX_MODULE_BLOCKED"
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-async def test_a_name_that_a_module_does_not_have_is_an_import_error_too(services: Services, engine: str) -> None:
-    said = failure(await execute(services, "import os\nfrom json import nope", limited(engine)))
+async def test_a_name_that_a_module_does_not_have_is_an_import_error_too(services: Services) -> None:
+    said = failure(await execute(services, "import os\nfrom json import nope"))
     code, summary, received_type, path = of_script(said)
     assert (code, received_type, path) == ("SANDBOX_MODULE_BLOCKED", "ImportError", "line 2")
     assert "cannot import name 'nope' from 'json'" in summary
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
     ("code", "summary", "received_type", "path"),
     [
@@ -156,48 +151,43 @@ async def test_a_name_that_a_module_does_not_have_is_an_import_error_too(service
     ],
 )
 async def test_a_mistake_of_the_script_is_told_with_its_type_and_line(
-    services: Services, engine: str, code: str, summary: str, received_type: str, path: str
+    services: Services, code: str, summary: str, received_type: str, path: str
 ) -> None:
-    said = failure(await execute(services, code, limited(engine)))
+    said = failure(await execute(services, code))
     assert of_script(said) == ("SANDBOX_RUNTIME_ERROR", summary, received_type, path)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-async def test_a_script_without_end_is_stopped_and_says_which_limit(services: Services, engine: str) -> None:
-    said = failure(await execute(services, "while True: pass", limited(engine, cpu_seconds=0.5)))
+async def test_a_script_without_end_is_stopped_and_says_which_limit(services: Services) -> None:
+    said = failure(await execute(services, "while True: pass", limited(cpu_seconds=0.5)))
     code, summary, received_type, _ = of_script(said)
     assert (code, received_type) == ("SANDBOX_RUNTIME_ERROR", "TimeoutError")
     assert "the limit cpu_seconds = 0.5 was reached" in summary
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-async def test_waiting_for_a_tool_is_not_the_scripts_own_time(services: Services, engine: str) -> None:
+async def test_waiting_for_a_tool_is_not_the_scripts_own_time(services: Services) -> None:
     code = "try:\n    await call_tool('wait_for_ever', {})\nexcept RuntimeError:\n    pass\n'after'"
-    result = await execute(services, code, limited(engine, cpu_seconds=0.5))
+    result = await execute(services, code, limited(cpu_seconds=0.5))
     assert [block.text for block in result.content] == ["after"]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-async def test_a_script_that_waits_too_long_in_all_is_stopped(services: Services, engine: str) -> None:
-    said = failure(await execute(services, "await call_tool('wait_for_ever', {})", limited(engine, wall_seconds=0.3)))
+async def test_a_script_that_waits_too_long_in_all_is_stopped(services: Services) -> None:
+    said = failure(await execute(services, "await call_tool('wait_for_ever', {})", limited(wall_seconds=0.3)))
     assert "the limit wall_seconds = 0.3 was reached" in said["summary"]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-async def test_too_much_memory_is_told_as_such(services: Services, engine: str) -> None:
+async def test_too_much_memory_is_told_as_such(services: Services) -> None:
     code = "x = []\nwhile True:\n    x.append('x' * 1_000_000 + str(len(x)))"
-    said = failure(await execute(services, code, limited(engine, memory_bytes=128 * MB)))
+    said = failure(await execute(services, code, limited(memory_bytes=128 * MB)))
     code, summary, received_type, _ = of_script(said)
     assert (code, received_type) == ("SANDBOX_RUNTIME_ERROR", "MemoryError")
     assert "memory_bytes" in summary
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-async def test_fifty_calls_may_be_made_and_one_more_names_the_cap(services: Services, engine: str) -> None:
+async def test_fifty_calls_may_be_made_and_one_more_names_the_cap(services: Services) -> None:
     code = "for n in range({}):\n    last = await call_tool('echo', {{'value': n}})\nlast"
-    result = await execute(services, code.format(50), limited(engine))
+    result = await execute(services, code.format(50))
     assert (result.is_error, result.structured_content) == (False, {"echo": 49})
-    said = failure(await execute(services, code.format(51), limited(engine)))
+    said = failure(await execute(services, code.format(51)))
     assert kind(said) == ("sandbox_runtime", "CALL_LIMIT_EXCEEDED", False)
     assert "50" in said["summary"]
 
@@ -215,10 +205,9 @@ async def test_a_message_with_a_part_of_an_envelope_is_none(services: Services, 
     assert of_script(said) == ("SANDBOX_RUNTIME_ERROR", text, "RuntimeError", "line 1")
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("code", ["call_tool('echo', {'value': 1})", "return {'a': call_tool('echo', {'value': 1})}"])
-async def test_a_call_without_await_is_a_clear_error(services: Services, engine: str, code: str) -> None:
-    said = failure(await execute(services, code, limited(engine)))
+async def test_a_call_without_await_is_a_clear_error(services: Services, code: str) -> None:
+    said = failure(await execute(services, code))
     assert said["error_code"] == "SANDBOX_RUNTIME_ERROR"
     assert "write `await` before the call" in said["summary"]
 

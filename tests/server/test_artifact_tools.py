@@ -15,7 +15,7 @@ from paddock.server import artifact_tools
 from paddock.server.artifact_tools import BASE64_BYTES, TOOLS, call, list_artifacts, read_artifact, write_artifact
 from paddock.store.artifacts import Quota
 from paddock.store.text import PAGE_CHARACTERS
-from paddock.tools.schema import compiled
+from paddock.tools.schema import compile_schema
 from tests.store.artifact_places import ANN, ANN_ELSEWHERE, BOB, Place, content_of, opened
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
@@ -232,7 +232,7 @@ async def test_content_that_cannot_be_kept_is_an_answer_that_says_why(
 async def test_a_bad_name_is_an_answer_that_says_why(place: Place) -> None:
     answer = await write_artifact(place.of(), "a\0b", content="x")
     assert answer["error"] == (
-        "the artifact cannot be called so: a file name has 1 to 255 characters, and no control characters"
+        "the artifact cannot be called so: a file name must have 1 to 255 characters and no control characters"
     )
 
 
@@ -256,7 +256,7 @@ async def test_a_list_tells_times_and_no_session(place: Place) -> None:
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 async def test_the_schema_of_each_tool_is_what_it_takes(place: Place, tool: artifact_tools.ArtifactTool) -> None:
-    check = compiled(dict(tool.input_schema))
+    check = compile_schema(dict(tool.input_schema))
     least = dict.fromkeys(tool.input_schema["required"], "x")
     assert check.problems(least, tool.name) is None
     assert check.problems({**least, "unheard": 1}, tool.name) is not None

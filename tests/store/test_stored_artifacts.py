@@ -132,7 +132,7 @@ async def test_a_hostile_name_is_only_a_name(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize("name", REFUSED)
 async def test_a_name_that_nobody_could_read_is_refused_and_found_nowhere(tmp_path: Path, name: str) -> None:
     async with opened(tmp_path) as place:
-        with pytest.raises(BadArtifact, match="a file name has 1 to 255 characters, and no control characters"):
+        with pytest.raises(BadArtifact, match="a file name must have 1 to 255 characters and no control characters"):
             await place.of().create(name, "text/plain", b"x")
         assert await place.of().find(name) is None
         assert place.files() == []

@@ -18,7 +18,7 @@ from paddock.errors import StoreError
 from paddock.store import writer as writer_module
 from paddock.store.connection import connect
 from paddock.store.database import Store
-from paddock.store.writer import GATHER_ITEMS, Writer
+from paddock.store.writer import BATCH_ITEMS, Writer
 from tests.anomaly.processes import start
 from tests.store.working import PATIENCE_SECONDS, adding, held_up, names, stored
 
@@ -218,7 +218,7 @@ async def test_it_gathers_until_someone_waits_or_reads_or_until_it_is_much(
     assert await stored(store) == ["a", "b", "c"]
     seen = threading.Event()
     await store.writer.put(seeing(seen))
-    for number in range(GATHER_ITEMS):
+    for number in range(BATCH_ITEMS):
         await store.writer.put(adding(str(number)))
     assert await asyncio.to_thread(seen.wait, PATIENCE_SECONDS)
     await store.writer.put(adding("d"))

@@ -11,8 +11,7 @@ import pytest
 
 from paddock.model.envelope import envelope
 from paddock.model.tools import Tool
-from paddock.tools.answers import answer
-from paddock.tools.call import Result
+from paddock.tools.answers import Result, answer
 from paddock.tools.upstream_errors import CallFailed
 
 TOOL, TYPED = Tool("shop", "orders"), Tool("shop", "orders", output_schema={"type": "object"})

@@ -306,4 +306,4 @@ async def test_94_a_schema_refers_to_a_file_or_an_address(yard: Yard, tmp_path: 
             assert (tool, passed, visits) == (tool, {"result": "ok"}, [])
             if tool != "nested":  # what is within the document still holds, and what was not checked is said
                 assert (tool, checked["error_code"]) == (tool, "SCHEMA_REQUIRED")
-                assert "leads out of it" in checked["_meta"]["warnings"][0], tool
+                assert "points outside the schema" in checked["_meta"]["warnings"][0], tool

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
-
 import pytest
 
 from paddock.errors import UnknownTool
 from paddock.model.tools import Tool
-from paddock.tools import catalogue
 from paddock.tools.catalogue import Catalogue
 
 ORDERS, USERS, OTHER = Tool("shop", "orders"), Tool("shop", "users"), Tool("crm", "users")
@@ -102,14 +99,6 @@ def test_the_name_of_a_tool_under_another_server_is_a_near_one(name: str) -> Non
     assert ALL.hints(name)[0] == "Did you mean 'shop.orders'?"
 
 
-def test_of_thousands_of_long_names_only_a_few_are_compared_closely(monkeypatch: pytest.MonkeyPatch) -> None:
-    compared: list[tuple[int, int]] = []
-
-    def watched(word: str, known: list[str], most: int) -> list[str]:
-        compared.append((len(known), max(map(len, [word, *known]))))
-        return get_close_matches(word, known, most)
-
-    monkeypatch.setattr(catalogue, "get_close_matches", watched)
+def test_the_nearest_of_thousands_of_long_names_is_found() -> None:
     many = Catalogue([Tool("s", f"{'x' * 50}{'y' * 40}{number}") for number in range(2000)] + [Tool("s", "z" * 128)])
     assert many.hints(f"s.{'x' * 50}{'y' * 40}1999x")[0] == f"Did you mean 's.{'x' * 50}{'y' * 40}1999'?"
-    assert compared == [(catalogue.COMPARED, 97)]

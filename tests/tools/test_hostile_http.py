@@ -67,8 +67,8 @@ async def test_an_answer_that_does_not_come_in_time_is_waited_for_no_longer_and_
         ("close", "disconnected without sending a response"),
         ("close_mid", "closed connection without sending complete message"),
         ("no_http", "cannot be reached"),
-        ("ended_events", "its stream ended without an answer"),
-        ("resumable", "its stream ended without an answer"),
+        ("ended_events", "SSE stream ended without a response"),
+        ("resumable", "SSE stream ended and reconnection attempts were exhausted"),
         ("header_bomb", "Receive buffer too long"),
         ("many_headers", "Receive buffer too long"),
     ],
@@ -99,8 +99,8 @@ async def test_an_answer_of_a_hundred_megabytes_is_not_kept(standing: Upstream, 
         ("malformed", "not JSON of the protocol"),
         ("not_an_answer", "not JSON of the protocol"),
         ("empty", "not JSON of the protocol"),
-        ("accepted", "not JSON of the protocol"),
-        ("html", "HTTP 200 with text/html is no answer"),
+        ("accepted", "answered a request with 202 Accepted"),
+        ("html", "Unexpected content type: text/html"),
         ("other_id", "it answers another request, or none"),
         ("no_id", "refused the call: what?"),
     ],
@@ -134,7 +134,7 @@ async def test_a_redirect_is_not_followed_for_ever_nor_to_another_host_with_the_
     upstream = connect(**hostile_http.at())
     failed = await failure(upstream, tool)
     assert code(failed) == BROKEN
-    assert "it redirects to http://127.0.0.1:" in failed.summary
+    assert "Redirect to http://127.0.0.1:" in failed.summary
     assert await answers(upstream)
     assert not [line for line in hostile_http.saw() if line.startswith("elsewhere")]
 

@@ -18,7 +18,7 @@ import pytest_asyncio
 
 from paddock.model.tools import Tool
 from paddock.tools.answers import answer
-from paddock.tools.credentials import MARK
+from paddock.tools.secrets import REDACTED
 from paddock.tools.upstream import Upstream
 from paddock.tools.upstream_errors import CallFailed
 from tests.tools.installed import Installed, environment
@@ -96,7 +96,7 @@ async def test_everything(servers: Servers) -> None:
 
 @IN_ONE_LOOP
 async def test_a_tool_that_shows_its_environment_does_not_show_a_credential(servers: Servers) -> None:
-    assert (await call(servers.everything, "get-env"))["API_TOKEN"] == MARK
+    assert (await call(servers.everything, "get-env"))["API_TOKEN"] == REDACTED
 
 
 @IN_ONE_LOOP

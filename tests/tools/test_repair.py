@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paddock.tools import repair
-from paddock.tools.repair import repaired
+from paddock.tools import repair as repair_module
+from paddock.tools.repair import repair
 from tests.examples import examples
 from tests.tools.test_schema import SCHEMAS, VALUES
 
@@ -39,7 +39,7 @@ def coerced(start: str, end: str) -> list[dict[str, Any]]:
     ],
 )
 def test_a_misspelt_field_is_renamed(schema: dict[str, Any], given_name: str, note: dict[str, Any]) -> None:
-    assert repaired({given_name: 1}, schema) == ({"order_id": 1}, [note])
+    assert repair({given_name: 1}, schema) == ({"order_id": 1}, [note])
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_a_misspelt_field_is_renamed(schema: dict[str, Any], given_name: str, no
 def test_what_becomes_of_fields(
     schema: dict[str, Any], arguments: dict[str, Any], made: dict[str, Any], notes: list[dict[str, Any]]
 ) -> None:
-    assert repaired(arguments, schema) == (made, notes)
+    assert repair(arguments, schema) == (made, notes)
 
 
 @pytest.mark.parametrize(
@@ -134,13 +134,13 @@ def test_what_becomes_of_fields(
 def test_a_value_becomes_what_is_wanted_only_without_loss(
     schema: dict[str, Any], value: Any, made: Any, notes: list[dict[str, Any]]
 ) -> None:
-    arguments, told = repaired({"a": value}, schema)
+    arguments, told = repair({"a": value}, schema)
     assert (arguments, type(arguments["a"]), told) == ({"a": made}, type(made), notes)
 
 
 def test_repair_goes_inside() -> None:
     schema = {"properties": {"rows": {"items": CLOSED}}}
-    assert repaired({"rows": [{"orderId": "5"}]}, schema) == (
+    assert repair({"rows": [{"orderId": "5"}]}, schema) == (
         {"rows": [{"order_id": 5}]},
         [
             {"kind": "renamed", "from": "rows[0].orderId", "to": "rows[0].order_id"},
@@ -152,7 +152,7 @@ def test_repair_goes_inside() -> None:
 @settings(max_examples=examples(100), deadline=None)
 @given(schema=SCHEMAS, arguments=st.dictionaries(st.sampled_from(["a", "b", "c", "A", "aa"]), VALUES, max_size=3))
 def test_arguments_that_fit_still_fit(schema: dict[str, Any], arguments: dict[str, Any]) -> None:
-    made, notes = repaired(arguments, schema)
+    made, notes = repair(arguments, schema)
     reference = jsonschema.Draft202012Validator(schema)
     assert reference.is_valid(made) or not reference.is_valid(arguments)
     assert json.dumps(notes)
@@ -183,7 +183,7 @@ HOSTILE = st.recursive(
 @settings(max_examples=examples(100), deadline=None)
 @given(schema=HOSTILE, arguments=st.dictionaries(st.sampled_from(["a", "A", "b"]), HOSTILE))
 def test_no_schema_and_no_arguments_raise(schema: Any, arguments: dict[str, Any]) -> None:
-    repaired(arguments, schema)
+    repair(arguments, schema)
 
 
 def test_neither_depth_nor_a_cycle_of_references_raises() -> None:
@@ -191,7 +191,7 @@ def test_neither_depth_nor_a_cycle_of_references_raises() -> None:
     for _ in range(50_000):
         deep = {"a": deep}
     schema = {"properties": {"a": {"$ref": "#/properties/a"}, "b": {"$ref": "#"}}}
-    assert repaired({"a": deep, "b": deep}, schema)[0]["a"] is deep
+    assert repair({"a": deep, "b": deep}, schema)[0]["a"] is deep
 
 
 def test_what_a_field_should_be_called_is_looked_for_a_bounded_number_of_times(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -201,8 +201,8 @@ def test_what_a_field_should_be_called_is_looked_for_a_bounded_number_of_times(m
         looked.append(word)
         return []
 
-    monkeypatch.setattr(repair, "close", watched)
+    monkeypatch.setattr(repair_module, "within_edits", watched)
     schema = {"properties": {"rows": {"items": {"properties": {"a": {}}, "additionalProperties": False}}}}
     arguments = {"rows": [{f"x{number}": 1} for number in range(1000)], **{f"y{number}": 1 for number in range(1000)}}
-    assert repaired(arguments, schema)[0] == arguments
-    assert len(looked) == repair.GUESSES
+    assert repair(arguments, schema)[0] == arguments
+    assert len(looked) == repair_module.GUESSES

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paddock.tools import complaints
-from paddock.tools.schema import compiled
+from paddock.tools import schema_errors
+from paddock.tools.schema import compile_schema
 from tests.examples import examples
 
 
@@ -25,7 +25,7 @@ def of(field: Any, **more: Any) -> dict[str, Any]:
 
 
 def problem(schema: dict[str, Any], arguments: dict[str, Any]) -> dict[str, Any]:
-    found = compiled(schema).problems(arguments, "shop.orders")
+    found = compile_schema(schema).problems(arguments, "shop.orders")
     assert found is not None
     return found
 
@@ -263,7 +263,7 @@ def test_an_example_has_the_required_fields_and_fits() -> None:
 
 
 def test_a_moment_may_lack_its_offset() -> None:
-    validator = compiled(of({"format": "date-time"}))
+    validator = compile_schema(of({"format": "date-time"}))
     texts = ["2026-01-31T12:00:00", "2026-01-31T12:00:00Z", "2026-01-31t12:00:60.123z", "2026-01-31T12:00:00+02:00"]
     assert [validator.problems({"a": text}, "t") for text in texts] == [None] * 4
 
@@ -296,7 +296,7 @@ def test_text_that_is_not_unicode_is_refused_and_said_so() -> None:
 )
 def test_what_cannot_be_used_is_ignored_and_the_rest_still_checked(field: dict[str, Any]) -> None:
     schema = {"properties": {"a": field, "b": {"type": "string"}}}
-    validator = compiled(schema)
+    validator = compile_schema(schema)
     assert (validator.warnings != ()) is (field != {"pattern": 5})
     assert validator.problems({"a": 1, "b": "x"}, "t") is None
     found = validator.problems({"b": 1}, "t")
@@ -306,7 +306,7 @@ def test_what_cannot_be_used_is_ignored_and_the_rest_still_checked(field: dict[s
 
 @pytest.mark.parametrize("schema", [None, [], "x", 5, {"enum": 5}, {"type": {}}, {"properties": []}, {1: 2}], ids=str)
 def test_no_schema_makes_a_tool_unusable(schema: Any) -> None:
-    assert compiled(schema).problems({"a": 1}, "t") is None
+    assert compile_schema(schema).problems({"a": 1}, "t") is None
 
 
 def test_a_reference_out_of_the_schema_is_neither_read_nor_fetched(tmp_path: Path) -> None:
@@ -328,7 +328,7 @@ def test_a_reference_out_of_the_schema_is_neither_read_nor_fetched(tmp_path: Pat
                 of({"const": {"$ref": uri}}) | {"$ref": "#/properties/a/const"},
             ]
             for schema in hostile:
-                validator = compiled(schema)
+                validator = compile_schema(schema)
                 assert validator.problems({"b": 1}, "t") is None  # a string is not asked for: the file was not read
         with pytest.raises(TimeoutError):
             server.accept()
@@ -396,7 +396,7 @@ def test_no_schema_takes_long_or_ends_the_host(name: str) -> None:
     found: list[Any] = []
     # A thread, because its stack is the smaller one wherever tools run in threads.
     before = threading.stack_size(512 * 1024)
-    thread = threading.Thread(target=lambda: found.append(compiled(schema).problems(arguments, "t")))
+    thread = threading.Thread(target=lambda: found.append(compile_schema(schema).problems(arguments, "t")))
     thread.start()
     threading.stack_size(before)
     thread.join()
@@ -413,7 +413,7 @@ def test_a_recursive_schema_is_checked_as_deep_as_it_goes() -> None:
             "filter": {"anyOf": [{"type": "string"}, node]},
         },
     }
-    validator = compiled(schema)
+    validator = compile_schema(schema)
     fits: Any = "x"
     for _ in range(10):
         fits = {"and": [fits, {"or": ["y"]}]}
@@ -467,7 +467,7 @@ SCHEMAS = st.recursive(LEAVES, composed, max_leaves=8)
 def test_problems_are_found_exactly_where_the_reference_implementation_finds_them(
     schema: dict[str, Any], arguments: dict[str, Any]
 ) -> None:
-    found = compiled(schema).problems(arguments, "t")
+    found = compile_schema(schema).problems(arguments, "t")
     assert (found is None) is jsonschema.Draft202012Validator(schema).is_valid(arguments)
     assert found is None or json.dumps(found, allow_nan=False)
 
@@ -479,9 +479,9 @@ def test_what_was_meant_is_guessed_only_for_the_problems_that_are_shown(monkeypa
         looked.extend([word] * any(known))
         return []
 
-    monkeypatch.setattr(complaints, "close", watched)
+    monkeypatch.setattr(schema_errors, "within_edits", watched)
     item = {"type": "object", "properties": {"a": {"enum": ["x"]}}, "additionalProperties": False}
     schema = {"type": "object", "properties": {"rows": {"type": "array", "items": item}}}
-    found = compiled(schema).problems({"rows": [{"a": "y", "b": 1} for _ in range(100)]}, "t")
+    found = compile_schema(schema).problems({"rows": [{"a": "y", "b": 1} for _ in range(100)]}, "t")
     assert found is not None
-    assert len(found["details"]) == complaints.DETAILS <= len(looked) < 2 * complaints.DETAILS
+    assert len(found["details"]) == schema_errors.DETAILS <= len(looked) < 2 * schema_errors.DETAILS

@@ -15,8 +15,9 @@ from uuid import uuid4
 import pytest
 
 from paddock.model.tools import Hints
-from paddock.tools.call import Result
+from paddock.tools.answers import Result
 from paddock.tools.stdio import Trace, stdio
+from paddock.tools.upstream import MAX_BACKOFF_SECONDS, Backoff
 from paddock.tools.upstream_errors import CallFailed
 from tests.forks import fork
 from tests.tools.upstreams import Connect, Serve, plain, state
@@ -199,7 +200,7 @@ async def test_closing_ends_what_is_still_connecting(connect: Connect) -> None:
 HOST = """
 import asyncio, sys
 from paddock.tools.upstream import Upstream
-from paddock.tools.upstream_config import parse
+from paddock.tools.mcp_config import parse
 
 async def main():
     upstream = Upstream(parse({"mcpServers": {"it": {"command": sys.executable, "args": sys.argv[1:]}}})[0])
@@ -337,3 +338,24 @@ async def test_a_child_that_is_given_up_twice_while_it_starts_or_ends_leaves_not
     await asyncio.wait([talking])
     assert talking.cancelled()
     gc.collect()  # what was not closed is told when it is collected, and fails the test
+
+
+def test_each_failure_waits_longer_than_half_of_the_longest_wait_before_up_to_a_minute() -> None:
+    backoff = Backoff()
+    assert backoff.left_seconds() <= 0
+    waits = []
+    for _ in range(20):
+        backoff.failed()
+        waits.append(backoff.left_seconds())
+    expected = [min(0.5 * 2**number, MAX_BACKOFF_SECONDS) for number in range(20)]
+    assert all(most * 0.45 < wait <= most for wait, most in zip(waits, expected, strict=True))
+
+
+def test_a_server_that_was_of_use_is_tried_again_at_once() -> None:
+    backoff = Backoff()
+    for _ in range(5):
+        backoff.failed()
+    backoff.connected()
+    assert backoff.left_seconds() > 0
+    backoff.reset()
+    assert backoff.left_seconds() <= 0

@@ -12,9 +12,8 @@ from uuid import uuid4
 
 import pytest
 
-from paddock.tools.server import Server
+from paddock.tools.mcp_config import Server, parse
 from paddock.tools.upstream import Upstream
-from paddock.tools.upstream_config import parse
 from tests.docs.pages import ROOT
 from tests.forks import fork
 

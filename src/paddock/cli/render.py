@@ -181,7 +181,7 @@ class _BuildHandler(logging.Handler):
 
 def progress_text(progress: Progress) -> str:
     """Return one line for a progress report of a script or a tool."""
-    from paddock.tools.prose import one_line
+    from paddock.tools.sanitize import one_line
 
     total = "" if progress.total is None else f"/{progress.total:g}"
     return f"{progress.done:g}{total} {one_line(progress.message)}".rstrip()
@@ -231,12 +231,13 @@ def error_lines(result: RunResult, code: str) -> list[str]:
 def short_json(value: Any) -> str:
     """Return `value` as JSON: on one line where it fits, indented where not."""
     short = json.dumps(value, ensure_ascii=False)
-    return short if len(short) <= WIDTH else to_json(value)
+    return short if len(short) <= WIDTH else json.dumps(value, ensure_ascii=False, indent=2)
 
 
 def to_json(value: Any) -> str:
-    """Return `value` as an indented JSON document."""
-    return json.dumps(value, ensure_ascii=False, indent=2)
+    """Return `value` as a JSON document in which characters that a terminal would act on or not show are escaped."""
+    text = json.dumps(value, ensure_ascii=False, indent=2)
+    return "".join(letter if letter.isprintable() or letter == "\n" else json.dumps(letter)[1:-1] for letter in text)
 
 
 def local_time(seconds: float) -> str:

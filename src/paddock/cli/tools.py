@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from paddock.config import Config
     from paddock.model.tools import Tool
     from paddock.run import Paddock
-    from paddock.tools.health import Health
     from paddock.tools.policy import Decision
+    from paddock.tools.upstream import Health
 
     Servers = Mapping[str, Health]
 
@@ -63,7 +63,7 @@ def list_(
     """List every server with its state and tools. Exit status 1 where one cannot be reached."""
     from dataclasses import asdict
 
-    from paddock.cli.render import stdout
+    from paddock.cli.render import stdout, to_json
 
     session = _Session(config, mcp_config, server=server or [])
     tools, servers = session.run(lambda paddock: _tools_of(paddock, server or ()))
@@ -80,7 +80,7 @@ def list_(
         else:
             _show_server(stdout(), name, health, offered, session.config.tools.connect_seconds)
     if as_json:
-        stdout().document(_visible_json(documents))
+        stdout().document(to_json(documents))
     return 0 if all(health.state == "ready" for health in servers.values()) else 1
 
 
@@ -107,8 +107,8 @@ def search(
     \b
     paddock tools search refund an order --mcp-config mcp.json
     """
-    from paddock.cli.render import stdout
-    from paddock.tools import describing
+    from paddock.cli.render import stdout, to_json
+    from paddock.tools import describe
     from paddock.tools.catalogue import Catalogue
 
     session = _Session(config, mcp_config, server=server or [], word=words or [], tag=tag or [])
@@ -116,12 +116,12 @@ def search(
     found = Catalogue(every).search(" ".join(words or ()), tags=tag or (), limit=limit)
     session.warn_of_missing(servers)
     if as_json:
-        stdout().document(_visible_json([_values(tool, every, detail) for tool in found]))
+        stdout().document(to_json([_values(tool, every, detail) for tool in found]))
         return 0
     if detail == "brief":
-        text = describing.brief(found)
+        text = describe.brief(found)
     else:
-        text = (describing.detailed if detail == "detailed" else describing.full)(found, among=every)
+        text = (describe.detailed if detail == "detailed" else describe.full)(found, among=every)
     stdout().line(text or f"No match among {len(every)} tools.")
     return 0
 
@@ -134,7 +134,7 @@ def show(
     as_json: JsonOption = False,
 ) -> int:
     """Show one tool: its arguments and result, its effects, and whether scripts may call it."""
-    from paddock.cli.render import stdout
+    from paddock.cli.render import stdout, to_json
     from paddock.tools.catalogue import servers_of
     from paddock.tools.policy import parse
 
@@ -145,7 +145,7 @@ def show(
     if as_json:
         rule = None if decision.rule is None else str(decision.rule)
         values = {**_values(found, every, "full"), "policy": {"action": decision.action, "rule": rule}}
-        stdout().document(_visible_json(values))
+        stdout().document(to_json(values))
     else:
         _show_tool(stdout(), found, every, decision)
     return 0
@@ -211,7 +211,7 @@ def call(
     paddock tools call shop.orders --input status='"open"' --mcp-config mcp.json
     """
     from paddock.cli.options import read_inputs
-    from paddock.cli.render import progress_text, stderr, stdout
+    from paddock.cli.render import progress_text, stderr, stdout, to_json
 
     session = _Session(config, mcp_config, tool=[tool], inputs=[inputs])
     arguments = read_inputs(input_ or [], inputs)
@@ -221,7 +221,7 @@ def call(
         )
     )
     if as_json:
-        stdout().document(_visible_json(answer.value))
+        stdout().document(to_json(answer.value))
     elif answer.failed:
         _show_failure(stderr(), answer.value)
     else:
@@ -304,7 +304,7 @@ def _named(names: Iterable[str], every: Iterable[Tool], servers: Servers) -> lis
     from paddock.cli.render import stderr
     from paddock.errors import UnknownTool
     from paddock.tools.catalogue import Catalogue, servers_of
-    from paddock.tools.prose import one_line
+    from paddock.tools.sanitize import one_line
 
     catalogue, found = Catalogue(every, servers=servers), []
     missing = {
@@ -328,7 +328,7 @@ def _named(names: Iterable[str], every: Iterable[Tool], servers: Servers) -> lis
 
 def _show_server(out: Screen, name: str, health: Health, tools: Sequence[Tool], patience_seconds: float) -> None:
     """Show one server with its state, then its tools, a line each."""
-    from paddock.tools.prose import first_sentence, one_line
+    from paddock.tools.sanitize import first_sentence, one_line
 
     is_ready = health.state == "ready"
     if is_ready:
@@ -354,7 +354,7 @@ def _show_server(out: Screen, name: str, health: Health, tools: Sequence[Tool], 
 
 def _failure(health: Health, patience_seconds: float) -> list[str]:
     """Say why a server is not ready."""
-    from paddock.tools.prose import lines
+    from paddock.tools.sanitize import lines
 
     waiting = f"It did not answer within {patience_seconds:g} s; the setting tools.connect_seconds allows more."
     return lines(health.error) or [waiting]
@@ -382,7 +382,7 @@ def _values(tool: Tool, every: Sequence[Tool], detail: str) -> dict[str, Any]:
 
 def _show_tool(out: Screen, tool: Tool, every: Sequence[Tool], decision: Decision) -> None:
     """Show a tool. Its description is in the docstring of its stub."""
-    from paddock.tools.prose import one_line
+    from paddock.tools.sanitize import one_line
 
     effects = [words[not value] for name, words in _HINTS.items() if (value := getattr(tool.hints, name)) is not None]
     title = one_line(tool.title)
@@ -399,7 +399,7 @@ def _show_tool(out: Screen, tool: Tool, every: Sequence[Tool], decision: Decisio
 
 def _show_failure(err: Screen, envelope: Mapping[str, Any]) -> None:
     """Show an error envelope for a person."""
-    from paddock.tools.prose import lines, one_line
+    from paddock.tools.sanitize import lines, one_line
 
     first, *rest = lines(envelope["summary"]) or ["it failed"]
     err.spans((f"Error: {one_line(envelope['tool'])}: {first}", "red"), (f" ({envelope['error_code']})", "dim"))
@@ -425,20 +425,8 @@ def _answer_text(value: Any) -> str:
     """Return an answer: text as it is, anything else as JSON."""
     from paddock.cli.render import short_json
 
-    if isinstance(value, dict) and value.keys() == {"result"} and isinstance(value["result"], str):
-        return str(value["result"])
-    return _visible(short_json(value))
-
-
-def _visible_json(value: Any) -> str:
-    from paddock.cli.render import to_json
-
-    return _visible(to_json(value))
-
-
-def _visible(text: str) -> str:
-    """Escape every character of a JSON text that a terminal would act on or not show."""
-    return "".join(letter if letter.isprintable() or letter == "\n" else json.dumps(letter)[1:-1] for letter in text)
+    is_text = isinstance(value, dict) and value.keys() == {"result"} and isinstance(value["result"], str)
+    return str(value["result"]) if is_text else short_json(value)
 
 
 def _stub(tool: Tool, every: Sequence[Tool]) -> str:
@@ -448,7 +436,7 @@ def _stub(tool: Tool, every: Sequence[Tool]) -> str:
 
 
 def _name(tool: Tool) -> str:
-    from paddock.tools import describing
-    from paddock.tools.prose import one_line
+    from paddock.tools import describe
+    from paddock.tools.sanitize import one_line
 
-    return one_line(tool.full_name, describing.NAME_CHARACTERS)
+    return one_line(tool.full_name, describe.NAME_CHARACTERS)

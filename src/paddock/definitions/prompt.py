@@ -24,7 +24,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from paddock.definitions.definition import Definition
 from paddock.errors import RequestError, UnknownTool
 from paddock.model.files import File
-from paddock.tools.prose import fenced
+from paddock.tools.sanitize import fenced
 
 if TYPE_CHECKING:
     from paddock.run import Paddock

@@ -90,27 +90,30 @@ async def validate(
 
 async def _check_code(definition: Definition, paddock: Paddock) -> tuple[str, ...]:
     """Compile the code in a guest, with the types of the linked tools where they are known. Returns warnings."""
-    warnings = []
+    tools, missing = definition.tools or (), None
     try:
-        try:
-            error = await _code_error(definition, paddock, definition.tools or ())
-        except UnknownTool as problem:
-            error = await _code_error(definition, paddock, ())
-            if error is None and _all_ready(definition, paddock):
-                raise BadDefinition(f"tools: {problem} (on the configured servers)") from None
-            warnings.append(f"the code was not checked against its tools: {problem}")
+        await paddock.tool_stubs(tools, whole=False)
+    except UnknownTool as problem:
+        tools, missing = (), problem
+    try:
+        error = await _code_error(definition, paddock, tools)
     except EngineUnavailable as problem:
         return (f"the code was not checked, because full Python cannot run here: {problem}",)
     except (BadInput, CodeTooLarge) as problem:
         raise BadDefinition(str(problem)) from None
     if error is not None:
         raise BadDefinition(f"code: {error}")
-    return tuple(warnings)
+    if missing is None:
+        return ()
+    if _all_ready(definition, paddock):
+        raise BadDefinition(f"tools: {missing} (on the configured servers)")
+    return (f"the code was not checked against its tools: {missing}",)
 
 
 async def _code_error(definition: Definition, paddock: Paddock, tools: Collection[str]) -> str | None:
     error = await paddock.check(
         definition.code or "",
+        engine="cpython",  # other engines refuse valid Python, or cannot check without running
         inputs=definition.inputs,
         tools=tools,
         type_check="tools" if definition.type_check else False,
@@ -118,6 +121,8 @@ async def _code_error(definition: Definition, paddock: Paddock, tools: Collectio
     )
     if error is None:
         return None
+    if error.type == "EngineUnavailable":
+        raise EngineUnavailable(error.message)
     place = "" if error.line is None else f", line {error.line}"
     return f"{error.type}{place}: {error.message}"
 

@@ -328,6 +328,9 @@ class JailedExecution:
         if -code == signal.SIGXCPU:
             return self._used(Finished(Verdict.TIMEOUT, limit="cpu_seconds"), report)
         name = signal.Signals(-code).name if -code in list(signal.Signals) else f"signal {-code}"
+        if not self._has_started:
+            words = f"the source could not be compiled: {name} ended the compiler; it may be nested too deeply"
+            return self._used(Finished(Verdict.REJECTED, None, "SyntaxError", words), report)
         words = f"the script's process was ended by {name}"
         return self._used(Finished(Verdict.CRASHED, None, "Crashed", words, signal=-code), report)
 

@@ -1,4 +1,4 @@
-"""Artifacts: named bytes that are kept after a run. A name is data, never a path."""
+"""Artifacts: named bytes that outlive a run. A name is data, never a path."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Protocol
 URL = "paddock://artifacts/"
 ARTIFACT_BYTES = 16 * 1024 * 1024
 RUN_BYTES = 64 * 1024 * 1024
-"""Of all artifacts that one run makes."""
+"""Total size of the artifacts that one run may create."""
 RUN_COUNT = 1000
 READ_BYTES = 256 * 1024 * 1024
-"""Of all that one run reads: an answer waits in the host's memory until its guest takes it."""
+"""Total size that one run may read: answers wait in the host's memory until the guest takes them."""
 NAME_CHARACTERS = 255
 TYPES = {
     "csv": "text/csv",
@@ -51,7 +51,7 @@ _SEEN_OR_HEARD = frozenset({"audio", "font", "image", "video"})
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """The script made an artifact: what it is called and where it is found, without its bytes."""
+    """An artifact's name, type, size and address, without its bytes. Also the event that one was created."""
 
     id: str
     filename: str
@@ -62,27 +62,27 @@ class Artifact:
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Whose artifacts they are: a principal's, made in one of its sessions or outside of any."""
+    """Who owns an artifact: a principal, and the session that it was created in, if any."""
 
     principal: str
     session: str | None = None
 
 
 class Artifacts(Protocol):
-    """Where the artifacts of a run are kept. Not a file system: there are no folders, and a run changes none.
+    """A store of artifacts. Not a file system: there are no folders, and artifacts never change.
 
-    Either method raises a PaddockError that says why, where one cannot be kept or read.
+    Both methods raise a PaddockError that says why an artifact cannot be stored or read.
     """
 
     async def create(self, filename: str, mime_type: str, content: bytes) -> Artifact: ...
 
     async def read(self, ref: str) -> tuple[Artifact, bytes] | None:
-        """The one with this id or URL, else the newest of this name."""
+        """The artifact with this id or URL, else the newest one of this file name."""
         ...
 
 
 def mime_type(file_type: str, filename: str, content: bytes) -> str:
-    """The type that was given, as a MIME type or a suffix; else the file name's; else what the bytes look like."""
+    """The MIME type: from `file_type` (a MIME type or a suffix), else from the file name, else from the content."""
     given = file_type.strip().lower().removeprefix(".")
     if _MIME.fullmatch(given):
         return given
@@ -97,7 +97,7 @@ def is_text(kind: str, content: bytes) -> bool:
 
 
 def looks_like_text(kind: str, head: bytes) -> bool:
-    """Whether content of this type that begins so can be paged and searched, with replacement characters if need be."""
+    """Whether content of this type, beginning with `head`, can be paged and searched as text."""
     if b"\0" in head:
         return False
     return _is_text_type(kind) or (kind.partition("/")[0] not in _SEEN_OR_HEARD and _begins_as_utf8(head))
@@ -109,14 +109,14 @@ def _is_text_type(kind: str) -> bool:
 
 
 def name_problem(filename: str) -> str | None:
-    """Why an artifact cannot have this name; None where it can."""
+    """Why an artifact cannot have this file name; None where it can."""
     if not filename.strip() or len(filename) > NAME_CHARACTERS or not filename.isprintable():
-        return f"a file name has 1 to {NAME_CHARACTERS} characters, and no control characters"
+        return f"a file name must have 1 to {NAME_CHARACTERS} characters and no control characters"
     return None
 
 
 def _begins_as_utf8(head: bytes) -> bool:
-    """Whether this is UTF-8; its last character may be cut."""
+    """Whether this is UTF-8, except that the last character may be incomplete."""
     try:
         codecs.getincrementaldecoder("utf-8")().decode(head)
     except UnicodeDecodeError:

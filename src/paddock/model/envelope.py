@@ -1,6 +1,6 @@
 """The error envelope, version 1: what a failed tool call looks like, to scripts and to callers.
 
-`docs/envelope.md` lists every kind and code, `docs/envelope.schema.json` is its schema. One function makes each row of
+`docs/envelope.md` lists every kind and code, `docs/envelope.schema.json` is its schema. One function builds each row of
 that list, so that a kind, its code and `retryable` are decided here and nowhere else.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from paddock.model.nesting import is_deeper
 
@@ -31,9 +31,9 @@ _USUAL_HINTS = {
     "AUTH_AUTHENTICATION": _THEIRS,
     "AUTH_PERMISSION": _THEIRS,
 }
-"""What to do next, where whoever makes an envelope of this code knows nothing better."""
+"""What to do next, for an envelope of this code that is built without hints."""
 TEXT_CHARACTERS = 256 * 1024
-"""Of an envelope that someone else wrote; a longer text is not taken for one."""
+"""A longer text that someone else wrote is not taken for an envelope."""
 _DEPTH = 100
 _CODE = re.compile(r"[A-Z][A-Z0-9_]{0,99}")
 
@@ -49,7 +49,7 @@ def envelope(
     examples: Sequence[Any] = (),
     retryable: bool = False,
 ) -> dict[str, Any]:
-    """One failure, in the shape that every face shows."""
+    """Build an envelope. Callers outside this module use the functions below, one for each kind of failure."""
     return {
         "error_kind": kind,
         "tool": tool,
@@ -71,7 +71,7 @@ def with_meta(
     retry_after_seconds: float | None = None,
     warnings: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """`made` with what is given added to its `_meta`; lists grow. Without anything it has no `_meta`."""
+    """A copy of the envelope with these facts in its `_meta`. Lists are appended to; nothing given, nothing added."""
     meta = dict(made.get("_meta", {}))
     for name, more in (("normalized", [dict(note) for note in normalized]), ("warnings", list(warnings))):
         if more:
@@ -93,7 +93,7 @@ def invalid_arguments(
     examples: Sequence[Any] = (),
     warnings: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Arguments that the tool does not take: `INPUT_VALIDATION_FAILED`, or the `SCHEMA_*` code of what is wrong."""
+    """Arguments that the tool does not accept: `INPUT_VALIDATION_FAILED`, or the `SCHEMA_*` code of what is wrong."""
     made = envelope("mcp_input_validation", tool, summary, code, details=details, hints=hints, examples=examples)
     return with_meta(made, warnings=warnings)
 
@@ -111,10 +111,10 @@ def context_not_allowed(tool: str, names: Sequence[str]) -> dict[str, Any]:
     )
 
 
-def tool_not_found(tool: str, near: Sequence[str] = ()) -> dict[str, Any]:
-    """No tool has that name, or none that this script may call; `near` are names that were perhaps meant."""
-    hints = [f"Did you mean '{name}'?" for name in near]
-    return envelope("tool_not_found", tool, f"There is no tool '{tool}'.", "TOOL_NOT_FOUND", hints=hints)
+def tool_not_found(tool: str, summary: str = "", *, hints: Sequence[str] = ()) -> dict[str, Any]:
+    """No tool has that name, or none that this script may call."""
+    summary = summary or f"There is no tool '{tool}'."
+    return envelope("tool_not_found", tool, summary, "TOOL_NOT_FOUND", hints=hints)
 
 
 def precondition_failed(tool: str, field: str, hints: Sequence[str] = ()) -> dict[str, Any]:
@@ -127,8 +127,13 @@ def precondition_failed(tool: str, field: str, hints: Sequence[str] = ()) -> dic
     return envelope("precondition_failed", tool, summary, code, details=[detail], hints=hints)
 
 
+def input_required(tool: str, summary: str) -> dict[str, Any]:
+    """The tool wants to ask a person or a model, which nobody can answer here."""
+    return envelope("precondition_failed", tool, summary, "INPUT_REQUIRED")
+
+
 def session_required(tool: str) -> dict[str, Any]:
-    """Context that is to be set from outside a script, where there is no session that would keep it."""
+    """Context was set from outside a script over a connection without a session, which would lose it."""
     summary = "This connection has no session, so nothing that is set here would be there at the next call."
     hint = f"Call {tool} inside the script, before the calls that need it: it holds for that run."
     return envelope("precondition_failed", tool, summary, "SESSION_REQUIRED", hints=[hint])
@@ -137,7 +142,7 @@ def session_required(tool: str) -> dict[str, Any]:
 def upstream_status(
     tool: str, status: int, summary: str, *, retry_after_seconds: float | None = None, hints: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """An HTTP error that the upstream answered: credentials (401, 403), a rate limit (429) or any other."""
+    """The upstream answered with an HTTP error: about credentials (401, 403), a rate limit (429) or anything else."""
     if status in (401, 403):
         return auth_error(tool, summary, is_known=status == 403, hints=hints)
     kind = "rate_limited" if status == 429 else "upstream_http"
@@ -146,9 +151,8 @@ def upstream_status(
     return with_meta(made, retry_after_seconds=retry_after_seconds)
 
 
-def upstream_timeout(tool: str, seconds: float) -> dict[str, Any]:
+def upstream_timeout(tool: str, summary: str) -> dict[str, Any]:
     """The upstream did not answer in time. Whether the call took effect is not known."""
-    summary = f"'{tool}' did not answer within {seconds:g} s."
     return envelope("upstream_http", tool, summary, "UPSTREAM_TIMEOUT", retryable=True)
 
 
@@ -157,26 +161,27 @@ def upstream_unreachable(tool: str, summary: str) -> dict[str, Any]:
     return envelope("upstream_http", tool, summary, "UPSTREAM_NETWORK", retryable=True)
 
 
-def rate_limited(tool: str, summary: str, retry_after_seconds: float | None = None) -> dict[str, Any]:
-    """Our own limit on how often a tool is called."""
-    made = envelope("rate_limited", tool, summary, "RATE_LIMITED", hints=["Call less often."], retryable=True)
+def rate_limited(tool: str, summary: str, retry_after_seconds: float) -> dict[str, Any]:
+    """Paddock's own limit on how often a server is called was reached."""
+    hints = ["Call it less often: ask for more in one call, or return and go on later."]
+    made = envelope("rate_limited", tool, summary, "RATE_LIMITED", hints=hints, retryable=True)
     return with_meta(made, retry_after_seconds=retry_after_seconds)
 
 
 def auth_error(tool: str, summary: str, *, is_known: bool, hints: Sequence[str] = ()) -> dict[str, Any]:
-    """Credentials that are missing or wrong, or (`is_known`) that do not allow this."""
+    """Credentials are missing or wrong, or (`is_known`) do not allow this."""
     code = "AUTH_PERMISSION" if is_known else "AUTH_AUTHENTICATION"
     return envelope("auth_error", tool, summary, code, hints=hints)
 
 
-def denied(tool: str, summary: str, *, needs_approval: bool, hints: Sequence[str] = ()) -> dict[str, Any]:
-    """The policy does not let this script call it, or not without somebody's approval."""
+def policy_denied(tool: str, summary: str, *, needs_approval: bool, hints: Sequence[str] = ()) -> dict[str, Any]:
+    """The policy does not allow the call, or not without a person's approval."""
     code = "APPROVAL_REQUIRED" if needs_approval else "POLICY_DENIED"
     return envelope("policy_denied", tool, summary, code, hints=hints)
 
 
 def script_failed(tool: str, exception: str, message: str, line: int | None = None) -> dict[str, Any]:
-    """A script that ended by an exception, a syntax error or a limit, as the tool that ran it (`execute`) answers."""
+    """A script ended by an exception, a syntax error or a limit; the tool that ran it (`execute`) answers with this."""
     blocked = exception in ("ModuleNotFoundError", "ImportError")
     code = "SANDBOX_MODULE_BLOCKED" if blocked else "SANDBOX_RUNTIME_ERROR"
     place = "" if line is None else f"line {line}"
@@ -186,7 +191,7 @@ def script_failed(tool: str, exception: str, message: str, line: int | None = No
 
 
 def call_limit_exceeded(tool: str, limit: int) -> dict[str, Any]:
-    """One call more than the run may make."""
+    """The run made more tool calls than it may."""
     summary = f"The run may make {limit} tool calls and this was one more."
     hints = ["Ask for more in one call, or raise limits.calls."]
     return envelope("sandbox_runtime", tool, summary, "CALL_LIMIT_EXCEEDED", hints=hints)
@@ -198,7 +203,7 @@ def internal_error(tool: str, summary: str, hints: Sequence[str] = ()) -> dict[s
 
 
 def parse(text: str) -> dict[str, Any] | None:
-    """`text` as an envelope, or None where it is anything else, part of one included."""
+    """`text` as an envelope, or None if it is anything else."""
     if not text.startswith("{") or len(text) > TEXT_CHARACTERS:
         return None
     import json
@@ -210,7 +215,7 @@ def parse(text: str) -> dict[str, Any] | None:
 
 
 def recognised(value: object) -> dict[str, Any] | None:
-    """`value` where it is a whole envelope with every field of its type; None for anything else."""
+    """`value` if it is an envelope with every field of the right type, else None."""
     if not isinstance(value, dict) or type(value.get("_envelope_version")) is not int:
         return None
     code = value.get("error_code")
@@ -264,3 +269,66 @@ def _is_meta(value: object) -> bool:
 
 def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is not JSON")
+
+
+FIELDS = {
+    "error_kind": "one of error_kinds",
+    "tool": "the tool that failed",
+    "summary": "what happened, in a sentence",
+    "details": "list of {path, issue, received_type, ...}: where, and what is wrong there",
+    "hints": "what to do, the most useful first",
+    "examples": "arguments that the tool would take",
+    "error_code": "one of codes; SCHEMA_* says what is wrong with one argument",
+    "retryable": "true: the same call may succeed later; false: change something first",
+    "_envelope_version": "1",
+}
+META_FIELDS = {
+    "normalized": "what was repaired in the arguments",
+    "rate_limit": "what is known of the limit",
+    "retry_after_seconds": "how long to wait",
+    "warnings": "what was not checked",
+}
+
+
+class Code(NamedTuple):
+    """An error code, its kind, and what a model should do about it."""
+
+    code: str
+    kind: str
+    retryable: bool | str
+    what_to_do: str
+
+
+CODES = (
+    Code("INPUT_VALIDATION_FAILED", "mcp_input_validation", False, "put each of details right"),
+    Code("SCHEMA_*", "mcp_input_validation", False, "put details right"),
+    Code("CONTEXT_NOT_ALLOWED", "mcp_input_validation", False, "leave them out: the server adds them"),
+    Code("TOOL_NOT_FOUND", "tool_not_found", False, "take a name from hints, or search"),
+    Code("<FIELD>_REQUIRED", "precondition_failed", False, "set it, call again"),
+    Code("SESSION_REQUIRED", "precondition_failed", False, "set it inside the script"),
+    Code("UPSTREAM_HTTP_<status>", "upstream_http", "5xx, 408", "read the summary"),
+    Code("UPSTREAM_TIMEOUT", "upstream_http", True, "look before repeating a write"),
+    Code("UPSTREAM_NETWORK", "upstream_http", True, "try later, or go on without it"),
+    Code("UPSTREAM_HTTP_429", "rate_limited", True, "wait"),
+    Code("RATE_LIMITED", "rate_limited", True, "wait, call less often"),
+    Code("AUTH_AUTHENTICATION", "auth_error", False, "tell the user"),
+    Code("AUTH_PERMISSION", "auth_error", False, "tell the user"),
+    Code("POLICY_DENIED", "policy_denied", False, "do without it"),
+    Code("APPROVAL_REQUIRED", "policy_denied", False, "tell the user what you would call and why"),
+    Code("SANDBOX_MODULE_BLOCKED", "sandbox_runtime", False, "use another one, or a tool"),
+    Code("SANDBOX_RUNTIME_ERROR", "sandbox_runtime", False, "correct the script"),
+    Code("CALL_LIMIT_EXCEEDED", "sandbox_runtime", False, "ask for more in one call"),
+    Code("INTERNAL_ERROR", "internal_error", False, "read the summary; do not repeat blindly"),
+)
+
+
+def contract() -> dict[str, Any]:
+    """The envelope as clients and models are told of it: its fields, and every code with what to do about it."""
+    return {
+        "_envelope_version": VERSION,
+        "required": FIELDS,
+        "optional": {"_meta": META_FIELDS},
+        "error_kinds": list(KINDS),
+        "codes": [code._asdict() for code in CODES],
+        "in_scripts": "a failed call raises RuntimeError; json.loads(str(error)) is the envelope",
+    }

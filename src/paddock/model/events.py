@@ -1,4 +1,4 @@
-"""What happens while a run goes on, in order. Plain values: they can be stored, sent and replayed."""
+"""Events of a run, in order. Plain values that can be stored, sent and replayed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Level = Literal["log", "info", "warn", "error", "debug"]
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """Text that the script printed, as it was printed."""
+    """Text that the script printed."""
 
     stream: Stream
     text: str
@@ -26,7 +26,7 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """A line that the script wrote to its console. A watcher sees it as output."""
+    """A line that the script wrote to its console. Watchers see it as `Output`."""
 
     level: Level
     text: str
@@ -37,7 +37,7 @@ class Log:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """The script calls a tool; `id` counts from 1 in the order of the program. `arguments` is a JSON object's text."""
+    """The script calls a tool. `id` counts from 1 in program order; `arguments_json` is the text of a JSON object."""
 
     id: int
     tool: str
@@ -46,7 +46,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The script's own word on how far it is."""
+    """How far the script says it is."""
 
     done: float
     total: float | None
@@ -55,18 +55,18 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class ArtifactCall:
-    """The script makes an artifact, or reads one. `id` counts apart from the tool calls."""
+    """The script creates or reads an artifact. `id` counts separately from tool calls."""
 
     id: int
     action: Literal["create", "read"]
-    name: str  # of the file; to read one, its id or URL will do
+    name: str  # the file name; for `read` also an id or a URL
     file_type: str = ""
     content: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The engine's last event: how the guest ended. The rest of a result is the host's to add."""
+    """The engine's last event: how the guest ended. The host adds the rest of the result."""
 
     verdict: Verdict
     output_json: str | None = None
@@ -79,13 +79,12 @@ class Finished:
     signal: int | None = None
     cpu_seconds: float | None = None
     memory_bytes: int | None = None
-    limit: str = ""  # the one that was reached, where the verdict does not say
-    note: str = ""  # why the text of the error may not be CPython's own
+    limit: str = ""  # which limit was reached, where the verdict alone does not say
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The run is over; always the last event of a stream."""
+    """The run is over. Always the last event of a stream."""
 
     result: RunResult
 
@@ -93,20 +92,20 @@ class Done:
 EngineEvent = Output | Log | Progress | Outline | Finished
 GuestCall = ToolCall | ArtifactCall
 OnCall = Callable[[GuestCall], None]
-"""Begins to answer what a guest asks for, at once and without blocking."""
+"""Starts to answer a call of the guest, without blocking."""
 Event = Output | ToolCall | Progress | Artifact | Done
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a tool call came to: a JSON text, or an error envelope's text."""
+    """The answer to a tool call: JSON text, or an error envelope's text."""
 
     json: str
     failed: bool = False
 
     @property
     def value(self) -> Any:
-        """What the text holds."""
+        """The decoded answer."""
         import json
 
         return json.loads(self.json)
@@ -114,7 +113,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class ArtifactAnswer:
-    """What an artifact call came to, as the script gets it; `content` where one was read."""
+    """The answer to an artifact call, as the script gets it. `content` is set where one was read."""
 
     values: Mapping[str, Any]
     content: bytes | None = None

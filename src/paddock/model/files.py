@@ -1,4 +1,4 @@
-"""Files that a caller attaches to a run, and where the script finds them."""
+"""Files attached to a run, and the paths under which the script finds them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAX_NAME_BYTES = 255
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """One attached file: a name as the user knows it, and its bytes. A name is data, never a path of the host."""
+    """One attached file: its name as the user knows it, and its bytes. A name is data, never a host path."""
 
     file_name: str
     content: bytes
@@ -29,7 +29,7 @@ class PlacedFile:
     file: File
 
     def entry(self) -> dict[str, str]:
-        """The script's view of it, one item of its `files` list."""
+        """Its item in the script's `files` list."""
         return {
             "path": self.path,
             "file_name": self.file.file_name,
@@ -39,17 +39,17 @@ class PlacedFile:
 
 
 def place(files: Iterable[File]) -> tuple[PlacedFile, ...]:
-    """Give each file a path of its own; of two with one name the later gets a suffix (`a.csv`, `a-2.csv`)."""
+    """Give each file its own path. The second of two equal names gets a suffix: `a.csv`, `a-2.csv`."""
     placed: list[PlacedFile] = []
     taken: set[str] = set()
     if isinstance(files, File) or not isinstance(files, Iterable):
         raise BadFile(f"files must be a list of paddock.File, not {type(files).__name__}")
     for number, file in enumerate(files, start=1):
         if not isinstance(file, File):
-            raise BadFile(f"files holds {type(file).__name__} where a paddock.File was expected")
+            raise BadFile(f"files contains {type(file).__name__}; each item must be a paddock.File")
         for text in (file.file_name, file.file_type, file.element_id):
             if not isinstance(text, str) or any(0xD800 <= ord(c) <= 0xDFFF for c in text):
-                raise BadFile(f"{text!r} is not text that a script could be given as a file's name or type")
+                raise BadFile(f"{text!r} is not valid text for a file's name, type or element_id")
         if not isinstance(file.content, bytes):
             raise BadFile(f"the content of {file.file_name!r} must be bytes, not {type(file.content).__name__}")
         stem, dot, suffix = _safe_name(file.file_name, number).partition(".")
@@ -63,7 +63,7 @@ def place(files: Iterable[File]) -> tuple[PlacedFile, ...]:
 
 
 def _safe_name(name: str, number: int) -> str:
-    """The part of `name` that can be a file name; directories and control characters are dropped."""
+    """`name` made safe: without directories and control characters, and not too long."""
     last = name.replace("\\", "/").rsplit("/", 1)[-1]
     printable = "".join(c for c in last if c.isprintable()).strip()
     cut = printable.encode()[: MAX_NAME_BYTES - 8].decode(errors="ignore")

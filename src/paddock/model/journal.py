@@ -1,7 +1,7 @@
 """The journal: the ordered record of a run's tool calls, written before and after each one.
 
-A call that may change something is made only when its intent is kept: after a crash there is no effect that nobody
-knows of. Secrets are taken out before anything gets here.
+A call that may change something is made only after its intent is stored, so that a crash leaves no unknown effect.
+Secrets are removed before anything gets here.
 """
 
 from __future__ import annotations

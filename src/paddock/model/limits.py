@@ -1,4 +1,4 @@
-"""How much a run may use."""
+"""The limits of a run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MB = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one run may use. Wall time counts from when the interpreter is ready and includes waiting for tools."""
+    """What one run may use. Wall time starts when the interpreter is ready and includes waiting for tools."""
 
     wall_seconds: float = 30.0
     cpu_seconds: float = 60.0
@@ -25,8 +25,8 @@ class Limits:
     calls: int = 100
     processes: int = 64
     recursion: int = 1000
-    file_bytes: int = 4096 * MB  # of one file that the script writes; all of them together are the jail's to bound
-    stream_characters: int = 16 * MB  # of stdout, then the run ends; of stderr, then the rest is dropped
+    file_bytes: int = 4096 * MB  # size of one file that the script writes; the jail limits their total
+    stream_characters: int = 16 * MB  # more on stdout ends the run; more on stderr is dropped
 
     def to_dict(self) -> dict[str, float | int]:
         return asdict(self)
@@ -49,24 +49,24 @@ _FRACTIONAL = frozenset({"wall_seconds", "cpu_seconds"})
 _MAY_BE_ZERO = frozenset({"calls", "processes"})
 
 
-def resolve(asked: Limits | Mapping[str, object] | None, default: Limits, caps: Limits) -> Limits:
-    """`asked` laid over `default`. Zero, negative, NaN, infinite or too high is refused, never quietly bent."""
-    if asked is None:
+def resolve(requested: Limits | Mapping[str, object] | None, default: Limits, caps: Limits) -> Limits:
+    """`requested` over `default`. Zero, negative, NaN, infinite or too high a limit is refused, never adjusted."""
+    if requested is None:
         return default
-    if isinstance(asked, Limits):
-        asked = asked.to_dict()
-    elif not isinstance(asked, Mapping):
-        raise BadLimit(f"limits must be a Limits or a mapping such as {{'wall_seconds': 5}}, not {_shown(asked)}")
-    given = tuple((name, value, type(value)) for name, value in asked.items())  # True is no 1 here
+    if isinstance(requested, Limits):
+        requested = requested.to_dict()
+    elif not isinstance(requested, Mapping):
+        raise BadLimit(f"limits must be a Limits or a mapping such as {{'wall_seconds': 5}}, not {_shown(requested)}")
+    given = tuple((name, value, type(value)) for name, value in requested.items())  # the types too: True == 1
     try:
-        return _laid_over(given, default, caps)  # most runs ask for the same
-    except TypeError:  # something that no cache can hold
-        return _laid_over.__wrapped__(given, default, caps)
+        return _merge(given, default, caps)  # cached: most runs have the same limits
+    except TypeError:  # an unhashable value cannot be cached
+        return _merge.__wrapped__(given, default, caps)
 
 
 @lru_cache(maxsize=256)
-def _laid_over(asked: tuple[tuple[Any, Any, type], ...], default: Limits, caps: Limits) -> Limits:
-    return replace(default, **{name: _check(name, value, caps) for name, value, _ in asked})  # type: ignore[arg-type]
+def _merge(requested: tuple[tuple[Any, Any, type], ...], default: Limits, caps: Limits) -> Limits:
+    return replace(default, **{name: _check(name, value, caps) for name, value, _ in requested})  # type: ignore[arg-type]
 
 
 def _check(name: object, value: object, caps: Limits) -> float | int:

@@ -1,4 +1,4 @@
-"""JSON that is nested more deeply than the host's own decoder and encoder follow. A guest decides how deep it goes."""
+"""JSON that is nested too deeply for Python's own decoder. A guest decides how deeply its values are nested."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _PART = r'"(?:[^"\\]|\\.)*"|[\[\]{}]|[^\s,:\[\]{}"]+'
 
 
 def is_deeper(value: object, limit: int) -> bool:
-    """Whether lists and objects are nested in `value` more than `limit` times."""
+    """Whether `value` has more than `limit` levels of lists and objects."""
     level = [value]
     for _ in range(limit + 1):
         level = [inner for outer in level for inner in _children(outer)]
@@ -20,7 +20,7 @@ def is_deeper(value: object, limit: int) -> bool:
 
 
 def loads(text: str) -> Any:
-    """`json.loads` for any depth; what is too deep for it takes a slower way."""
+    """`json.loads` for any depth. What is too deep for it is decoded iteratively, which is slower."""
     try:
         return json.loads(text)
     except RecursionError:
@@ -34,7 +34,7 @@ def _children(value: object) -> list[object]:
 
 
 def _loads_iteratively(text: str) -> Any:
-    """Decode JSON that is known to be well formed: an encoder of the guest's interpreter wrote it."""
+    """Decode JSON whose syntax was checked already."""
     done: list[Any] = []
     stack: list[tuple[bool, list[Any]]] = []
     for part in re.findall(_PART, text):

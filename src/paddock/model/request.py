@@ -1,4 +1,4 @@
-"""What a caller asks to run."""
+"""What a caller asks to run, and where it belongs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ GLOBALS = ("all", "closed")
 
 
 class RunOptions(TypedDict, total=False):
-    """What can be said about a run besides its code; the meaning of each is `Request`'s."""
+    """The keyword arguments of `Paddock.run`. `Request` documents each."""
 
     language: str
     engine: str | None
@@ -38,7 +38,7 @@ class RunOptions(TypedDict, total=False):
 
 
 def make_request(code: str, options: RunOptions) -> Request:
-    """The request that `run(code, **options)` makes; an option that there is not is refused, with the nearest one."""
+    """The request of `run(code, **options)`. An unknown option is refused, with the nearest known one."""
     known = RunOptions.__annotations__
     for name in options:
         if name not in known:
@@ -49,11 +49,11 @@ def make_request(code: str, options: RunOptions) -> Request:
 
 
 def make_tool_call(tool: object, arguments: object) -> ToolCall:
-    """The call that `call_tool(tool, arguments)` makes; what cannot be sent is refused."""
+    """The call of `call_tool(tool, arguments)`. `BadInput` for arguments that are not JSON."""
     import json
 
     if not isinstance(tool, str):
-        raise UnknownTool(f"a tool is called by its name, not by {tool!r}")
+        raise UnknownTool(f"a tool's name must be text, not {tool!r}")
     if not isinstance(arguments, Mapping | None):
         raise BadInput(f"the arguments of {tool!r} must be a mapping of names to values, not {arguments!r}")
     try:
@@ -64,31 +64,30 @@ def make_tool_call(tool: object, arguments: object) -> ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One run as asked for; `planning` resolves it into a plan."""
+    """One run as requested. `planning` resolves it into a plan."""
 
     code: str
     language: str = "python"
-    engine: str | None = None  # None: the configured one
+    engine: str | None = None  # None: the configured engine
     inputs: Mapping[str, Any] | None = None  # each key is a variable of the script
     files: Iterable[File] = ()
-    tools: Iterable[str] | None = None  # names of tools that the script may call; None: all there are
-    limits: Limits | Mapping[str, object] | None = None  # laid over the configured ones
-    # Refuse what is wrong by its types before anything runs; "tools": what is wrong about the tools alone.
+    tools: Iterable[str] | None = None  # names or patterns of tools that the script may call; None: all
+    limits: Limits | Mapping[str, object] | None = None  # override the configured ones
+    # Reject type errors before anything runs; "tools": only those that concern tools.
     type_check: bool | Literal["tools"] = False
-    mode: str = "expression"  # the value of a return or of the last expression; "script": a program, with an exit code
-    argv: Iterable[str] = ()  # what a program finds in sys.argv after its own name
-    refused_modules: Iterable[str] = ()  # that the script cannot import: guidance for its author, and no wall
-    # "closed": a script in JavaScript finds ECMAScript, Paddock's functions and a few web globals, on every engine.
-    globals: str = "all"
+    mode: str = "expression"  # a script that returns a value; "script": a program with an exit code
+    argv: Iterable[str] = ()  # a program's arguments, after its own name
+    refused_modules: Iterable[str] = ()  # modules that the script cannot import: guidance, not a wall
+    globals: str = "all"  # "closed": JavaScript without Node's globals, the same on both engines
 
 
 @dataclass(frozen=True, slots=True)
 class RunContext:
-    """What a run is part of, where a server runs it: under which id, for which session, and whose artifacts it sees."""
+    """What a server adds to a run: its id, its definition and session, and the artifacts and tools of the session."""
 
     run_id: str
-    artifacts: Artifacts | None = None  # None: the library's own
+    artifacts: Artifacts | None = None  # None: those of the Paddock
     definition: str | None = None
     session: str | None = None
-    tools: Mapping[str, OwnTool] = field(default_factory=dict)  # the session's: found by `call_tool` before any other
-    context: Context | None = None  # what is added to its calls
+    tools: Mapping[str, OwnTool] = field(default_factory=dict)  # the session's own, which win over all others
+    context: Context | None = None  # values that are injected into its calls

@@ -1,4 +1,4 @@
-"""How a run ended, for the library, `--json` and every server alike."""
+"""The result of a run, the same in the library, with `--json` and over every server."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Verdict(StrEnum):
-    """How a run ended; the closed list."""
+    """How a run ended. The list is closed."""
 
     OK = "ok"
     RAISED = "raised"  # an uncaught exception
@@ -23,14 +23,14 @@ class Verdict(StrEnum):
     OUT_OF_MEMORY = "out_of_memory"
     OUTPUT_LIMIT = "output_limit"
     CRASHED = "crashed"  # a signal or a hard exit
-    DENIED = "denied"  # a call that the policy forbids, whose failure was not caught
+    DENIED = "denied"  # the policy denied a call, and the script did not catch the failure
     CANCELLED = "cancelled"
     LOST = "lost"  # the host failed it
 
 
 @dataclass(frozen=True, slots=True)
 class RunError:
-    """Why a run did not end well, in words that a person or a model can act on."""
+    """Why a run failed, in words that a person or a model can act on."""
 
     type: str
     message: str
@@ -53,7 +53,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What the run used; None where the engine does not measure it."""
+    """What the run used. None where the engine does not measure it."""
 
     wall_seconds: float
     cpu_seconds: float | None = None
@@ -63,7 +63,7 @@ class Usage:
 
 @dataclass(frozen=True)
 class RunResult:
-    """How one run ended. `output` is decoded from `output_json` when it is first asked for."""
+    """How one run ended. `output` is decoded from `output_json` on first access."""
 
     run_id: str
     verdict: Verdict
@@ -97,17 +97,17 @@ class RunResult:
         return loads(self.output_json)
 
     def to_dict(self) -> dict[str, Any]:
-        """The result as plain values, keyed as in the JSON that every other face shows."""
+        """The result as plain values, with the keys of its JSON form."""
         return {**self._without_output(), "output": self.output}
 
     def to_json(self) -> str:
-        """The result as JSON text; the script's value is spliced in as it came, not decoded and encoded again."""
+        """The result as JSON text. The script's value is inserted as it came, without decoding it."""
         import msgspec
 
         raw = msgspec.Raw((self.output_json or "null").encode())
         try:
             return msgspec.json.encode({**self._without_output(), "output": raw}).decode()
-        except UnicodeEncodeError:  # a lone surrogate in an argument or a message: only as an escape
+        except UnicodeEncodeError:  # a lone surrogate in an argument or a message
             import json
 
             return json.dumps(self.to_dict())

@@ -1,68 +1,46 @@
-"""Help for a word that was mistyped."""
+"""Did you mean …? Finds known words that are close to a mistyped one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import islice
 
+COMPARED_CHARACTERS = 100
+COMPARED_WORDS = 20_000
+SIMILARITY_PERCENT = 60
+
 
 def nearest(word: object, known: Iterable[str]) -> str | None:
-    """The known word that is most like `word`, if one is at all. Of a long one only the beginning is looked at."""
-    from difflib import get_close_matches  # the slowest import of the core, needed only when something is wrong
-
-    found = get_close_matches(str(word)[:255], list(known), 1)
-    return found[0] if found else None
+    """The known word most like `word`, if any is."""
+    return next(iter(most_alike(word, known, 1)), None)
 
 
-def close(word: str, known: Iterable[str], distance: int = 2) -> list[str]:
-    """The known words within `distance` edits of `word`, nearest first. Short words must be nearer; case costs nothing.
+def most_alike(word: object, known: Iterable[str], limit: int) -> list[str]:
+    """Up to `limit` known words like `word`, the most alike first. Only the start of a long word is compared."""
+    from rapidfuzz import fuzz, process
 
-    Takes milliseconds at most, whatever the words: each is at most 64 characters long, at most a thousand are looked
-    at, and where they are made to be nearly alike, fewer.
+    some = [other for other in islice(known, COMPARED_WORDS) if len(other) <= COMPARED_CHARACTERS]
+    found = process.extract(
+        str(word)[:COMPARED_CHARACTERS], some, scorer=fuzz.ratio, score_cutoff=SIMILARITY_PERCENT, limit=limit
+    )
+    return [other for other, _, _ in found]
+
+
+def within_edits(word: str, known: Iterable[str], distance: int = 2) -> list[str]:
+    """The known words within `distance` edits of `word`, nearest first. Short words must be nearer; case is ignored.
+
+    An edit inserts, removes or changes a letter, or swaps two neighbours.
     """
-    if len(word) > 64:
+    from rapidfuzz.distance import OSA
+
+    if len(word) > COMPARED_CHARACTERS:
         return []
     found: list[tuple[int, str]] = []
-    asked, rows = word.casefold(), ROWS
-    for other in islice(known, 1000):
+    for other in islice(known, COMPARED_WORDS):
         longer = max(len(word), len(other))
         allowed = 0 if longer <= 2 else min(distance, 1) if longer <= 4 else distance
-        if len(other) <= 64 and abs(len(word) - len(other)) <= allowed:
-            edits, taken = _edits(asked, other.casefold(), allowed)
-            rows -= taken
+        if abs(len(word) - len(other)) <= allowed:
+            edits = OSA.distance(word.casefold(), other.casefold(), score_cutoff=allowed)
             if edits <= allowed:
                 found.append((edits, other))
-        if rows < 0:
-            break
     return [other for _, other in sorted(found, key=lambda pair: pair[0])]
-
-
-ROWS = 4000
-"""Of letters compared in one search. Words that differ early take three each."""
-
-
-def _edits(a: str, b: str, most: int) -> tuple[int, int]:
-    """Letters inserted, left out, changed, or swapped with their neighbour, to make `b` of `a`; and what that took.
-
-    Beyond `most` the number is only known to be more.
-    """
-    start, shorter = 0, min(len(a), len(b))
-    while start < shorter and a[start] == b[start]:
-        start += 1
-    a, b = a[start:], b[start:]
-    never = most + 1
-    before: list[int] = []
-    row = [place if place <= most else never for place in range(len(b) + 1)]
-    for i, letter in enumerate(a, 1):
-        above, older = row, before
-        row = [never] * (len(b) + 1)
-        row[0] = min(i, never)
-        for j in range(max(1, i - most), min(len(b), i + most) + 1):  # further off there are more edits than `most`
-            best = min(above[j] + 1, row[j - 1] + 1, above[j - 1] + (letter != b[j - 1]))
-            if i > 1 and j > 1 and letter == b[j - 2] and a[i - 2] == b[j - 1]:
-                best = min(best, older[j - 2] + 1)
-            row[j] = min(best, never)
-        before = above
-        if min(row) > most and min(above) > most:  # a swap reaches two rows back
-            return never, i
-    return row[-1], len(a)

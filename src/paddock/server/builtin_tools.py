@@ -11,15 +11,15 @@ from mcp_types import CallToolResult
 
 from paddock.definitions.faces import FaceResponse, native, object_schema
 from paddock.model import envelope
-from paddock.model.envelope_contract import contract
+from paddock.model.envelope import contract
 from paddock.model.result import Verdict
 from paddock.model.tools import Hints
 from paddock.server.sessions import Caller
 from paddock.server.tool import ServerTool, builtin_tool, envelope_result, json_result, to_result
 from paddock.store.runs import RUNNING
-from paddock.tools import describing
+from paddock.tools import describe
 from paddock.tools.catalogue import Catalogue
-from paddock.tools.prose import inline, one_line
+from paddock.tools.sanitize import inline, one_line
 
 if TYPE_CHECKING:
     from paddock.model import tools
@@ -112,9 +112,7 @@ def discovery_tools(services: Services) -> list[ServerTool]:
         if len(missing) == len(found):
             hints = [hint for name in missing for hint in catalogue.hints(name)]
             summary = f"There is no tool {_quote(missing)}."
-            return envelope_result(
-                envelope.envelope("tool_not_found", missing[0], summary, "TOOL_NOT_FOUND", hints=hints)
-            )
+            return envelope_result(envelope.tool_not_found(missing[0], summary, hints=hints))
         present = [tool for tool in found.values() if tool is not None]
         text = await _describe(present, every, arguments.get("detail", "detailed"))
         for name in missing:
@@ -124,7 +122,7 @@ def discovery_tools(services: Services) -> list[ServerTool]:
     async def tags(caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
         every = await services.paddock.tools()
         with_names = arguments.get("detail") == "full"
-        return _text(services, await asyncio.to_thread(describing.overview, every, with_names=with_names))
+        return _text(services, await asyncio.to_thread(describe.overview, every, with_names=with_names))
 
     detail = {
         "enum": list(_DETAILS),
@@ -176,10 +174,10 @@ def contract_tool() -> ServerTool:
 
 async def _describe(found: Sequence[tools.Tool], every: Sequence[tools.Tool], detail: str) -> str:
     if detail == "brief":
-        return describing.brief(found)
-    describe = describing.detailed if detail == "detailed" else describing.full
+        return describe.brief(found)
+    write = describe.detailed if detail == "detailed" else describe.full
     # In a thread: the schemas of many servers take a while to read.
-    return await asyncio.to_thread(describe, found, among=every) if found else ""
+    return await asyncio.to_thread(write, found, among=every) if found else ""
 
 
 def _text(services: Services, text: str) -> CallToolResult:
@@ -189,4 +187,4 @@ def _text(services: Services, text: str) -> CallToolResult:
 
 
 def _quote(names: Sequence[str]) -> str:
-    return ", ".join(f"'{inline(one_line(name, describing.NAME_CHARACTERS))}'" for name in names)
+    return ", ".join(f"'{inline(one_line(name, describe.NAME_CHARACTERS))}'" for name in names)

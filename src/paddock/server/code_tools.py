@@ -32,7 +32,7 @@ from paddock.server.session_tools import ScriptTool
 from paddock.server.sessions import Caller, Report
 from paddock.server.tool import ServerTool, json_result, to_result
 from paddock.store.runs import RUNNING, NewRun, fingerprint
-from paddock.tools.health import CODE_TOOL
+from paddock.tools.upstream import CODE_TOOL
 
 if TYPE_CHECKING:
     from paddock.server.services import Services

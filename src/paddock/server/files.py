@@ -184,7 +184,7 @@ async def _read(services: Services, caller: Caller, ref: str, max_bytes: int) ->
 async def _attach(services: Services, caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
     own, session = services.artifacts.of(caller.owner), caller.session
     if session is not None and len(session.files) >= MAX_ATTACHED:
-        return _failure(f"{MAX_ATTACHED} files are attached, which is the most", "Detach those that are not needed.")
+        return _failure(f"{MAX_ATTACHED} files are attached already, the maximum", "Detach those that are not needed.")
     if "artifact" in arguments:
         if len(arguments) > 1:
             return _failure("artifact was passed together with a new file", "Pass artifact alone, or a new file.")

@@ -311,7 +311,7 @@ def _unknown_tool(name: str, tools: Mapping[str, ServerTool]) -> dict[str, Any]:
     near = nearest(name, tools)
     hints = [f"Did you mean '{near}'?"] if near else []
     summary = f"There is no tool '{name[:100]}'. Tools here: {', '.join(tools)}."
-    return envelope.envelope("tool_not_found", name[:100], summary, "TOOL_NOT_FOUND", hints=hints)
+    return envelope.tool_not_found(name[:100], summary, hints=hints)
 
 
 async def _until_disconnect(disconnected: asyncio.Event | None, work: Awaitable[CallToolResult]) -> CallToolResult:

@@ -20,8 +20,7 @@ from paddock.model.tools import Hints, Tool
 from paddock.model.words import nearest
 from paddock.server.sessions import Caller, Session
 from paddock.server.tool import ServerTool, builtin_tool, envelope_result, json_result
-from paddock.tools.injection import EVERY_SERVER, Connection, Field, Injection
-from paddock.tools.injection_settings import HEADER_VALUE, TEXT_CHARACTERS
+from paddock.tools.context import EVERY_SERVER, HEADER_VALUE, TEXT_CHARACTERS, Connection, Field, Injection
 
 if TYPE_CHECKING:
     from paddock.server.services import Services

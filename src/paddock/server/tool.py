@@ -17,7 +17,7 @@ from paddock.model.artifacts import Artifact
 from paddock.model.tools import Hints
 from paddock.server.services import PREVIEW_CHARACTERS, Services
 from paddock.server.sessions import Caller
-from paddock.tools.schema import Validator, compiled
+from paddock.tools.schema import Validator, compile_schema
 
 EVENT_BYTES = 1_000_000
 """The official SDK's client closes its connection at an event of more than 1 MiB."""
@@ -68,7 +68,7 @@ class ServerTool:
 
     @cached_property
     def validator(self) -> Validator:
-        return compiled(self.tool.input_schema)
+        return compile_schema(self.tool.input_schema)
 
     @cached_property
     def listed(self) -> Tool:

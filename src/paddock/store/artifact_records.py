@@ -7,6 +7,7 @@ the process dies. In between it belongs to one artifact, or waits to be deleted.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, and_, delete, func, insert, or_, select, update
@@ -30,52 +31,126 @@ FAILED_SECONDS = 60.0
 BATCH = 500
 
 
-def find_id(connection: Connection, owner: Owner, name: str, now: float) -> Row[Any] | None:
-    return connection.execute(select(artifacts).where(_visible(owner, now), artifacts.c.id == name)).first()
+@dataclass(frozen=True, slots=True)
+class Records:
+    """The artifacts that one owner sees at one moment, in one transaction."""
 
+    connection: Connection
+    owner: Owner
+    quota: Quota
+    now: float
 
-def find_name(
-    connection: Connection, owner: Owner, filename: str, now: float, *, in_session_only: bool
-) -> Row[Any] | None:
-    """Find the newest of that name of the session, else of the principal."""
-    newest = (
-        select(artifacts)
-        .where(_visible(owner, now), artifacts.c.filename == filename)
-        .order_by(artifacts.c.created_at.desc(), artifacts.c.id.desc())
-        .limit(1)
-    )
-    own = connection.execute(newest.where(artifacts.c.session.is_not_distinct_from(owner.session))).first()
-    return own if own is not None or in_session_only else connection.execute(newest).first()
+    def find_id(self, artifact_id: str) -> Row[Any] | None:
+        found = select(artifacts).where(self._is_visible, artifacts.c.id == artifact_id)
+        return self.connection.execute(found).first()
 
+    def find_name(self, filename: str, *, in_session_only: bool) -> Row[Any] | None:
+        """Find the newest of that name of the session, else of the principal."""
+        found = select(artifacts).where(self._is_visible, artifacts.c.filename == filename).order_by(*_NEWEST).limit(1)
+        own = self.connection.execute(found.where(self._is_of_session)).first()
+        return own if own is not None or in_session_only else self.connection.execute(found).first()
 
-def parts(connection: Connection, name: str) -> tuple[Part, ...]:
-    """Return the objects of an artifact, in order."""
-    of_it = select(objects).where(objects.c.artifact_id == name).order_by(objects.c.number)
-    return tuple(Part(row.object_key, row.size) for row in connection.execute(of_it))
+    def parts(self, artifact_id: str) -> tuple[Part, ...]:
+        """Return the objects of an artifact, in order."""
+        found = select(objects).where(objects.c.artifact_id == artifact_id).order_by(objects.c.number)
+        return tuple(Part(row.object_key, row.size) for row in self.connection.execute(found))
 
+    def list(self, filters: Filters, before: tuple[float, str] | None, limit: int) -> Sequence[Row[Any]]:
+        """Return artifacts older than `before`, newest first."""
+        found = select(artifacts).where(self._is_visible).order_by(*_NEWEST).limit(limit)
+        if filters.session_only:
+            found = found.where(self._is_of_session)
+        if filters.filename:
+            found = found.where(artifacts.c.filename.ilike(_like(filters.filename), escape="\\"))
+        if filters.mime_type:
+            found = found.where(artifacts.c.mime_type.ilike(_like(filters.mime_type), escape="\\"))
+        if before is not None:
+            created_at, artifact_id = before
+            is_same_time = and_(artifacts.c.created_at == created_at, artifacts.c.id < artifact_id)
+            found = found.where(or_(artifacts.c.created_at < created_at, is_same_time))
+        return self.connection.execute(found).all()
 
-def listed(
-    connection: Connection, owner: Owner, filters: Filters, before: tuple[float, str] | None, limit: int, now: float
-) -> Sequence[Row[Any]]:
-    """Return artifacts older than `before`, newest first."""
-    wanted = [_visible(owner, now)]
-    if filters.session_only:
-        wanted.append(artifacts.c.session.is_not_distinct_from(owner.session))
-    for column, pattern in ((artifacts.c.filename, filters.filename), (artifacts.c.mime_type, filters.mime_type)):
-        if pattern:
-            wanted.append(column.ilike(_like(pattern), escape="\\"))
-    if before is not None:
-        created_at, name = before
-        same_moment = and_(artifacts.c.created_at == created_at, artifacts.c.id < name)
-        wanted.append(or_(artifacts.c.created_at < created_at, same_moment))
-    newest = (artifacts.c.created_at.desc(), artifacts.c.id.desc())
-    return connection.execute(select(artifacts).where(*wanted).order_by(*newest).limit(limit)).all()
+    def bytes_left(self) -> int | None:
+        """Return how much more the principal may keep; None if there is no limit."""
+        return self.quota.principal_bytes - self._used()[1] if self.quota.principal_bytes else None
 
+    def add(self, values: dict[str, Any], key: str) -> None:
+        """Create an artifact with the bytes of an object."""
+        size = values["size"]
+        self._check_quota(size, more_bytes=size, more=1)
+        owner = {"principal": self.owner.principal, "session": self.owner.session}
+        self.connection.execute(insert(artifacts).values(**owner, **values))
+        self._take(Part(key, size), values["id"], 0)
 
-def bytes_left(connection: Connection, owner: Owner, quota: Quota, now: float) -> int | None:
-    """Return how much more the principal may keep; None if there is no limit."""
-    _, used = _used(connection, owner, now)
-    return quota.principal_bytes - used if quota.principal_bytes else None
+    def replace(self, artifact_id: str, values: dict[str, Any], key: str) -> Row[Any]:
+        """Give an artifact another object in place of those it has."""
+        size = values["size"]
+        self._check_quota(size, more_bytes=size - self._get(artifact_id).size, more=0)
+        _drop(self.connection, [artifact_id], self.now)
+        self._take(Part(key, size), artifact_id, 0)
+        return self._update(artifact_id, values)
+
+    def append(self, artifact_id: str, part: Part, merged: Sequence[Part], expires_at: float | None) -> Row[Any] | None:
+        """Put a part at the end of an artifact, in place of the parts `merged` into it.
+
+        Returns None, and changes nothing, if these are not the last parts any more.
+        """
+        row = self._get(artifact_id)
+        if merged and self.parts(artifact_id)[-len(merged) :] != tuple(merged):
+            return None
+        added = part.size - sum(each.size for each in merged)
+        self._check_quota(row.size + added, more_bytes=added, more=0)
+        _drop(self.connection, [artifact_id], self.now, keys=[each.key for each in merged])
+        last = self.connection.scalar(select(func.max(objects.c.number)).where(objects.c.artifact_id == artifact_id))
+        self._take(part, artifact_id, 0 if last is None else last + 1)
+        return self._update(artifact_id, {"size": row.size + added, "expires_at": expires_at})
+
+    def remove(self, artifact_id: str) -> None:
+        _remove(self.connection, [self._get(artifact_id).id], self.now)
+
+    @property
+    def _is_visible(self) -> ColumnElement[bool]:
+        is_live = or_(artifacts.c.expires_at.is_(None), artifacts.c.expires_at > self.now)
+        return and_(artifacts.c.principal == self.owner.principal, is_live)
+
+    @property
+    def _is_of_session(self) -> ColumnElement[bool]:
+        return artifacts.c.session.is_not_distinct_from(self.owner.session)
+
+    def _get(self, artifact_id: str) -> Row[Any]:
+        row = self.find_id(artifact_id)
+        if row is None:
+            raise BadArtifact(f"there is no artifact {artifact_id!r} any more")
+        return row
+
+    def _update(self, artifact_id: str, values: dict[str, Any]) -> Row[Any]:
+        self.connection.execute(update(artifacts).where(artifacts.c.id == artifact_id).values(values))
+        return self._get(artifact_id)
+
+    def _used(self) -> tuple[int, int]:
+        """Return how many artifacts the principal has, and how many bytes."""
+        found = select(func.count(), func.coalesce(func.sum(artifacts.c.size), 0)).where(self._is_visible)
+        count, size = self.connection.execute(found).one()
+        return count, int(size)
+
+    def _check_quota(self, size: int, *, more_bytes: int, more: int) -> None:
+        quota = self.quota
+        quota.check_size(size)
+        count, used = self._used()
+        if more and quota.principal_count and count + more > quota.principal_count:
+            raise BadArtifact(f"you keep {count} artifacts, and may keep {quota.principal_count}; remove some")
+        if more_bytes > 0 and quota.principal_bytes and used + more_bytes > quota.principal_bytes:
+            raise BadArtifact(
+                f"you keep {used} bytes of artifacts, and may keep {quota.principal_bytes}: {more_bytes} more do not "
+                "fit; remove some"
+            )
+
+    def _take(self, part: Part, artifact_id: str, number: int) -> None:
+        """Give an object to an artifact."""
+        is_free = (objects.c.object_key == part.key, objects.c.artifact_id.is_(None), ~objects.c.is_doomed)
+        values = {"artifact_id": artifact_id, "number": number, "size": part.size, "delete_after": None}
+        if self.connection.execute(update(objects).where(*is_free).values(values)).rowcount != 1:
+            raise StoreError("it took longer than a day to write the artifact, and its bytes were given up")
 
 
 def enter(connection: Connection, key: str, now: float) -> None:
@@ -86,81 +161,20 @@ def enter(connection: Connection, key: str, now: float) -> None:
 
 def give_up(connection: Connection, key: str, now: float) -> None:
     """Have an object deleted soon that no artifact got. What writes it may not have ended yet."""
-    ended = update(objects).where(objects.c.object_key == key, objects.c.artifact_id.is_(None))
-    connection.execute(ended.values(delete_after=now + FAILED_SECONDS))
-
-
-def add(connection: Connection, owner: Owner, values: dict[str, Any], key: str, quota: Quota) -> None:
-    """Create an artifact with the bytes of an object."""
-    now = values["created_at"]
-    _check_room(connection, owner, quota, values["size"], more_bytes=values["size"], more=1, now=now)
-    connection.execute(insert(artifacts).values(principal=owner.principal, session=owner.session, **values))
-    _take(connection, key, values["id"], 0, values["size"])
-
-
-def replace(
-    connection: Connection, owner: Owner, name: str, values: dict[str, Any], key: str, quota: Quota
-) -> Row[Any]:
-    """Give an artifact another object in place of those it has."""
-    now = values["created_at"]
-    row = _still_there(connection, owner, name, now)
-    _check_room(connection, owner, quota, values["size"], more_bytes=values["size"] - row.size, more=0, now=now)
-    _drop(connection, [name], now)
-    _take(connection, key, name, 0, values["size"])
-    connection.execute(update(artifacts).where(artifacts.c.id == name).values(values))
-    return _still_there(connection, owner, name, now)
-
-
-def append(
-    connection: Connection,
-    owner: Owner,
-    name: str,
-    part: Part,
-    merged: Sequence[Part],
-    quota: Quota,
-    now: float,
-    expires_at: float | None,
-) -> Row[Any] | None:
-    """Put a part at the end of an artifact, in place of the parts `merged` into it.
-
-    Returns None, and changes nothing, if these are not the last parts any more.
-    """
-    row = _still_there(connection, owner, name, now)
-    present = parts(connection, name)
-    if merged and present[-len(merged) :] != tuple(merged):
-        return None
-    added = part.size - sum(each.size for each in merged)
-    _check_room(connection, owner, quota, row.size + added, more_bytes=added, more=0, now=now)
-    _drop(connection, [name], now, keys=[each.key for each in merged])
-    number = connection.scalar(select(func.max(objects.c.number)).where(objects.c.artifact_id == name))
-    _take(connection, part.key, name, 0 if number is None else number + 1, part.size)
-    values = {"size": row.size + added, "expires_at": expires_at}
-    connection.execute(update(artifacts).where(artifacts.c.id == name).values(values))
-    return _still_there(connection, owner, name, now)
-
-
-def remove(connection: Connection, names: Collection[str], now: float) -> None:
-    """Remove artifacts; their bytes are deleted later."""
-    _drop(connection, names, now)
-    connection.execute(delete(artifacts).where(artifacts.c.id.in_(names)))
-
-
-def remove_own(connection: Connection, owner: Owner, name: str, now: float) -> None:
-    remove(connection, [_still_there(connection, owner, name, now).id], now)
+    is_free = (objects.c.object_key == key, objects.c.artifact_id.is_(None))
+    connection.execute(update(objects).where(*is_free).values(delete_after=now + FAILED_SECONDS))
 
 
 def remove_expired(connection: Connection, now: float) -> int:
     """Remove some expired artifacts. Returns how many."""
-    expired = select(artifacts.c.id).where(artifacts.c.expires_at <= now).limit(BATCH)
-    names = connection.scalars(expired).all()
-    remove(connection, names, now)
-    return len(names)
+    ids = connection.scalars(select(artifacts.c.id).where(artifacts.c.expires_at <= now).limit(BATCH)).all()
+    _remove(connection, ids, now)
+    return len(ids)
 
 
 def doom(connection: Connection, now: float) -> Sequence[str]:
     """Choose some objects to delete. No artifact can take them from now on, however slow the upload is."""
-    due = select(objects.c.object_key).where(objects.c.delete_after <= now).limit(BATCH)
-    keys = connection.scalars(due).all()
+    keys = connection.scalars(select(objects.c.object_key).where(objects.c.delete_after <= now).limit(BATCH)).all()
     connection.execute(update(objects).where(objects.c.object_key.in_(keys)).values(is_doomed=True))
     return keys
 
@@ -170,51 +184,18 @@ def forget(connection: Connection, keys: Collection[str]) -> None:
     connection.execute(delete(objects).where(objects.c.object_key.in_(keys), objects.c.is_doomed))
 
 
-def _visible(owner: Owner, now: float) -> ColumnElement[bool]:
-    lives = or_(artifacts.c.expires_at.is_(None), artifacts.c.expires_at > now)
-    return and_(artifacts.c.principal == owner.principal, lives)
+def _remove(connection: Connection, ids: Collection[str], now: float) -> None:
+    """Remove artifacts; their bytes are deleted later."""
+    _drop(connection, ids, now)
+    connection.execute(delete(artifacts).where(artifacts.c.id.in_(ids)))
 
 
-def _still_there(connection: Connection, owner: Owner, name: str, now: float) -> Row[Any]:
-    row = find_id(connection, owner, name, now)
-    if row is None:
-        raise BadArtifact(f"there is no artifact {name!r} any more")
-    return row
-
-
-def _used(connection: Connection, owner: Owner, now: float) -> tuple[int, int]:
-    counted = select(func.count(), func.coalesce(func.sum(artifacts.c.size), 0)).where(_visible(owner, now))
-    count, size = connection.execute(counted).one()
-    return count, int(size)
-
-
-def _check_room(
-    connection: Connection, owner: Owner, quota: Quota, size: int, *, more_bytes: int, more: int, now: float
-) -> None:
-    quota.check_size(size)
-    count, used = _used(connection, owner, now)
-    if more and quota.principal_count and count + more > quota.principal_count:
-        raise BadArtifact(f"you keep {count} artifacts, and may keep {quota.principal_count}; remove some")
-    if more_bytes > 0 and quota.principal_bytes and used + more_bytes > quota.principal_bytes:
-        raise BadArtifact(
-            f"you keep {used} bytes of artifacts, and may keep {quota.principal_bytes}: {more_bytes} more do not fit; "
-            "remove some"
-        )
-
-
-def _take(connection: Connection, key: str, name: str, number: int, size: int) -> None:
-    free = (objects.c.object_key == key, objects.c.artifact_id.is_(None), ~objects.c.is_doomed)
-    values = {"artifact_id": name, "number": number, "size": size, "delete_after": None}
-    if connection.execute(update(objects).where(*free).values(values)).rowcount != 1:
-        raise StoreError("it took longer than a day to write the artifact, and its bytes were given up")
-
-
-def _drop(connection: Connection, names: Collection[str], now: float, keys: Collection[str] | None = None) -> None:
+def _drop(connection: Connection, ids: Collection[str], now: float, keys: Collection[str] | None = None) -> None:
     """Take objects from their artifacts: all of them, or those with `keys`."""
-    theirs = update(objects).where(objects.c.artifact_id.in_(names))
+    found = update(objects).where(objects.c.artifact_id.in_(ids))
     if keys is not None:
-        theirs = theirs.where(objects.c.object_key.in_(keys))
-    connection.execute(theirs.values(artifact_id=None, delete_after=now + READERS_SECONDS))
+        found = found.where(objects.c.object_key.in_(keys))
+    connection.execute(found.values(artifact_id=None, delete_after=now + READERS_SECONDS))
 
 
 def _like(pattern: str) -> str:
@@ -223,3 +204,6 @@ def _like(pattern: str) -> str:
     while "**" in pattern:
         pattern = pattern.replace("**", "*")
     return pattern.replace("*", "%").replace("?", "_")
+
+
+_NEWEST = (artifacts.c.created_at.desc(), artifacts.c.id.desc())

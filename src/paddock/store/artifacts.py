@@ -17,8 +17,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
-from types import ModuleType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from paddock.errors import BadArtifact, StoreError
 from paddock.model.artifacts import (
@@ -38,8 +37,10 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Row
 
     from paddock.config import Config
+    from paddock.store.artifact_records import Records
     from paddock.store.database import Store
 
+T = TypeVar("T")
 DAY_SECONDS = 86_400.0
 MB = 1024 * 1024
 MERGED_BYTES = 4 * MB
@@ -135,14 +136,16 @@ class StoredArtifacts:
 
     async def sweep(self) -> int:
         """Remove expired artifacts, and delete objects that no record names. Returns how many objects."""
+        from paddock.store import artifact_records as records
+
         write = self.store.writer.write
-        while await write(lambda connection: _records().remove_expired(connection, self.clock())):
+        while await write(lambda connection: records.remove_expired(connection, self.clock())):
             pass
         deleted = 0
-        while keys := await write(lambda connection: _records().doom(connection, self.clock())):
+        while keys := await write(lambda connection: records.doom(connection, self.clock())):
             for key in keys:
                 await self.objects.delete(key)
-            await write(partial(_records().forget, keys=keys))
+            await write(partial(records.forget, keys=keys))
             deleted += len(keys)
         return deleted
 
@@ -167,6 +170,8 @@ class StoredArtifacts:
     @asynccontextmanager
     async def new_object(self, artifact_id: str, content: Content, most_bytes: int | None) -> AsyncIterator[Part]:
         """Write `content` to a new object, for the block to record. If the block fails, the object is given up."""
+        from paddock.store import artifact_records as records
+
         # Nothing that a caller chose is in a key: two characters that spread folders, the id, and a random suffix.
         key = f"{artifact_id[2:4]}/{artifact_id}.{secrets.token_hex(8)}"
         size = len(content) if isinstance(content, bytes) else 0
@@ -179,14 +184,14 @@ class StoredArtifacts:
                     raise BadArtifact(f"only {max(0, most_bytes)} bytes more may be kept here; keep less, or remove")
                 yield chunk
 
-        await self.store.writer.write(lambda connection: _records().enter(connection, key, self.clock()))
+        await self.store.writer.write(lambda connection: records.enter(connection, key, self.clock()))
         try:
             await self.objects.put(key, content if isinstance(content, bytes) else counted(content))
             yield Part(key, size)
         except BaseException:
             now = self.clock()
             with suppress(StoreError):  # then it is deleted a day later
-                self.store.writer.put_nowait(lambda connection: _records().give_up(connection, key, now))
+                self.store.writer.put_nowait(lambda connection: records.give_up(connection, key, now))
             raise
 
 
@@ -195,7 +200,6 @@ class ArtifactScope:
 
     def __init__(self, stored: StoredArtifacts, owner: Owner, run_id: str | None) -> None:
         self._stored, self.owner, self._run_id = stored, owner, run_id
-        self._write, self._read = stored.store.writer.write, stored.store.read
 
     async def create(self, filename: str, mime_type: str, content: Content) -> Artifact:
         """Keep bytes, or the bytes of a stream, under a new id."""
@@ -205,7 +209,7 @@ class ArtifactScope:
         stored, artifact_id = self._stored, new_artifact_id()
         async with stored.new_object(artifact_id, content, await self._most_bytes(content)) as part:
             values = {"id": artifact_id, "filename": filename, **self._values(mime_type, part)}
-            await self._write(lambda connection: _records().add(connection, self.owner, values, part.key, stored.quota))
+            await self._write(lambda records: records.add(values, part.key))
         return Artifact(artifact_id, filename, mime_type, part.size, stored.url_of(artifact_id))
 
     async def read(self, ref: str) -> tuple[Artifact, bytes] | None:
@@ -225,17 +229,14 @@ class ArtifactScope:
 
         With `in_session_only` a name finds none of another session; an id does.
         """
-        stored, now = self._stored, self._stored.clock()
+        stored = self._stored
 
-        def look(connection: Connection) -> StoredArtifact | None:
-            records = _records()
-            row = records.find_id(connection, self.owner, stored.id_of(ref), now)
-            if row is None:
-                row = records.find_name(connection, self.owner, ref, now, in_session_only=in_session_only)
-            return None if row is None else stored.from_row(row, records.parts(connection, row.id))
+        def find(records: Records) -> StoredArtifact | None:
+            row = records.find_id(stored.id_of(ref)) or records.find_name(ref, in_session_only=in_session_only)
+            return None if row is None else stored.from_row(row, records.parts(row.id))
 
         # What cannot be a name is not looked up; a database might not even accept it.
-        return await self._read(look) if len(ref) <= REF_CHARACTERS and ref.isprintable() else None
+        return await self._read(find) if len(ref) <= REF_CHARACTERS and ref.isprintable() else None
 
     def is_reference(self, ref: str) -> bool:
         """Whether `ref` has the form of an id or a URL. The artifact may not exist."""
@@ -246,11 +247,7 @@ class ArtifactScope:
         stored, artifact_id = self._stored, found.artifact.id
         async with stored.new_object(artifact_id, content, await self._most_bytes(content)) as part:
             values = self._values(mime_type, part)
-            row = await self._write(
-                lambda connection: _records().replace(
-                    connection, self.owner, artifact_id, values, part.key, stored.quota
-                )
-            )
+            row = await self._write(lambda records: records.replace(artifact_id, values, part.key))
         return stored.from_row(row).artifact
 
     async def append(self, found: StoredArtifact, content: Content) -> Artifact:
@@ -264,8 +261,7 @@ class ArtifactScope:
 
     async def remove(self, found: StoredArtifact) -> None:
         """Remove an artifact at once; its bytes are deleted when nobody can be reading them any more."""
-        now = self._stored.clock()
-        await self._write(lambda connection: _records().remove_own(connection, self.owner, found.artifact.id, now))
+        await self._write(lambda records: records.remove(found.artifact.id))
 
     def stream(self, found: StoredArtifact, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
         """Stream the bytes as they were when it was found, in pieces of a few megabytes."""
@@ -273,14 +269,11 @@ class ArtifactScope:
 
     async def list(self, filters: Filters = NO_FILTERS, *, limit: int = 50, cursor: str | None = None) -> Listing:
         """List artifacts, newest first. `cursor` is that of the previous page."""
-        stored, now, before = self._stored, self._stored.clock(), _parse_cursor(cursor)
-        limit = max(1, min(limit, LIST_LIMIT))
+        before, limit = _parse_cursor(cursor), max(1, min(limit, LIST_LIMIT))
         if not f"{filters.filename}{filters.mime_type}".isprintable() or len(filters.filename) > NAME_CHARACTERS:
             raise BadArtifact(f"a pattern has at most {NAME_CHARACTERS} characters, and no control characters")
-        rows = await self._read(
-            lambda connection: _records().listed(connection, self.owner, filters, before, limit + 1, now)
-        )
-        shown = tuple(stored.from_row(row) for row in rows[:limit])
+        rows = await self._read(lambda records: records.list(filters, before, limit + 1))
+        shown = tuple(self._stored.from_row(row) for row in rows[:limit])
         next_cursor = f"{shown[-1].created_at!r}~{shown[-1].artifact.id}" if len(rows) > limit else None
         return Listing(shown, next_cursor)
 
@@ -319,15 +312,25 @@ class ArtifactScope:
         stored, artifact_id = self._stored, found.artifact.id
         present = found.artifact.size - sum(part.size for part in merged)
         async with stored.new_object(artifact_id, content, await self._most_bytes(content, present)) as part:
-            now = stored.clock()
-            row = await self._write(
-                lambda connection: _records().append(
-                    connection, self.owner, artifact_id, part, merged, stored.quota, now, stored.expires_at(now)
-                )
-            )
+            expires_at = stored.expires_at(stored.clock())
+            row = await self._write(lambda records: records.append(artifact_id, part, merged, expires_at))
             if row is None:
                 raise _Overtaken
         return stored.from_row(row).artifact
+
+    async def _write(self, change: Callable[[Records], T]) -> T:
+        """Change records of this owner in one transaction."""
+        now = self._stored.clock()
+        return await self._stored.store.writer.write(lambda connection: change(self._records(connection, now)))
+
+    async def _read(self, query: Callable[[Records], T]) -> T:
+        now = self._stored.clock()
+        return await self._stored.store.read(lambda connection: query(self._records(connection, now)))
+
+    def _records(self, connection: Connection, now: float) -> Records:
+        from paddock.store.artifact_records import Records
+
+        return Records(connection, self.owner, self._stored.quota, now)
 
     def _values(self, mime_type: str, part: Part) -> dict[str, Any]:
         now = self._stored.clock()
@@ -345,8 +348,7 @@ class ArtifactScope:
         if isinstance(content, bytes):
             quota.check_size(present + len(content))
             return None
-        now = self._stored.clock()
-        left = await self._read(lambda connection: _records().bytes_left(connection, self.owner, quota, now))
+        left = await self._read(lambda records: records.bytes_left())
         own = quota.artifact_bytes - present if quota.artifact_bytes else None
         return min((each for each in (left, own) if each is not None), default=None)
 
@@ -371,10 +373,3 @@ def _parse_cursor(cursor: str | None) -> tuple[float, str] | None:
     if found is None:
         raise BadArtifact("the cursor is not one that a list returned")
     return float(found[1]), found[2]
-
-
-def _records() -> ModuleType:
-    """Import the statements in the thread that uses them: they import SQLAlchemy."""
-    from paddock.store import artifact_records
-
-    return artifact_records

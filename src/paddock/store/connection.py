@@ -115,7 +115,6 @@ def _open(path: Path, *, is_reader: bool, busy_seconds: float) -> sqlite3.Connec
             _enable_wal(raw, busy_seconds)
             raw.execute("PRAGMA secure_delete = FAST")  # overwrites deleted content in pages that are written anyway
             raw.execute("PRAGMA synchronous = NORMAL")
-            raw.execute("PRAGMA wal_autocheckpoint = 4000")  # a backstop: the writer checkpoints when it is idle
             raw.execute(f"PRAGMA journal_size_limit = {WAL_BYTES}")
     except BaseException:
         raw.close()

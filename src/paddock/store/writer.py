@@ -36,13 +36,10 @@ QUEUE_BYTES = 64 * 1024 * 1024
 """The most work that nobody waits for, in memory at once."""
 BATCH_ITEMS = 1000
 GATHER_SECONDS = 0.05
-GATHER_ITEMS = 500
-GATHER_BYTES = 4 * 1024 * 1024
-"""With more than this in the queue, the thread gathers no longer."""
+"""How long work that nobody waits for gathers, unless it fills a batch."""
 WAIT_SECONDS = 30.0
 """A disk that hangs for longer is an error to whoever waits. The work may still be done later."""
 RETRY_SECONDS = 1.0
-CHECKPOINT_ITEMS = 500
 _log = logging.getLogger("paddock.store")
 
 
@@ -76,7 +73,6 @@ class Writer:
         self._thread: threading.Thread | None = None
         self._connection: sqlalchemy.Connection | None = None
         self._is_synced, self._is_logged = False, False
-        self._since_checkpoint = 0
         self.problem: StoreError | None = None
         """Why the last transaction failed; None once one has succeeded."""
         self.lost = 0
@@ -151,12 +147,12 @@ class Writer:
                 self._thread = threading.Thread(target=self._run, name="paddock-store", daemon=True)
                 self._thread.start()
                 atexit.register(self.close)
-            elif len(self._queue) == 1 or item.done is not None or self._is_much():
+            elif len(self._queue) == 1 or item.done is not None or len(self._queue) == BATCH_ITEMS:
                 self._wake.notify_all()
         return True
 
-    def _is_much(self) -> bool:
-        return len(self._queue) >= GATHER_ITEMS or self._unwaited_bytes >= GATHER_BYTES
+    def _is_urgent(self) -> bool:
+        return bool(self._waited) or self._is_closing or len(self._queue) >= BATCH_ITEMS
 
     def _run(self) -> None:
         is_closing = False
@@ -164,10 +160,10 @@ class Writer:
             with self._wake:
                 self._is_busy = False
                 self._wake.wait_for(lambda: self._queue or self._is_closing)
-                if self.problem is None:
-                    self._wake.wait_for(lambda: self._waited or self._is_closing or self._is_much(), GATHER_SECONDS)
-                else:
+                if self.problem is not None:
                     self._wake.wait_for(lambda: self._waited or self._is_closing, RETRY_SECONDS)
+                else:
+                    self._wake.wait_for(self._is_urgent, GATHER_SECONDS)
                 batch = [self._queue.popleft() for _ in range(min(BATCH_ITEMS, len(self._queue)))]
                 self._waited -= sum(item.done is not None for item in batch)
                 self._is_busy = True
@@ -199,7 +195,6 @@ class Writer:
                 item.done.set_exception(fault)
             elif item.done is not None:
                 item.done.set_result(value)
-        self._checkpoint(len(batch))
 
     def _transact(self, batch: list[_Item]) -> list[tuple[Any, BaseException | None]]:
         connection = self._connection = self._connection or self._connect()
@@ -210,16 +205,6 @@ class Writer:
             self._is_synced = is_synced
         with connection.begin():
             return [_attempt(connection, item.work) for item in batch]
-
-    def _checkpoint(self, count: int) -> None:
-        """Move the log into the database when nobody waits; SQLite would do it inside someone's commit."""
-        self._since_checkpoint += count
-        if self._since_checkpoint >= CHECKPOINT_ITEMS and not self._queue and self._connection is not None:
-            self._since_checkpoint = 0
-            try:
-                driver(self._connection).execute("PRAGMA wal_checkpoint(PASSIVE)")
-            except Exception as problem:  # noqa: BLE001  the next commit reports it to whoever waits
-                _log.warning("%s", store_error(problem, self._name))
 
     def _fail(self, batch: list[_Item], problem: StoreError) -> None:
         """Report `problem` to everyone who waits, and keep the other work for another try on a new connection."""

@@ -1,10 +1,8 @@
-"""What a tool answered, as a script gets it: an object as itself, anything else as `{"result": …}`.
+"""Turns a tool's answer into what a script gets: an object as itself, anything else as `{"result": …}`.
 
-Structured content wins: the text beside it says the same again, and whatever else is there is under `_attachments`.
-Without it, text that is JSON is parsed where the tool declares no output schema; several texts that all are JSON are a
-list of values, others one text of several lines. Images, sounds and embedded files become artifacts and stand for
-themselves, in order. A link to a resource stays what it is, an address with a name: whether it is worth reading is the
-script's to say.
+Structured content wins: the text beside it repeats it, and everything else goes under `_attachments`. Without it, text
+that is JSON is parsed if the tool declares no output schema. Several texts become a list if all are JSON, else one text
+of several lines. Images, sounds and embedded files become artifacts. A link to a resource stays an address with a name.
 """
 
 from __future__ import annotations
@@ -15,6 +13,7 @@ import json
 import math
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -25,32 +24,47 @@ from paddock.model.artifacts import TYPES, name_problem
 from paddock.model.events import Answer
 from paddock.model.nesting import is_deeper
 from paddock.tools import large
-from paddock.tools.upstream_errors import CallFailed, broken, json_rpc, shortened
+from paddock.tools.upstream_errors import CallFailed, broken, json_rpc_failed, shorten
 
 if TYPE_CHECKING:
     from paddock.model.tools import Tool
-    from paddock.tools.call import Result
 
 CreateArtifact = Callable[[str, bytes, str], Awaitable[Mapping[str, Any]]]
-"""Keeps bytes under a file name and a MIME type; gives what a script's own `create_artifact` would."""
+"""Stores bytes under a file name and a MIME type. Returns what a script's `create_artifact` returns."""
 ATTACHMENTS = "_attachments"
-MOST_DEPTH = 200
-MOST_DIGITS = 4000
+MAX_DEPTH = 200
+MAX_DIGITS = 4000
 _LINK = ("uri", "name", "title", "description", "mimeType", "size")
 _SUFFIXES = {kind: suffix for suffix, kind in reversed(TYPES.items())} | {"audio/wav": "wav", "audio/mpeg": "mp3"}
-_REFUSED = re.compile(r"(?:MCP error (-\d{1,6}): |(Input validation error|Unknown tool))", re.IGNORECASE)
+_REJECTED = re.compile(r"(?:MCP error (-\d{1,6}): |(Input validation error|Unknown tool))", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A tool's answer as it came over the wire: blocks of content, and structured content if there is any."""
+
+    content: tuple[Mapping[str, Any], ...] = ()
+    structured: Any = None
+    has_structured: bool = False
+    is_error: bool = False
+
+    @classmethod
+    def parse(cls, raw: Mapping[str, Any]) -> Result:
+        content = tuple(block for block in raw.get("content") or () if isinstance(block, dict))
+        structured = raw.get("structuredContent")
+        return cls(content, structured, structured is not None, raw.get("isError") is True)
 
 
 async def answer(result: Result, tool: Tool, create_artifact: CreateArtifact) -> Answer:
-    """`result` as an answer; a failed one is an envelope of the server's own, unchanged.
+    """Turn `result` into an answer. An error that is already an envelope is passed on unchanged.
 
-    Raises `CallFailed` for any other failure, nothing else for what a server sent, and what `create_artifact` raises.
+    Raises `CallFailed` for any other failure, and what `create_artifact` raises.
     """
     if result.is_error:
         return _failed(result, tool)
     shape = _structured if result.has_structured else _content
     value = await shape(result, tool, create_artifact)
-    return Answer(await large.worked(partial(_dumps, value), is_large=large.is_large(value)))
+    return Answer(await large.run(partial(_dumps, value), is_large=large.is_larger(value, large.LARGE)))
 
 
 def _object(value: Any) -> dict[str, Any]:
@@ -58,10 +72,10 @@ def _object(value: Any) -> dict[str, Any]:
 
 
 async def _structured(result: Result, tool: Tool, create_artifact: CreateArtifact) -> dict[str, Any]:
-    """The tool's own object, and under one more key what came beside it.
+    """The tool's own object, with what came beside it under `_attachments`.
 
-    No key is added to what the tool declares to be a map: a script goes through all of it. What became an artifact is
-    among those of the run all the same.
+    Nothing is added to an object that the tool declares to be a map: a script would iterate over it. Artifacts are
+    created all the same.
     """
     value = _object(result.structured)
     beside = [(number, block) for number, block in enumerate(result.content, 1) if block.get("type") != "text"]
@@ -77,24 +91,24 @@ async def _attached(block: Mapping[str, Any], number: int, create_artifact: Crea
         return {key: resource[key] for key in ("uri", "mimeType", "text") if key in resource}
     try:
         return await _reference(block, number, create_artifact)
-    except CallFailed as failure:  # the answer itself is there, and good
+    except CallFailed as failure:  # the answer itself is good
         return {"success": False, "error": failure.summary}
 
 
 async def _content(result: Result, tool: Tool, create_artifact: CreateArtifact) -> dict[str, Any]:
-    """One value for all blocks: itself where there is one, the texts joined where there are only texts, else a list."""
+    """One value for all blocks: the only one, the joined texts, or a list."""
     texts: list[str] = []
     values: list[Any] = []
     for number, block in enumerate(result.content, 1):
         text = _text(block)
         if text is not None:
             texts.append(text)
-            values.append(await large.worked(partial(_parsed, text, tool), is_large=len(text) > large.LARGE))
+            values.append(await large.run(partial(_parsed, text, tool), is_large=len(text) > large.LARGE))
         else:
             values.append(await _reference(block, number, create_artifact))
     if not values:
         return {"result": None}
-    if len(texts) < len(values):  # a reference is no object of the tool's own: it is always under `result`
+    if len(texts) < len(values):  # a reference is always under `result`
         return {"result": values[0] if len(values) == 1 else values}
     if len(values) == 1:
         return _object(values[0])
@@ -103,7 +117,7 @@ async def _content(result: Result, tool: Tool, create_artifact: CreateArtifact) 
 
 
 def _text(block: Mapping[str, Any]) -> str | None:
-    """The text that a block is, or embeds."""
+    """The text that a block contains or embeds."""
     resource = block.get("resource")
     inner = resource if block.get("type") == "resource" and isinstance(resource, dict) else block
     text = inner.get("text") if block.get("type") in ("text", "resource") else None
@@ -111,15 +125,14 @@ def _text(block: Mapping[str, Any]) -> str | None:
 
 
 def _parsed(text: str, tool: Tool) -> Any:
-    """The value that `text` is as JSON; the very same `text` where it is none."""
+    """The value of `text` as JSON, or the same `text` if it is not JSON."""
     if tool.output_schema is not None or not text.lstrip()[:1] or text.lstrip()[0] not in '{["-0123456789tfn':
         return text
     try:
-        loads = large.loads if len(text) > large.LARGE else json.loads
-        value = loads(text, parse_constant=_refuse)
+        value = json.loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError):
         return text
-    return text if is_deeper(value, MOST_DEPTH) else value
+    return text if is_deeper(value, MAX_DEPTH) else value
 
 
 def _refuse(constant: str) -> None:
@@ -133,7 +146,7 @@ async def _reference(block: Mapping[str, Any], number: int, create_artifact: Cre
     inner = resource if isinstance(resource, dict) else block
     data, kind = inner.get("blob", inner.get("data")), inner.get("mimeType")
     if not isinstance(data, str):
-        return dict(block)  # a kind of content that is newer than this
+        return dict(block)  # a kind of content that this version does not know
     try:
         content = base64.b64decode(data, validate=True)
     except (binascii.Error, ValueError):
@@ -143,7 +156,7 @@ async def _reference(block: Mapping[str, Any], number: int, create_artifact: Cre
 
 
 def _filename(block: Mapping[str, Any], inner: Mapping[str, Any], mime_type: str, number: int) -> str:
-    """The last part of its address, or its kind and its place among the blocks."""
+    """The last part of its address, or its kind and its number."""
     uri = inner.get("uri")
     if isinstance(uri, str):
         named = PurePosixPath(unquote(urlsplit(uri).path)).name if _is_uri(uri) else ""
@@ -161,23 +174,16 @@ def _is_uri(text: str) -> bool:
 
 
 def _failed(result: Result, tool: Tool) -> Answer:
-    """The envelope that the server sent. Raises what it said where that is none."""
+    """The envelope that the server sent. Raises CallFailed if it sent anything else."""
     text = "\n".join(said for block in result.content if (said := _text(block)) is not None)
     for candidate in (text, _dumps(result.structured) if isinstance(result.structured, dict) else ""):
         own = envelope.parse(candidate)
         if own is not None:
             return Answer(candidate if _is_strict(own) else _dumps(own), failed=True)
     said = text or (_dumps(result.structured) if result.has_structured else "")
-    why = shortened(said) or f"The tool '{tool.full_name}' failed and did not say why."
-    raise _refusal(said, tool) or broken(why)
-
-
-def _refusal(said: str, tool: Tool) -> CallFailed | None:
-    """What the SDKs write into a result where the protocol has an error for it."""
-    found = _REFUSED.match(said)
-    if found is None:
-        return None
-    return json_rpc(tool.server, int(found[1] or -32602), said)
+    why = shorten(said) or f"The tool '{tool.full_name}' failed and did not say why."
+    found = _REJECTED.match(said)  # the SDKs write some protocol errors into a result
+    raise broken(why) if found is None else json_rpc_failed(tool.server, int(found[1] or -32602), said)
 
 
 def _is_strict(value: Any) -> bool:
@@ -189,12 +195,11 @@ def _is_strict(value: Any) -> bool:
 
 
 def _dumps(value: Any) -> str:
-    """JSON that every reader takes: ASCII, and null for what JSON has no number for."""
-    dumps = large.dumps if large.is_large(value) else json.dumps
+    """JSON that every reader accepts: ASCII, and null for NaN and infinity."""
     try:
-        return dumps(value, allow_nan=False)
+        return json.dumps(value, allow_nan=False)
     except ValueError:
-        return dumps(_finite(value), allow_nan=False)
+        return json.dumps(_finite(value), allow_nan=False)
 
 
 def _finite(value: Any) -> Any:
@@ -204,6 +209,6 @@ def _finite(value: Any) -> Any:
         return [_finite(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
-    if isinstance(value, int) and value.bit_length() > MOST_DIGITS * 3:
+    if isinstance(value, int) and value.bit_length() > MAX_DIGITS * 3:
         return None
     return value

@@ -1,50 +1,93 @@
-"""One connection to an MCP server, from its handshake to its end.
+"""One connection to an MCP server, from its handshake to its end, and the calls over it.
 
-A task of its own enters and leaves the SDK's client, because the cancel scopes inside it belong to one task; calls are
-made from whatever task wants one. Whoever makes a connection learns from `over` that it is gone, from `failure` why.
+A task of its own enters and leaves the SDK's client, because the cancel scopes inside it belong to one task. Calls may
+be made from any task. `over` is set when the connection has ended; `failure` says why.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
-from collections.abc import AsyncIterator, Callable
+import math
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from itertools import count
+from typing import TYPE_CHECKING, Any, cast
 
 import anyio
 import mcp
 from mcp.client.session import IncomingMessage
+from mcp.client.streamable_http import streamable_http_client
 from mcp.client.subscriptions import SubscriptionLost
 from mcp.shared.exceptions import MCPError
-from mcp_types import CONNECTION_CLOSED, PARSE_ERROR, Implementation, ToolListChangedNotification
+from mcp_types import (
+    CONNECTION_CLOSED,
+    PARSE_ERROR,
+    CallToolRequest,
+    CallToolRequestParams,
+    Implementation,
+    ToolListChangedNotification,
+)
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import TypeAdapter, ValidationError
 
-from paddock.tools.guard import Guarded
+from paddock.model import envelope
+from paddock.tools.context import NOTHING, Injected
 from paddock.tools.http_client import EXCHANGE, Client, Exchange
+from paddock.tools.messages import Guarded
 from paddock.tools.sse import legacy_sse
 from paddock.tools.stdio import Trace, stdio
-from paddock.tools.streamable import streamable_http
-from paddock.tools.upstream_errors import CallFailed, broken, http, json_rpc, network, timed_out
+from paddock.tools.upstream_errors import CallFailed, broken, http_failed, json_rpc_failed, network, timed_out
 
 if TYPE_CHECKING:
     from mcp.client import ClientSession
     from mcp.client._transport import TransportStreams
+    from mcp_types import RequestParamsMeta
 
-    from paddock.tools.server import Server
+    from paddock.tools.answers import Result
+    from paddock.tools.mcp_config import Server
 
 CLOSE_SECONDS = 10.0
 LOST_SECONDS = 3.0
 LISTEN_AGAIN_SECONDS = 5.0
-UNKNOWN = "It is not known whether the call had an effect."
+EFFECT_UNKNOWN = "It is not known whether the call had an effect."
+PROGRESS_CHARACTERS = 1000
+MAX_PROGRESS_EVENTS = 10_000
+"""Progress notifications of one call. Further ones are dropped."""
+MAX_ROUNDS = 100
+ROUND_SECONDS = 0.25
+NOT_JSON = "The arguments hold something that JSON cannot represent: half a surrogate pair, NaN or infinity."
+Progress = Callable[[float, float | None, str], None]
+"""Called with the amount done, the total if known, and a message. Must not block."""
+_raw_result = TypeAdapter(dict[str, Any])
 
-# Without a handler Python prints warnings of a library to the terminal, and the SDK's hold what servers wrote.
+# Without a handler Python prints a library's warnings to the terminal, and the SDK's contain what servers wrote.
 for _name in ("mcp", "client", "httpx2", "httpcore2"):
     logging.getLogger(_name).addHandler(logging.NullHandler())
 
 
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of a tool. `injected` is what the host adds to the script's arguments."""
+
+    tool: str
+    arguments: Mapping[str, Any]
+    progress: Progress | None = None
+    injected: Injected = NOTHING
+
+    def __post_init__(self) -> None:
+        """Refuse what JSON cannot represent: the SDK notices while it writes, and that ends the connection."""
+        try:
+            sent = [self.tool, self.arguments, self.injected.arguments, self.injected.meta]
+            json.dumps(sent, allow_nan=False, ensure_ascii=False).encode()
+        except (TypeError, ValueError, RecursionError):
+            raise CallFailed(envelope.invalid_arguments("", NOT_JSON)) from None
+
+
 class Connection:
-    """A connection that was asked for. `open` waits until it stands."""
+    """A connection that is being opened. `open` waits until calls can be made."""
 
     def __init__(self, server: Server, mode: str, changed: Callable[[], None]) -> None:
         self.server = server
@@ -59,10 +102,10 @@ class Connection:
         self._client: mcp.Client | None = None
         self._ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._scope = anyio.CancelScope()
-        self._task = asyncio.create_task(self._live(), name=f"paddock-upstream-{server.name}")
+        self._task = asyncio.create_task(self._run(), name=f"paddock-upstream-{server.name}")
 
     async def open(self) -> None:
-        """Return once calls can be made; raises CallFailed where that does not come to be."""
+        """Return once calls can be made. Raises CallFailed."""
         await asyncio.shield(self._ready)
 
     @property
@@ -77,55 +120,103 @@ class Connection:
     @property
     def client(self) -> mcp.Client:
         if self._client is None:
-            raise RuntimeError("the connection does not stand")
+            raise RuntimeError("the connection is not open")
         return self._client
 
     def end(self) -> None:
-        """Begin to close it. Calls that wait are told at once."""
+        """Begin to close. Calls that wait fail at once."""
         self._stop.set()
         if not self._ready.done():
             self._scope.cancel()
 
     async def close(self) -> None:
-        """End it and wait until nothing of it is left, the child process included."""
+        """Close, and wait until nothing of it is left, the child process included."""
         self.end()
         await asyncio.wait({self._task}, timeout=CLOSE_SECONDS)
 
-    async def explained(self, exchange: Exchange, problem: MCPError) -> CallFailed:
-        """The failure that an error of the SDK stands for: to it, those of the network look like the server's own."""
-        if problem.code == CONNECTION_CLOSED and problem.message == "Connection closed" and not exchange.network:
+    async def call(self, call: Call) -> Result:
+        """Make `call` and return the tool's answer. Raises CallFailed."""
+        exchange = Exchange(headers=call.injected.headers)
+        EXCHANGE.set(exchange)
+        name = self.server.name
+        try:
+            return await self._call(call)
+        except MCPError as problem:
+            raise await self.explain(exchange, problem) from None
+        except ValidationError as problem:
+            raise broken(f"The server '{name}' sent an invalid answer: {first_error(problem)}") from None
+        except (RuntimeError, ValueError, TypeError) as problem:
+            if self.is_alive:
+                raise broken(f"The call could not be sent to the server '{name}': {problem}") from None
+            raise await self.lost() from None
+
+    async def _call(self, call: Call) -> Result:
+        """The final result. Not `ClientSession.call_tool`, which validates it with a schema that may take for ever."""
+        from paddock.tools.answers import Result
+
+        numbers = count()
+
+        async def report(progress: float, total: float | None, message: str | None) -> None:
+            is_finite = math.isfinite(progress) and (total is None or math.isfinite(total))
+            if call.progress is not None and is_finite and next(numbers) < MAX_PROGRESS_EVENTS:
+                call.progress(progress, total, (message or "")[:PROGRESS_CHARACTERS])
+
+        server, arguments = self.server.name, {**call.arguments, **call.injected.arguments}
+        meta = cast("RequestParamsMeta", dict(call.injected.meta)) or None
+        params = CallToolRequestParams(name=call.tool, arguments=arguments, _meta=meta)
+        for _ in range(MAX_ROUNDS):
+            raw = await self.session.send_request(
+                CallToolRequest(params=params),
+                cast("Any", _raw_result),
+                progress_callback=report if call.progress else None,
+            )
+            if raw.get("resultType") != "input_required":
+                return Result.parse(raw)
+            if raw.get("inputRequests"):
+                summary = f"The tool wants to ask a person or a model, which the server '{server}' cannot do here."
+                raise CallFailed(envelope.input_required("", summary))
+            await asyncio.sleep(ROUND_SECONDS)
+            state = raw.get("requestState")
+            params = CallToolRequestParams(name=call.tool, arguments=arguments, request_state=state, _meta=meta)
+        raise broken(f"The server '{server}' put the answer off {MAX_ROUNDS} times.")
+
+    async def explain(self, exchange: Exchange, problem: MCPError) -> CallFailed:
+        """The failure behind an error of the SDK, to which network failures look like the server's own errors."""
+        is_closed = problem.code == CONNECTION_CLOSED and problem.message == "Connection closed"
+        if is_closed and not exchange.network_error:
             return (await self.lost()).without(self.server.secrets)
-        if exchange.status in (400, 404) and "session" in f"{problem.message} {exchange.said}".lower():
+        if exchange.status in (400, 404) and "session" in f"{problem.message} {exchange.body}".lower():
             self.end()
             return network(
                 f"The server '{self.server.name}' no longer knows the session; the next call begins another."
             )
-        return self._meant(exchange, problem).without(self.server.secrets)
+        return self._explain(exchange, problem).without(self.server.secrets)
 
-    def _meant(self, exchange: Exchange, problem: MCPError) -> CallFailed:
-        name, said = self.server.name, problem.message
-        if exchange.network:
-            return network(f"The server '{name}' cannot be reached: {exchange.network}")
-        if exchange.too_large or "byte limit" in said:
+    def _explain(self, exchange: Exchange, problem: MCPError) -> CallFailed:
+        name, message = self.server.name, problem.message
+        if exchange.network_error:
+            return network(f"The server '{name}' cannot be reached: {exchange.network_error}")
+        if exchange.too_large or "byte limit" in message:
             size = self.server.answer_bytes / 2**20
             return broken(f"The answer of the server '{name}' is larger than {size:g} MB.", "Ask for less at once.")
         if exchange.status >= 400:
-            return _refused(name, exchange)
+            return _http_failed(name, exchange)
         if exchange.unusable or problem.code == PARSE_ERROR:
-            why = exchange.unusable or said
+            # The SDK's message would quote the answer.
+            why = exchange.unusable or (message if message.startswith("it is ") else "it is not JSON of the protocol")
             return broken(f"The answer of the server '{name}' cannot be used: {why}.", "Ask for something else.")
         if problem.code == CONNECTION_CLOSED:
-            return network(f"The server '{name}' was lost: {said}.\n{UNKNOWN}")
-        return json_rpc(name, problem.code, said)
+            return network(f"The server '{name}' was lost: {message}.\n{EFFECT_UNKNOWN}")
+        return json_rpc_failed(name, problem.code, message)
 
     async def lost(self) -> CallFailed:
-        """That it ended under a call. Why is known a moment later."""
+        """The failure of a call during which the connection ended. The reason is known a moment later."""
         if not self.is_alive:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.over.wait(), LOST_SECONDS)
-        return network(f"{self.failure.summary}\n{UNKNOWN}")
+        return network(f"{self.failure.summary}\n{EFFECT_UNKNOWN}")
 
-    async def _live(self) -> None:
+    async def _run(self) -> None:
         EXCHANGE.set(self.exchange)
         timer = asyncio.get_running_loop().call_later(self.server.connect_seconds, self._expire)
         problem: BaseException | None = None
@@ -144,14 +235,14 @@ class Connection:
         finally:
             timer.cancel()
             self._stop.set()
-            self.failure = self._failure(problem)
+            self.failure = self._reason(_innermost(problem)).without(self.server.secrets)
             self.over.set()
             if not self._ready.done():
                 self._ready.set_exception(self.failure)
-                self._ready.exception()  # marked as seen: perhaps nobody waits any more
+                self._ready.exception()  # marks it as retrieved: perhaps nobody waits any more
 
     async def _stay(self, client: mcp.Client) -> None:
-        """Until someone ends it, or nothing more can come; meanwhile changes of the tools are noticed."""
+        """Wait until the connection is to end, following changes of the tools meanwhile."""
         async with anyio.create_task_group() as group:
             tools = client.server_capabilities.tools
             if client.protocol_version in MODERN_PROTOCOL_VERSIONS and tools is not None and tools.list_changed:
@@ -160,7 +251,7 @@ class Connection:
             group.cancel_scope.cancel()
 
     async def _listen(self, client: mcp.Client) -> None:
-        """The newer era sends changes only to those who listen; the older one to everybody, see `_notified`."""
+        """Subscribe to changes of the tools, which the newer era needs. The older one sends them unasked."""
         while True:
             try:
                 async with client.listen(tools_list_changed=True) as changes:
@@ -172,7 +263,7 @@ class Connection:
             except (SubscriptionLost, TimeoutError):
                 pass
             await anyio.sleep(LISTEN_AGAIN_SECONDS)
-            self._changed()  # what happened while nobody listened is not told again
+            self._changed()  # changes that nobody heard are not announced again
 
     async def _notified(self, message: IncomingMessage) -> None:
         if isinstance(message, ToolListChangedNotification):
@@ -185,56 +276,63 @@ class Connection:
             async with stdio(server, self.trace) as streams:
                 yield streams
             return
-        async with Client(server) as client:
+        async with Client(server, self.exchange) as client:
             if server.transport == "sse":
                 async with legacy_sse(server, client, self.trace) as streams:
                     yield streams
             else:
-                async with streamable_http(server, client) as streams:
+                async with streamable_http_client(
+                    server.url, http_client=client, max_sse_event_size=server.answer_bytes
+                ) as streams:
                     yield streams
 
     def _expire(self) -> None:
         self._timed_out = True
         self._scope.cancel()
 
-    def _failure(self, problem: BaseException | None) -> CallFailed:
-        """Why the connection does not, or does no longer, stand. Holds no credential."""
-        return self._explained(_innermost(problem)).without(self.server.secrets)
-
-    def _explained(self, problem: BaseException | None) -> CallFailed:
-        name, seen = self.server.name, self.exchange
-        if isinstance(problem, CallFailed) and not seen.network and seen.status < 400:
+    def _reason(self, problem: BaseException | None) -> CallFailed:
+        """Why the connection could not be opened, or ended."""
+        name, exchange = self.server.name, self.exchange
+        if isinstance(problem, CallFailed) and not exchange.network_error and exchange.status < 400:
             return problem
         words = f"\n{self.trace.last_words}" if self.trace.last_words else ""
         if self._timed_out:
             return timed_out(f"The server '{name}' did not answer within {self.server.connect_seconds:g} s.{words}")
-        if seen.network:
-            return network(f"The server '{name}' cannot be reached: {seen.network}")
-        if seen.status >= 400 and not self._ready.done():
-            return _refused(name, seen)
+        if exchange.network_error:
+            return network(f"The server '{name}' cannot be reached: {exchange.network_error}")
+        if exchange.status >= 400 and not self._ready.done():
+            return _http_failed(name, exchange)
         if self.trace.problem:
             return network(f"The server '{name}' was given up: {self.trace.problem}.{words}")
         if self.trace.exit_code is not None:
-            return network(f"The server '{name}' ended{_how(self.trace.exit_code)}.{words}")
+            return network(f"The server '{name}' ended{_exit_text(self.trace.exit_code)}.{words}")
         if isinstance(problem, MCPError) and problem.message != "Connection closed":
-            return self._meant(seen, problem)
+            return self._explain(exchange, problem)
         if problem is not None and not isinstance(problem, MCPError):
             return network(f"The server '{name}' was lost: {type(problem).__name__}: {problem}{words}")
         return network(f"The connection to the server '{name}' was closed.{words}")
 
 
-def _refused(name: str, seen: Exchange) -> CallFailed:
-    return http(name, seen.status, seen.said, seen.retry_after_seconds, wants_oauth=seen.wants_oauth)
+def first_error(problem: ValidationError) -> str:
+    """The first complaint of a validation, without the values that it complains of."""
+    error = problem.errors(include_url=False, include_input=False, include_context=False)[0]
+    return f"{'.'.join(map(str, error['loc']))}: {error['msg']}"
 
 
-def _how(exit_code: int) -> str:
+def _http_failed(name: str, exchange: Exchange) -> CallFailed:
+    return http_failed(
+        name, exchange.status, exchange.body, exchange.retry_after_seconds, wants_oauth=exchange.wants_oauth
+    )
+
+
+def _exit_text(exit_code: int) -> str:
     if exit_code < 0:
         return f" by signal {-exit_code}"
     return f" with exit code {exit_code}" if exit_code else ""
 
 
 def _innermost(problem: BaseException | None) -> BaseException | None:
-    """The first single exception in nested groups of them: task groups wrap whatever leaves them."""
+    """The first exception that is not a group: task groups wrap whatever leaves them."""
     while isinstance(problem, BaseExceptionGroup):
         problem = problem.exceptions[0]
     return problem

@@ -1,11 +1,15 @@
-"""Python functions as tools: what they take and give, by their annotations and docstrings, and how they are called."""
+"""Python functions as tools: their schemas from annotations and docstrings, and how they are called."""
 
 from __future__ import annotations
 
+import asyncio
 import builtins
+import contextvars
 import inspect
 import re
+import threading
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import cached_property
 from keyword import iskeyword
 from typing import Any, get_type_hints
@@ -13,11 +17,10 @@ from typing import Any, get_type_hints
 from paddock.errors import UnknownTool
 from paddock.model.tools import Hints, Tool
 from paddock.planning.plan import BRIDGE_NAMES
-from paddock.tools.threads import in_thread
 
 Function = Callable[..., Any]
 RESERVED = frozenset({*BRIDGE_NAMES, "files"})
-"""Names that every script finds defined."""
+"""Names that are defined in every script."""
 # `name: text`, `name (type): text`, `:param type name: text`, as the usual styles of docstrings have it.
 _SECTION = re.compile(r"^\s*(args|arguments|parameters|params)\s*:?\s*$", re.IGNORECASE)
 _OTHER_SECTION = re.compile(r"^\s*(returns?|raises|yields?|examples?|notes?)\s*:?\s*$", re.IGNORECASE)
@@ -25,7 +28,7 @@ _PARAMETER = re.compile(r"^\s*(?::param\s+(?:[^:\s]+\s+)?)?\*{0,2}(\w+)\s*(?:\([
 
 
 class FunctionTool:
-    """One function. What it looks like from outside is found out when somebody first asks: that takes a while."""
+    """One function as a tool. Its schemas are computed on first use."""
 
     def __init__(self, name: str, function: Function) -> None:
         self.name = name
@@ -39,45 +42,68 @@ class FunctionTool:
             server="",
             name=self.name,
             description=summary,
-            input_schema=self._taken.schema(described),
-            output_schema=_given(self.function),
+            input_schema=self._parameters.schema(described),
+            output_schema=_output_schema(self.function),
             hints=said if isinstance(said, Hints) else Hints(),
         )
 
     @cached_property
-    def _taken(self) -> _Taken:
-        return _Taken(self.name, self.function)
+    def _parameters(self) -> _Parameters:
+        return _Parameters(self.name, self.function)
 
     @cached_property
     def _is_coroutine(self) -> bool:
         return inspect.iscoroutinefunction(self.function)
 
     async def call(self, arguments: Mapping[str, Any]) -> Any:
-        """What the function returns for arguments that its schema allows. Raises what the function raises."""
-        values = self._taken.values(arguments)
+        """Call the function with arguments that its schema allows. Raises what the function raises."""
+        values = self._parameters.values(arguments)
         if self._is_coroutine:
             return await self.function(**values)
-        # It may block; the event loop may not.
-        value, problem = await in_thread(lambda: _kept(self.function, values))
+        # It may block, and the event loop must not.
+        value, problem = await in_thread(lambda: _outcome(self.function, values))
         if problem is not None:
             is_plain = isinstance(problem, Exception) and not isinstance(problem, StopIteration)
-            raise problem if is_plain else Left(problem)
+            raise problem if is_plain else Unraisable(problem)
         return await value if inspect.isawaitable(value) else value
 
 
-class Left(Exception):
-    """Stands for what cannot be raised through a future: StopIteration, SystemExit, KeyboardInterrupt."""
+class Unraisable(Exception):
+    """Wraps what cannot be raised through a future: StopIteration, SystemExit, KeyboardInterrupt."""
 
 
-def _kept(function: Function, arguments: Mapping[str, Any]) -> tuple[Any, BaseException | None]:
+def _outcome(function: Function, arguments: Mapping[str, Any]) -> tuple[Any, BaseException | None]:
     try:
         return function(**arguments), None
     except BaseException as problem:  # noqa: BLE001
         return None, problem
 
 
+async def in_thread(work: Callable[[], Any]) -> Any:
+    """Run `work` in a daemon thread of its own. A cancelled caller stops waiting; the thread goes on.
+
+    Not asyncio's executor: its threads are few and are waited for at exit, so a tool that never returns would take one
+    from everybody else, and keep the host from ending.
+    """
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[Any] = loop.create_future()
+    context = contextvars.copy_context()
+
+    def settle(value: Any) -> None:
+        if not done.done():
+            done.set_result(value)
+
+    def run() -> None:
+        value = context.run(work)
+        with suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(settle, value)
+
+    threading.Thread(target=run, name="paddock-tool", daemon=True).start()
+    return await done
+
+
 def by_name(functions: Iterable[Function]) -> dict[str, FunctionTool]:
-    """The tools that `functions` are, each under its own name, by which a script calls it."""
+    """The functions as tools, by name. Raises UnknownTool for one that a script could not call."""
     tools: dict[str, FunctionTool] = {}
     if not isinstance(functions, Iterable):
         raise UnknownTool(f"tools must be a list of functions, not {functions!r}")
@@ -93,8 +119,8 @@ def by_name(functions: Iterable[Function]) -> dict[str, FunctionTool]:
     return tools
 
 
-class _Taken:
-    """What a function takes: as a schema, and as the values that its annotations ask for."""
+class _Parameters:
+    """The parameters of a function: their schema, and the values that its annotations ask for."""
 
     def __init__(self, name: str, function: Function) -> None:
         self._parameters: dict[str, inspect.Parameter] = {}
@@ -102,7 +128,7 @@ class _Taken:
         try:
             self._parameters = dict(inspect.signature(function).parameters)
             self._is_open = any(p.kind is p.VAR_KEYWORD for p in self._parameters.values())
-        except (TypeError, ValueError):  # some builtins do not say what they take
+        except (TypeError, ValueError):  # some builtins have no signature
             self._is_open = True
         named = {key: p for key, p in self._parameters.items() if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
         self._adapters = {key: _adapter(self._hints.get(key, Any)) for key in named}
@@ -125,7 +151,7 @@ class _Taken:
         return schema | ({"$defs": definitions} if definitions else {})
 
     def values(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments as the function wants them: an annotated dataclass gets an instance, not a dict."""
+        """The arguments as annotated: a dataclass parameter gets an instance, not a dict."""
         adapters = self._adapters
         return {
             name: value if (adapter := adapters.get(name)) is None else adapter.validate_python(value)
@@ -133,8 +159,8 @@ class _Taken:
         }
 
 
-def _given(function: Function) -> dict[str, Any] | None:
-    """What a script gets: an object as itself, anything else under `result`."""
+def _output_schema(function: Function) -> dict[str, Any] | None:
+    """The schema of what a script gets: an object as itself, anything else under `result`."""
     hint = _annotations(function).get("return", Any)
     adapter = None if hint in (Any, inspect.Signature.empty) else _adapter(hint)
     if adapter is None:
@@ -148,7 +174,7 @@ def _given(function: Function) -> dict[str, Any] | None:
 
 
 def _adapter(hint: Any) -> Any:
-    """Pydantic's account of an annotation; None where it has none, and any JSON is taken as it is."""
+    """A pydantic adapter for an annotation; None if pydantic does not know it, and any JSON is accepted."""
     if hint is Any:
         return None
     from pydantic import TypeAdapter
@@ -165,12 +191,12 @@ def _adapter(hint: Any) -> Any:
 def _annotations(function: Function) -> dict[str, Any]:
     try:
         return get_type_hints(inspect.unwrap(function), include_extras=True)
-    except (TypeError, NameError, AttributeError):  # what it names is not there, or not yet
+    except (TypeError, NameError, AttributeError):  # an annotation names something undefined
         return {}
 
 
 def _docstring(function: Function) -> tuple[str, dict[str, str]]:
-    """What a docstring says of the function, and of each parameter."""
+    """The summary of a docstring, and its text for each parameter."""
     said = inspect.getdoc(function) or ""
     if isinstance(function, type) or said == (inspect.getdoc(type(function)) or ""):
         said = ""

@@ -1,183 +1,308 @@
-"""An HTTP client for MCP servers that bounds what it reads and remembers how each exchange went.
+"""The HTTP client that the transports to MCP servers use. It bounds what a server can make the host read or wait for.
 
-To the SDK a status of 400 and more is one and the same error, and so is a failure of the network. Here each is noted
-for whoever makes the call, and a failure is given on as a status, so that one call fails and the others go on.
+The SDK reports every status of 400 and above, and every network failure, as the same error. This client notes in the
+`Exchange` of each request what really happened, and turns network failures into a status, so that one call fails and
+the connection stays. It also mends what would leave a caller waiting: an answer with another request's id, a stream
+that can be resumed for ever, a notification that hangs, a request that nobody waits for any more.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import AsyncIterator, Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
-from functools import cache
+from functools import cache, partial
 from http.cookiejar import DefaultCookiePolicy
 from time import time
 from typing import TYPE_CHECKING, Any
 
 import anyio
 import httpx2
+import msgspec
+
+from paddock.tools import large
+from paddock.tools.messages import without_surrogates
 
 if TYPE_CHECKING:
     import ssl
 
-    from paddock.tools.server import Server
+    from paddock.tools.mcp_config import Server
 
 ERROR_BYTES = 64 * 1024
 ERROR_SECONDS = 5.0
 CONNECT_SECONDS = 30.0
-MOST_RETRY_SECONDS = 86_400.0
-MOST_LINES_A_SECOND = 100_000
-"""Of a stream of events. A server that sends more is read more slowly: each costs the host a microsecond."""
-MOST_COOKIES = 50
-MOST_REDIRECTS = 10
+NOTIFICATION_SECONDS = 5.0
+"""Time for a server to accept a notification or the end of a session."""
+MAX_RETRY_SECONDS = 86_400.0
+MAX_LINES_PER_SECOND = 100_000
+BYTES_PER_LINE = 400
+"""Event streams are read no faster than this, in lines or their worth of bytes: each costs the host a microsecond."""
+MAX_COOKIES = 50
+RESUME_SECONDS = 0.1
+MAX_RESUMES = 100
+MAX_STALLED_RESUMES = 2
+"""Resumes in a row from the same event."""
 
 
 @dataclass(slots=True)
 class Exchange:
-    """How the HTTP side of one request went, and what is added to it."""
+    """What happened to one request over HTTP, and the headers that are added to it."""
 
-    headers: Mapping[str, str] | None = field(default=None, repr=False)  # None: it is no call
+    headers: Mapping[str, str] | None = field(default=None, repr=False)  # None: the request is not a tool call
     status: int = 0
-    said: str = ""
+    body: str = ""  # the start of an error's body, or its JSON-RPC message
     retry_after_seconds: float | None = None
-    network: str = ""  # why there is no answer at all
+    network_error: str = ""
     wants_oauth: bool = False
-    unusable: str = ""  # why the answer is none
+    unusable: str = ""  # why the response cannot be used
     too_large: bool = False
+    is_closed: bool = False
+    resumes: int = 0
+    stalled_resumes: int = 0
+    last_event: str = ""
+    _scope: anyio.CancelScope | None = field(default=None, repr=False)
+
+    @contextmanager
+    def closable(self) -> Iterator[anyio.CancelScope]:
+        """A scope that `close` cancels."""
+        with anyio.CancelScope() as scope:
+            self._scope = scope
+            if self.is_closed:
+                scope.cancel()
+            yield scope
+
+    def close(self) -> None:
+        """Abort the request: nobody waits for its answer any more."""
+        self.is_closed = True
+        if self._scope is not None:
+            self._scope.cancel()
+
+    def may_resume(self, last_event: str) -> bool:
+        """Count an attempt to resume the stream after `last_event`; False once there were too many."""
+        self.resumes += 1
+        self.stalled_resumes = self.stalled_resumes + 1 if last_event == self.last_event else 0
+        self.last_event = last_event
+        return self.resumes <= MAX_RESUMES and self.stalled_resumes < MAX_STALLED_RESUMES
 
 
 EXCHANGE: ContextVar[Exchange | None] = ContextVar("exchange", default=None)
-"""That of the request being sent. The SDK's transports run each request in the context of whoever sent it."""
+"""The exchange of the request being sent. Transports post each message in the context of whoever sent it."""
 
 
-def beside(exchange: Exchange | None) -> Exchange:
-    """That of a message about another request: it carries the same headers, and how it goes is its own."""
-    return Exchange(headers=None if exchange is None else exchange.headers)
+class _Sent(msgspec.Struct):
+    """What the client needs to know of a JSON-RPC message. Decoding skips everything else."""
+
+    id: int | str | None = None
+    method: str = ""
+    error: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+
+_message = msgspec.json.Decoder(_Sent)
 
 
 class Client(httpx2.AsyncClient):
-    """One server's connections. Asks for bodies that are not compressed: a small one could become a huge one."""
+    """The connections to one server. `own` is the exchange of the connection itself, as opposed to its calls'."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Server, own: Exchange) -> None:
         super().__init__(
+            # A small compressed body could become a huge one.
             headers={"user-agent": "paddock", **server.headers, "accept-encoding": "identity"},
-            timeout=httpx2.Timeout(CONNECT_SECONDS, read=None),  # a call has its own time; a stream has none
-            verify=_trusting(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")),
+            timeout=httpx2.Timeout(CONNECT_SECONDS, read=None),  # calls have a timeout of their own
+            verify=_certificates(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")),
+            max_redirects=10,
         )
+        self._own = own
         self._limit = server.answer_bytes
         self._opening_headers = server.opening_headers
-        if not server.keeps_cookies:  # one that came with a call would make the next one somebody else's
+        if not server.keeps_cookies:  # a cookie of one call would make the next one somebody else's
             self.cookies.jar.set_policy(DefaultCookiePolicy(allowed_domains=[]))
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        """Send `request`. Failures are noted in the exchange and returned as a status of 400 or above."""
         exchange = EXCHANGE.get() or Exchange()
         request.headers.update(self._opening_headers if exchange.headers is None else exchange.headers)
-        # The rest of a stream that ended says nothing about the request that began it.
-        note = exchange if "last-event-id" not in request.headers else Exchange()
-        if len(self.cookies.jar) > MOST_COOKIES:
+        if len(self.cookies.jar) > MAX_COOKIES:
             self.cookies.clear()
+        sent = _read(request)
+        if sent is not None and sent.id is not None and sent.method:
+            return await self._request(request, exchange, sent.id, options)
+        if request.method == "GET":
+            return await self._listen(request, exchange, options)
+        response = httpx2.Response(504, request=request)
+        with anyio.move_on_after(NOTIFICATION_SECONDS):
+            response = await self._send(request, Exchange(), options)
+        if sent is not None and sent.method == "notifications/cancelled":
+            exchange.close()  # in the protocol's older era the SDK leaves the request open
+        return response
+
+    async def _request(
+        self, request: httpx2.Request, exchange: Exchange, number: int | str, options: dict[str, Any]
+    ) -> httpx2.Response:
+        with exchange.closable() as scope:
+            response = await self._send(request, exchange, options)
+        if scope.cancelled_caught:
+            return httpx2.Response(503, request=request)
+        if response.status_code != 200 or not _is_json(response):
+            return response
+        try:
+            body = await response.aread()
+        except httpx2.StreamError:
+            return httpx2.Response(502, request=request)
+        finally:
+            await response.aclose()
+        answer = await large.run(partial(_answer, body, number), is_large=len(body) > large.LARGE)
+        if answer is None:
+            exchange.unusable = "it answers another request, or none"
+            return httpx2.Response(502, request=request)
+        kept = {name: value for name, value in response.headers.items() if name in ("content-type", "mcp-session-id")}
+        return httpx2.Response(200, headers=kept, content=answer, request=request)
+
+    async def _listen(self, request: httpx2.Request, exchange: Exchange, options: dict[str, Any]) -> httpx2.Response:
+        """Open a stream of events: what the server sends unasked, or the rest of a stream that ended."""
+        last_event = request.headers.get("last-event-id", "")
+        noted = exchange
+        if exchange is not self._own:
+            noted = Exchange()  # a stream that cannot be resumed is not the request's own failure
+            if not exchange.may_resume(last_event):
+                return httpx2.Response(410, request=request)
+        elif "mcp-session-id" in request.headers:
+            noted = exchange = Exchange()
+        if last_event:
+            await anyio.sleep(RESUME_SECONDS)
+        with exchange.closable() as scope:
+            response = await self._send(request, noted, options)
+        if scope.cancelled_caught:
+            return httpx2.Response(503, request=request)
+        if isinstance(response.stream, _Body):
+            response.stream.exchange = exchange
+        return response
+
+    async def _send(self, request: httpx2.Request, exchange: Exchange, options: dict[str, Any]) -> httpx2.Response:
         try:
             response = await super().send(request, **options)
         except httpx2.TransportError as problem:
-            note.network = _reason(problem)
+            exchange.network_error = _reason(problem)
             return httpx2.Response(503, request=request)
-        note.status = response.status_code
+        exchange.status = response.status_code
         if response.headers.get("content-encoding", "identity").lower() != "identity":
             await response.aclose()
-            note.unusable = "it is compressed, which nobody asked for"
+            exchange.unusable = "it is compressed, which nobody asked for"
             return httpx2.Response(502, request=request)
         if response.status_code >= 400:
-            return await _failed(response, note)
+            return await _failed(response, exchange)
         is_stream = "text/event-stream" in response.headers.get("content-type", "")
-        response.stream = _Body(response.stream, None if is_stream else self._limit, note)
-        return response
-
-    async def follow(self, request: httpx2.Request) -> httpx2.Response:
-        """The response, its body unread, after the redirects that stay with this server. Another is not followed."""
-        response = await self.send(request, stream=True, follow_redirects=False)
-        for _ in range(MOST_REDIRECTS):
-            following = response.next_request
-            if following is None or not _is_near(following, request):
-                break
-            await response.aclose()
-            request, response = following, await self.send(following, stream=True, follow_redirects=False)
+        response.stream = _Body(response.stream, None if is_stream else self._limit, exchange)
         return response
 
 
 @cache
-def _trusting(*_: str | None) -> ssl.SSLContext:
-    """Whom servers are vouched for by. Read once: that takes tens of milliseconds, in which the event loop waits."""
+def _certificates(*_: str | None) -> ssl.SSLContext:
+    """The trusted certificates. Read once: that takes tens of milliseconds, in which the event loop waits."""
     return httpx2.create_ssl_context()
 
 
 class _Body(httpx2.AsyncByteStream):
-    """A body that ends with a StreamError where it breaks off or is larger than `limit`.
+    """A body that ends with a StreamError where it breaks off, exceeds `limit` or is closed.
 
-    Without a limit it is a stream of events, each of which has one: read no faster than the host can bear.
+    A body without a limit is a stream of events, whose size the transport limits one by one. Its speed is limited here.
     """
 
-    def __init__(self, inner: Any, limit: int | None, note: Exchange) -> None:
+    def __init__(self, inner: Any, limit: int | None, exchange: Exchange) -> None:
         self._inner = inner
         self._limit = limit
-        self._note = note
+        self.exchange = exchange
         self._second, self._lines = 0.0, 0
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         size = 0
-        try:
-            async for piece in self._inner:
-                size += len(piece)
-                if self._limit is None:
-                    await self._slow_down(piece.count(b"\n") + piece.count(b"\r"))
-                elif size > self._limit:
-                    self._note.too_large = True
-                    raise httpx2.StreamError("the body is too large")
-                yield piece
-        except httpx2.TransportError as problem:
-            self._note.network = _reason(problem)
-            raise httpx2.StreamError("the body ended early") from None
+        pieces = aiter(self._inner)
+        while True:
+            try:
+                with self.exchange.closable() as scope:
+                    piece: bytes | None = await anext(pieces, None)
+            except httpx2.TransportError as problem:
+                self.exchange.network_error = _reason(problem)
+                raise httpx2.StreamError("the body ended early") from None
+            if scope.cancelled_caught:
+                raise httpx2.StreamError("the request was closed")
+            if piece is None:
+                return
+            size += len(piece)
+            if self._limit is None:
+                await self._slow_down(piece)
+            elif size > self._limit:
+                self.exchange.too_large = True
+                raise httpx2.StreamError("the body is too large")
+            yield piece
 
-    async def _slow_down(self, lines: int) -> None:
+    async def _slow_down(self, piece: bytes) -> None:
         now = anyio.current_time()
         if now - self._second >= 1:
             self._second, self._lines = now, 0
-        self._lines += lines
-        if self._lines > MOST_LINES_A_SECOND:
+        self._lines += piece.count(b"\n") + piece.count(b"\r") + len(piece) // BYTES_PER_LINE
+        if self._lines > MAX_LINES_PER_SECOND:
             await anyio.sleep(self._second + 1 - now)
 
     async def aclose(self) -> None:
         await self._inner.aclose()
 
 
-async def _failed(response: httpx2.Response, note: Exchange) -> httpx2.Response:
-    """The same answer with its whole body read, as far as that is worth it."""
+def _read(request: httpx2.Request) -> _Sent | None:
+    if request.method != "POST":
+        return None
+    with suppress(msgspec.DecodeError, httpx2.RequestNotRead):
+        return _message.decode(request.content)
+    return None
+
+
+def _is_json(response: httpx2.Response) -> bool:
+    return bool(response.headers.get("content-type", "").lower().startswith("application/json"))
+
+
+def _answer(body: bytes, number: int | str) -> bytes | None:
+    """The body as an answer to the request `number`; None where it answers another one.
+
+    Some servers turn the number into text, and an error has no id where the request could not be parsed. Text that is
+    not JSON stays as it is: the SDK reports it.
+    """
+    if b"\\ud" in body or b"\\uD" in body:
+        body = without_surrogates(body)
+    try:
+        message = _message.decode(body)
+    except msgspec.DecodeError:
+        return body
+    if type(message.id) is type(number) and message.id == number:
+        return body
+    if str(message.id) != str(number) and (message.id is not None or message.error is msgspec.UNSET):
+        return None if message.id is not None else body
+    return json.dumps({**json.loads(body), "id": number}).encode()
+
+
+async def _failed(response: httpx2.Response, exchange: Exchange) -> httpx2.Response:
+    """The same response with a body of at most ERROR_BYTES, read."""
     body = bytearray()
-    with anyio.move_on_after(ERROR_SECONDS):
-        try:
-            async for piece in response.aiter_raw():
-                body += piece
-                if len(body) > ERROR_BYTES:
-                    break
-        except (httpx2.TransportError, httpx2.StreamError):
-            pass
+    with anyio.move_on_after(ERROR_SECONDS), exchange.closable(), suppress(httpx2.TransportError, httpx2.StreamError):
+        async for piece in response.aiter_raw():
+            body += piece
+            if len(body) > ERROR_BYTES:
+                break
     await response.aclose()
-    note.wants_oauth = "resource_metadata" in response.headers.get("www-authenticate", "")
-    note.retry_after_seconds = _retry_after(response.headers.get("retry-after", ""))
-    content_type = response.headers.get("content-type", "")
-    if "html" not in content_type:
-        note.said = _said(bytes(body))
+    exchange.wants_oauth = "resource_metadata" in response.headers.get("www-authenticate", "")
+    exchange.retry_after_seconds = _retry_after(response.headers.get("retry-after", ""))
+    if "html" not in response.headers.get("content-type", ""):
+        exchange.body = _error_text(bytes(body))
     kept = {name: value for name, value in response.headers.items() if name in ("content-type", "www-authenticate")}
     return httpx2.Response(
         response.status_code, headers=kept, content=bytes(body[:ERROR_BYTES]), request=response.request
     )
 
 
-def _said(body: bytes) -> str:
-    """The message of an error of the protocol, or the beginning of whatever else it is."""
+def _error_text(body: bytes) -> str:
+    """The message of a JSON-RPC error, or the beginning of any other text."""
     text = " ".join(body.decode(errors="replace").split())
     with suppress(ValueError, LookupError, TypeError, RecursionError):
         text = str(json.loads(body)["error"]["message"])
@@ -185,21 +310,13 @@ def _said(body: bytes) -> str:
 
 
 def _retry_after(value: str) -> float | None:
-    """Seconds until it may be tried again, from either form of the header."""
+    """Seconds until the next attempt, from either form of the header."""
     try:
         seconds = float(value) if value.strip().isdigit() else parsedate_to_datetime(value).timestamp() - time()
     except (ValueError, TypeError, OverflowError):
         return None
-    return round(min(max(seconds, 0.0), MOST_RETRY_SECONDS), 1)
+    return round(min(max(seconds, 0.0), MAX_RETRY_SECONDS), 1)
 
 
 def _reason(problem: Exception) -> str:
     return f"{type(problem).__name__}: {problem}" if str(problem) else type(problem).__name__
-
-
-def _is_near(following: httpx2.Request, request: httpx2.Request) -> bool:
-    """Whether a redirect stays with the server that the credentials are for, and keeps the message."""
-    new, old = following.url, request.url
-    is_same = (new.scheme, new.host, new.port) == (old.scheme, old.host, old.port)
-    is_upgrade = (old.scheme, new.scheme, new.host) == ("http", "https", old.host) and old.port is new.port is None
-    return following.method == request.method and new.userinfo in (b"", old.userinfo) and (is_same or is_upgrade)

@@ -1,7 +1,7 @@
-"""The names that linked tools have in a script.
+"""The function names that tools have in a script.
 
-A tool keeps its own name, as near as an identifier can come to it. Where several tools share one, each is also
-`<name>_<id>`, and the bare name is the first linked one: linking another tool never changes what a name means.
+A tool keeps its own name, made an identifier. If several tools share one, each is also called `<name>_<id>`, and the
+bare name means the first linked one, so linking another tool never changes what a name means.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u3164\ufe00-\
 
 
 def identifier(name: str, language: str = "python") -> str:
-    """`name` made an identifier that hides nothing a script of this language has."""
+    """`name` made an identifier that hides nothing defined in a script of this language."""
     made = name[:NAME_CHARACTERS]
     if not _ASCII_NAME.fullmatch(made):
         made = _made(made)
@@ -59,22 +59,22 @@ def identifier(name: str, language: str = "python") -> str:
 
 
 def taken(language: str) -> frozenset[str]:
-    """The names that mean something in every script of this language."""
+    """The names that are taken in every script of this language."""
     return _TAKEN[_family(language)]
 
 
 def own_names(language: str) -> tuple[str, ...]:
-    """What Paddock itself defines in every script of this language."""
+    """The names that Paddock itself defines in every script of this language."""
     return _OWN_NAMES[_family(language)]
 
 
 def linked(tools: Iterable[Tool], language: str = "python") -> dict[str, Tool]:
-    """Each name by which a script calls one of `tools`, in the order in which they are linked."""
+    """The tools by their function names, in the order in which they are linked."""
     unique = once(tools)
     bare = {tool.full_name: identifier(tool.name, language) for tool in unique}
     shared = {name for name, times in Counter(bare.values()).items() if times > 1}
     long = _long_names([tool for tool in unique if bare[tool.full_name] in shared], bare)
-    # A name with an id is claimed before the bare names are: else a tool could be named like another one's.
+    # Names with an id are claimed before bare names: otherwise a tool could be named like another one's.
     claimed = set(long.values())
     for tool in unique:
         if bare[tool.full_name] in claimed and tool.full_name not in long:
@@ -89,7 +89,7 @@ def linked(tools: Iterable[Tool], language: str = "python") -> dict[str, Tool]:
 
 
 def once(tools: Iterable[Tool]) -> list[Tool]:
-    """`tools` without any that has come before."""
+    """`tools` without duplicates."""
     first: dict[str, Tool] = {}
     for tool in tools:
         first.setdefault(tool.full_name, tool)
@@ -101,7 +101,7 @@ def _family(language: str) -> str:
 
 
 def _made(name: str) -> str:
-    """Letters and digits of any script that every engine knows, the rest underscores."""
+    """Letters and digits of any script that every engine knows; anything else becomes an underscore."""
     normal = unicodedata.normalize("NFKC", name)[:NAME_CHARACTERS]
     shown = "".join(character if _is_part(character) else "_" for character in normal)
     shown = re.sub(r"(?<=_)[^\w]+|^[^\w]+", "", shown)  # marks with no letter to stand on

@@ -1,114 +1,33 @@
-"""JSON of megabytes, worked on in a thread without holding up the event loop.
-
-A thread alone is not enough: the interpreter's lock is held for the whole of one call into C, and `json.loads` of 16 MB
-is one. Here such work is many short ones: a decoder that calls back into Python for every object and number, an encoder
-and a search that take a piece at a time. That costs half as much again, so small values take none of it.
-"""
+"""Large values of upstreams: how they are recognised, and that they are worked on in a thread."""
 
 from __future__ import annotations
 
 import asyncio
-import json
-import re
-from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 LARGE = 128 * 1024
-"""Bytes, or characters, that are decoded in a few milliseconds."""
-MANY = 4096
-"""Values inside a value; as long as text of that size."""
-BATCH = 256
-PIECE = 64 * 1024
-OVERLAP = 4096
-"""Enough to know that something begins here."""
-_DEPTH = 6
+"""Bytes or characters. Parsing this much JSON takes a few milliseconds."""
 
-_Given = TypeVar("_Given")
+_Result = TypeVar("_Result")
 
 
-async def worked(work: Callable[[], _Given], *, is_large: bool) -> _Given:
-    """What `work` returns: at once, or from a thread."""
+async def run(work: Callable[[], _Result], *, is_large: bool) -> _Result:
+    """Return what `work` returns, computed in a thread if it is large."""
     return await asyncio.to_thread(work) if is_large else work()
 
 
-def loads(data: str | bytes, **options: Any) -> Any:
-    """`json.loads` that lets other threads run meanwhile."""
-    return json.loads(data, object_hook=_same, parse_int=_int, parse_float=_float, **options)
-
-
-def dumps(value: Any, **options: Any) -> str:
-    """`json.dumps` that lets other threads run meanwhile."""
-    return "".join(_pieces(value, options, _DEPTH))
-
-
-def sub(
-    pattern: re.Pattern[str], replacement: Callable[[re.Match[str]], str], text: str, may_hold: Callable[[str], bool]
-) -> str:
-    """`pattern.sub` that lets other threads run meanwhile, where a match is known by its first OVERLAP characters.
-
-    Where `may_hold` says that no match begins in a piece, it is not looked for.
-    """
-    parts: list[str] = []
-    done = 0
-    while done < len(text):
-        end = min(done + PIECE, len(text))
-        found = pattern.search(text, done, end + OVERLAP) if may_hold(text[done : end + OVERLAP]) else None
-        if found is not None and found.end() == end + OVERLAP:  # it may go on
-            found = pattern.match(text, found.start())
-        if found is None or found.start() >= end:
-            parts.append(text[done:end])
-            done = end
-        else:
-            parts += (text[done : found.start()], replacement(found))
-            done = max(found.end(), found.start() + 1)
-    return "".join(parts)
-
-
-def is_large(value: Any) -> bool:
-    """Whether a value out of JSON is worth a thread. Looks at no more of it than that takes to know."""
-    left, waiting = MANY, [value]
-    while waiting and left > 0:
-        inner = waiting.pop()
-        left -= 1
-        kind = type(inner)
-        if kind is str:
-            left -= len(inner) * MANY // LARGE
-        elif (kind is dict or kind is list) and len(inner) < left:
-            waiting.extend(inner.values() if kind is dict else inner)
-        elif kind is dict or kind is list:
+def is_larger(value: object, limit: int) -> bool:
+    """Whether `value` as JSON is longer than about `limit`. Stops there, even in a cycle."""
+    size, waiting = 0, [value]
+    while waiting:
+        one = waiting.pop()
+        size += len(one) + 2 if isinstance(one, str) else 2
+        if size > limit:
             return True
-    return left <= 0
-
-
-def _pieces(value: Any, options: dict[str, Any], depth: int) -> Iterator[str]:
-    if depth and isinstance(value, dict) and value and all(type(key) is str for key in value):
-        before = "{"
-        for key, inner in value.items():
-            yield f"{before}{json.dumps(key, **options)}: "
-            yield from _pieces(inner, options, depth - 1)
-            before = ", "
-        yield "}"
-    elif depth and isinstance(value, list) and len(value) > BATCH:
-        yield "["
-        for start in range(0, len(value), BATCH):
-            yield ", " if start else ""
-            yield json.dumps(value[start : start + BATCH], **options)[1:-1]
-        yield "]"
-    elif isinstance(value, str) and len(value) > PIECE:
-        yield '"'
-        yield from (json.dumps(value[start : start + PIECE], **options)[1:-1] for start in range(0, len(value), PIECE))
-        yield '"'
-    else:
-        yield json.dumps(value, **options)
-
-
-def _same(value: dict[str, Any]) -> dict[str, Any]:
-    return value
-
-
-def _int(text: str) -> int:
-    return int(text)
-
-
-def _float(text: str) -> float:
-    return float(text)
+        if isinstance(one, Mapping):
+            waiting.extend(one.keys())
+            waiting.extend(one.values())
+        elif isinstance(one, list):
+            waiting.extend(one)
+    return False

@@ -1,4 +1,4 @@
-"""The tools that a server lists, as far as they can be used. Whatever is left out is said why."""
+"""Lists the tools of a server that can be used, and says why others are left out."""
 
 from __future__ import annotations
 
@@ -11,49 +11,49 @@ from mcp_types import PaginatedRequestParams
 from mcp_types import Tool as Listed
 
 from paddock.model.tools import Hints, Tool
-from paddock.tools.health import CODE_TOOL
-from paddock.tools.large import is_large
+from paddock.tools.large import is_larger
+from paddock.tools.schema import SCHEMA_BYTES
+from paddock.tools.upstream import CODE_TOOL
 
 if TYPE_CHECKING:
     from mcp.client import ClientSession
 
-    from paddock.tools.server import Server
+    from paddock.tools.mcp_config import Server
 
-MOST_PAGES = 200
-MOST_TOOLS = 5000
+MAX_PAGES = 200
+MAX_TOOLS = 5000
 NAME_CHARACTERS = 128
 TITLE_CHARACTERS = 256
 DESCRIPTION_CHARACTERS = 16 * 1024
-SCHEMA_BYTES = 256 * 1024
 LIST_BYTES = 16 * 1024 * 1024
-"""Of the schemas of all tools of a server: they stay in the host's memory."""
-MOST_WARNINGS = 20
+"""The schemas of all tools of a server stay in the host's memory."""
+MAX_WARNINGS = 20
 
 
-async def listed(server: Server, session: ClientSession) -> tuple[tuple[Tool, ...], tuple[str, ...]]:
-    """Every tool of every page, and what was wrong with the others."""
-    chosen = _Chosen(server)
-    async for page in _pages(session, chosen.warnings):
-        if not await asyncio.to_thread(chosen.take, page):  # megabytes of schemas
+async def list_tools(server: Server, session: ClientSession) -> tuple[tuple[Tool, ...], tuple[str, ...]]:
+    """Every usable tool of every page, and warnings about the others."""
+    listing = _Listing(server)
+    async for page in _pages(session, listing.warnings):
+        if not await asyncio.to_thread(listing.add, page):  # pages may hold megabytes of schemas
             break
-    return tuple(chosen.tools.values()), tuple(chosen.warnings[:MOST_WARNINGS])
+    return tuple(listing.tools.values()), tuple(listing.warnings[:MAX_WARNINGS])
 
 
 async def _pages(session: ClientSession, warnings: list[str]) -> AsyncIterator[list[Listed]]:
     cursors: set[str] = set()
     cursor: str | None = None
-    for _ in range(MOST_PAGES):
+    for _ in range(MAX_PAGES):
         page = await session.list_tools(params=PaginatedRequestParams(cursor=cursor) if cursor else None)
         yield page.tools
         cursor = page.next_cursor
         if not cursor or cursor in cursors:
             return
         cursors.add(cursor)
-    warnings.append(f"its list has more than {MOST_PAGES} pages; the others are left out")
+    warnings.append(f"its list has more than {MAX_PAGES} pages; the others are left out")
 
 
-class _Chosen:
-    """The tools of one list that can be used, within what one server may take of the host's memory."""
+class _Listing:
+    """The usable tools of one list, within the host memory that one server may take."""
 
     def __init__(self, server: Server) -> None:
         self.tools: dict[str, Tool] = {}
@@ -61,16 +61,16 @@ class _Chosen:
         self._server = server
         self._bytes_left = LIST_BYTES
 
-    def take(self, page: list[Listed]) -> bool:
-        """Whether there is room for another page."""
+    def add(self, page: list[Listed]) -> bool:
+        """Add the tools of a page. False once there is no room for more."""
         for tool in page:
-            if len(self.tools) == MOST_TOOLS:
-                self.warnings.append(f"it lists more than {MOST_TOOLS} tools; the others are left out")
+            if len(self.tools) == MAX_TOOLS:
+                self.warnings.append(f"it lists more than {MAX_TOOLS} tools; the others are left out")
                 return False
-            wrong = self._problem(tool)
-            if wrong:
-                self.warnings.append(wrong)
-            if wrong is not None:
+            problem = self._problem(tool)
+            if problem:
+                self.warnings.append(problem)
+            if problem is not None:
                 continue
             self._bytes_left -= _size(tool.input_schema) + _size(tool.output_schema)
             if self._bytes_left < 0:
@@ -80,7 +80,7 @@ class _Chosen:
         return True
 
     def _problem(self, tool: Listed) -> str | None:
-        """Why `tool` is left out; empty where its user asked for that, None where it is not."""
+        """Why `tool` is left out; empty if its user asked for that, None if it is not left out."""
         name, server = tool.name, self._server
         if not name or len(name) > NAME_CHARACTERS or not name.isprintable() or name != name.strip():
             return f"a tool is left out: its name {name[:NAME_CHARACTERS]!a} is not 1 to {NAME_CHARACTERS} characters"
@@ -94,45 +94,31 @@ class _Chosen:
 
 
 def _size(schema: dict[str, Any] | None) -> int:
-    """Of the schema as JSON; more than is allowed where it is none, or so large that nobody should write it."""
+    """The size of the schema as JSON; more than is allowed if it is not JSON or too large to be worth writing."""
     if schema is None:
         return 0
     try:
-        return SCHEMA_BYTES + 1 if is_large(schema) and _is_huge(schema) else len(json.dumps(schema, allow_nan=False))
+        return SCHEMA_BYTES + 1 if is_larger(schema, SCHEMA_BYTES) else len(json.dumps(schema, allow_nan=False))
     except (ValueError, RecursionError):
         return SCHEMA_BYTES + 1
 
 
-def _is_huge(schema: Any) -> bool:
-    """Whether its texts alone are too large: to write megabytes in one call would hold up every thread."""
-    left, waiting = SCHEMA_BYTES, [schema]
-    while waiting and left >= 0:
-        inner = waiting.pop()
-        left -= len(inner) if isinstance(inner, str | list | dict) else 1
-        if isinstance(inner, dict):
-            left -= sum(map(len, inner))
-            waiting.extend(inner.values())
-        elif isinstance(inner, list):
-            waiting.extend(inner)
-    return left < 0
-
-
 def _tool(server: Server, tool: Listed) -> Tool:
-    said = tool.annotations
-    hints = Hints() if said is None else Hints(*_flags(said))
+    annotations = tool.annotations
+    hints = Hints() if annotations is None else Hints(*_flags(annotations))
     description = tool.description or ""
     if len(description) > DESCRIPTION_CHARACTERS:
         description = f"{description[:DESCRIPTION_CHARACTERS]} …"
-    title = tool.title or (said.title if said is not None else None) or ""
+    title = tool.title or (annotations.title if annotations is not None else None) or ""
     return Tool(
         server=server.name,
         name=tool.name,
-        description=_text(description),
+        description=_printable(description),
         input_schema=tool.input_schema,
         output_schema=tool.output_schema,
         hints=hints,
         tags=_tags(tool.meta or {}),
-        title=_text(title)[:TITLE_CHARACTERS],
+        title=_printable(title)[:TITLE_CHARACTERS],
     )
 
 
@@ -141,14 +127,14 @@ def _flags(said: Any) -> Iterator[bool | None]:
 
 
 def _tags(meta: dict[str, Any]) -> tuple[str, ...]:
-    """Those of FastMCP's convention, and our own mark."""
+    """The tags of FastMCP's convention, and the mark of tools that run code."""
     fastmcp = meta.get("fastmcp") or meta.get("_fastmcp")
     tags = fastmcp.get("tags", []) if isinstance(fastmcp, dict) else []
     kept = [tag for tag in tags if isinstance(tag, str) and tag.isprintable()] if isinstance(tags, list) else []
     return (*(tag[:64] for tag in kept[:16]), *((CODE_TOOL,) if meta.get(CODE_TOOL) else ()))
 
 
-def _text(text: str) -> str:
-    """Without the control characters that would move a terminal's cursor, and without lone surrogates."""
+def _printable(text: str) -> str:
+    """`text` without control characters, which could move a terminal's cursor, and without lone surrogates."""
     clean = text.encode(errors="replace").decode()
     return "".join(mark for mark in clean if mark >= " " or mark in "\n\t")

@@ -1,26 +1,27 @@
-"""Whether a script may call a tool: a list of rules, of which the first that matches decides.
+"""Whether a script may call a tool: a list of rules, of which the first that matches decides. And how often.
 
-A rule names tools by a glob over `server.tool`, and may ask in addition for a hint of the tool. Where none matches, a
-tool is allowed: whoever configured the upstream chose to offer it; end the list with `{match = "*", action = "deny"}`
-for the opposite.
+A rule names tools by a glob over `server.tool`, and may require a hint of the tool as well. A tool that no rule matches
+is allowed; end the list with `{match = "*", action = "deny"}` for the opposite.
 
-Hints come from the upstream, which may lie. What makes a tool look dangerous is always believed, and a tool that does
-not say counts for rules that restrict as MCP has it: not read-only, destructive, not idempotent, open world. What makes
-it look harmless opens nothing by itself: a rule with a hint that **allows** must name the server that is trusted with
-it (`match = "shop.*"`). It does pass over a rule that restricts by hint; so restrict a server that is not trusted by
-its name alone (`match = "other.*"`).
+Hints come from the upstream, which may lie. A hint that makes a tool look dangerous is always believed, and a tool
+without hints counts, for rules that restrict, as the MCP defaults say: not read-only, destructive, not idempotent, open
+world. A hint that makes it look harmless opens nothing by itself: a rule that **allows** by hint must name the server
+that is trusted with it (`match = "shop.*"`). It does evade a rule that restricts by hint, so restrict an untrusted
+server by its name alone (`match = "other.*"`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import translate
 from typing import Any
 
 from paddock.errors import ConfigError
-from paddock.model.envelope import denied
+from paddock.model.envelope import policy_denied
 from paddock.model.tools import Hints, Tool
 from paddock.model.words import nearest
 
@@ -33,8 +34,8 @@ HINTS: Mapping[str, tuple[str, bool]] = {
     "idempotent": ("idempotent", True),
     "open_world": ("open_world", True),
 }
-"""A hint as a rule writes it: the field of Hints, and the value that it must have."""
-_UNSAID = Hints(read_only=False, destructive=True, idempotent=False, open_world=True)
+"""The name of a hint in a rule: the field of Hints, and the value that it must have."""
+_MCP_DEFAULTS = Hints(read_only=False, destructive=True, idempotent=False, open_world=True)
 _KEYS = ("match", "hint", "action")
 
 
@@ -53,7 +54,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What may be done, and by which rule; None: no rule matched."""
+    """What the policy says, and by which rule; None if none matched."""
 
     action: str
     rule: Rule | None = None
@@ -68,16 +69,25 @@ class Policy:
         self._matches = [re.compile(translate(rule.match)) for rule in self.rules]
 
     def decide(self, tool: Tool) -> Decision:
-        """What the policy says of `tool`."""
+        """Return what the policy says about `tool`."""
         name = tool.full_name
         for rule, pattern in zip(self.rules, self._matches, strict=True):
-            if pattern.match(name) and (not rule.hint or _says(tool.hints, rule)):
+            if pattern.match(name) and (not rule.hint or _has_hint(tool.hints, rule)):
                 return Decision(rule.action, rule)
         return Decision(self.default)
 
 
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What applies to the calls of every run."""
+
+    policy: Policy | None = None  # None: every tool may be called
+    repairs: bool = False  # repair arguments that are nearly right; the envelope says so
+    call_seconds: float = 60.0
+
+
 def parse(values: object) -> Policy:
-    """The policy that a list of tables from TOML describes; a ConfigError says what is wrong with which of them."""
+    """The policy that a list of TOML tables describes. Raises ConfigError, which names the faulty table."""
     if not isinstance(values, (list, tuple)):
         raise ConfigError(
             f'tools.policy must be a list of rules, such as [{{match = "shop.*", action = "ask"}}], not {values!r}'
@@ -92,19 +102,23 @@ def refusal(decision: Decision, tool: Tool) -> dict[str, Any]:
     rule = f'{{match = "{name}", action = "allow"}}'
     how = f"Only the operator of this server can allow it, with {rule} before that rule in [tools] policy."
     if decision.action == "ask":
-        summary = f"'{name}' needs the approval of a person ({said}), and approvals cannot be asked for yet."
-        return denied(name, summary, needs_approval=True, hints=["Tell the user what you would call and why.", how])
-    return denied(name, f"'{name}' is denied by {said}.", needs_approval=False, hints=["Do without this tool.", how])
+        summary = f"'{name}' needs the approval of a person ({said}), and Paddock cannot ask for approvals yet."
+        return policy_denied(
+            name, summary, needs_approval=True, hints=["Tell the user what you would call and why.", how]
+        )
+    return policy_denied(
+        name, f"'{name}' is denied by {said}.", needs_approval=False, hints=["Do without this tool.", how]
+    )
 
 
-def _says(hints: Hints, rule: Rule) -> bool:
-    """Whether the tool is what the rule asks for: said by itself, or, for a rule that restricts, not denied."""
+def _has_hint(hints: Hints, rule: Rule) -> bool:
+    """Whether the tool has the rule's hint: it says so itself or, for a rule that restricts, does not deny it."""
     name, wanted = HINTS[rule.hint]
     said = getattr(hints, name)
     if name == "destructive" and hints.read_only and said is None:
         said = False  # what only reads destroys nothing
     if said is None and rule.action != "allow":
-        said = getattr(_UNSAID, name)
+        said = getattr(_MCP_DEFAULTS, name)
     return said is wanted
 
 
@@ -142,3 +156,23 @@ def _known(word: object, known: Sequence[str]) -> str:
 def _near(word: object, known: Any) -> str:
     near = nearest(word, known)
     return f"; did you mean {near!r}?" if near else ""
+
+
+class RateLimit:
+    """Counts calls within any minute. Without a limit it counts none."""
+
+    def __init__(self, calls_per_minute: int | None, now: Callable[[], float] = time.monotonic) -> None:
+        self._limit, self._now = calls_per_minute, now
+        self._times: deque[float] = deque()
+
+    def take(self) -> float:
+        """Count a call and return 0, or return the seconds to wait if there were too many."""
+        if self._limit is None:
+            return 0.0
+        now = self._now()
+        while self._times and self._times[0] <= now - 60.0:
+            self._times.popleft()
+        if len(self._times) >= self._limit:
+            return self._times[0] + 60.0 - now
+        self._times.append(now)
+        return 0.0

@@ -1,9 +1,8 @@
-"""Puts right what is certainly wrong about a call's arguments and can mean one thing only. Off unless asked for.
+"""Repairs arguments that are certainly wrong and can mean only one thing. Off by default.
 
-Only what could not be valid is touched (an unknown field where none is allowed, a required one that is missing, a
-value of a type that is not allowed), so arguments that fit their schema come back as they are. Nothing is lost: a text
-becomes a number only where that number is written so. The upstream wrote the schema and a guest the arguments: no
-shape of either raises.
+Only what cannot be valid is changed (an unknown field where none is allowed, a missing required one, a value of a wrong
+type), so valid arguments come back as they are. Nothing is lost: a text becomes a number only if it is exactly that
+number's text. The upstream wrote the schema and a script the arguments: no shape of either raises.
 """
 
 from __future__ import annotations
@@ -15,12 +14,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from paddock.model.words import close
-from paddock.tools.complaints import path, received_type
+from paddock.model.words import within_edits
+from paddock.tools.schema_errors import path, received_type
 
 NOTES = 50
 GUESSES = 20
-"""Fields of which it is looked for what they should be called; each may take milliseconds where names are hostile."""
+"""Unknown fields for which a known name is searched."""
 _DEEPEST = 20
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,14})?")
 _TYPES = frozenset({"null", "boolean", "integer", "number", "string", "array", "object"})
@@ -28,11 +27,11 @@ _COMPOSED = frozenset({"allOf", "anyOf", "oneOf", "if", "dependentSchemas", "dep
 _Place = tuple[str | int, ...]
 
 
-def repaired(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> tuple[Mapping[str, Any], list[dict[str, Any]]]:
-    """`arguments` repaired as far as that is certain, and entries for `_meta.normalized` that tell what was done."""
-    repair = _Repair(schema)
-    made = repair.value(arguments, schema, ())
-    return (made if isinstance(made, dict) else arguments), repair.notes[:NOTES]
+def repair(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> tuple[Mapping[str, Any], list[dict[str, Any]]]:
+    """`arguments` repaired as far as that is certain, and entries for `_meta.normalized` that say what was done."""
+    repairing = _Repair(schema)
+    made = repairing.value(arguments, schema, ())
+    return (made if isinstance(made, dict) else arguments), repairing.notes[:NOTES]
 
 
 @dataclass(slots=True)
@@ -70,7 +69,7 @@ class _Repair:
     def _names(
         self, value: dict[str, Any], node: Mapping[str, Any], properties: Mapping[str, Any], place: _Place
     ) -> dict[str, Any]:
-        """What each unknown field is to be called: a known name, or None where it is to be left out."""
+        """The new name of each unknown field, or None if it is to be dropped."""
         closed = node.get("additionalProperties") is False and "patternProperties" not in node
         is_open = node.get("additionalProperties", True) is True and not node.keys() & {*_COMPOSED, "patternProperties"}
         if not closed and not is_open:
@@ -110,7 +109,7 @@ class _Repair:
         return value
 
     def _wrapped(self, value: Any, node: Mapping[str, Any], place: _Place) -> list[Any] | None:
-        """A list that was written as text, or one with `value` alone, where its items are of that type."""
+        """The list that `value` is the JSON text of, or a list of `value` alone if its items are of that type."""
         given: list[Any] | None = _decoded(value, list)
         if given is not None or value is None or isinstance(value, (list, dict)):
             return given
@@ -123,7 +122,7 @@ class _Repair:
         return None if made is None or len(place) >= _DEEPEST else [made]
 
     def _types(self, node: Mapping[str, Any]) -> tuple[str, ...]:
-        """Every type that `node` allows; empty where that is not plain to see."""
+        """Every type that `node` allows; empty if that is not obvious."""
         branches = next((node[name] for name in ("anyOf", "oneOf") if isinstance(node.get(name), list)), None)
         if "type" not in node and branches:
             inner = [self._followed(branch) for branch in branches]
@@ -132,7 +131,7 @@ class _Repair:
         return _declared(node.get("type"))
 
     def _followed(self, schema: Any) -> Any:
-        """`schema`, or what it refers to within the document."""
+        """`schema`, or what it references within the document."""
         for _ in range(_DEEPEST):
             reference = schema.get("$ref") if isinstance(schema, Mapping) else None
             if reference is None:
@@ -146,7 +145,7 @@ class _Repair:
         return None
 
     def _meant(self, name: str, properties: Mapping[str, Any]) -> str | None:
-        """The one property that `name` is a spelling of, else the only one within two edits."""
+        """The only property that is spelled like `name`, else the only one within two edits."""
         if self.guesses <= 0:
             return None
         self.guesses -= 1
@@ -159,7 +158,7 @@ class _Repair:
         spelled = spellings.get(_spelling(name), [])
         if len(spelled) == 1:
             return spelled[0]
-        near = close(name, (other for other in properties if isinstance(other, str)))
+        near = within_edits(name, (other for other in properties if isinstance(other, str)))
         return near[0] if len(near) == 1 else None
 
     def _note(self, kind: str, what: dict[str, Any]) -> None:
@@ -177,7 +176,7 @@ def _spelling(name: str) -> str:
 
 
 def _coerced(value: Any, to: str) -> Any:
-    """`value` as the type `to` without loss, or None."""
+    """`value` as the type `to` if nothing is lost, or None."""
     if isinstance(value, str):
         if to in ("integer", "number") and _NUMBER.fullmatch(value) and value != "-0":
             whole = "." not in value
@@ -200,7 +199,7 @@ def _written(value: float) -> str | None:
 
 
 def _decoded(value: Any, kind: type) -> Any:
-    """The list or object that a text is the JSON of."""
+    """The list or object that a text is the JSON of, or None."""
     if not isinstance(value, str) or not value.startswith("[" if kind is list else "{"):
         return None
     try:

@@ -1,54 +1,205 @@
-"""Checks a call's arguments against its tool's schema, for the sake of whoever wrote the call: it says what to change.
+"""Checks a call's arguments against its tool's schema, to tell whoever wrote the call what to change.
 
-It is help, not a wall: the upstream checks for itself. So where a schema, or a part of it, cannot be used, the tool
-stays callable and less is checked; `warnings` says what. An upstream wrote the schema and a guest the arguments, both
-may be hostile: nothing is read or fetched, patterns match in linear time, and what would take too long or too much of
-the stack is not checked at all.
+It is help, not a wall: the upstream checks for itself. Where a schema, or a part of it, cannot be used, the tool stays
+callable and less is checked; `warnings` says what. An upstream wrote the schema and a script the arguments, and both
+may be hostile. So the schema is first copied: known keywords only, small, shallow, no reference out of the document, no
+pattern without a linear-time automaton of bounded size. Nothing is read or fetched, and a check that would take too
+long or too much of the stack is skipped.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
+from urllib.parse import unquote
 
-from paddock.model.envelope import envelope
-from paddock.tools.safe_schema import PATTERN_BYTES, SafeSchema, Unusable, safe, shown
-from paddock.tools.schema_cost import FRAMES, Cost, measure
+from paddock.model.envelope import invalid_arguments
+from paddock.model.nesting import is_deeper
+from paddock.tools.large import is_larger
 
 if TYPE_CHECKING:
     import jsonschema_rs
 
+    from paddock.tools.schema_cost import Cost
+
+SCHEMA_BYTES = 256 * 1024
+SCHEMA_DEPTH = 100
+PATTERNS = 500
+"""Different patterns in one schema. Each takes up to a millisecond to compile."""
+PATTERN_BYTES = 1024 * 1024
+SMALL_PATTERN_BYTES = 16 * 1024
+"""Size of the compiled automaton. Matching a character takes time proportional to it at worst."""
+
+DRAFTS = frozenset(
+    f"{scheme}://json-schema.org/{draft}/schema{end}"
+    for scheme in ("http", "https")
+    for draft in ("draft-04", "draft-06", "draft-07", "draft/2019-09", "draft/2020-12")
+    for end in ("", "#")
+)
+HERE_ONE = ("not", "if", "then", "else")
+HERE_LIST = ("allOf", "anyOf", "oneOf")
+HERE_NAMED = ("dependentSchemas", "dependencies")
+INSIDE_ONE = ("additionalProperties", "propertyNames", "unevaluatedProperties")
+INSIDE_ITEMS = ("items", "additionalItems", "contains", "unevaluatedItems")
+INSIDE_NAMED = ("properties", "patternProperties")
+DEFINITIONS = ("$defs", "definitions")
+_VALUES = frozenset(
+    {
+        *("type", "enum", "const", "required", "dependentRequired", "format", "default", "examples", "$ref"),
+        *("multipleOf", "maximum", "exclusiveMaximum", "minimum", "exclusiveMinimum", "maxLength", "minLength"),
+        *("maxItems", "minItems", "uniqueItems", "maxContains", "minContains", "maxProperties", "minProperties"),
+    }
+)
+_ONE = frozenset((*HERE_ONE, *INSIDE_ONE, *INSIDE_ITEMS))
+_LISTS = frozenset((*HERE_LIST, "prefixItems", "items"))
+_NAMED = frozenset((*HERE_NAMED, *INSIDE_NAMED, *DEFINITIONS))
 VISITS = 4_000_000
-"""Most that one check may take; some 0.2 s, during which the event loop stands still."""
+"""The most that one check may cost: about 0.2 s, during which the event loop stands still."""
 ERROR_VISITS = 5_000
-"""Most for which every problem is collected; above it the first one is told."""
+"""The cost up to which every problem is collected. Above it only the first is reported."""
 ERROR_UNITS = 4_000_000
-"""Most that the copies in these problems may come to, in units of `schema_cost`; some 64 MB."""
+"""The size up to which problems are collected: each contains a copy of its part. About 64 MB."""
 _REPAIRS = 16
 _FAILURES = (ValueError, RuntimeError, MemoryError)  # what the validator raises; a panic of it is a RuntimeError
 
 
+class Unusable(Exception):
+    """The schema cannot be used at all; the message says why."""
+
+
+@dataclass(slots=True)
+class SafeSchema:
+    """The safe copy, every schema in it by its identity, and notes about what was left out."""
+
+    root: dict[str, Any] = field(default_factory=dict)
+    nodes: dict[int, dict[str, Any]] = field(default_factory=dict)
+    patterns: dict[str, int] = field(default_factory=dict)
+    """The size class of each pattern's automaton: 1 small, 2 large, 0 none (the pattern is left out)."""
+    notes: list[str] = field(default_factory=list)
+
+    def target(self, reference: object) -> dict[str, Any] | None:
+        """The schema in the copy that `reference` points to."""
+        if not isinstance(reference, str) or not reference.startswith("#"):
+            return None
+        place: Any = self.root
+        for part in unquote(reference[1:]).split("/")[1:]:
+            key = part.replace("~1", "/").replace("~0", "~")
+            if isinstance(place, dict):
+                place = place.get(key)
+            elif isinstance(place, list) and key.isdecimal() and len(key) < 6 and int(key) < len(place):
+                place = place[int(key)]
+            else:
+                return None
+        is_pointer = reference == "#" or reference.startswith("#/")
+        return place if is_pointer and id(place) in self.nodes else None
+
+
+def copy_schema(schema: object) -> SafeSchema:
+    """Copy `schema`. Raises Unusable if it is not a schema, too large or too deep."""
+    if not isinstance(schema, Mapping):
+        raise Unusable("it is not an object")
+    if is_larger(schema, SCHEMA_BYTES):
+        raise Unusable(f"it is larger than {SCHEMA_BYTES // 1024} KB")
+    if is_deeper(schema, SCHEMA_DEPTH):
+        raise Unusable(f"it is nested more than {SCHEMA_DEPTH} deep")
+    copy = SafeSchema()
+    copy.root = _copy(dict(schema), copy)
+    dialect = schema.get("$schema")
+    if isinstance(dialect, str) and dialect in DRAFTS:
+        copy.root["$schema"] = dialect
+    elif dialect is not None:
+        copy.notes.append(f"its $schema is not known: {shown(dialect)}")
+    _close(copy)
+    return copy
+
+
+def shown(value: object) -> str:
+    """A foreign value for a message, cut to one short line."""
+    text = str(value)[:80]
+    return repr(text if len(str(value)) <= 80 else text + "…")
+
+
+def _copy(schema: dict[str, Any], copy: SafeSchema) -> dict[str, Any]:
+    """Copy the known keywords. Values of a wrong type stay: the compiler names them, and then they are left out."""
+    made: dict[str, Any] = {}
+    copy.nodes[id(made)] = made
+    for name, value in schema.items():
+        if name in _NAMED and isinstance(value, dict):
+            made[name] = {key: _schema(inner, copy) for key, inner in value.items()}
+        elif name in _LISTS and isinstance(value, list):
+            made[name] = [_schema(inner, copy) for inner in value]
+        elif name in _ONE:
+            made[name] = _schema(value, copy)
+        elif name in _VALUES or (name == "pattern" and _compiles(value, copy)):
+            made[name] = value
+        elif name in ("$dynamicRef", "$recursiveRef"):
+            copy.notes.append(f"{name} is not followed: {shown(value)}")
+    if isinstance(made.get("patternProperties"), dict):
+        made["patternProperties"] = {
+            key: inner for key, inner in made["patternProperties"].items() if _compiles(key, copy)
+        }
+    return made
+
+
+def _schema(value: object, copy: SafeSchema) -> Any:
+    return _copy(value, copy) if isinstance(value, dict) else value
+
+
+def _close(copy: SafeSchema) -> None:
+    """Leave out every reference that does not point to a schema in the copy."""
+    for node in copy.nodes.values():
+        if "$ref" in node and copy.target(node["$ref"]) is None:
+            copy.notes.append(
+                f"a reference points outside the schema or nowhere, and is ignored: {shown(node.pop('$ref'))}"
+            )
+
+
+def _compiles(pattern: object, copy: SafeSchema) -> bool:
+    if not isinstance(pattern, str):
+        return False
+    if pattern not in copy.patterns:
+        copy.patterns[pattern] = _automaton(pattern) if len(copy.patterns) < PATTERNS else 0
+        if not copy.patterns[pattern]:
+            copy.notes.append(f"a pattern cannot be matched in linear time, and is ignored: {shown(pattern)}")
+    return copy.patterns[pattern] > 0
+
+
+def _automaton(pattern: str) -> int:
+    import jsonschema_rs
+
+    for size_class, limit in ((1, SMALL_PATTERN_BYTES), (2, PATTERN_BYTES)):
+        options = jsonschema_rs.RegexOptions(size_limit=limit)
+        try:
+            jsonschema_rs.Draft202012Validator({"pattern": pattern}, pattern_options=options, offline=True)
+        except (ValueError, RuntimeError):
+            continue
+        return size_class
+    return 0
+
+
 @dataclass(frozen=True, slots=True)
 class _Check:
-    """A compiled schema, and what it may cost to use it."""
+    """A compiled schema, and what a check may cost."""
 
     checker: jsonschema_rs.Validator
     cost: Cost
 
     def accepts(self, value: Any) -> bool | None:
-        """Whether `value` fits; None where it would take too long to know."""
+        """Whether `value` is valid; None if the check would take too long."""
         return self.checker.is_valid(value) if self.cost.visits(value, VISITS) <= VISITS else None
 
     def errors(self, value: Any) -> list[jsonschema_rs.ValidationError]:
-        """Every problem of `value`, only the first, or none told, as memory allows: each has a copy of its part."""
+        """Every problem of `value`, only the first, or none, as time and memory allow."""
         import jsonschema_rs
+
+        from paddock.tools.schema_cost import measure
 
         visits = self.cost.visits(value, ERROR_VISITS)
         copied = visits * measure(value, VISITS)[0]
         if visits <= ERROR_VISITS and copied <= ERROR_UNITS:
             return list(self.checker.iter_errors(value))
-        # The problem of a choice holds those of all its branches, each of which takes the validator 60 µs to tell.
+        # The problem of a choice contains those of all its branches, and each takes the validator 60 µs.
         if copied <= 2 * ERROR_UNITS and (visits <= 2 * ERROR_VISITS or not self.cost.has_choices):
             try:
                 self.checker.validate(value)
@@ -58,7 +209,7 @@ class _Check:
 
 
 class Validator:
-    """A tool's schema, compiled. Where it could not be, everything is accepted."""
+    """A tool's compiled schema. If it could not be compiled, everything is accepted."""
 
     def __init__(self, schema: SafeSchema, check: _Check | None, warnings: tuple[str, ...]) -> None:
         self.schema = schema
@@ -67,7 +218,7 @@ class Validator:
         self._examples: list[Any] | None = None
 
     def accepts(self, arguments: Any) -> bool | None:
-        """Whether `arguments` fit; None where that was not checked."""
+        """Whether `arguments` are valid; None if that was not checked."""
         try:
             return self._check.accepts(arguments) if self._check else None
         except UnicodeError:
@@ -76,10 +227,10 @@ class Validator:
             return None
 
     def problems(self, arguments: dict[str, Any], tool_name: str) -> dict[str, Any] | None:
-        """An envelope that says what is wrong with `arguments`, or None. Some µs where nothing is."""
+        """An envelope that says what is wrong with `arguments`, or None. Takes microseconds if nothing is."""
         if self._check is None or self.accepts(arguments) is not False:
             return None
-        from paddock.tools.complaints import complaint
+        from paddock.tools.schema_errors import explain
 
         try:
             errors = self._check.errors(arguments)
@@ -87,23 +238,23 @@ class Validator:
             return _not_unicode(tool_name)
         except _FAILURES:
             errors = []
-        return complaint(errors, arguments, tool_name, self)
+        return explain(errors, arguments, tool_name, self)
 
     def examples(self) -> list[Any]:
-        """At most one: a minimal object of arguments that fits. Made once."""
+        """At most one example: a minimal valid object of arguments."""
         if self._examples is None:
-            from paddock.tools.example import example
+            from paddock.tools.schema_errors import example
 
             made = example(self.schema)
             self._examples = [made] if made and self.accepts(made) else []
         return self._examples
 
 
-def compiled(schema: Mapping[str, Any]) -> Validator:
-    """The validator of `schema`, whatever that is. Takes a millisecond, up to a second for a hostile one: keep it."""
+def compile_schema(schema: Mapping[str, Any]) -> Validator:
+    """Compile `schema`, whatever it is. Takes a millisecond, or up to a second for a hostile one: keep the result."""
     try:
-        copy = safe(schema)
-        check = _compiled(copy)
+        copy = copy_schema(schema)
+        check = _compile(copy)
     except Unusable as problem:
         warning = f"The arguments are not checked, because the tool's schema cannot be used: {problem}."
         return Validator(SafeSchema(), None, (warning,))
@@ -111,9 +262,11 @@ def compiled(schema: Mapping[str, Any]) -> Validator:
     return Validator(copy, check, tuple(warnings)[:10])
 
 
-def _compiled(copy: SafeSchema) -> _Check:
-    """Compile `copy`, without the keywords that the compiler refuses."""
+def _compile(copy: SafeSchema) -> _Check:
+    """Compile `copy`, leaving out keywords that the compiler refuses."""
     import jsonschema_rs
+
+    from paddock.tools.schema_cost import FRAMES, Cost
 
     for _ in range(_REPAIRS):
         cost = Cost(copy)
@@ -133,11 +286,11 @@ def _validator(schema: dict[str, Any]) -> jsonschema_rs.Validator:
 
     return jsonschema_rs.validator_for(
         schema,
-        retriever=_refuse,  # its own reads file: and fetches http:
+        retriever=_refuse,  # the default one reads file: and fetches http:
         pattern_options=jsonschema_rs.RegexOptions(size_limit=PATTERN_BYTES, dfa_size_limit=PATTERN_BYTES),
         validate_formats=True,
         formats={"date-time": _is_moment, "time": _is_time},
-        mask="…",  # its messages, which are not used, would each have a copy of the arguments
+        mask="…",  # its own messages, which are not used, would each contain a copy of the arguments
     )
 
 
@@ -159,7 +312,7 @@ def _refuse(uri: str) -> NoReturn:
 
 
 def _is_moment(text: str) -> bool:
-    """RFC 3339, and without its offset: so do many servers that say `date-time` write it, pydantic's among them."""
+    """RFC 3339, the offset optional: many servers that declare `date-time` leave it out, pydantic's among them."""
     from datetime import datetime
 
     try:
@@ -182,4 +335,4 @@ def _is_time(text: str) -> bool:
 def _not_unicode(tool_name: str) -> dict[str, Any]:
     summary = f"The arguments of '{tool_name[:100]}' hold text that is not valid Unicode (half of a surrogate pair)."
     hints = ["Encode the text with errors='replace' and decode it again before passing it."]
-    return envelope("mcp_input_validation", tool_name, summary, "INPUT_VALIDATION_FAILED", hints=hints)
+    return invalid_arguments(tool_name, summary, hints=hints)

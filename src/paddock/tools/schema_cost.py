@@ -1,14 +1,14 @@
-"""What it can cost at most to check a value against a schema, known before it is checked.
+"""Bounds the cost of checking a value against a schema, before it is checked.
 
 A schema of 2 KB can make a validator visit 2^40 schemas: each of forty definitions refers twice to the next. Other
-schemas overflow its stack, and that ends the host. A visit is one schema looked at for one value, about 50 ns.
+schemas overflow its stack, which ends the host. A visit is one schema applied to one value, about 50 ns.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from paddock.tools.safe_schema import HERE_LIST, HERE_NAMED, HERE_ONE, INSIDE_ITEMS, INSIDE_NAMED, SafeSchema
+from paddock.tools.schema import HERE_LIST, HERE_NAMED, HERE_ONE, INSIDE_ITEMS, INSIDE_NAMED, SafeSchema
 
 TOO_MUCH = 10**12
 CHARACTERS_PER_UNIT = 16
@@ -20,7 +20,7 @@ _UNEVALUATED = 3  # measured: the validator goes through what is below once more
 
 
 class Cost:
-    """Bounds for one schema."""
+    """The bounds of one schema."""
 
     def __init__(self, schema: SafeSchema) -> None:
         self._schema = schema
@@ -31,7 +31,7 @@ class Cost:
         self._weight = self._weigh()
 
     def visits(self, value: Any, budget: int) -> int:
-        """At most so many visits; TOO_MUCH where it is more than `budget`, or deeper than the stack."""
+        """An upper bound of the visits for `value`; TOO_MUCH if it exceeds `budget` or the stack."""
         units, depth = measure(value, budget)
         if depth * self.chain > FRAMES or units > budget:
             return TOO_MUCH
@@ -39,14 +39,14 @@ class Cost:
         return bound if bound <= budget else self.exact(value)
 
     def exact(self, value: Any) -> int:
-        """The visits that a validator makes which never stops early. Slow: 2 µs for each pair of schema and value."""
+        """The visits of a validator that never stops early. Slow: 2 µs for each pair of schema and value."""
         try:
             return _Count(self._schema, self._here, self._own).of(self._schema.root, value)
         except (RecursionError, OverflowError):
             return TOO_MUCH
 
     def _weigh(self) -> int:
-        """Schemas in the whole tree that references unfold into; TOO_MUCH where it has no end."""
+        """The schemas in the tree that references unfold into; TOO_MUCH if it is infinite."""
         known: dict[int, int] = {}
         try:
             return self._weight_of(self._schema.root, known)
@@ -63,7 +63,7 @@ class Cost:
 
 
 def measure(value: Any, limit: int) -> tuple[int, int]:
-    """How many values `value` is made of, long texts counted more, and how deep they are; gives up above `limit`."""
+    """The number of values in `value`, long texts counted more, and their depth. Stops above `limit`."""
     units, depth, level = 0, 0, [value]
     while level and units <= limit and depth <= FRAMES:
         depth += 1
@@ -118,7 +118,7 @@ class _Count:
 
 
 class _Chains:
-    """How many schemas follow each other for one and the same value; TOO_MUCH where one follows itself."""
+    """The longest chain of schemas that apply to one value; TOO_MUCH if one leads to itself."""
 
     def __init__(self, here: dict[int, list[dict[str, Any]]]) -> None:
         self._here = here
@@ -132,14 +132,14 @@ class _Chains:
 
     def _of(self, key: int) -> int:
         if key not in self._known:
-            self._known[key] = TOO_MUCH  # what it is as long as it is not known: met again below itself
+            self._known[key] = TOO_MUCH  # stays if it is met again below itself
             below = max((self._of(id(child)) for child in self._here[key]), default=0)
             self._known[key] = min(TOO_MUCH, 1 + below)
         return self._known[key]
 
 
 def _own(node: dict[str, Any], schema: SafeSchema) -> int:
-    """What matching its patterns costs for one unit of text."""
+    """The cost of matching its patterns against one unit of text."""
     patterns = [node["pattern"]] if isinstance(node.get("pattern"), str) else []
     return sum(_MATCH[schema.patterns.get(pattern, 0)] for pattern in (*patterns, *_table(node, "patternProperties")))
 

@@ -1,49 +1,59 @@
-"""Starts an MCP server as a child and talks to it over its standard streams.
+"""Starts an MCP server as a child process and talks to it over its standard streams.
 
-The child leads a session of its own, so that whatever it started can be ended with it. It ends with the host: by
-PR_SET_PDEATHSIG on Linux, and in any case its standard input ends. Its environment is the SDK's short list (PATH, HOME,
-…) and what was configured for it. What it writes to stderr is kept, to the last few thousand bytes, and never shown on
-a terminal of ours. Not the SDK's transport: that one bounds nothing, and the child outlives a killed host.
+The child leads its own session, so that everything it started can be ended with it. It ends with the host: by
+PR_SET_PDEATHSIG on Linux, and everywhere because its standard input ends. Its environment is the SDK's short list
+(PATH, HOME, …) and what was configured. The last few kilobytes of its stderr are kept for error messages.
+
+Not the SDK's transport: its reader keeps a line of any length and copies it again for each piece that arrives, and its
+child outlives a killed host.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 import sys
 from asyncio import StreamReader, StreamWriter
 from asyncio.subprocess import PIPE, Process
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import anyio
+import mcp_types
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
 
-from paddock.tools.guard import heard
-from paddock.tools.lines import Endless, Lines, message
+from paddock.tools.messages import parse_message, read_message
 from paddock.tools.upstream_errors import CallFailed, network
 
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
 
-    from paddock.tools.server import Server
+    from paddock.tools.mcp_config import Server
 
 STDERR_BYTES = 8192
 PIECE_BYTES = 64 * 1024
 WRITE_SECONDS = 30.0
-"""After which a child that reads nothing of what it is sent is given up."""
+"""A child that reads nothing for this long is given up."""
 GRACE_SECONDS = 1.0
-_CHILD = str(Path(__file__).with_name("child.py"))
+END_BYTES = 512
+MAX_DROPPED = 32
+"""Times the size limit. A line that is longer still is taken to be endless."""
+_CHILD = str(Path(__file__).with_name("stdio_child.py"))
+_ID = rb'"id"\s*:\s*(?:(\d{1,18})|"([^"\\]{1,64})")'
+_FIRST = re.compile(rb'\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?' + _ID)
+_LAST = re.compile(_ID + rb'\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$')
 
 
 class Trace:
-    """What is known of a child besides its messages: why it is no longer there."""
+    """Why a server is gone: its exit code, the end of its stderr, or why it was given up."""
 
     def __init__(self) -> None:
         self.problem = ""
@@ -60,36 +70,104 @@ class Trace:
         return "\n".join(self._stderr.decode(errors="replace").strip().splitlines()[-10:])
 
 
+class EndlessLine(Exception):
+    """A line is longer than anyone may wait for its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line. Of a line that was too long, only both ends are kept."""
+
+    data: bytes
+    is_whole: bool = True
+
+
+class Lines:
+    """Cuts pieces of a stream into lines. Holds at most the limit and one piece."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._kept = bytearray()
+        self._head = b""
+        self._dropped = 0
+
+    def feed(self, piece: bytes) -> Iterator[Line]:
+        """Yield the lines that `piece` completes."""
+        *ended, rest = piece.split(b"\n")
+        for part in ended:
+            self._add(part)
+            yield Line(self._head + bytes(self._kept), is_whole=not self._dropped)
+            self._kept.clear()
+            self._head, self._dropped = b"", 0
+        self._add(rest)
+
+    def _add(self, part: bytes) -> None:
+        self._kept += part
+        if len(self._kept) <= self._limit:
+            return
+        self._head = self._head or bytes(self._kept[:END_BYTES])
+        self._dropped += len(self._kept)
+        del self._kept[:-END_BYTES]
+        if self._dropped > MAX_DROPPED * self._limit:
+            raise EndlessLine
+
+
+def line_message(line: Line, limit: int) -> SessionMessage | None:
+    """The message in `line`. An answer that cannot be parsed fails its call; other noise is dropped."""
+    if line.is_whole:
+        if not line.data.strip():
+            return None
+        try:
+            return parse_message(line.data)
+        except (ValueError, RecursionError):
+            problem = "it is not JSON of the protocol"
+    else:
+        problem = f"it is larger than {limit / 2**20:g} MB"
+    number = _request_id(line.data)
+    if number is None:
+        return None
+    error = mcp_types.ErrorData(code=mcp_types.PARSE_ERROR, message=problem)
+    return SessionMessage(mcp_types.JSONRPCError(jsonrpc="2.0", id=number, error=error))
+
+
+def _request_id(data: bytes) -> int | str | None:
+    """The request that a broken answer belongs to, if either end of it says so."""
+    found = _FIRST.match(data[:END_BYTES]) or _LAST.search(data[-END_BYTES:])
+    if found is None or b'"method"' in data[:END_BYTES]:
+        return None
+    return int(found[1]) if found[1] else found[2].decode(errors="replace")
+
+
 @asynccontextmanager
 async def stdio(server: Server, trace: Trace) -> AsyncIterator[TransportStreams]:
-    """The child's messages in both directions, as the SDK takes a transport."""
-    process = await _begun(server, trace)
+    """Both directions of one connection, as the SDK takes a transport."""
+    process = await _start(server, trace)
     incoming, read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     write, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
     async with anyio.create_task_group() as group:
         group.start_soon(_receive, process, incoming, server, trace)
         group.start_soon(_send, process, outgoing, incoming, trace)
-        group.start_soon(_overhear, process, trace)
+        group.start_soon(_read_stderr, process, trace)
         try:
             yield read, write
         finally:
             try:
-                with anyio.CancelScope(shield=True):  # a child left behind would be nobody's; every wait is bounded
-                    await _undisturbed(_end(process, trace))
+                with anyio.CancelScope(shield=True):  # no child may be left behind; every wait in here is bounded
+                    await _uncancelled(_end(process, trace))
             finally:
                 for stream in (incoming, read, write, outgoing):
                     stream.close()
                 group.cancel_scope.cancel()
 
 
-async def _begun(server: Server, trace: Trace) -> Process:
-    """The child. Where that is cancelled it is ended first: asyncio would leave pipes of one half started open."""
-    starting = asyncio.ensure_future(_started(server))
+async def _start(server: Server, trace: Trace) -> Process:
+    """Start the child. If that is cancelled, end it: asyncio would leave the pipes of a half-started one open."""
+    starting = asyncio.ensure_future(_spawn(server))
     try:
         return await asyncio.shield(starting)
     except asyncio.CancelledError:
         with anyio.CancelScope(shield=True), suppress(CallFailed):
-            await _undisturbed(_end_started(starting, trace))
+            await _uncancelled(_end_started(starting, trace))
         raise
 
 
@@ -97,8 +175,8 @@ async def _end_started(starting: asyncio.Future[Process], trace: Trace) -> None:
     await _end(await starting, trace)
 
 
-async def _undisturbed(work: Coroutine[Any, Any, None]) -> None:
-    """Do `work` to its end. Whoever is cancelled meanwhile, once or more often, is so afterwards."""
+async def _uncancelled(work: Coroutine[Any, Any, None]) -> None:
+    """Finish `work`, then raise any cancellation that arrived meanwhile."""
     task, was_cancelled = asyncio.ensure_future(work), False
     while not task.done():
         try:
@@ -110,7 +188,7 @@ async def _undisturbed(work: Coroutine[Any, Any, None]) -> None:
     task.result()
 
 
-async def _started(server: Server) -> Process:
+async def _spawn(server: Server) -> Process:
     environment = get_default_environment() | dict(server.env)
     if server.cwd and not os.path.isdir(server.cwd):  # noqa: PTH112, ASYNC240  a moment's work
         raise network(f"The server '{server.name}' cannot be started: there is no directory {server.cwd}")
@@ -140,10 +218,10 @@ async def _receive(
         while piece := await stdout.read(PIECE_BYTES):
             try:
                 for line in lines.feed(piece):
-                    said = await heard(partial(message, line, limit), len(line.data), server.secrets)
-                    if said is not None:
-                        await incoming.send(said)
-            except Endless:
+                    message = await read_message(partial(line_message, line, limit), len(line.data), server.secrets)
+                    if message is not None:
+                        await incoming.send(message)
+            except EndlessLine:
                 trace.problem = f"it sent a line of more than {limit / 2**20:g} MB that did not end"
                 return
             await asyncio.sleep(0)  # a reader that always finds more would let nobody else run
@@ -157,40 +235,40 @@ async def _send(
 ) -> None:
     stdin = cast(StreamWriter, process.stdin)
     try:
-        async for said in outgoing:
-            text = said.message.model_dump_json(by_alias=True, exclude_unset=True)
+        async for item in outgoing:
+            text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
             stdin.write(text.encode(errors="replace") + b"\n")
             async with asyncio.timeout(WRITE_SECONDS):
                 await stdin.drain()
     except TimeoutError:
         trace.problem = f"it read nothing for {WRITE_SECONDS:g} seconds"
-        incoming.close()  # otherwise whoever waits for an answer would not learn of it
+        incoming.close()  # ends every call that waits
     except (ConnectionError, anyio.ClosedResourceError):
         incoming.close()
 
 
-async def _overhear(process: Process, trace: Trace) -> None:
+async def _read_stderr(process: Process, trace: Trace) -> None:
     stderr = cast(StreamReader, process.stderr)
     while piece := await stderr.read(PIECE_BYTES):
         trace.add(piece)
 
 
 async def _end(process: Process, trace: Trace) -> None:
-    """First its input ends, then it is asked to, then it and all that it started are killed."""
+    """Close its input, then ask it to end, then kill it and everything that it started."""
     cast(StreamWriter, process.stdin).close()
-    if await _ends(process):
+    if await _has_ended(process):
         trace.exit_code = process.returncode
     else:
         _signal(process, signal.SIGTERM)
-        await _ends(process)
+        await _has_ended(process)
     _signal(process, signal.SIGKILL)
-    await _ends(process)
+    await _has_ended(process)
     # A descendant that left the session may hold the pipes; without this they would stay open until collected.
     process._transport.close()  # type: ignore[attr-defined]  # noqa: SLF001
 
 
-async def _ends(process: Process) -> bool:
-    """Whether it is gone within the time of grace. Not `wait()`, which waits for its pipes as well."""
+async def _has_ended(process: Process) -> bool:
+    """Whether it ends within the grace period. Not `wait()`, which waits for its pipes as well."""
     deadline = asyncio.get_running_loop().time() + GRACE_SECONDS
     while process.returncode is None and asyncio.get_running_loop().time() < deadline:  # noqa: ASYNC110
         await asyncio.sleep(0.01)

@@ -1,40 +1,68 @@
 """Typed stubs of the tools that a script may call: `.pyi` for Python, `.d.ts` for JavaScript and TypeScript.
 
-For models, editors, type checkers. Stubs declare and do nothing else, whatever a tool's server wrote: its texts stand
-only in comments, docstrings and string literals, its names only as identifiers. The same tools give the same bytes.
+For models, editors and type checkers. Stubs only declare, whatever a server wrote: its texts stand in comments,
+docstrings and string literals alone, its names only as identifiers. The same tools give the same bytes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from paddock.model.tools import Tool
-from paddock.tools import stubs_python, stubs_typescript
 from paddock.tools.identifiers import linked, once, own_names, taken
-from paddock.tools.schema_reading import Reader
-from paddock.tools.shapes import ANY, Either, MapOf, Named, Names, Record, Shape, type_name
-from paddock.tools.signature import Signature
+from paddock.tools.sanitize import lines, one_line
+from paddock.tools.schema_types import ANY, Either, MapOf, Named, Names, Reader, Record, Shape, type_name
+
+if TYPE_CHECKING:
+    from paddock.tools import stubs_python, stubs_typescript
 
 TYPED_CALLS = 200
-"""With more tools than these, `call_tool` is not declared anew for each: the list would be longer than it is useful."""
+"""With more tools than this, `call_tool` has no overload for each: the list would be too long to be useful."""
 CALLED_CHARACTERS = 200
 PREFIX_CHARACTERS = 50
+DOCUMENTATION_CHARACTERS = 1200
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """A tool as a function. The last of its `names` is its alone; `called` are its names for `call_tool`."""
+
+    tool: Tool
+    names: tuple[str, ...]
+    called: tuple[str, ...]
+    records: tuple[Record, ...]
+    arguments: Shape
+    is_optional: bool
+    result: Shape
+
+    def documentation(self) -> list[str]:
+        """Lines about the tool: its description, then its full name and effects."""
+        said = lines(self.tool.description or self.tool.title, DOCUMENTATION_CHARACTERS)
+        facts = [f"Tool: {one_line(self.tool.full_name)} (id {self.tool.id}){_effects(self.tool)}"]
+        return [*said, "", *facts] if said else facts
+
+
+def _effects(tool: Tool) -> str:
+    if tool.hints.read_only:
+        return ", read-only"
+    return ", destructive" if tool.hints.destructive else ""
 
 
 def stubs(tools: Iterable[Tool], language: str = "python", *, among: Iterable[Tool] | None = None) -> dict[str, str]:
-    """The declarations of each tool by the name that is its alone, without the ones that every script has.
+    """The declarations of each tool, by its unambiguous function name.
 
-    `among` are all the tools that the script may call, where these are not all: a name depends on the others.
+    `among` are all tools that the script may call, if these are not all: names depend on the others.
     """
     writer = _writer(language)
     return {one.names[-1]: writer.declared(one) for one in signatures(tools, language, among=among)}
 
 
 def module(tools: Iterable[Tool], language: str = "python", *, rebound: Collection[str] = ()) -> str:
-    """A whole file: what every script finds defined, and the tools.
+    """A whole stub file: what is defined in every script, and the tools.
 
-    `rebound` are names that a script assigns itself: a type checker would hold it to the type declared here.
+    `rebound` are names that the script assigns itself: a type checker would hold it to the type declared here.
     """
     found = signatures(tools, language)
     known = [*own_names(language), *(name for signature in found for name in signature.names)]
@@ -48,7 +76,7 @@ def module(tools: Iterable[Tool], language: str = "python", *, rebound: Collecti
 def signatures(
     tools: Iterable[Tool], language: str = "python", *, among: Iterable[Tool] | None = None
 ) -> list[Signature]:
-    """What a script of this language needs to know of each tool, in the order in which they are linked."""
+    """The signature of each tool in a script of this language, in the order in which they are linked."""
     asked = once(tools)
     names = linked(asked if among is None else [*among, *asked], language)
     by_tool: dict[str, list[str]] = {}
@@ -85,14 +113,14 @@ def _signature(tool: Tool, names: tuple[str, ...], types: Names, suffix: str, is
 
 
 def _called(tool: Tool, is_bare: bool) -> tuple[str, ...]:
-    """What `call_tool` is declared to take for this tool; nothing where its name is too long to be read."""
+    """The names for `call_tool` that are declared for this tool; none if its name is too long to read."""
     if len(tool.full_name) > CALLED_CHARACTERS:
         return ()
     return (tool.full_name, tool.name) if is_bare and tool.server else (tool.full_name,)
 
 
 def _callable_bare(tools: Collection[Tool]) -> set[str]:
-    """Names that mean one tool of these without its server."""
+    """The bare names that mean exactly one of these tools."""
     times: dict[str, int] = {}
     for tool in tools:
         for name in {tool.name, tool.full_name}:
@@ -101,11 +129,13 @@ def _callable_bare(tools: Collection[Tool]) -> set[str]:
 
 
 def _is_optional(arguments: Shape, records: list[Record]) -> bool:
-    """Whether a call may leave the arguments out: nothing in them is required."""
+    """Whether a call may omit the arguments because nothing in them is required."""
     members = arguments.members if isinstance(arguments, Either) else (arguments,)
     required = {record.name for record in records if any(field.is_required for field in record.fields)}
     return any(not isinstance(member, Named) or member.name not in required for member in members)
 
 
 def _writer(language: str) -> stubs_python.Writer | stubs_typescript.Writer:
+    from paddock.tools import stubs_python, stubs_typescript
+
     return stubs_python.Writer() if language == "python" else stubs_typescript.Writer()

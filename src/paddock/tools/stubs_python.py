@@ -1,4 +1,4 @@
-"""Python stubs: TypedDicts and `async def`s, in what ty and the checker inside Monty both understand."""
+"""Writes Python stubs: TypedDicts and `async def`s that ty and Monty's checker both understand."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import re
 from collections.abc import Collection, Sequence
 from keyword import iskeyword
 
-from paddock.tools.shapes import Choice, Either, ListOf, MapOf, Named, Plain, Record, Shape
-from paddock.tools.signature import Signature
+from paddock.tools.schema_types import Choice, Either, ListOf, MapOf, Named, Plain, Record, Shape
+from paddock.tools.stubs import Signature
 
-_HEADER = '''"""What a script finds defined in Paddock. Declarations only; await every call."""
+_HEADER = '''"""What is defined in a Paddock script. Declarations only; await every call."""
 
 from typing import Any, Literal, NotRequired, TypedDict, overload
 '''
@@ -55,7 +55,7 @@ _ANY_CALL = (
 _NOTHING = "    pass\n"
 _PLAIN = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None", "any": "Any"}
 _SAID = frozenset({*_PLAIN.values(), "list", "dict", "Literal", "NotRequired", "TypedDict"})
-# A checker takes such a comment as an order to look away.
+# A checker would obey such a comment.
 _PRAGMA = re.compile(
     r"(?:^|#)[#\s]*(?=(?:type|ty|mypy|pyright|pyre|ruff|flake8|fmt|isort|pylint)\s*:|noqa\b)", re.IGNORECASE
 )
@@ -68,7 +68,7 @@ class Writer:
     TYPE_NAMES = ("AttachedFile", "CreatedArtifact", "ArtifactContent")
 
     def declared(self, signature: Signature) -> str:
-        """The types of a tool and its functions."""
+        """Declare the types of a tool and its functions."""
         names = {record.name for record in signature.records} | _SAID
         parts = [_record(record, names) for record in signature.records]
         text = "\n".join(f"    {line}".rstrip() for line in signature.documentation()).lstrip()
@@ -78,7 +78,7 @@ class Writer:
         return "\n".join(parts)
 
     def module(self, signatures: Sequence[Signature], *, typed_calls: bool, rebound: Collection[str]) -> str:
-        """The whole file. A name that a script assigns itself may be anything."""
+        """Write the whole file. A name that the script assigns itself is declared as Any."""
         names = [*_OWN, "call_tool", *(name for signature in signatures for name in signature.names)]
         listed = "".join(f"    {_literal(name)},\n" for name in [*names, *rebound])
         parts = [_HEADER, f"__all__ = [\n{listed}]", _TYPES]
@@ -118,7 +118,7 @@ def _record(record: Record, names: Collection[str]) -> str:
 
 
 def _record_by_call(record: Record, extra: str) -> str:
-    """The form that takes any key: `from`, `a-b`, `list`, which in a class would hide the type of that name."""
+    """The functional form, which allows any key: `from`, `a-b`, or `list`, which in a class would hide that type."""
     body = "".join(
         f"        {_literal(field.name)}: {_optional(_type(field.shape), field.is_required)},{_comment(field.note)}\n"
         for field in record.fields
@@ -128,7 +128,7 @@ def _record_by_call(record: Record, extra: str) -> str:
 
 
 def _is_plain_key(key: str) -> bool:
-    # Python changes names that begin with two underscores inside a class, and some that are not ASCII anywhere.
+    # Python mangles names that begin with two underscores inside a class, and normalises some that are not ASCII.
     return key.isascii() and key.isidentifier() and not iskeyword(key) and not key.startswith("__")
 
 
@@ -153,7 +153,7 @@ def _type(shape: Shape) -> str:
 
 
 def _literal(value: str | int | bool) -> str:
-    """A literal in which nothing is written out that cannot be seen."""
+    """A literal without invisible characters."""
     text = repr(value)
     return f'"{text[1:-1]}"' if text.startswith("'") and '"' not in text and "\\'" not in text else text
 

@@ -1,4 +1,4 @@
-"""TypeScript stubs: interfaces and declared functions, for `tsc --strict` and for readers of JavaScript."""
+"""Writes TypeScript stubs: interfaces and declared functions, for `tsc --strict` and readers of JavaScript."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import json
 import re
 from collections.abc import Collection, Sequence
 
-from paddock.tools.shapes import Choice, Either, ListOf, MapOf, Named, Plain, Record, Shape
-from paddock.tools.signature import Signature
+from paddock.tools.schema_types import Choice, Either, ListOf, MapOf, Named, Plain, Record, Shape
+from paddock.tools.stubs import Signature
 
-_HEADER = "// What a script finds defined in Paddock. Declarations only; await every call.\n"
+_HEADER = "// What is defined in a Paddock script. Declarations only; await every call.\n"
 _TYPES = """
 interface AttachedFile {
   /** What to open. */
@@ -68,13 +68,13 @@ class Writer:
     ARGUMENTS = "Args"
     TYPE_NAMES = (
         *("AttachedFile", "CreatedArtifact", "ArtifactContent"),
-        # Of the language's own types those that a tool's could be named like: declared again, they would be one.
+        # Built-in types that a tool's type could be named like: an interface declared again is merged.
         *("ClassAccessorDecoratorResult", "IteratorResult", "IteratorReturnResult", "IteratorYieldResult"),
         *("PromiseFulfilledResult", "PromiseRejectedResult", "PromiseSettledResult"),
     )
 
     def declared(self, signature: Signature) -> str:
-        """The types of a tool and its functions."""
+        """Declare the types of a tool and its functions."""
         parts = [_record(record) for record in signature.records if record.fields]
         text = "\n".join(f" * {_commented(line)}".rstrip() for line in signature.documentation())
         functions = [f"declare function {name}{_parameters(signature)}\n" for name in signature.names]
@@ -82,7 +82,7 @@ class Writer:
         return "\n".join(parts)
 
     def module(self, signatures: Sequence[Signature], *, typed_calls: bool, rebound: Collection[str]) -> str:
-        """The whole file. A name that a script declares itself cannot be declared here as well."""
+        """Write the whole file, without the names that the script declares itself."""
         parts = [_HEADER, _TYPES, *(text for name, text in _OWN.items() if name not in rebound)]
         parts += [self.declared(signature) for signature in signatures]
         called = [one for one in signatures if one.called and one.tool.server] if typed_calls else []
@@ -103,7 +103,7 @@ def _parameters(signature: Signature) -> str:
 def _arguments(signature: Signature) -> str:
     empty = {record.name for record in signature.records if not record.fields}
     shape = signature.arguments
-    # An interface without fields would take anything.
+    # An interface without fields would accept anything.
     text = "Record<string, never>" if isinstance(shape, Named) and shape.name in empty else _type(shape)
     return f"args{'?' if signature.is_optional else ''}: {text}"
 
@@ -140,7 +140,7 @@ def _key(key: str) -> str:
 
 
 def _literal(value: str | int | bool) -> str:
-    """A literal in which nothing is written out that cannot be seen."""
+    """A literal without invisible characters."""
     if not isinstance(value, str):
         return json.dumps(value)
     text = json.dumps(value, ensure_ascii=False)
@@ -152,5 +152,5 @@ def _comment(note: str) -> str:
 
 
 def _commented(text: str) -> str:
-    """`text` that neither ends a comment nor gives an order in it, as `@ts-ignore` would."""
+    """`text` escaped so that it neither ends the comment nor acts as a directive such as `@ts-ignore`."""
     return _TAG.sub("@ ", text.replace("*/", "*\\/").replace("/*", "/\\*"))

@@ -1,8 +1,9 @@
-"""The tools of one Paddock: its Python functions and its upstreams, and what one run may call of them."""
+"""The tools of one Paddock: its Python functions and its upstreams, and which of them a run may call."""
 
 from __future__ import annotations
 
 import asyncio
+import builtins
 import json
 import re
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
@@ -15,35 +16,42 @@ from paddock.model.context import Context
 from paddock.model.events import Answer, Progress
 from paddock.model.tools import OwnTool, Tool
 from paddock.model.words import nearest
+from paddock.planning.plan import BRIDGE_NAMES, BRIDGE_NAMES_OF_JAVASCRIPT
 from paddock.tools.functions import FunctionTool
-from paddock.tools.linking import may_link
+from paddock.tools.identifiers import linked, taken
+from paddock.tools.policy import Rules
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from paddock.config import Config
     from paddock.model.outline import Outline
     from paddock.model.request import Request
     from paddock.planning.plan import Plan
     from paddock.tools.answers import CreateArtifact
     from paddock.tools.catalogue import Catalogue
-    from paddock.tools.health import Health
-    from paddock.tools.injection import Injection
+    from paddock.tools.context import Injection
+    from paddock.tools.mcp_config import Server
     from paddock.tools.schema import Validator
-    from paddock.tools.server import Server
-    from paddock.tools.upstream import Upstream
+    from paddock.tools.upstream import Health, Upstream
     from paddock.tools.upstream_errors import CallFailed
 
 CALLING = ("await", "callTool")
-"""A script without these words calls nothing: no upstream need be asked what it has."""
+"""A script without any of these words calls nothing, so no upstream is needed."""
 LANGUAGES = ("python", "typescript")
 CATALOGUES = 16
-"""Kept, of different choices of servers."""
+"""Catalogues of different choices of servers that are kept."""
 PATIENCE_SECONDS = 10.0
-"""For upstreams to say what they have, before a run goes on without those that have not."""
-
+"""How long a run waits for upstreams to list their tools before it goes on without them."""
 Lists = tuple[tuple[Tool, ...], ...]
 
 
+_CALLED = re.compile(r"(?<![\w$.])[^\W\d][\w$]*+(?=\()")  # possessive: linear on any text
+_DEFINED = re.compile(r"\b(?:def|class|function|const|let|var)\s++([^\W\d][\w$]*+)")
+
+
 class Toolbox:
-    """Upstreams are connected when the first script comes that may call them, all at the same time."""
+    """Finds and calls tools. Upstreams are connected, all at once, by the first script that may call them."""
 
     def __init__(
         self,
@@ -57,14 +65,14 @@ class Toolbox:
         self._upstreams = _upstreams(servers)
         self._patience_seconds = patience_seconds
         self.injection = injection
-        """What is added to calls; None: nothing."""
+        """What the host adds to calls; None: nothing."""
         self._validators: dict[str, tuple[Tool, Validator]] = {}
         self._catalogues: dict[tuple[str, ...], tuple[Lists, Catalogue]] = {}
         self._shown_of: dict[str, tuple[tuple[Tool, ...], tuple[Tool, ...]]] = {}
         self.secrets = tuple(secret for upstream in self._upstreams.values() for secret in upstream.server.secrets)
 
     async def scope(self, request: Request) -> Scope:
-        """What one run may call: everything, or what the request names.
+        """Return what one run may call: everything, or what the request names.
 
         Where servers have not listed their tools yet, the scope is pending: `Scope.resolve` completes it once it is
         known which names the script uses.
@@ -98,7 +106,7 @@ class Toolbox:
         return [server for server in self._upstreams if server in code]
 
     async def _closed(self, names: Iterable[str], code: object, language: str, inputs: object) -> Scope:
-        """What is named and nothing else. Of what a pattern links, a script is given the functions that it mentions."""
+        """The named tools only. Of those that a pattern matches, the script gets the functions that it mentions."""
         names = names if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
         catalogue = await self._chosen(names)
         every = catalogue.linked(None, language)
@@ -111,12 +119,12 @@ class Toolbox:
         return Scope(self, links, catalogue, is_closed=True, functions=functions)
 
     async def _chosen(self, names: Iterable[str]) -> Catalogue:
-        """The tools of these names and patterns. A pattern may match none; connected is what any of them may mean."""
+        """The tools of these names and patterns. Connects the servers that any of them may mean."""
         patterns = [] if isinstance(names, str) or not isinstance(names, Iterable) else list(filter(is_pattern, names))
         if not patterns:
             return await self._named(names)
         if set(names) == {"*"}:
-            return await self.catalogue()  # which is kept, with the names of all its functions
+            return await self.catalogue()  # this one is cached
         from paddock.tools.catalogue import Catalogue
 
         others = await self._named([name for name in names if name not in patterns])
@@ -130,30 +138,30 @@ class Toolbox:
         return Catalogue(linked, servers=self._upstreams)
 
     async def scope_of(self, name: str) -> Scope:
-        """What one call from outside a run needs: the server that `name` speaks of, or all where it names none."""
+        """What a single call from outside a run may call: the tools of the server in `name`, or all if it has none."""
         return Scope(self, {}, await self.catalogue(self.servers_of(name)))
 
     def servers_of(self, name: str) -> tuple[str, ...]:
-        """The servers that may have a tool of this full name; none where it names none."""
+        """The servers that may have a tool of this full name; none if it has no server."""
         from paddock.tools.catalogue import servers_of
 
         return servers_of([name], self._upstreams)
 
     async def catalogue(self, servers: Iterable[str] = ()) -> Catalogue:
-        """What there is now; of the named servers alone, where any are: the others are not connected.
+        """The tools that there are now. With `servers`, only theirs, and no other server is connected.
 
-        An upstream that does not answer soon, or at all, is left out until it does.
+        An upstream that does not answer in time is left out until it does.
         """
         asked = tuple(dict.fromkeys(servers))
         return await self._catalogue(asked or tuple(self._upstreams), () if asked else self._functions)
 
     async def followed(self, servers: Iterable[str]) -> None:
-        """Wait, but not for long, until changes of which these servers have told are known."""
+        """Wait briefly until the changes that these servers announced are known."""
         waiting = (self._upstream(name).followed(wait_seconds=self._patience_seconds) for name in servers)
         await asyncio.gather(*waiting)
 
     async def _catalogue(self, servers: tuple[str, ...], functions: Iterable[str]) -> Catalogue:
-        """The tools of these servers and functions; the same one again as long as they are the same."""
+        """The tools of these servers and functions. Returns the same object as long as they do not change."""
         asked = (*functions, "", *servers)
         lists = tuple(await asyncio.gather(*(self._listed(self._upstream(name)) for name in servers)))
         known = self._catalogues.get(asked)
@@ -168,11 +176,11 @@ class Toolbox:
         return known[1]
 
     def is_full(self, name: str) -> bool:
-        """Whether which tool a name means is known without waiting for every server, where one must be waited for."""
+        """Whether a server is still missing, and `name` says which tool it means without waiting for all of them."""
         return not self._is_known and (name in self._functions or bool(self.servers_of(name)))
 
     async def found(self, full_name: str) -> Tool | None:
-        """The tool of this full name; no other server than its own is waited for."""
+        """The tool of this full name. Waits for no other server than its own."""
         if full_name in self._functions:
             return (await self._catalogue((), [full_name])).find(full_name)
         return (await self.catalogue(self.servers_of(full_name))).find(full_name)
@@ -183,18 +191,16 @@ class Toolbox:
 
     def _function_links(self, language: str) -> dict[str, str]:
         if language == "python":
-            return {name: name for name in self._functions}  # as they are: no function is named like a built-in
-        from paddock.tools.identifiers import linked
-
+            return {name: name for name in self._functions}  # no function is named like a built-in
         links = linked((Tool("", name) for name in self._functions), language)
         return {name: tool.name for name, tool in links.items()}
 
     async def _named(self, names: Iterable[str]) -> Catalogue:
-        """The tools of these names. Where each says of which server it is, the others are not connected."""
+        """The tools of these names. If every name has a server, the others are not connected."""
         from paddock.tools.catalogue import Catalogue, servers_of
 
         if isinstance(names, str) or not isinstance(names, Iterable):
-            return Catalogue().only(names)  # which says what is wrong
+            return Catalogue().only(names)  # raises with what is wrong
         names = list(names)
         functions = [name for name in names if name in self._functions]
         rest = [name for name in names if name not in functions]
@@ -208,7 +214,7 @@ class Toolbox:
         return catalogue.only(names)
 
     async def stubs(self, names: Iterable[str] | None, language: str, *, whole: bool = True) -> str:
-        """A whole file of typed stubs, or the tools alone; `UnknownTool` where one of `names` is not there."""
+        """A file of typed stubs, or only the tools without what every script has. Raises UnknownTool."""
         from paddock.tools.stubs import module, stubs
 
         if language not in LANGUAGES:
@@ -223,15 +229,15 @@ class Toolbox:
 
     @property
     def is_used(self) -> bool:
-        """Whether an upstream was begun to be connected: it belongs to the event loop of then."""
+        """Whether an upstream was ever connected, and so belongs to an event loop."""
         return any(upstream.health.state != "idle" for upstream in self._upstreams.values())
 
     def health(self) -> dict[str, Health]:
-        """How each upstream is, by name."""
+        """The health of each upstream, by name."""
         return {name: upstream.health for name, upstream in self._upstreams.items()}
 
     def unreachable(self, name: str) -> CallFailed | None:
-        """Why a tool of this name may not be found, where that is because its server is not there now."""
+        """Why a tool of this name cannot be found, if that is because its server is down."""
         servers = [self._upstreams[server] for server in self.servers_of(name)]
         upstream = next((upstream for upstream in servers if upstream.health.state != "ready"), None)
         if upstream is None:
@@ -241,16 +247,16 @@ class Toolbox:
         if upstream.failure is not None and upstream.failure.kind in ("auth_error", "rate_limited"):
             return upstream.failure
         why = upstream.health.error or "it has not answered yet"
-        return network(f"The server '{upstream.name}' is not there now: {why}").without(upstream.server.secrets)
+        return network(f"The server '{upstream.name}' is not available now: {why}").without(upstream.server.secrets)
 
     async def validator(self, tool: Tool) -> Validator:
-        """What checks the arguments of `tool`; made once for each description of it."""
+        """The validator of the tool's arguments. Compiled once for each description of the tool."""
         known = self._validators.get(tool.full_name)
         if known is not None and known[0] is tool:
             return known[1]
-        from paddock.tools.schema import compiled
+        from paddock.tools.schema import compile_schema
 
-        made = await asyncio.to_thread(compiled, tool.input_schema)  # a hostile one takes half a second
+        made = await asyncio.to_thread(compile_schema, tool.input_schema)  # a hostile one takes half a second
         self._validators[tool.full_name] = (tool, made)
         return made
 
@@ -265,26 +271,26 @@ class Toolbox:
         create_artifact: CreateArtifact,
         context: Context,
     ) -> Answer:
-        """What the tool gives. Raises what a function raises, and `CallFailed` for an upstream."""
+        """Call the tool. Raises what a function raises, and CallFailed for an upstream."""
         if not tool.server:
             calling = self._functions[tool.name].call(arguments)
-            # A run that ends earlier ends its calls: another timer would never be heard of.
+            # A run that ends earlier ends its calls, so they need no timer of their own.
             is_bounded = run_seconds <= timeout_seconds
             return answered(await calling if is_bounded else await self._within(timeout_seconds, calling))
         from paddock.tools import answers
 
-        def heard(done: float, total: float | None, message: str) -> None:
+        def report(done: float, total: float | None, message: str) -> None:
             progress(Progress(done, total, message))
 
         upstream = self._upstreams[tool.server]
         injected = None if self.injection is None else self.injection.of(tool, context)
         result = await upstream.call(
-            tool.name, arguments, timeout_seconds=timeout_seconds, progress=heard, injected=injected
+            tool.name, arguments, timeout_seconds=timeout_seconds, progress=report, injected=injected
         )
         return await answers.answer(result, tool, create_artifact)
 
     async def close(self) -> None:
-        """End every connection; what is used again is connected again."""
+        """End every connection. An upstream that is used again connects again."""
         upstreams = list(self._upstreams.values())
         self._catalogues.clear()
         self._upstreams = _upstreams(upstream.server for upstream in upstreams)
@@ -296,7 +302,7 @@ class Toolbox:
                 return await work
         except TimeoutError:
             if not waiting.expired():
-                raise  # the function's own
+                raise  # raised by the function itself
             from paddock.tools.upstream_errors import timed_out
 
             raise timed_out(f"The tool did not answer within {seconds:g} s.") from None
@@ -309,7 +315,7 @@ class Toolbox:
         return self._upstreams[name]
 
     async def _listed(self, upstream: Upstream) -> tuple[Tool, ...]:
-        from paddock.tools.health import CODE_TOOL
+        from paddock.tools.upstream import CODE_TOOL
 
         tools = await upstream.tools(wait_seconds=self._patience_seconds)
         # Code that runs code would escape the limits of its run.
@@ -318,15 +324,52 @@ class Toolbox:
         return tools if self.injection is None else self._shown(upstream.name, tools, self.injection)
 
     def _shown(self, server: str, tools: tuple[Tool, ...], injection: Injection) -> tuple[Tool, ...]:
-        """The tools as scripts see them; the same ones again as long as they are the same."""
+        """The tools as scripts see them. Returns the same objects as long as they do not change."""
         known = self._shown_of.get(server)
         if known is None or known[0] is not tools:
             known = self._shown_of[server] = (tools, tuple(map(injection.shown, tools)))
         return known[1]
 
 
+def make_toolbox(
+    config: Config, functions: Mapping[str, FunctionTool], mcp_config: str | Path | None
+) -> tuple[Toolbox, Rules]:
+    """The tools of a configuration, and the rules for their calls. Connects to nothing."""
+    settings = config.tools
+    servers: tuple[Server, ...] = ()
+    if config.upstreams or mcp_config is not None:
+        from paddock.tools.mcp_config import configured_servers
+
+        servers = configured_servers(config, mcp_config)
+    rules = Rules(repairs=settings.repair, call_seconds=settings.call_seconds)
+    if settings.policy:
+        from paddock.tools.policy import parse
+
+        rules = Rules(parse(settings.policy), settings.repair, settings.call_seconds)
+    injection = None
+    if config.context or config.connections:
+        from paddock.tools import context
+
+        injection, servers = context.parse(config.context, config.connections, servers)
+    return Toolbox(functions, servers, patience_seconds=settings.connect_seconds, injection=injection), rules
+
+
+def may_link(code: str, language: str, known: Collection[str], outline: Outline | None) -> bool:
+    """Whether `code` uses a name that it does not define and that is not `known`.
+
+    A guest's outline says so exactly. Without one, words that are called like functions are taken as used names.
+    """
+    if outline is not None:
+        used = outline.unbound
+        return used is None or not set(used) <= {*known, *BRIDGE_NAMES}
+    given = (
+        (*BRIDGE_NAMES, *dir(builtins)) if language == "python" else (*BRIDGE_NAMES_OF_JAVASCRIPT, *taken("javascript"))
+    )
+    return bool({*_CALLED.findall(code)}.difference(known, given, _DEFINED.findall(code)))
+
+
 def is_pattern(name: object) -> bool:
-    """Whether a name of tools to link stands for all that it matches."""
+    """Whether a name in a list of tools is a pattern."""
     return isinstance(name, str) and any(character in name for character in "*?[")
 
 
@@ -346,7 +389,7 @@ def _upstreams(servers: Iterable[Server]) -> dict[str, Upstream]:
 
 
 class Scope:
-    """What one run may call, and by which names it finds it. A closed one was given names, and nothing is added."""
+    """What one run may call, and by which names. Nothing is added to a closed one, which was given names."""
 
     def __init__(
         self,
@@ -358,9 +401,9 @@ class Scope:
         is_pending: bool = False,
         functions: tuple[str, ...] | None = None,
     ) -> None:
-        self.links = links  # full names of tools by the names of functions in the script
-        self.own: Mapping[str, OwnTool] = {}  # of the run's session: no server's tool answers in their place
-        self.functions = tuple(links) if functions is None else functions  # those that it might have used
+        self.links = links  # full names of tools by their function names in the script
+        self.own: Mapping[str, OwnTool] = {}  # tools of the run's session, which hide any server's
+        self.functions = tuple(links) if functions is None else functions  # all functions that it might have used
         self.context = Context()
         self._toolbox = toolbox
         self._catalogue = catalogue
@@ -389,9 +432,9 @@ class Scope:
         return self._catalogue
 
     async def find(self, name: str) -> Tool | None:
-        """The tool of this name. A server that was not there when the run began is asked again for what is its own.
+        """The tool of this name. If it is unknown, its server is asked again.
 
-        So is one that has more tools since: a call that the script made before may have brought them.
+        The server may have been down when the run began, or may have more tools since an earlier call.
         """
         if self._catalogue is None and self._toolbox.is_full(name):
             found = await self._toolbox.found(name)
@@ -403,11 +446,11 @@ class Scope:
         return found
 
     def unreachable(self, name: str) -> CallFailed | None:
-        """Why a tool that the run might call is not found, where that is because its server is not there now."""
+        """Why a tool that the run may call cannot be found, if that is because its server is down."""
         return None if self._is_closed else self._toolbox.unreachable(name)
 
     async def linked(self) -> list[Tool]:
-        """The tools that the script finds as functions."""
+        """The tools that are functions in the script."""
         catalogue = await self.catalogue()
         found = (catalogue.find(name) for name in dict.fromkeys(self.links.values()))
         return [tool for tool in found if tool is not None]
@@ -421,13 +464,13 @@ class Scope:
 
 
 def answered(value: object) -> Answer:
-    """A value as the script gets it: an object as itself, anything else under `result`."""
+    """A function's return value as the script gets it: an object as itself, anything else under `result`."""
     given = value if isinstance(value, dict) else _plain(value)
     return Answer(_ENCODER.encode(given if isinstance(given, dict) else {"result": given}))
 
 
 def _plain(value: object) -> Any:
-    """What JSON has for a dataclass, a model of pydantic, a date."""
+    """The JSON form of a dataclass, a pydantic model or a date."""
     if value is None or isinstance(value, str | int | float | list | tuple):
         return value
     from pydantic_core import to_jsonable_python

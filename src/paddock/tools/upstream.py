@@ -1,44 +1,103 @@
-"""An MCP server that offers tools: connected when it is first needed, and again when it was lost.
+"""An MCP server that offers tools: connected when it is first needed, and again after it was lost.
 
-A call that was under way when its connection ended fails and is never repeated here: it may have had an effect. Nothing
-that a server does reaches beyond its own calls: each has a time, a size and a place in a short queue, and everything a
-server writes is data. An upstream belongs to the event loop that it was first used in.
+A call that was under way when its connection ended fails and is never repeated: it may have had an effect. Nothing that
+a server does reaches beyond its own calls: each has a timeout, a size limit and a place in a short queue, and
+everything a server writes is data. An upstream belongs to the event loop that it was first used in.
 """
 
 from __future__ import annotations
 
 import asyncio
+import random
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+from paddock.model import envelope
 from paddock.model.tools import Tool
-from paddock.tools.backoff import Backoff
-from paddock.tools.call import Call, Progress, Result, complaint
-from paddock.tools.credentials import redact
-from paddock.tools.health import Health, State, is_paddock
-from paddock.tools.injection import NOTHING, Injected
-from paddock.tools.rate import Rate
-from paddock.tools.upstream_errors import CallFailed, broken, called_too_often, network, timed_out
+from paddock.tools.context import NOTHING, Injected
+from paddock.tools.policy import RateLimit
+from paddock.tools.secrets import redact
+from paddock.tools.upstream_errors import CallFailed, broken, network, timed_out
 
 if TYPE_CHECKING:
-    from paddock.tools.connection import Connection
-    from paddock.tools.opening import Opening
-    from paddock.tools.server import Server
+    from paddock.tools.answers import Result
+    from paddock.tools.connection import Connection, Progress
+    from paddock.tools.mcp_config import Server, Transport
 
 WAIT_SECONDS = 2.0
-"""For the next attempt to connect; where it is further away, a call fails at once and says how long to wait."""
+"""How long a call waits for the next attempt to connect. If that is further away, the call fails at once."""
 RELIST_SECONDS = 1.0
 RELIST_MOST_SECONDS = 60.0
 RELIST_SHARE = 20
 CLOSE_SECONDS = 3.0
+FIRST_BACKOFF_SECONDS = 0.5
+MAX_BACKOFF_SECONDS = 60.0
+STEADY_SECONDS = 10.0
+"""After this long a connection counts as working, and the next attempt after its end is immediate."""
+CODE_TOOL = "paddock/code_tool"
+"""A tool whose `_meta` has this key runs code. The key becomes a tag, and such tools are never linked: code that runs
+code would escape the limits of its run."""
+
+State = Literal["idle", "connecting", "ready", "failed", "closed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """The state of one upstream, and what it said about itself. Contains no credential."""
+
+    state: State
+    since: float  # seconds since 1970
+    error: str = ""
+    tools: int = 0
+    protocol_version: str = ""
+    server_name: str = ""
+    server_version: str = ""
+    is_paddock: bool = False  # it is Paddock itself: none of its tools is linked
+    transport: str = ""
+    place: str = ""  # the command, or the address
+    warnings: tuple[str, ...] = ()
+
+
+class Backoff:
+    """When to connect again: at once after a steady connection, else twice as late each time, with jitter."""
+
+    def __init__(self) -> None:
+        self._failures = 0
+        self._until = 0.0
+        self._connected_at: float | None = None
+
+    def left_seconds(self) -> float:
+        """Seconds until the next attempt; zero or less for now."""
+        if self._connected_at is not None and time.monotonic() - self._connected_at > STEADY_SECONDS:
+            self.reset()
+        return self._until - time.monotonic()
+
+    def connected(self) -> None:
+        """Record a connection. Until it proves steady or answers a call it counts as a failure."""
+        self._connected_at = time.monotonic()
+        self._plan()
+
+    def failed(self) -> None:
+        """Record a failed attempt."""
+        self._connected_at = None
+        self._plan()
+
+    def reset(self) -> None:
+        """Record that the connection works."""
+        self._failures, self._until = 0, 0.0
+
+    def _plan(self) -> None:
+        longest = min(FIRST_BACKOFF_SECONDS * 2.0**self._failures, MAX_BACKOFF_SECONDS)
+        self._until = time.monotonic() + longest * random.uniform(0.5, 1.0)  # noqa: S311
+        self._failures = min(self._failures + 1, 16)
 
 
 class Upstream:
-    """One server's only client. `changed` is called whenever its tools may have."""
+    """The only client of one server. `changed` is called whenever its tools may have changed."""
 
     def __init__(self, server: Server, *, changed: Callable[[], None] | None = None) -> None:
         self.server = server
@@ -46,21 +105,19 @@ class Upstream:
         self._health = Health("idle", time.time(), transport=server.transport, place=server.place)
         self._tools: tuple[Tool, ...] | None = None
         self._connection: Connection | None = None
-        self._ways: Opening | None = None
+        self._way: tuple[Transport, str] = (server.transport, "auto")
         self._opening: asyncio.Task[Connection] | None = None
         self._slots = asyncio.Semaphore(server.concurrency)
-        self._rate = Rate(server.calls_per_minute)
+        self._rate = RateLimit(server.calls_per_minute)
         self._backoff = Backoff()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._relisting: asyncio.Task[None] | None = None
         self._is_stale = False
-        self._is_listed = (
-            asyncio.Event()
-        )  # not set from when the server says that its tools changed until they are known
+        self._is_listed = asyncio.Event()  # cleared while a change of the tools is announced but not yet listed
         self._is_listed.set()
         self._is_overdue = False
         self.failure: CallFailed | None = None
-        """Why it could not be connected, as long as it is not."""
+        """Why it could not be connected, while it is not."""
 
     @property
     def name(self) -> str:
@@ -70,18 +127,18 @@ class Upstream:
     def health(self) -> Health:
         connection = self._connection
         if self._health.state == "ready" and connection is not None and not connection.is_alive:
-            if not connection.over.is_set():  # why is known in a moment
+            if not connection.over.is_set():  # the reason is known in a moment
                 return replace(self._health, state="failed", error=connection.failure.summary)
             self._note("failed", connection.failure.summary)
         return self._health
 
     @property
     def is_known(self) -> bool:
-        """Whether it is connected and has said what it has."""
+        """Whether it is connected and has listed its tools."""
         return self._tools is not None and self._connection is not None and self._connection.is_alive
 
     def begin(self) -> None:
-        """Connect it, if it is not, and wait for nothing."""
+        """Start to connect, if it is not connected, without waiting."""
         if not self.is_known and not self._is_opening:
             self._spawn(self._connected())
 
@@ -90,10 +147,10 @@ class Upstream:
         return self._opening is not None and not self._opening.done()
 
     async def tools(self, *, wait_seconds: float | None = None) -> tuple[Tool, ...]:
-        """Its tools, connecting if need be. With `wait_seconds`, what is known by then, and no failure.
+        """Return its tools, connecting first. With `wait_seconds`: what is known by then, and no exception.
 
-        One that was waited for in vain is not waited for again until it answers: it would hold up every run. A server
-        that was there before and cannot be reached now still has the tools that it had.
+        A server that did not answer in that time is not waited for again until it answers, because it would delay
+        every run. A server that was connected before and cannot be reached now keeps the tools that it had.
         """
         if self._tools is not None and self.is_known:
             return self._tools
@@ -109,7 +166,7 @@ class Upstream:
         return self._tools or ()
 
     async def followed(self, *, wait_seconds: float) -> None:
-        """Return once every change of its tools that it has told of is known, or so many seconds have passed."""
+        """Return once every announced change of its tools is known, or after `wait_seconds`."""
         with suppress(TimeoutError):
             async with asyncio.timeout(wait_seconds):
                 await self._is_listed.wait()
@@ -123,11 +180,12 @@ class Upstream:
         progress: Progress | None = None,
         injected: Injected | None = None,
     ) -> Result:
-        """Call a tool. Raises CallFailed; whoever is cancelled, or waits no longer, has the server told so."""
+        """Call a tool. Raises CallFailed. After a timeout or a cancellation the server is told to stop."""
         if (wait_seconds := self._rate.take()) > 0:
-            raise called_too_often(self.name, self.server.calls_per_minute, wait_seconds)
+            summary = f"The server '{self.name}' may be called {self.server.calls_per_minute} times a minute here."
+            raise CallFailed(envelope.rate_limited("", summary, round(wait_seconds, 1)))
         seconds = self.server.timeout_seconds if timeout_seconds is None else timeout_seconds
-        task: asyncio.Task[Result] = self._spawn(self._call(Call(name, arguments, progress, injected or NOTHING)))
+        task: asyncio.Task[Result] = self._spawn(self._call(name, arguments, progress, injected or NOTHING))
         try:
             await asyncio.wait({task}, timeout=seconds)
         finally:
@@ -152,15 +210,15 @@ class Upstream:
             await asyncio.wait(pending, timeout=CLOSE_SECONDS)
 
     def _spawn(self, work: Any) -> asyncio.Task[Any]:
-        """A task whose failure nobody need ask for."""
+        """Start a task whose exception nobody need retrieve."""
         task: asyncio.Task[Any] = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        task.add_done_callback(_seen)
+        task.add_done_callback(_retrieve)
         return task
 
     async def _connected(self) -> Connection:
-        """The connection that stands, or the one that everybody waits for."""
+        """The open connection. Whoever asks while it is being opened waits for the same one."""
         if self._health.state == "closed":
             raise self._closing()
         if self._connection is not None and self._connection.is_alive:
@@ -168,23 +226,20 @@ class Upstream:
         if self._opening is None or self._opening.done():
             left = self._backoff.left_seconds()
             if left > WAIT_SECONDS:
-                raise (self.failure or network(self.health.error)).later(left)
+                raise (self.failure or network(self.health.error)).with_retry_after(left)
             self._opening = asyncio.create_task(self._open(left))
-            self._opening.add_done_callback(_seen)
+            self._opening.add_done_callback(_retrieve)
         return await asyncio.shield(self._opening)
 
     async def _open(self, delay_seconds: float) -> Connection:
         self._note("connecting", self.health.error)
-        # The SDK takes a second to load, which the event loop does not have.
-        await asyncio.to_thread(import_module, "paddock.tools.opening")
-        from paddock.tools.opening import Opening
-
-        self._ways = self._ways or Opening(self.server)
+        # The SDK takes a second to load, during which the event loop would stand still.
+        await asyncio.to_thread(import_module, "paddock.tools.connection")
         try:
             await asyncio.sleep(delay_seconds)
             if self._connection is not None:
                 await self._connection.close()
-            connection = self._connection = await self._ways.open(self._tools_changed)
+            connection = self._connection = await self._open_some_way()
             await self._list(connection)
         except CallFailed as failure:
             self._backoff.failed()
@@ -195,25 +250,68 @@ class Upstream:
             raise
         client = connection.client
         info = client.server_info
+        name = info.name if info else ""
         self._backoff.connected()
         self._is_overdue, self.failure = False, None
         self._note(
             "ready",
             protocol_version=client.protocol_version,
             transport=connection.server.transport,
-            server_name=info.name[:128] if info else "",
+            server_name=name[:128],
             server_version=info.version[:64] if info else "",
-            is_paddock=is_paddock(info.name if info else "", self._tools or ()),
+            is_paddock=_is_paddock(name, self._tools or ()),
         )
         self._changed()
         return connection
+
+    async def _open_some_way(self) -> Connection:
+        """Connect the way that worked last, else the newest; then, by how that failed, another way.
+
+        A way is a transport and the SDK's mode: `auto` asks for the newer era and accepts the older, `legacy` does not
+        ask. Raises CallFailed for the way that was tried first.
+        """
+        newest = (self.server.transport, "auto")
+        first = await self._try(self._way)
+        if first.is_alive:
+            return first
+        for way in [newest] if self._way != newest else self._older_ways(first):
+            connection = await self._try(way)
+            if connection.is_alive:
+                self._way = way
+                return connection
+        self._way = newest
+        raise first.failure
+
+    async def _try(self, way: tuple[Transport, str]) -> Connection:
+        from paddock.tools.connection import Connection
+
+        transport, mode = way
+        connection = Connection(replace(self.server, transport=transport), mode, self._tools_changed)
+        try:
+            await connection.open()
+        except CallFailed:
+            await connection.close()
+        except asyncio.CancelledError:
+            await asyncio.shield(connection.close())
+            raise
+        return connection
+
+    def _older_ways(self, tried: Connection) -> list[tuple[Transport, str]]:
+        status = tried.exchange.status
+        # Some older servers exit when the first message is not the handshake they know.
+        if self.server.transport == "stdio" and tried.trace.exit_code not in (None, 126, 127):
+            return [("stdio", "legacy")]
+        if self.server.or_sse and 400 <= status < 500 and status not in (401, 403, 429):
+            return [("sse", "legacy")]
+        return []
 
     async def _list(self, connection: Connection) -> None:
         from mcp.shared.exceptions import MCPError
         from pydantic import ValidationError
 
+        from paddock.tools.connection import first_error
         from paddock.tools.http_client import EXCHANGE, Exchange
-        from paddock.tools.listing import listed
+        from paddock.tools.listing import list_tools
 
         exchange = Exchange()
         EXCHANGE.set(exchange)
@@ -222,13 +320,15 @@ class Upstream:
                 if connection.client.server_capabilities.tools is None:
                     tools, warnings = (), ("it offers no tools",)
                 else:
-                    tools, warnings = await listed(connection.server, connection.session)  # type: ignore[assignment]
+                    tools, warnings = await list_tools(connection.server, connection.session)  # type: ignore[assignment]
         except TimeoutError:
             raise timed_out(f"The server '{self.name}' did not list its tools in time.") from None
         except MCPError as problem:
-            raise await connection.explained(exchange, problem) from None
+            raise await connection.explain(exchange, problem) from None
         except ValidationError as problem:
-            raise broken(f"The server '{self.name}' lists tools that are none: {complaint(problem)}") from None
+            raise broken(
+                f"The server '{self.name}' listed entries that are not valid tools: {first_error(problem)}"
+            ) from None
         except (RuntimeError, ValueError, TypeError):
             raise await connection.lost() from None
         self._tools = tools
@@ -236,7 +336,7 @@ class Upstream:
         self._health = replace(self._health, tools=len(tools), warnings=clean)
 
     def _tools_changed(self) -> None:
-        """The server says that its tools are others now: ask for them, at most once a second."""
+        """The server announced that its tools changed: list them again, at most once a second."""
         self._is_stale = True
         self._is_listed.clear()
         if self._relisting is None or self._relisting.done():
@@ -246,12 +346,12 @@ class Upstream:
         try:
             while self._is_stale and self._connection is not None and self._connection.is_alive:
                 self._is_stale = False
-                await asyncio.sleep(await self._relisted(self._connection))
+                await asyncio.sleep(await self._relist_once(self._connection))
         finally:
             self._is_listed.set()
 
-    async def _relisted(self, connection: Connection) -> float:
-        """List the tools again; how many seconds to leave it at that, whatever the server says meanwhile."""
+    async def _relist_once(self, connection: Connection) -> float:
+        """List the tools again. Returns for how many seconds further announcements are not followed."""
         started = time.monotonic()
         try:
             await self._list(connection)
@@ -262,15 +362,18 @@ class Upstream:
         self._changed()
         if not self._is_stale:
             self._is_listed.set()
-        # To read a list takes time of the host's own, of which a server that changes it all the time gets a share.
+        # Listing costs the host time; a server that changes its tools all the time gets a share of it.
         return min(max(RELIST_SECONDS, RELIST_SHARE * (time.monotonic() - started)), RELIST_MOST_SECONDS)
 
-    async def _call(self, call: Call) -> Result:
-        from paddock.tools.http_client import Exchange
-
+    async def _call(
+        self, name: str, arguments: Mapping[str, Any], progress: Progress | None, injected: Injected
+    ) -> Result:
         async with self._slots:
-            result = await call.over(await self._connected(), Exchange())
-        self._backoff.proved()
+            connection = await self._connected()
+            from paddock.tools.connection import Call
+
+            result = await connection.call(Call(name, arguments, progress, injected))
+        self._backoff.reset()
         return result
 
     def _closing(self) -> CallFailed:
@@ -281,6 +384,10 @@ class Upstream:
             self._health = replace(self._health, state=state, since=time.time(), error=error, **facts)
 
 
-def _seen(task: asyncio.Task[Any]) -> None:
+def _is_paddock(server_name: str, tools: Iterable[Tool]) -> bool:
+    return server_name.strip().lower() == "paddock" or any(CODE_TOOL in tool.tags for tool in tools)
+
+
+def _retrieve(task: asyncio.Task[Any]) -> None:
     if not task.cancelled():
         task.exception()

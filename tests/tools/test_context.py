@@ -14,8 +14,8 @@ from paddock.model.context import Context
 from paddock.model.environments import EnvironmentConfig
 from paddock.model.request import RunContext
 from paddock.model.tools import Tool
-from paddock.tools.call import Call
-from paddock.tools.injection import Field, Injected, Injection
+from paddock.tools.connection import Call
+from paddock.tools.context import Field, Injected, Injection, forbidden_arguments
 from paddock.tools.upstream_errors import CallFailed
 from tests.tools.upstreams import SEEING, Serve, seeing, serve
 
@@ -291,3 +291,23 @@ def test_what_could_not_work_is_refused_when_it_is_configured(settings: dict[str
     with pytest.raises(ConfigError) as problem:
         Paddock(Config(upstreams={"it": STDIO}, **settings))
     assert words in str(problem.value)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["token", "accessToken", "API-Key", "authorization", "password", "Cookie", "connectionId", "session_id", "_meta"],
+)
+def test_credentials_and_connections_are_the_hosts(name: str) -> None:
+    schemas: list[dict[str, Any]] = [{}, {"type": "object"}, {"properties": {"a": {}}}, {"properties": None}]
+    for schema in schemas:
+        assert forbidden_arguments({"a": 1, name: "x"}, schema) == [name]
+
+
+@pytest.mark.parametrize("name", ["text", "page_token", "nextToken", "keyword", "region", "session", "tokens", ""])
+def test_other_fields_are_the_scripts(name: str) -> None:
+    assert forbidden_arguments({name: 1}, {}) == []
+
+
+@pytest.mark.parametrize("schema", [{"properties": {"token": {}}}, {"properties": {"api_key": {"type": "string"}}}])
+def test_a_tool_that_declares_such_a_field_takes_them(schema: dict[str, Any]) -> None:
+    assert forbidden_arguments({"token": "x"}, schema) == []

@@ -10,8 +10,7 @@ import pytest
 
 from paddock import Config, Paddock
 from paddock.errors import ConfigError
-from paddock.tools.server import Server
-from paddock.tools.upstream_config import parse, parse_tables, read
+from paddock.tools.mcp_config import Server, parse, parse_tables, read
 
 CLAUDE_DESKTOP = """
 {

@@ -1,4 +1,4 @@
-"""What is wrong with arguments, told so that a model can put it right: a code, a place, a short text, a hint."""
+"""Says what is wrong with arguments so that a model can correct them: a code, a place, a short text, a hint."""
 
 from __future__ import annotations
 
@@ -9,23 +9,36 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from paddock.model.envelope import invalid_arguments
-from paddock.model.words import close
+from paddock.model.words import within_edits
 
 if TYPE_CHECKING:
     from jsonschema_rs import ValidationError
 
-    from paddock.tools.schema import Validator
+    from paddock.tools.schema import SafeSchema, Validator
 
 DETAILS = 10
 FALLBACK = "SCHEMA_VALIDATION_FAILED"
 _SHOWN = 60
 _LISTED = 20
+EXAMPLE_CHARACTERS = 1000
+_EXAMPLE_DEPTH = 8
+_FORMATS = {
+    "date": "2026-01-31",
+    "date-time": "2026-01-31T12:00:00Z",
+    "time": "12:00:00Z",
+    "email": "name@example.com",
+    "uri": "https://example.com",
+    "url": "https://example.com",
+    "uuid": "123e4567-e89b-12d3-a456-426614174000",
+    "ipv4": "192.0.2.1",
+    "hostname": "example.com",
+}
 _A = {"array": "an array", "object": "an object", "integer": "an integer", "null": "null"}
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong."""
+    """One problem of the arguments."""
 
     code: str
     place: tuple[str | int, ...]
@@ -37,10 +50,10 @@ class Problem:
     branch: tuple[str | int, ...] = ()  # the part of the schema that says so
 
 
-def complaint(
+def explain(
     errors: Sequence[ValidationError], arguments: Mapping[str, Any], tool: str, validator: Validator
 ) -> dict[str, Any]:
-    """The envelope for `errors`; for none, that the arguments do not fit."""
+    """The envelope for `errors`. Without any it says only that the arguments are invalid."""
     problems: list[Problem] = []
     for error in errors:
         problems += _problems(error, arguments, validator, is_shown=len(problems) < DETAILS)
@@ -61,7 +74,7 @@ def complaint(
 
 
 def path(place: Sequence[str | int]) -> str:
-    """`place` as one would write it in a program: `orders[0].id`; empty for the arguments themselves."""
+    """`place` as a program would write it: `orders[0].id`. Empty for the arguments themselves."""
     text = ""
     for part in place:
         text += f"[{part}]" if isinstance(part, int) else f".{_cut(part)}" if text else _cut(part)
@@ -81,7 +94,7 @@ def received_type(value: Any) -> str:
 def _summary(tool: str, problems: Sequence[Problem]) -> str:
     name = _cut(tool)
     if not problems:
-        return f"The arguments of '{name}' do not fit its schema."
+        return f"The arguments of '{name}' do not match its schema."
     one = problems[0]
     text = f"'{path(one.place)}' {one.issue}" if one.place else f"the arguments {one.issue}"
     more = f" ({len(problems)} problems in all)" if len(problems) > 1 else ""
@@ -89,7 +102,7 @@ def _summary(tool: str, problems: Sequence[Problem]) -> str:
 
 
 def _code(problems: Sequence[Problem]) -> str:
-    """One code for all where they agree. Several branches of one `allOf` that fail have a code of their own."""
+    """The code that all problems share. Several failing branches of one `allOf` have a code of their own."""
     if not problems:
         return FALLBACK
     if len(problems) > 1 and all("allOf" in problem.branch for problem in problems):
@@ -104,7 +117,7 @@ def _code(problems: Sequence[Problem]) -> str:
 def _problems(
     error: ValidationError, arguments: Any, validator: Validator, *, is_shown: bool = False
 ) -> Iterator[Problem]:
-    """`error` as one problem, or as one for each field that it is about. Only what is shown is worth a guess."""
+    """`error` as one problem, or one for each field that it is about. Only shown ones get hints."""
     place, branch = tuple(error.instance_path), tuple(error.evaluation_path)
     value = _at(arguments, place)
     kind: Any = error.kind
@@ -115,7 +128,7 @@ def _problems(
         for name in kind.unexpected[:DETAILS]:
             yield _unknown(name, place, value, branch, known if is_shown else {})
     else:
-        code, issue, more = _told(kind, value, arguments, validator)
+        code, issue, more = _issue(kind, value, arguments, validator)
         hints: tuple[str, ...] = ()
         if is_shown and kind.name == "enum" and isinstance(value, str):
             hints = _meant(value, [option for option in kind.options if isinstance(option, str)])
@@ -130,7 +143,7 @@ def _missing(
     where = (*place, name)
     first = f"Required field missing: '{path(where)}'."
     given = [other for other in value if other not in known] if isinstance(value, dict) else []
-    meant = tuple(f"Did you mean '{_cut(name)}' instead of '{_cut(other)}'?" for other in close(name, given)[:1])
+    meant = tuple(f"Did you mean '{_cut(name)}' instead of '{_cut(other)}'?" for other in within_edits(name, given)[:1])
     return Problem("SCHEMA_REQUIRED", where, "is required", "missing", {}, meant, (first,), branch)
 
 
@@ -156,8 +169,8 @@ def _unknown(
     )
 
 
-def _told(kind: Any, value: Any, arguments: Any, validator: Validator) -> tuple[str, str, dict[str, Any]]:
-    """Code, issue and further keys of a detail, for what is wrong with one value."""
+def _issue(kind: Any, value: Any, arguments: Any, validator: Validator) -> tuple[str, str, dict[str, Any]]:
+    """The code, the issue and further keys of a detail, for a problem of one value."""
     name = kind.name
     if name in _LIMITS:
         code, text = _LIMITS[name]
@@ -186,7 +199,7 @@ def _told(kind: Any, value: Any, arguments: Any, validator: Validator) -> tuple[
         return "SCHEMA_UNIQUE_ITEMS", "must not have the same item twice", {}
     if name in ("anyOf", "oneOf"):
         return _alternatives(kind, arguments, validator)
-    return FALLBACK, _OTHER.get(name, f"does not fit '{_cut(name)}' of the schema"), {}
+    return FALLBACK, _OTHER.get(name, f"does not match '{_cut(name)}' of the schema"), {}
 
 
 _LIMITS = {
@@ -241,7 +254,7 @@ def _part(error: ValidationError, validator: Validator) -> Mapping[str, Any]:
 
 
 def _range(part: Mapping[str, Any]) -> tuple[str, ...]:
-    """What a number may be, where both ends are known: whoever missed one would miss the other next."""
+    """The range of a number, if both ends are known: a model that missed one may miss the other next."""
     least, most = part.get("minimum"), part.get("maximum")
     if not isinstance(least, (int, float)) or not isinstance(most, (int, float)):
         return ()
@@ -249,7 +262,7 @@ def _range(part: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _meant(word: str, known: Any) -> tuple[str, ...]:
-    return tuple(f"Did you mean '{near}' instead of '{_cut(word)}'?" for near in close(word, known)[:1])
+    return tuple(f"Did you mean '{near}' instead of '{_cut(word)}'?" for near in within_edits(word, known)[:1])
 
 
 def _at(value: Any, place: Sequence[str | int]) -> Any:
@@ -262,7 +275,7 @@ def _at(value: Any, place: Sequence[str | int]) -> Any:
 
 
 def _not(issue: str, value: Any) -> str:
-    """`issue`, with what was given instead where that is short to say."""
+    """`issue`, with the value that was given if it is short."""
     return issue if isinstance(value, (dict, list)) or " and has " in issue else f"{issue}, not {_value(value)}"
 
 
@@ -276,7 +289,7 @@ def _value(value: Any) -> str:
 
 
 def _short(value: Any) -> Any:
-    """A value of the schema for `details`: as it is where it is short, else cut to a text."""
+    """A value of the schema for `details`: as it is if it is short, else as cut text."""
     return value if value is None or isinstance(value, (bool, int, float)) else _value(value).strip("'")
 
 
@@ -287,3 +300,81 @@ def _number(value: Any) -> Any:
 def _cut(text: str) -> str:
     line = " ".join(text[: _SHOWN * 2].split()) if not text.isprintable() else text
     return line if len(line) <= _SHOWN else line[:_SHOWN] + "…"
+
+
+def example(schema: SafeSchema) -> dict[str, Any] | None:
+    """A minimal object of arguments: the required fields, each with its example, default or least value.
+
+    None if that is not easy to make. Whoever shows it checks first that it is valid.
+    """
+    try:
+        value = _example(schema.root, schema, 0)
+        short = len(json.dumps(value)) <= EXAMPLE_CHARACTERS
+    except (_Hard, ValueError, TypeError, OverflowError, RecursionError):
+        return None
+    return value if short and isinstance(value, dict) else None
+
+
+class _Hard(Exception):
+    """No value is easy to make."""
+
+
+def _example(node: Any, schema: SafeSchema, depth: int) -> Any:
+    if not isinstance(node, dict) or depth > _EXAMPLE_DEPTH:
+        if node is True:
+            return "…"
+        raise _Hard
+    for declared in ("examples", "enum"):
+        if isinstance(node.get(declared), list) and node[declared]:
+            return node[declared][0]
+    for declared in ("const", "default"):
+        if declared in node:
+            return node[declared]
+    if "$ref" in node:
+        return _example(schema.target(node["$ref"]), schema, depth + 1)
+    for choice in ("anyOf", "oneOf", "allOf"):
+        if isinstance(node.get(choice), list) and node[choice] and "properties" not in node:
+            return _example(node[choice][0], schema, depth + 1)
+    return _of_type(node, schema, depth)
+
+
+def _of_type(node: dict[str, Any], schema: SafeSchema, depth: int) -> Any:
+    kind = node.get("type")
+    kind = kind[0] if isinstance(kind, list) and kind else kind
+    if kind == "object" or "properties" in node or "required" in node:
+        properties = node.get("properties", {})
+        return {name: _example(properties.get(name, True), schema, depth + 1) for name in node.get("required", [])}
+    if kind == "array":
+        return [_example(node.get("items", True), schema, depth + 1) for _ in range(min(node.get("minItems", 0), 10))]
+    if kind == "string":
+        return _example_text(node)
+    if kind in ("integer", "number"):
+        return _example_number(node)
+    if kind in ("boolean", "null"):
+        return True if kind == "boolean" else None
+    if kind is None and not node.keys() & {"pattern", "format", "minimum", "not"}:
+        return "…"
+    raise _Hard
+
+
+def _example_text(node: dict[str, Any]) -> str:
+    if "pattern" in node:
+        raise _Hard
+    given = _FORMATS.get(node.get("format", ""))
+    if given is not None:
+        return given
+    length = max(node.get("minLength", 0), 1)
+    if length > EXAMPLE_CHARACTERS:
+        raise _Hard
+    return "…"[: node.get("maxLength", 1)] if length == 1 else "x" * length
+
+
+def _example_number(node: dict[str, Any]) -> Any:
+    if "multipleOf" in node:
+        return 0 if node.get("minimum", 0) <= 0 else node["multipleOf"]
+    least = node.get("minimum", 1)
+    above = node.get("exclusiveMinimum")
+    if isinstance(above, (int, float)) and not isinstance(above, bool):
+        least = max(least, above + 1)
+    most = node.get("maximum", least)
+    return min(least, most)

@@ -1,4 +1,4 @@
-"""`run_code` through real clients, in both eras of the protocol."""
+"""`run_code` through real clients in both protocol eras, its progress, and results that are too large to send."""
 
 from __future__ import annotations
 
@@ -8,15 +8,22 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
+from mcp import Client
 
 from paddock import Config, Paddock
+from paddock.definitions.definition import shipped
+from paddock.model.events import Progress
+from paddock.server import code_tools
+from paddock.server.code_tools import ProgressReporter
 from paddock.server.services import Services
+from paddock.server.tool import EVENT_BYTES
 from tests.envelopes import problems
 from tests.forks import fork
-from tests.server.conftest import ERAS, Connect, in_memory, over_stdio
-from tests.server.kept import Kept
+from tests.server.conftest import ERAS, Connect, in_memory, over_stdio, served
+from tests.server.kept import Kept, opened
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
+
 
 DESCRIPTION_TOKENS = 400
 
@@ -34,7 +41,7 @@ async def test_a_script_comes_back_as_its_value_and_what_it_printed(services: Se
         result = await client.call_tool("run_code", {"code": "print('hi')\nsum(xs)", "inputs": {"xs": [1, 2]}})
     assert (result.is_error, told(result)) == (
         False,
-        {"verdict": "ok", "output": 3, "stdout": "hi\n", "engine": "monty"},
+        {"verdict": "ok", "output": 3, "stdout": "hi\n", "engine": "cpython"},
     )
 
 
@@ -148,3 +155,117 @@ async def test_another_paddock_does_not_let_its_scripts_call_this_one() -> None:
     assert result.error is not None
     assert result.error.envelope is not None
     assert result.error.envelope["error_kind"] == "tool_not_found"
+
+
+async def test_a_run_that_says_nothing_is_told_to_be_still_running(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(code_tools, "STILL_RUNNING_SECONDS", 0.01)
+    twice = asyncio.Event()
+    heard: list[str | None] = []
+
+    async def wait() -> None:
+        await twice.wait()
+
+    async def hear(done: float, total: float | None, message: str | None) -> None:
+        heard.append(message)
+        if len(heard) == 2:
+            twice.set()
+
+    async with opened(tools=[wait]) as services, in_memory("auto")(services) as client, asyncio.timeout(60):
+        await client.call_tool("run_code", {"code": "await wait()"}, progress_callback=hear)
+    assert heard[:2] == ["still running after 0.01 s", "still running after 0.02 s"]
+
+
+async def test_what_a_script_says_is_heard_in_order_and_before_the_end() -> None:
+    heard = []
+
+    async def report(done: float, total: float | None, message: str) -> None:
+        await asyncio.sleep(0)
+        heard.append(done)
+
+    reporter = ProgressReporter(report, lambda stream, text: None)
+    for number in range(5):
+        reporter(Progress(number, 5, ""))
+    await reporter.flush()
+    reporter.close()
+    assert heard == [0, 1, 2, 3, 4]
+
+
+async def test_a_caller_who_cannot_hear_does_not_end_the_run() -> None:
+    async def report(done: float, total: float | None, message: str) -> None:
+        raise ConnectionError
+
+    reporter = ProgressReporter(report, lambda stream, text: None)
+    reporter(Progress(1, None, ""))
+    await reporter.flush()
+    reporter.close()
+
+
+async def test_of_more_than_a_caller_can_hear_it_hears_the_newest() -> None:
+    heard: list[float] = []
+    may_hear = asyncio.Event()
+
+    async def report(done: float, total: float | None, message: str) -> None:
+        await may_hear.wait()
+        heard.append(done)
+
+    reporter = ProgressReporter(report, lambda stream, text: None)
+    reporter(Progress(0, None, ""))
+    await asyncio.sleep(0)  # now it is being told
+    for number in range(1, 10_001):
+        reporter(Progress(number, None, ""))
+    may_hear.set()
+    await reporter.flush()
+    reporter.close()
+    assert heard == [0, *range(10_001 - code_tools.MAX_PENDING_REPORTS, 10_001)]
+
+
+LARGE = [
+    ("run_code", {"code": "print('x\\n' * 240_000)"}),
+    ("run_code", {"code": "print('\\x01' * 200_000)\nraise ValueError('y' * 900_000)"}),
+    ("execute", {"code": "return {'a': 'x' * 600_000}"}),
+    ("execute", {"code": "print('x' * 900_000)\nreturn 'y' * 900_000"}),
+    ("code_execution", {"code": "'x' * 600_000"}),
+    ("code-execution_execute", {"code": "for (let i = 0; i < 20; i++) console.log('x'.repeat(40000)); return 1"}),
+]
+
+
+async def heard(progress: float, total: float | None, message: str | None) -> None:
+    """Who asks for progress gets a stream of events in the newest era too."""
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize(("tool", "arguments"), LARGE)
+async def test_the_client_gets_the_beginning_and_the_whole_is_an_artifact(
+    services: Services, era: str, tool: str, arguments: dict[str, Any]
+) -> None:
+    async with (
+        served(services, shipped(tool)) as address,
+        Client(address, mode=era) as client,
+    ):
+        answer = await client.call_tool(tool, arguments, progress_callback=heard)
+        assert len(answer.model_dump_json().encode()) < EVENT_BYTES
+        links = [each for each in answer.content if each.type == "resource_link"]
+        assert links[0].name.startswith("answer-")
+        assert (await client.call_tool("read_artifact", {"ref": links[0].uri, "limit": 10})).is_error is False
+        after = await client.list_tools()
+    assert tool in {each.name for each in after.tools}
+
+
+async def test_a_client_that_takes_all_gets_all(services: Services) -> None:
+    async with served(services) as address, Client(address, mode=ERAS[0]) as client:
+        answer = await client.call_tool("run_code", {"code": "print('x' * 900_000)"})
+    assert len(answer.structured_content["stdout"]) == 900_001
+
+
+@pytest.mark.parametrize("size", [EVENT_BYTES // 2, EVENT_BYTES // 2 + 1])
+async def test_a_resource_is_read_up_to_what_an_event_has_room_for(services: Services, size: int) -> None:
+    async with served(services) as address, Client(address, mode="legacy") as client:
+        made = (
+            await client.call_tool("write_artifact", {"filename": "a.txt", "content": "x" * size})
+        ).structured_content
+        if size <= EVENT_BYTES // 2:
+            read: Any = await client.read_resource(made["url"])
+            assert len(read.contents[0].text) == size
+        else:
+            with pytest.raises(Exception, match="page or search it with the tool read_artifact"):
+                await client.read_resource(made["url"])

@@ -1,4 +1,4 @@
-"""What models read about tools: a line each, typed stubs, schemas; and an overview of servers and tags. Markdown."""
+"""Describes tools to models in Markdown: a line each, typed stubs, schemas, and an overview of servers and tags."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from typing import Any
 from paddock.model.nesting import is_deeper
 from paddock.model.tools import Tool
 from paddock.tools.identifiers import once
-from paddock.tools.prose import fenced, first_sentence, inline, one_line
+from paddock.tools.sanitize import fenced, first_sentence, inline, one_line
 from paddock.tools.stubs import stubs
 
 SCHEMA_CHARACTERS = 20_000
 SCHEMA_DEPTH = 100
 NAME_CHARACTERS = 150
 LISTED = 100
-"""Servers or tags that an overview names; the rest are counted."""
+"""Servers or tags that an overview names. The rest are counted."""
 
 
 def brief(tools: Iterable[Tool]) -> str:
-    """A line for each tool: its name and the first sentence of what its server says of it."""
+    """A line for each tool: its name and the first sentence of its description."""
     return "\n".join(_line(tool) for tool in tools)
 
 
 def detailed(tools: Iterable[Tool], language: str = "python", *, among: Iterable[Tool] | None = None) -> str:
-    """Typed stubs of the tools, in one block of code. `among` are all that the script may call, where these are not."""
+    """Typed stubs of the tools in one code block. `among` are all tools that the script may call."""
     return _block(stubs(tools, language, among=among).values(), language)
 
 
 def full(tools: Iterable[Tool], language: str = "python", *, among: Iterable[Tool] | None = None) -> str:
-    """For each tool its typed stub and its JSON Schemas, as its server declares them."""
+    """For each tool its typed stub and its JSON Schemas."""
     asked = once(tools)
     parts = []
     for tool, text in zip(asked, stubs(asked, language, among=among).values(), strict=True):
@@ -42,7 +42,7 @@ def full(tools: Iterable[Tool], language: str = "python", *, among: Iterable[Too
 
 
 def overview(tools: Iterable[Tool], *, with_names: bool = False) -> str:
-    """How many tools each server offers and each tag has; with their names, on request."""
+    """How many tools each server and each tag has; with their names on request."""
     ours = list(tools)
     servers: dict[str, list[Tool]] = {}
     tags: dict[str, list[Tool]] = {}
@@ -71,7 +71,7 @@ def _name(tool: Tool) -> str:
 
 
 def _groups(groups: Mapping[str, list[Tool]], with_names: bool) -> list[str]:
-    """Largest first, then by name."""
+    """A line for each group, largest first, then by name."""
     order = sorted(groups, key=lambda name: (-len(groups[name]), name))
     lines = []
     for name in order[:LISTED]:

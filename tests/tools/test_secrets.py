@@ -13,7 +13,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paddock.tools.redaction import REDACTED, named_secrets, redacted, redacted_json
+from paddock.tools.secrets import (
+    REDACTED,
+    credential_forms,
+    is_credential,
+    named_secrets,
+    redact,
+    redact_all,
+    redacted,
+    redacted_json,
+)
 from tests.examples import examples
 
 SECRET = "s3cr3t/+ value&ü"  # noqa: S105
@@ -183,3 +192,39 @@ def test_secrets_are_known_by_the_names_of_their_fields() -> None:
     for _ in range(10_000):
         deep = [deep]
     assert named_secrets({"password": deep}) == ()
+
+
+@pytest.mark.parametrize("secret", ["hunter2-hunter2", 'with "quotes"', "a/b+c=d&e", "zweiundzwanzig ümläute"])
+def test_a_secret_is_found_in_every_form(secret: str) -> None:
+    known = credential_forms([secret])
+    for shown in (secret, json.dumps(secret)[1:-1], quote(secret), quote(secret, safe="")):
+        assert redact(f"before {shown} after", known) == f"before {REDACTED} after"
+
+
+def test_the_longest_goes_first_and_the_short_stay() -> None:
+    known = credential_forms(["abcdef", "abcdefghi", "x", ""])
+    assert redact("abcdefghi abcdef x", known) == f"{REDACTED} {REDACTED} x"
+
+
+def test_a_value_is_cleaned_in_depth_with_its_keys() -> None:
+    known = credential_forms(["hunter2-hunter2"])
+    value = {"a": ["x hunter2-hunter2", 1, None], "hunter2-hunter2": {"b": True}}
+    assert redact_all(value, known) == {"a": [f"x {REDACTED}", 1, None], REDACTED: {"b": True}}
+    assert redact_all(value, ()) is value
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "secret"),
+    [
+        ("API_KEY", "short", True),
+        ("GITHUB_PAT", "abc", True),
+        ("DB_PASSWORD", "x", True),
+        ("ANYTHING", "sk9Fj2Lq8Zx7Vb3Nm5Qw1Er", True),
+        ("NODE_ENV", "production", False),
+        ("PATH", "/usr/local/bin:/usr/bin:/bin", False),
+        ("LC_ALL", "en_US.UTF-8", False),
+        ("COMPANY", "a-name-of-several-plain-words", False),
+    ],
+)
+def test_what_a_credential_looks_like(name: str, value: str, *, secret: bool) -> None:
+    assert is_credential(name, value) == secret

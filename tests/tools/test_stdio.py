@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp_types import JSONRPCError, JSONRPCResponse
 
-from paddock.tools.lines import Endless, Line, Lines, message
+from paddock.tools.stdio import EndlessLine, Line, Lines, line_message
 
 LIMIT = 4096
 
@@ -34,7 +34,7 @@ def test_of_a_line_that_is_too_long_both_ends_are_kept() -> None:
 def test_a_line_without_end_is_given_up() -> None:
     lines = Lines(LIMIT)
     assert [line for _ in range(100) for line in lines.feed(b"x" * 1000)] == []
-    with pytest.raises(Endless):
+    with pytest.raises(EndlessLine):
         list(lines.feed(b"x" * LIMIT * 32))
 
 
@@ -48,7 +48,7 @@ def test_a_line_without_end_is_given_up() -> None:
     ],
 )
 def test_an_answer_that_cannot_be_read_fails_the_call_that_it_belongs_to(text: str) -> None:
-    found = message(Line(text.encode()), LIMIT)
+    found = line_message(Line(text.encode()), LIMIT)
     assert found is not None
     assert isinstance(found.message, JSONRPCError)
     assert found.message.id == 7
@@ -56,12 +56,12 @@ def test_an_answer_that_cannot_be_read_fails_the_call_that_it_belongs_to(text: s
 
 @pytest.mark.parametrize("text", ["", "  ", "a banner", '{"jsonrpc":"2.0","id":7,"method": oh dear', "[1]", "\x00"])
 def test_noise_is_dropped(text: str) -> None:
-    assert message(Line(text.encode()), LIMIT) is None
+    assert line_message(Line(text.encode()), LIMIT) is None
 
 
 def test_half_characters_and_bytes_that_are_no_text_are_replaced() -> None:
     sent = {"jsonrpc": "2.0", "id": 7, "result": {"x": "a\ud800", "y": "\U0001f600"}}
-    found = message(Line(json.dumps(sent).encode().replace(b'"y"', b'"\xff"')), LIMIT)
+    found = line_message(Line(json.dumps(sent).encode().replace(b'"y"', b'"\xff"')), LIMIT)
     assert found is not None
     assert isinstance(found.message, JSONRPCResponse)
     assert found.message.result == {"x": "a?", "\ufffd": "\U0001f600"}

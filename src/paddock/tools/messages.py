@@ -1,22 +1,29 @@
-"""Between every transport and the SDK: what arrives is thinned, slowed down and cleaned of credentials.
+"""Messages of MCP servers on their way into the SDK: parsed, cleaned of credentials, and no faster than it can bear.
 
-The SDK starts a task for each notification, so a flood of them would fill the host's memory. Here those that nobody
-asked for are dropped, and a server that sends too many is read more slowly: the flood blocks whoever sends it.
+The SDK starts a task for each notification, so a flood of them would fill the host's memory. Those that nobody uses are
+dropped here, and a server that sends too many is read more slowly: the flood blocks whoever sends it.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 from mcp.shared.message import SessionMessage
-from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
+from mcp_types import (
+    JSONRPCError,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    jsonrpc_message_adapter,
+)
 
 from paddock.tools import large
-from paddock.tools.credentials import redact, redacted
+from paddock.tools.secrets import redact, redact_all
 
 if TYPE_CHECKING:
     from mcp.client._transport import ReadStream, TransportStreams
@@ -29,13 +36,59 @@ WANTED = frozenset(
         "notifications/subscriptions/acknowledged",
     }
 )
-Heard = TypeVar("Heard", SessionMessage, SessionMessage | None)
-MOST_A_SECOND = 5000
-"""Notifications and requests of a server; its answers are not counted."""
+MAX_PER_SECOND = 5000
+"""Notifications and requests of a server. Its answers are not counted."""
+_Message = TypeVar("_Message", SessionMessage, SessionMessage | None)
+
+
+def parse_message(data: bytes) -> SessionMessage:
+    """The message that `data` is. Raises ValueError or RecursionError."""
+    validate = jsonrpc_message_adapter.validate_json
+    try:
+        return SessionMessage(validate(data, by_name=False))
+    except ValueError:
+        return SessionMessage(validate(without_surrogates(data), by_name=False))
+
+
+def without_surrogates(data: bytes) -> bytes:
+    """The same JSON with `?` in place of lone surrogates, which Python writes and the SDK refuses."""
+    with suppress(ValueError, RecursionError):
+        return json.dumps(json.loads(data.decode(errors="replace")), ensure_ascii=False).encode(errors="replace")
+    return data
+
+
+async def read_message(read: Callable[[], _Message], size: int, secrets: tuple[str, ...]) -> _Message:
+    """What `read` makes of `size` bytes. Large messages are read and cleaned in a thread."""
+
+    def work() -> _Message:
+        message = read()
+        return message if message is None else clean(message, secrets)
+
+    return await large.run(work, is_large=True) if size > large.LARGE else read()
+
+
+@dataclass
+class Clean(SessionMessage):
+    """A message without credentials."""
+
+
+def clean(item: SessionMessage, secrets: tuple[str, ...]) -> Clean:
+    """`item` with every credential replaced."""
+    message = item.message
+    if not secrets:
+        pass
+    elif isinstance(message, JSONRPCResponse):
+        message.result = redact_all(message.result, secrets)
+    elif isinstance(message, JSONRPCError):
+        message.error.message = redact(message.error.message, secrets)
+        message.error.data = redact_all(message.error.data, secrets)
+    elif message.params is not None:
+        message.params = redact_all(message.params, secrets)
+    return Clean(message, item.metadata)
 
 
 class Guarded:
-    """A transport whose messages may be let in. `ended` is called once nothing more will come."""
+    """A transport with a filter on what arrives. `ended` is called once nothing more will arrive."""
 
     def __init__(
         self,
@@ -56,6 +109,8 @@ class Guarded:
 
 
 class _Incoming:
+    """The read stream that the SDK gets."""
+
     def __init__(
         self, inner: ReadStream[SessionMessage | Exception], secrets: tuple[str, ...], ended: Callable[[], None]
     ) -> None:
@@ -86,7 +141,7 @@ class _Incoming:
         if now - self._second >= 1:
             self._second, self._count = now, 0
         self._count += 1
-        if self._count > MOST_A_SECOND:
+        if self._count > MAX_PER_SECOND:
             await anyio.sleep(self._second + 1 - now)
 
     async def aclose(self) -> None:
@@ -106,33 +161,3 @@ class _Incoming:
 
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
-
-
-@dataclass
-class Clean(SessionMessage):
-    """A message that is without credentials already."""
-
-
-def clean(item: SessionMessage, secrets: tuple[str, ...]) -> Clean:
-    """`item` without credentials."""
-    message = item.message
-    if not secrets:
-        pass
-    elif isinstance(message, JSONRPCResponse):
-        message.result = redacted(message.result, secrets)
-    elif isinstance(message, JSONRPCError):
-        message.error.message = redact(message.error.message, secrets)
-        message.error.data = redacted(message.error.data, secrets)
-    elif message.params is not None:
-        message.params = redacted(message.params, secrets)
-    return Clean(message, item.metadata)
-
-
-async def heard(read: Callable[[], Heard], size: int, secrets: tuple[str, ...]) -> Heard:
-    """What `read` makes of `size` bytes. Where that takes long, it and the cleaning are done in a thread."""
-
-    def work() -> Heard:
-        said = read()
-        return said if said is None else clean(said, secrets)
-
-    return await large.worked(work, is_large=True) if size > large.LARGE else read()

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-import uvicorn
+import pytest_asyncio
 from mcp import Client
 from mcp_types import ToolListChangedNotification
 
@@ -20,11 +19,21 @@ from paddock.server.http import make_app
 from paddock.server.mcp import make_server
 from paddock.server.services import Services
 from tests.cli.command import paddock
-from tests.server.conftest import ERAS, over_stdio
-from tests.server.kept import opened
+from tests.server.conftest import ERAS, at_a_port, over_stdio
+from tests.server.kept import Kept, opened
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 DOUBLE = {"name": "double", "description": "Twice a number.", "code": "n * 2", "inputs": {"n": 2}}
 TRIPLE = {"name": "triple", "description": "Thrice a number.", "code": "n * 3", "inputs": {"n": 2}}
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def services(kept: Kept) -> AsyncIterator[Services]:
+    """Without definitions: those of a test are removed after it."""
+    made = await kept.of()
+    yield made
+    for name in await made.store.definitions.versions(LOCAL):
+        await made.store.definitions.remove(LOCAL, name)
 
 
 async def save(services: Services, *specs: dict[str, Any]) -> None:
@@ -49,17 +58,17 @@ async def output(client: Any, name: str, **arguments: Any) -> Any:
     [((), set()), ("all", {"double", "triple"}), (["triple"], {"triple"}), (["later"], set())],
 )
 async def test_those_that_are_asked_for_are_tools_beside_the_shipped_ones(
-    wanted: SavedNames, offered: set[str]
+    services: Services, wanted: SavedNames, offered: set[str]
 ) -> None:
-    async with opened() as services, client_of(services, wanted) as client:
+    async with client_of(services, wanted) as client:
         await save(services, DOUBLE, TRIPLE)
         assert await names(client) & {"double", "triple", "run_code"} == {"run_code", *offered}
         for name in offered:
             assert await output(client, name, inputs={"n": 5}) == {"double": 10, "triple": 15}[name]
 
 
-async def test_a_call_is_of_the_version_that_is_current_when_it_comes() -> None:
-    async with opened() as services, client_of(services) as client:
+async def test_a_call_is_of_the_version_that_is_current_when_it_comes(services: Services) -> None:
+    async with client_of(services) as client:
         await save(services, DOUBLE)
         assert await output(client, "double") == 4
         await save(services, {**DOUBLE, "inputs": {"n": 10}})
@@ -69,22 +78,22 @@ async def test_a_call_is_of_the_version_that_is_current_when_it_comes() -> None:
         assert (result.is_error, "TOOL_NOT_FOUND" in result.content[0].text) == (True, True)
 
 
-async def test_what_another_version_of_paddock_saved_and_this_one_cannot_read_is_left_out() -> None:
-    async with opened() as services, client_of(services) as client:
+async def test_what_another_version_of_paddock_saved_and_this_one_cannot_read_is_left_out(services: Services) -> None:
+    async with client_of(services) as client:
         await save(services, DOUBLE, {"name": "odd", "description": "x", "colour": "green"})
         assert await names(client) & {"double", "odd"} == {"double"}
 
 
-async def test_one_that_is_named_like_another_tool_does_not_take_its_place() -> None:
-    async with opened() as services, client_of(services) as client:
+async def test_one_that_is_named_like_another_tool_does_not_take_its_place(services: Services) -> None:
+    async with client_of(services) as client:
         before = {tool.name: tool.description for tool in (await client.list_tools()).tools}
         await save(services, {**DOUBLE, "name": "get_run"})
         after = {tool.name: tool.description for tool in (await client.list_tools()).tools}
     assert after == before
 
 
-async def test_one_with_files_brings_the_tools_for_files() -> None:
-    async with opened() as services, client_of(services, mode="legacy") as client:
+async def test_one_with_files_brings_the_tools_for_files(services: Services) -> None:
+    async with client_of(services, mode="legacy") as client:
         assert "attach_file" not in await names(client)
         await save(services, {**DOUBLE, "includes_files": False})
         assert "attach_file" not in await names(client)
@@ -94,18 +103,18 @@ async def test_one_with_files_brings_the_tools_for_files() -> None:
         assert await output(client, "double") == ["a.txt"]
 
 
-async def test_one_alone_has_the_tools_beside_it_that_find_what_scripts_can_call() -> None:
+async def test_one_alone_has_the_tools_beside_it_that_find_what_scripts_can_call(services: Services) -> None:
     async def orders() -> list[int]:
         """What was ordered."""
         return [1]
 
     found = {"search", "get_schema", "tags"}
-    async with opened(tools=[orders]) as services, Client(make_server(services, [], saved=["double"])) as client:
+    async with opened(tools=[orders]) as with_tools, Client(make_server(with_tools, [], saved=["double"])) as client:
         assert not found & await names(client)
-        await save(services, DOUBLE)
+        await save(with_tools, DOUBLE)
         assert found <= await names(client)
         assert "orders" in str((await client.call_tool("search", {"query": "orders"})).content[0])
-    async with opened() as services, Client(make_server(services, [], saved=["double"])) as client:
+    async with Client(make_server(services, [], saved=["double"])) as client:
         await save(services, DOUBLE)
         assert not found & await names(client)
 
@@ -122,18 +131,7 @@ async def connected(way: str, era: str, services: Services, heard: asyncio.Event
     async with AsyncExitStack() as stack:
         target: Any = made
         if way == "http":
-            listening = stack.enter_context(socket.socket())
-            listening.bind(("127.0.0.1", 0))
-            listening.listen()
-            web = uvicorn.Server(uvicorn.Config(make_app(made), log_level="warning", timeout_graceful_shutdown=1))
-            running = asyncio.create_task(web._serve([listening]))
-
-            async def end() -> None:
-                web.should_exit = True
-                await running
-
-            stack.push_async_callback(end)
-            target = f"http://127.0.0.1:{listening.getsockname()[1]}/mcp"
+            target = await stack.enter_async_context(at_a_port(make_app(made)))
         client = await stack.enter_async_context(Client(target, mode=era, message_handler=hear))
         if era == ERAS[0]:
             listen = await stack.enter_async_context(client.listen(tools_list_changed=True))
@@ -149,9 +147,11 @@ async def connected(way: str, era: str, services: Services, heard: asyncio.Event
 
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize("way", ["memory", "http"])
-async def test_clients_are_told_when_a_definition_is_saved_changed_or_removed(way: str, era: str) -> None:
+async def test_clients_are_told_when_a_definition_is_saved_changed_or_removed(
+    services: Services, way: str, era: str
+) -> None:
     heard = asyncio.Event()
-    async with opened() as services, connected(way, era, services, heard) as client:
+    async with connected(way, era, services, heard) as client:
         assert "double" not in await names(client)
         await save(services, DOUBLE)
         await asyncio.wait_for(heard.wait(), 60)
@@ -165,8 +165,8 @@ async def test_clients_are_told_when_a_definition_is_saved_changed_or_removed(wa
         assert "double" not in await names(client)
 
 
-async def test_a_client_of_the_older_era_is_told_at_first_that_tools_may_change() -> None:
-    async with opened() as services, client_of(services, mode="legacy") as client:
+async def test_a_client_of_the_older_era_is_told_at_first_that_tools_may_change(services: Services) -> None:
+    async with client_of(services, mode="legacy") as client:
         assert client.server_capabilities.tools.list_changed is True
 
 

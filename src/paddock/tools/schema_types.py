@@ -1,43 +1,33 @@
-"""Reads a JSON Schema as a type of Python or TypeScript would say it.
+"""Reads JSON Schemas as the types that stubs are written from: those that Python and TypeScript both have.
 
-A schema is hostile input: it may be huge, deep, cyclic, or no schema at all. Reading one takes a bounded number of
-steps, and what lies beyond them, or makes no sense, is `any`. Nothing outside the document is ever looked up.
+A schema is hostile input: it may be huge, deep, cyclic, or not a schema at all. Reading one takes a bounded number of
+steps; what lies beyond them, or makes no sense, is `any`. Nothing outside the document is ever looked up.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeAlias
 from urllib.parse import unquote
 
-from paddock.tools.prose import one_line
-from paddock.tools.shapes import (
-    ANY,
-    MEMBERS,
-    NAME_CHARACTERS,
-    NULL,
-    Either,
-    Field,
-    ListOf,
-    MapOf,
-    Named,
-    Names,
-    Plain,
-    Record,
-    Shape,
-    choice,
-    either,
-    type_name,
-)
+from paddock.tools.sanitize import one_line
 
+MEMBERS = 20
+CHOICES = 100
+CHOICE_CHARACTERS = 100
+NAME_CHARACTERS = 80
+_EXACT_INTEGERS = 2**53
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 DEPTH = 12
 STEPS = 5000
 FIELDS = 300
-"""More than these make an object a mapping of anything: part of its fields would be a lie about the rest."""
+"""An object with more fields is read as a mapping of anything: some of its fields would misrepresent the rest."""
 NOTE_CHARACTERS = 200
 KEY_CHARACTERS = 200
-"""A field with a longer name is not shown; its object is then one that may hold more."""
+"""A field with a longer name is not shown; its object then allows further fields."""
 _TYPES = ("string", "integer", "number", "boolean", "null", "array", "object")
 _SHAPING = frozenset(
     {"type", "$ref", "allOf", "anyOf", "oneOf", "enum", "const", "properties", "items", "additionalProperties"}
@@ -49,10 +39,135 @@ _READ = (*sorted(_SHAPING - {"$ref", "allOf"}), "required", "prefixItems", "null
 Json: TypeAlias = Mapping[str, Any]
 
 
-class Reader:
-    """Reads one document. `records` are the objects that it came upon, those that others are made of first.
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """A type that every language has: string, integer, number, boolean, null, any."""
 
-    An object that is equal to one of `known` is that one.
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of these values."""
+
+    values: tuple[str | int | bool, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ListOf:
+    item: Shape
+
+
+@dataclass(frozen=True, slots=True)
+class MapOf:
+    """An object whose keys are not known."""
+
+    value: Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Either:
+    members: tuple[Shape, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A reference to the record of this name."""
+
+    name: str
+
+
+Shape: TypeAlias = Plain | Choice | ListOf | MapOf | Either | Named
+ANY, NULL = Plain("any"), Plain("null")
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    name: str
+    shape: Shape
+    is_required: bool
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """An object with known fields. `extra` is the type of further fields; None: there are none."""
+
+    name: str
+    fields: tuple[Field, ...]
+    extra: Shape | None = None
+
+
+class Names:
+    """Hands out type names, each once."""
+
+    def __init__(self, taken: Iterable[str]) -> None:
+        self._taken = set(taken)
+
+    def take(self, wanted: str) -> str:
+        name, number = wanted, 2
+        while name in self._taken:
+            name, number = f"{wanted}{number}", number + 1
+        self._taken.add(name)
+        return name
+
+    def release(self, name: str) -> None:
+        self._taken.discard(name)
+
+
+def type_name(text: str) -> str:
+    """`text` as part of a type name: `order-lines` becomes `OrderLines`."""
+    return "".join(word[0].upper() + word[1:].lower() for word in _WORDS.findall(text[:NAME_CHARACTERS]))
+
+
+def either(shapes: Iterable[Shape]) -> Shape:
+    """The union of `shapes`: without duplicates and types that another includes, null last."""
+    flat = [inner for shape in shapes for inner in (shape.members if isinstance(shape, Either) else (shape,))]
+    choices = [shape for shape in flat if isinstance(shape, Choice)]
+    if len(choices) > 1:
+        together = choice([value for shape in choices for value in shape.values])
+        flat = [together, *(shape for shape in flat if not isinstance(shape, Choice))]
+    members = dict.fromkeys(flat)
+    if ANY in members or len(members) > MEMBERS:
+        return ANY
+    if Plain("number") in members:
+        members.pop(Plain("integer"), None)
+    if NULL in members:
+        members[NULL] = members.pop(NULL)
+    return next(iter(members)) if len(members) == 1 else Either(tuple(members)) if members else ANY
+
+
+def choice(values: list[Any]) -> Shape:
+    """These values if they can be written as literals, else their types."""
+    if len(values) > 10 * CHOICES:
+        return ANY
+    shown = [value for value in values if value is not None]
+    distinct = {(type(value), value): value for value in shown if isinstance(value, str | int)}
+    if len(distinct) > CHOICES or not all(_is_writable(value) for value in shown):
+        return either(Plain(_type_of(value)) for value in values) if values else ANY
+    chosen: list[Shape] = [Choice(tuple(distinct.values()))] if distinct else []
+    return either(chosen + [NULL] * (len(shown) < len(values)))
+
+
+def _is_writable(value: object) -> bool:
+    if isinstance(value, str):
+        return len(value) <= CHOICE_CHARACTERS
+    return isinstance(value, int) and abs(value) < _EXACT_INTEGERS
+
+
+def _type_of(value: object) -> str:
+    if value is None:
+        return "null"
+    for kinds, name in ((bool, "boolean"), (str, "string"), (int, "integer"), (float, "number")):
+        if isinstance(value, kinds):
+            return name
+    return "any"
+
+
+class Reader:
+    """Reads one document. `records` are the objects found in it, each after those that it uses.
+
+    An object that equals one of `known` is that record.
     """
 
     def __init__(self, document: Json, names: Names, prefix: str, known: Sequence[Record] = ()) -> None:
@@ -66,7 +181,7 @@ class Reader:
         self._open: list[str] = []
 
     def arguments(self) -> Shape:
-        """What the tool takes. A tool that declares no parameter at all takes an empty record."""
+        """The type of the arguments. A tool without parameters takes an empty record."""
         schema = self._flat(self._document)
         if schema.get("properties") == {} and schema.get("additionalProperties", False) is False:
             self.records.append(Record(self._names.take(self._prefix), ()))
@@ -75,7 +190,7 @@ class Reader:
         return shape if _is_mapping(shape) else MapOf(ANY)
 
     def result(self) -> Shape:
-        """What a script gets: an object as itself, anything else as the field `result` of one."""
+        """The type that a script gets: an object as itself, anything else as the field `result` of one."""
         name = self._prefix
         kind = self._kind(self._document, DEPTH)
         if kind == "object":
@@ -89,7 +204,7 @@ class Reader:
         return Named(named)
 
     def read(self, schema: object, name: str, depth: int = 0) -> Shape:
-        """The shape that `schema` describes; a record that it needs is named `name`, or nearly so."""
+        """The type that `schema` describes. A record for it is named after `name`."""
         self._steps -= 1
         if not isinstance(schema, Mapping) or depth > DEPTH or self._steps < 0:
             return ANY
@@ -99,7 +214,7 @@ class Reader:
         if place in self._declared:
             return self._declared[place]
         if place in self._open:
-            return ANY  # a cycle in which there is no object: no type has a name for it
+            return ANY  # a cycle without an object cannot be named
         if place.rpartition("/")[2] and place != "#":
             name = _within(self._prefix, place.rpartition("/")[2])
         self._open.append(place)
@@ -169,7 +284,7 @@ class Reader:
         return self._kept(record, place)
 
     def _kept(self, record: Record, place: str) -> Named:
-        """The record, or an equal one that is there already, where nothing refers to this one."""
+        """Keep the record, or use an equal one if nothing refers to this one yet."""
         for other in () if place else (*self._known, *self.records):
             if (other.fields, other.extra) == (record.fields, record.extra):
                 self._names.release(record.name)
@@ -180,12 +295,12 @@ class Reader:
     def _extra(self, schema: Json, name: str, depth: int) -> Shape | None:
         additional = schema.get("additionalProperties")
         if isinstance(additional, Mapping):
-            # Beside known fields of other types it could not be said in TypeScript.
+            # TypeScript cannot express it beside known fields of other types.
             return ANY if schema.get("properties") else self.read(additional, f"{name}Value", depth + 1)
         return ANY if additional is True or any(word in schema for word in _CONDITIONAL) else None
 
     def _kind(self, schema: object, depth: int) -> str:
-        """`object`, `other`, or nothing where a value may be either."""
+        """`object`, `other`, or empty if a value may be either."""
         flat = self._flat(schema) if isinstance(schema, Mapping) else {}
         for word in ("anyOf", "oneOf"):
             members = flat.get(word)
@@ -199,7 +314,7 @@ class Reader:
         return words.pop() if len(words) == 1 else ""
 
     def _place(self, schema: Json) -> str | None:
-        """Where a reference that says nothing else leads in the end; None where there is no such reference."""
+        """The final target of a plain reference; None if this is not one."""
         place: str | None = None
         for _ in range(MEMBERS):
             if not isinstance(schema, Mapping) or not isinstance(schema.get("$ref"), str):
@@ -223,7 +338,7 @@ class Reader:
         return found
 
     def _flat(self, schema: object, seen: tuple[str, ...] = ()) -> Json:
-        """The schema with what it refers to, and all of what must hold at once, laid together."""
+        """The schema merged with what it references and with every part of its `allOf`."""
         self._steps -= 1
         if not isinstance(schema, Mapping) or self._steps < 0 or len(seen) > DEPTH:
             return {}
@@ -237,12 +352,12 @@ class Reader:
             return schema
         flat = {key: schema[key] for key in _READ if key in schema}
         for part in parts:
-            _lay_over(flat, part)
+            _merge(flat, part)
         return flat
 
 
 def _types(schema: Json) -> list[str]:
-    """The types that a schema names, or that its other words are about."""
+    """The types that a schema names, or that its other keywords imply."""
     types = schema.get("type")
     if isinstance(types, str):
         return [types] if types in _TYPES else []
@@ -254,7 +369,7 @@ def _types(schema: Json) -> list[str]:
 
 
 def _shapes(schema: object) -> bool:
-    """Whether a schema says more than what is required or how it is to be described."""
+    """Whether a schema says anything about types."""
     return isinstance(schema, Mapping) and not _SHAPING.isdisjoint(schema)
 
 
@@ -263,11 +378,11 @@ def _is_mapping(shape: Shape) -> bool:
     return all(isinstance(member, Named | MapOf) for member in members)
 
 
-def _lay_over(flat: dict[str, Any], part: Json) -> None:
+def _merge(flat: dict[str, Any], part: Json) -> None:
     for key in _READ:
         mine, other = flat.get(key), part.get(key)
         if key == "properties" and isinstance(mine, Mapping) and isinstance(other, Mapping):
-            # One more than an object may have: with it, it counts as one that has too many.
+            # One field more than allowed is kept, so that the object counts as having too many.
             other = dict(islice(other.items(), FIELDS + 1))
             both = {name: {"allOf": [mine[name], other[name]]} for name in other if name in mine}
             flat[key] = {**dict(islice(mine.items(), FIELDS + 1)), **other, **both}
@@ -286,14 +401,14 @@ def _within(outer: str, key: str) -> str:
 
 
 def _single(name: str) -> str:
-    """What one of several is called: `Row` of `Rows`, `Entry` of `Entries`."""
+    """The singular: `Row` of `Rows`, `Entry` of `Entries`."""
     if name.endswith("ies"):
         return f"{name[:-3]}y"
     return name[:-1] if name.endswith("s") and not name.endswith(("ss", "us", "is")) else f"{name}Item"
 
 
 def _note(schema: object, flat: Any) -> str:
-    """What a type cannot say of a field."""
+    """What a type cannot express about a field: its description, format, default and limits."""
     if not isinstance(schema, Mapping):
         return ""
     whole = flat(schema)

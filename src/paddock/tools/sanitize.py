@@ -1,4 +1,4 @@
-"""Text that an upstream wrote, made fit to be shown on a terminal and in Markdown. Its words are not judged."""
+"""Makes text that an upstream wrote safe to show on a terminal and in Markdown. The words themselves are not judged."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ _FENCE = re.compile("`{3,}")
 
 
 def one_line(text: object, limit: int = LINE_CHARACTERS) -> str:
-    """`text` as one line of at most `limit` characters that can be seen and leave alone what stands beside them."""
+    """`text` as one line of at most `limit` printable characters."""
     if not isinstance(text, str):
         return ""
-    # Whoever sends megabytes has only their beginning looked at.
+    # Only the beginning of a long text is looked at.
     start = _ESCAPE.sub("", text[: 4 * limit])
     shown = "".join(character for character in _BLANK.sub(" ", start) if character.isprintable()).strip()
     return shown if len(shown) <= limit and len(text) <= 4 * limit else _cut(shown, limit)
 
 
 def lines(text: object, limit: int = TEXT_CHARACTERS) -> list[str]:
-    """`text` line by line, without blank lines at either end or two in a row; about `limit` characters in all."""
+    """The lines of `text`, about `limit` characters in all, without blank lines at either end or two in a row."""
     if not isinstance(text, str):
         return []
     start = _ESCAPE.sub("", text[: 2 * limit])
@@ -47,7 +47,7 @@ def lines(text: object, limit: int = TEXT_CHARACTERS) -> list[str]:
 
 
 def first_sentence(text: object, limit: int = 160) -> str:
-    """What `text` says first, on one line."""
+    """The first sentence of `text`, on one line."""
     for line in lines(text):
         if line:
             return one_line(_SENTENCE.split(line, maxsplit=1)[0], limit)
@@ -55,12 +55,12 @@ def first_sentence(text: object, limit: int = 160) -> str:
 
 
 def inline(text: str) -> str:
-    """A line of text within Markdown: a link, an image or HTML in it is shown, not followed."""
+    """A line of text escaped for Markdown: links, images and HTML in it show as text."""
     return _MARKUP.sub(lambda match: f"\\{match[0]}", text)
 
 
 def fenced(text: str, language: str = "") -> str:
-    """`text` in a block of code that nothing in it can end."""
+    """`text` as a Markdown code block that nothing in it can end."""
     longest = max((len(run) for run in _FENCE.findall(text)), default=2)
     fence = "`" * (longest + 1)
     return f"{fence}{language}\n{text.rstrip()}\n{fence}"

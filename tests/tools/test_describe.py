@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from paddock.model.tools import Tool
-from paddock.tools.describing import brief, detailed, full, overview
-from paddock.tools.prose import fenced, first_sentence, inline, lines, one_line
+from paddock.tools.describe import brief, detailed, full, overview
+from paddock.tools.sanitize import fenced, first_sentence, inline, lines, one_line
 from paddock.tools.stubs import stubs
 from tests.tools.samples import ANYTHING, ORDERS, PING, SHOP
 

@@ -1,0 +1,436 @@
+"""What the host adds to calls of upstream tools: context fields and connections, as `[context]` and `[connections]`
+say.
+
+An argument that the host adds is removed from the tool that scripts, models and checks see, and refused if a script
+passes it: an upstream would otherwise believe the script about whose data it is.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any
+
+from paddock.errors import ConfigError
+from paddock.model import envelope
+from paddock.model.context import Context
+from paddock.model.tools import Tool
+from paddock.model.words import nearest
+from paddock.tools.secrets import credential_forms, header_secrets, is_credential, names_a_secret
+
+if TYPE_CHECKING:
+    from paddock.tools.mcp_config import Server, Variables
+
+EVERY_SERVER = "*"
+TEXT_CHARACTERS = 512
+HEADER_VALUE = r"[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?"
+MAX_SCHEMAS = 500
+MAX_DEPTH = 20
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
+_HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
+_HEADER_VALUE = re.compile(HEADER_VALUE)
+_TRANSPORT_HEADERS = frozenset(
+    (
+        *("host", "accept", "accept-encoding", "connection", "transfer-encoding", "last-event-id", "cookie"),
+        *("expect", "keep-alive", "te", "trailer", "upgrade"),
+    )
+)
+_LISTS = ("servers", "required_by", "values")
+_PLACES = ("argument", "header", "meta")
+_TABLES = ("arguments", "headers", "meta")
+_IDENTITIES = frozenset(
+    {"connectionid", "pcid", "sessionid", "mcpsessionid", "identityid", "activeidentity", "activeprofile"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Injected:
+    """What is added to one call. Its text form shows none of it."""
+
+    arguments: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    meta: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+
+NOTHING = Injected()
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A value of the session, with the servers that get it and where in a call."""
+
+    name: str
+    parameter: str  # of the tool that sets it
+    servers: tuple[str, ...]
+    argument: str = ""
+    header: str = ""
+    meta: str = ""
+    required_by: tuple[str, ...] = ()  # patterns of full names; a tool whose schema requires it needs it anyway
+    description: str = ""
+    values: tuple[str, ...] = ()  # the allowed ones; empty: any text
+    default: str = ""
+
+    @property
+    def setter(self) -> str:
+        """The name of the tool that sets it."""
+        return f"set_{self.name}"
+
+    def concerns(self, server: str) -> bool:
+        return server in self.servers or EVERY_SERVER in self.servers
+
+    def value(self, context: Context) -> str:
+        """The current value; empty if it is not set."""
+        return context.values.get(self.name) or self.default
+
+    def is_needed(self, tool: Tool) -> bool:
+        is_required = tool.added.get(self.argument, False)
+        return is_required or any(fnmatchcase(tool.full_name, pattern) for pattern in self.required_by)
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """An account with which a server can be used. A server's first one is the default."""
+
+    id: str
+    title: str = ""
+    arguments: Mapping[str, str] = field(default_factory=dict, repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    meta: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+_NO_CONNECTION = Connection("")
+
+
+class Injection:
+    """What a configuration adds to calls. `shown` is called once for each tool, `of` for each call."""
+
+    def __init__(self, fields: Collection[Field] = (), connections: Mapping[str, tuple[Connection, ...]] = {}) -> None:
+        self.fields = tuple(fields)
+        self.connections = dict(connections)
+
+    def shown(self, tool: Tool) -> Tool:
+        """The tool without the arguments that are added to its calls."""
+        schema, added = without_arguments(tool.input_schema, self._arguments(tool.server))
+        return replace(tool, input_schema=schema, added=added) if added else tool
+
+    def names(self, server: str) -> frozenset[str]:
+        """The arguments and headers that the host adds to calls of this server."""
+        return frozenset(self._arguments(server) | self.headers(server))
+
+    def headers(self, server: str) -> set[str]:
+        """The names of the headers that are added to requests to this server."""
+        headers = {each.header for each in self._fields(server) if each.header}
+        return headers.union(*(each.headers for each in self.connections.get(server, ())))
+
+    def missing(self, tool: Tool, context: Context) -> dict[str, Any] | None:
+        """An envelope if the tool needs a field that is not set."""
+        for each in self._fields(tool.server):
+            if not each.value(context) and each.is_needed(tool):
+                hint = f"Call {each.setter}({{'{each.parameter}': …}}) first, then call again."
+                return envelope.precondition_failed(tool.full_name, each.name, [hint])
+        return None
+
+    def of(self, tool: Tool, context: Context) -> Injected:
+        """What is added to a call of this tool."""
+        chosen = self._connection(tool.server, context)
+        arguments, headers, meta = dict(chosen.arguments), dict(chosen.headers), dict(chosen.meta)
+        for each in self._fields(tool.server):
+            value = each.value(context)
+            for place, name in ((arguments, each.argument), (headers, each.header), (meta, each.meta)):
+                if name and value:
+                    place[name] = value
+        return Injected({name: value for name, value in arguments.items() if name in tool.added}, headers, meta)
+
+    def _fields(self, server: str) -> list[Field]:
+        return [each for each in self.fields if each.concerns(server)]
+
+    def _connection(self, server: str, context: Context) -> Connection:
+        found = self.connections.get(server, (_NO_CONNECTION,))
+        chosen = context.connection(server)
+        return next((each for each in found if each.id == chosen), found[0])
+
+    def _arguments(self, server: str) -> set[str]:
+        arguments = {each.argument for each in self._fields(server) if each.argument}
+        return arguments.union(*(each.arguments for each in self.connections.get(server, ())))
+
+
+def forbidden_arguments(
+    arguments: Mapping[str, Any], schema: Mapping[str, Any], added: Collection[str] = ()
+) -> list[str]:
+    """The arguments that only the host may pass: those that it adds, and credentials, context and connection ids.
+
+    A tool that declares an argument of the second kind itself may be given such arguments.
+    """
+    plain = {_plain(name) for name in added}
+    certain = [name for name in arguments if plain and _plain(name) in plain]
+    found = [name for name in arguments if name in certain or _looks_injected(name)]
+    if not found:
+        return []
+    properties = schema.get("properties")
+    declared = properties if isinstance(properties, Mapping) else {}
+    return certain if any(_looks_injected(name) for name in declared) else found
+
+
+def _looks_injected(name: str) -> bool:
+    return name in ("_meta", "headers") or _plain(name) in _IDENTITIES or names_a_secret(name)
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name[-100:].lower())
+
+
+def without_arguments(schema: Mapping[str, Any], names: Collection[str]) -> tuple[Mapping[str, Any], dict[str, bool]]:
+    """`schema` without the arguments `names`, and which of them it had; True for each that it requires.
+
+    The upstream wrote the schema: no shape of it raises, and what is too large to search stays as it is.
+    """
+    stripping = _Stripping(schema, frozenset(names))
+    stripped = stripping.of(schema, is_certain=True)
+    return (stripped, stripping.found) if stripping.found else (schema, {})
+
+
+class _Stripping:
+    def __init__(self, root: Mapping[str, Any], names: frozenset[str]) -> None:
+        self._root, self._names = root, names
+        self._left, self._depth, self._times = MAX_SCHEMAS, 0, 0
+        self.found: dict[str, bool] = {}
+
+    def of(self, schema: Any, *, is_certain: bool) -> Any:
+        """Strip a schema of the arguments object. Not `is_certain` if it need not hold for every call."""
+        if not isinstance(schema, Mapping) or self._left <= 0 or self._depth > MAX_DEPTH:
+            return schema
+        self._left -= 1
+        self._depth += 1
+        made = self._inline(self._own(schema, is_certain=is_certain), is_certain=is_certain)
+        self._depth -= 1
+        return made
+
+    def _own(self, schema: Mapping[str, Any], *, is_certain: bool) -> dict[str, Any]:
+        made = dict(schema)
+        if isinstance(properties := schema.get("properties"), Mapping):
+            self._note(properties, is_required=False)
+            made["properties"] = {name: value for name, value in properties.items() if name not in self._names}
+            if type(least := schema.get("minProperties")) is int:  # what the host adds counts too
+                made["minProperties"] = max(least - len(properties) + len(made["properties"]), 0)
+        if isinstance(required := schema.get("required"), list):
+            self._note(required, is_required=is_certain)
+            made["required"] = self._kept(required)
+        if isinstance(dependent := schema.get("dependentRequired"), Mapping):
+            kept = {name: self._kept(listed) for name, listed in dependent.items() if name not in self._names}
+            made["dependentRequired"] = kept
+        for key in ("allOf", "anyOf", "oneOf"):
+            if isinstance(listed := schema.get(key), list):
+                made[key] = [self.of(one, is_certain=is_certain and key == "allOf") for one in listed]
+        for key in ("then", "else"):
+            if key in schema:
+                made[key] = self.of(schema[key], is_certain=False)
+        return made
+
+    def _inline(self, made: dict[str, Any], *, is_certain: bool) -> dict[str, Any]:
+        """Replace a reference by its stripped target, if that has one of the arguments."""
+        times = self._times
+        inner = self.of(self._target(made.get("$ref")), is_certain=is_certain)
+        if self._times == times:
+            return made
+        rest = {key: value for key, value in made.items() if key != "$ref"}
+        also = rest.get("allOf")
+        return {**rest, "allOf": [*(also if isinstance(also, list) else ()), inner]}
+
+    def _target(self, reference: Any) -> Any:
+        if not isinstance(reference, str) or not reference.startswith("#/"):
+            return None
+        target: Any = self._root
+        for part in reference[2:].split("/"):
+            key = part.replace("~1", "/").replace("~0", "~")
+            target = target.get(key) if isinstance(target, Mapping) else None
+        return target
+
+    def _note(self, names: Any, *, is_required: bool) -> None:
+        for name in names:
+            if isinstance(name, str) and name in self._names:
+                self._times += 1
+                self.found[name] = self.found.get(name, False) or is_required
+
+    def _kept(self, listed: Any) -> Any:
+        if not isinstance(listed, list):
+            return listed
+        return [name for name in listed if not (isinstance(name, str) and name in self._names)]
+
+
+def parse(
+    context: Mapping[str, Any],
+    connections: Mapping[str, Any],
+    servers: Iterable[Server],
+    environ: Mapping[str, str] | None = None,
+) -> tuple[Injection, tuple[Server, ...]]:
+    """What `[context.FIELD]` and `[[connections.SERVER]]` add to calls, and the servers with these secrets known."""
+    from paddock.tools.mcp_config import Variables
+
+    known = {server.name: server for server in servers}
+    found = [_field(name, values, known) for name, values in context.items()]
+    _check_clashes(found)
+    variables = Variables(os.environ if environ is None else environ)
+    chosen: dict[str, tuple[Connection, ...]] = {}
+    for name, listed in connections.items():
+        _check_server(name, known, f"connections.{name}")
+        chosen[name] = _connections(name, listed, known[name], variables)
+        added = (*known[name].secrets, *variables.secrets, *_secrets(chosen[name]))
+        known[name] = replace(known[name], secrets=credential_forms(added), opening_headers=chosen[name][0].headers)
+    _check_overlap(found, chosen)
+    injection = Injection(found, chosen)
+    return injection, tuple(replace(one, keeps_cookies=not injection.headers(one.name)) for one in known.values())
+
+
+def _field(name: str, values: Any, servers: Mapping[str, Server]) -> Field:
+    from paddock.tools.toolbox import may_match
+
+    origin = getattr(values, "origin", "")  # the file or the variable that it is from
+    where = f"{origin}: context.{name}" if origin else f"context.{name}"
+    if not _NAME.fullmatch(name) or name == "context":
+        raise ConfigError(f"{where}: a field has a name such as 'region': letters, digits and _, and not 'context'")
+    keys = [each.name for each in fields(Field) if each.name != "name"]
+    settings = _settings(values, keys, where)
+    for key in _LISTS:
+        listed = settings.get(key, [])
+        if not isinstance(listed, list) or not all(isinstance(item, str) and item for item in listed):
+            raise ConfigError(f"{where}.{key} must be a list of texts, not {listed!r}")
+        settings[key] = tuple(listed)
+    for key in settings.keys() - set(_LISTS):
+        _check_text(settings[key], f"{where}.{key}")
+    made = Field(name, **{"parameter": name, **settings})
+    if not _NAME.fullmatch(made.parameter):
+        raise ConfigError(f"{where}.parameter must be a name such as 'region_id', not {made.parameter!r}")
+    if not made.servers:
+        raise ConfigError(f'{where}.servers must say which upstreams get it, such as ["crm"], or ["*"] for all')
+    if not any(getattr(made, place) for place in _PLACES):
+        raise ConfigError(f"{where} goes nowhere: say its argument, its header or its meta")
+    for server in made.servers:
+        if server != EVERY_SERVER:
+            _check_server(server, servers, f"{where}.servers")
+    for pattern in made.required_by:
+        if not any(may_match(pattern, server) for server in servers if made.concerns(server)):
+            raise ConfigError(f"{where}.required_by: {pattern!r} matches no tool of the servers that get it")
+    _check_places(made, servers, where)
+    if made.values and made.default and made.default not in made.values:
+        raise ConfigError(f"{where}.default is {made.default!r}, which is none of its values")
+    return made
+
+
+def _check_places(made: Field, servers: Mapping[str, Server], where: str) -> None:
+    if made.header:
+        _check_header(made.header, f"{where}.header")
+        for text in (*made.values, made.default):
+            _check_header_value(text, f"{where}: {text!r}")
+    _check_meta(made.meta, f"{where}.meta")
+    for server in servers.values():
+        if made.concerns(server.name) and server.transport == "stdio" and not (made.argument or made.meta):
+            raise ConfigError(
+                f"{where}.header cannot reach the upstream {server.name!r}, which has no headers: it is started by a "
+                "command; give an argument or meta too, or name other servers"
+            )
+
+
+def _check_clashes(found: list[Field]) -> None:
+    for key in ("parameter", *_PLACES):
+        seen: dict[str, Field] = {}
+        for each in found:
+            name = getattr(each, key).lower() if key == "header" else getattr(each, key)
+            other = seen.setdefault(name, each)
+            if name and other is not each and (key == "parameter" or _share_a_server(each, other)):
+                raise ConfigError(f"context.{each.name}.{key} is that of context.{other.name} too; change one")
+
+
+def _share_a_server(one: Field, other: Field) -> bool:
+    return EVERY_SERVER in (*one.servers, *other.servers) or bool(set(one.servers).intersection(other.servers))
+
+
+def _connections(name: str, listed: Any, server: Server, variables: Variables) -> tuple[Connection, ...]:
+    where = f"connections.{name}"
+    if not isinstance(listed, list) or not listed:
+        raise ConfigError(f"{where} must be a list of connections, each a table [[{where}]] with an id")
+    made: list[Connection] = []
+    for number, values in enumerate(listed, 1):
+        place = f"{where}, number {number}"
+        settings = _settings(values, [each.name for each in fields(Connection)], place)
+        for key in settings.keys() - set(_TABLES):
+            _check_text(settings[key], f"{place}.{key}")
+        for key in _TABLES:
+            settings[key] = _expanded(settings.get(key, {}), variables, f"{place}.{key}")
+        connection = Connection(**{"id": "", **settings})
+        if not connection.id or connection.id in [each.id for each in made]:
+            raise ConfigError(f"{place} must have an id that no other connection of {name!r} has")
+        if connection.headers and server.transport == "stdio":
+            raise ConfigError(f"{place}.headers cannot reach {name!r}, which is started by a command; use arguments")
+        for header, value in connection.headers.items():
+            _check_header(header, f"{place}.headers")
+            _check_header_value(value, f"{place}.headers.{header}")
+        for key in connection.meta:
+            _check_meta(key, f"{place}.meta")
+        made.append(connection)
+    return tuple(made)
+
+
+def _secrets(connections: Iterable[Connection]) -> Iterable[str]:
+    for each in connections:
+        for name, value in each.headers.items():
+            yield from header_secrets(name, value)
+        for name, value in (*each.arguments.items(), *each.meta.items()):
+            if value != each.id and is_credential(name, value):
+                yield value
+
+
+def _check_overlap(found: Iterable[Field], chosen: Mapping[str, tuple[Connection, ...]]) -> None:
+    for server, connections in chosen.items():
+        for each in found:
+            lowered = {name.lower() for one in connections for name in one.headers}
+            taken = any(each.argument in one.arguments or each.meta in one.meta for one in connections)
+            if each.concerns(server) and (taken or each.header.lower() in lowered):
+                raise ConfigError(f"connections.{server} sets what context.{each.name} sets too; change one")
+
+
+def _settings(values: Any, keys: list[str], where: str) -> dict[str, Any]:
+    if not isinstance(values, Mapping):
+        raise ConfigError(f"{where} must be a table of settings, not {values!r}")
+    for key in values:
+        if key not in keys:
+            near = nearest(key, keys)
+            hint = f"did you mean {near!r}?" if near else f"known here: {', '.join(keys)}"
+            raise ConfigError(f"{where}: unknown setting {key!r}; {hint}")
+    return dict(values)
+
+
+def _expanded(values: Any, variables: Variables, where: str) -> dict[str, str]:
+    if not isinstance(values, Mapping) or not all(isinstance(value, str) for value in values.values()):
+        raise ConfigError(f"{where} must be a table of texts")
+    return {name: variables.expand(value, where) for name, value in values.items()}
+
+
+def _check_text(value: Any, where: str) -> None:
+    if not isinstance(value, str) or len(value) > TEXT_CHARACTERS:
+        raise ConfigError(f"{where} must be text of at most {TEXT_CHARACTERS} characters, not {value!r}")
+
+
+def _check_server(name: str, servers: Mapping[str, Server], where: str) -> None:
+    if name not in servers:
+        near = nearest(name, servers)
+        known = f"there is: {', '.join(servers) or 'none'}; those of another file come with --mcp-config"
+        raise ConfigError(f"{where}: there is no upstream {name!r}; {f'did you mean {near!r}?' if near else known}")
+
+
+def _check_header(name: str, where: str) -> None:
+    is_taken = name.lower() in _TRANSPORT_HEADERS or name.lower().startswith(("mcp-", "content-"))
+    if not _HEADER.fullmatch(name) or is_taken:
+        raise ConfigError(f"{where}: {name!r} is no header that can be added: it is of the transport, or malformed")
+
+
+def _check_header_value(value: str, where: str) -> None:
+    if value and not _HEADER_VALUE.fullmatch(value):
+        raise ConfigError(f"{where}: a header holds printable ASCII characters alone, and no space at either end")
+
+
+def _check_meta(name: str, where: str) -> None:
+    if name == "progressToken" or name.startswith(("io.modelcontextprotocol/", "modelcontextprotocol")):
+        raise ConfigError(f"{where}: {name!r} is the protocol's own")
