@@ -38,6 +38,8 @@ NAME = re.compile(r"paddock-(?P<pid>\d+)-(?P<start>\d+)-(?P<namespace>\d+)-[0-9a
 
 MOST_FREE = 16
 """Empty slots that are kept for the next guests. More are removed."""
+NOTED = 8
+"""Places that are remembered as tried, such as a machine and its containers with one data directory."""
 KEPT_FILES = 14
 """Files that a slot keeps open, at most. All slots together keep at most a quarter of what this process may open. A
 slot beyond that keeps, while a guest is in it, the three files that tell how the guest ended."""
@@ -180,7 +182,7 @@ def _search(record: Path | None) -> tuple[Controllers | None, str | None]:
             reasons.append(candidate)
             continue
         place = _place(candidate)
-        if record is not None and _noted(record) == place:
+        if record is not None and place in _noted(record):
             return candidate, None
         reason = _try(candidate)
         if reason is None:
@@ -192,17 +194,21 @@ def _search(record: Path | None) -> tuple[Controllers | None, str | None]:
 
 
 def _place(controllers: Controllers) -> str:
-    """Everything that decides whether the kernel enforces limits in these groups."""
+    """Everything that decides whether the kernel enforces limits in groups of these hierarchies.
+
+    Whether this process may make groups there, and whether a guest is in its own, is found out each time.
+    """
     boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     containers = [Path(f"/proc/self/ns/{kind}").stat().st_ino for kind in ("mnt", "cgroup", "user")]
     oom = Path("/proc/self/oom_score_adj").read_text().strip()
-    return f"{boot} {containers} {oom} {os.geteuid()} v{controllers.version} {sorted(controllers.parents.items())}"
+    hierarchies = {name: parent.stat().st_dev for name, parent in sorted(controllers.parents.items())}
+    return f"{boot} {containers} {oom} {os.geteuid()} v{controllers.version} {hierarchies}"
 
 
-def _noted(record: Path) -> str | None:
+def _noted(record: Path) -> list[str]:
     with contextlib.suppress(OSError, ValueError):
-        return record.read_text(encoding="utf-8")
-    return None
+        return record.read_text(encoding="utf-8").splitlines()
+    return []
 
 
 def _note(record: Path | None, place: str) -> None:
@@ -210,7 +216,7 @@ def _note(record: Path | None, place: str) -> None:
         new = record.with_suffix(f".{os.getpid()}")
         with contextlib.suppress(OSError):  # then the next process tries again
             record.parent.mkdir(parents=True, exist_ok=True)
-            new.write_text(place, encoding="utf-8")
+            new.write_text("\n".join([*_noted(record)[1 - NOTED :], place]), encoding="utf-8")
             new.replace(record)
 
 

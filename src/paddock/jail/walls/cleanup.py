@@ -12,8 +12,8 @@ import signal
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # as in `typing`, whose import would cost a megabyte
 if TYPE_CHECKING:
     import subprocess
     from pathlib import Path
