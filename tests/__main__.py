@@ -94,7 +94,7 @@ class Suite:
                 process = subprocess.Popen(
                     [*command, *self._options, *batch.arguments],
                     cwd=ROOT,
-                    env={**os.environ, "PADDOCK_TEST_BLOCK": str(os.getpid() * 8 + worker)},
+                    env={**os.environ, "TEST_UID_BLOCK": str(os.getpid() * 8 + worker)},
                     stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=output,

@@ -145,6 +145,7 @@ ROWS: list[tuple[dict[str, Any], str, str, bool]] = [
     (module.tool_not_found("t", hints=["Did you mean 'u'?"]), "tool_not_found", "TOOL_NOT_FOUND", False),
     (module.precondition_failed("t", "active_identity"), "precondition_failed", "ACTIVE_IDENTITY_REQUIRED", False),
     (module.precondition_failed("t", "Amazon-Region"), "precondition_failed", "AMAZON_REGION_REQUIRED", False),
+    (module.input_required("t", "s"), "precondition_failed", "INPUT_REQUIRED", False),
     (module.session_required("t"), "precondition_failed", "SESSION_REQUIRED", False),
     (module.precondition_failed("t", "5"), "precondition_failed", "CONTEXT_REQUIRED", False),
     (module.upstream_status("t", 404, "s"), "upstream_http", "UPSTREAM_HTTP_404", False),

@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 from paddock.config import Config, MontyConfig
-from paddock.engines import monty
+from paddock.engines import monty_workers
 from paddock.engines.monty import SUSPENSIONS, MontyEngine
 from paddock.engines.monty_source import marked
+from paddock.engines.monty_workers import WorkerPool
 from paddock.errors import EngineCrashed, EngineUnavailable
 from paddock.model.events import Event, ToolCall
 from paddock.model.limits import Limits
@@ -29,13 +30,13 @@ BOMB = "t = 1\nfor _ in range(100):\n    t = (t, t)\nbomb = {t: 1}\n"
 
 async def test_every_run_is_a_session_of_its_own_with_all_its_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[dict[str, Any]] = []
-    session = monty.WorkerPool.session
+    session = WorkerPool.session
 
-    def watched(self: monty.WorkerPool, **options: Any) -> Any:
+    def watched(self: WorkerPool, **options: Any) -> Any:
         asked.append(options)
         return session(self, **options)
 
-    monkeypatch.setattr(monty.WorkerPool, "session", watched)
+    monkeypatch.setattr(WorkerPool, "session", watched)
     limits = Limits(wall_seconds=2.0, memory_bytes=64 * 1024 * 1024, recursion=50)
     async with Paddock() as paddock:
         for _ in range(2):
@@ -87,41 +88,38 @@ async def test_no_more_of_a_value_crosses_than_the_limit_allows(size: int) -> No
     assert (result.verdict, result.output) == expected
 
 
-KEPT = "(__paddock_result := ("
-
-
 @pytest.mark.parametrize(
-    ("code", "first"),
+    ("code", "kept"),
     [
-        ("1 + 1", f"{KEPT}1 + 1))"),
-        ("x = 1; x  # one\n\n# end", f"x = 1; {KEPT}x  ))# one\n\n# end"),
-        ("f(\n  1,\n)\n", f"{KEPT}f(\n  1,\n)))\n"),
-        ("'''a\n# b\n'''", f"{KEPT}'''a\n# b\n'''))"),
-        ("return *a, 2", f"return{KEPT} *a, 2))"),
-        ("if x: return 5  # five\n", f"if x: return{KEPT} 5  ))# five\n"),
+        ("1 + 1", "«1 + 1»"),
+        ("x = 1; x  # one\n\n# end", "x = 1; «x  »# one\n\n# end"),
+        ("f(\n  1,\n)\n", "«f(\n  1,\n)»\n"),
+        ("'''a\n# b\n'''", "«'''a\n# b\n'''»"),
+        ("return *a, 2", "return« *a, 2»"),
+        ("if x: return 5  # five\n", "if x: return« 5  »# five\n"),
+        ("return \\\n  5", "return« \\\n  5»"),
         ("return", "return"),
-        ("def f():\n    return 1\nf()", f"def f():\n    return 1\n{KEPT}f()))"),
+        ("def f():\n    return 1\nf()", "def f():\n    return 1\n«f()»"),
         ("async  def f(): return 1\nclass A:\n  def g(self):\n\n# x\n    return 2\n", None),
-        ("text = '''\nreturn 1\n'''\n", f"{KEPT}text = '''\nreturn 1\n'''))\n"),
-        ('x = "return 1 # \\" "; y = x.returned', f'x = "return 1 # \\" "; {KEPT}y = x.returned))'),
+        ("x = 1\n'''\nreturn 1\n'''\n", "x = 1\n«'''\nreturn 1\n'''»\n"),
+        ('"return 1 # \\" "; x.returned', '"return 1 # \\" "; «x.returned»'),
+        ("y = 5", "«y = 5»"),  # which Monty refuses, and then takes the next
         ("for x in y: f(x); x", None),
         ("if x:\n    1", None),
         ("import json", None),
-        ("lambda: 5", f"{KEPT}lambda: 5))"),
-        ("return \\\n  5", f"return{KEPT} \\\n  5))"),
+        ("lambda: 5", "«lambda: 5»"),
         ("", None),
     ],
 )
-def test_what_a_script_gives_is_kept_under_a_name(code: str, first: str | None) -> None:
-    tries = [script.text for script in marked(code)]
-    assert tries[0] == (code if first is None else first)
-    assert tries[-1] == code
+def test_what_a_script_gives_is_kept_under_a_name(code: str, kept: str | None) -> None:
+    tries = [script.text.replace("[__paddock_result := (", "«").replace(")] and None", "»") for script in marked(code)]
+    assert (tries[0], tries[-1]) == (kept or code, code)
 
 
 def test_a_column_of_the_marked_script_is_found_in_the_script() -> None:
     script = next(iter(marked("x = 1\nif x: return x; return missing")))
     line = script.text.split("\n")[1]
-    assert [script.column(2, line.index(part) + 1) for part in ("if", "x))", "missing")] == [1, 14, 24]
+    assert [script.column(2, line.index(part) + 1) for part in ("if", "x)]", "missing")] == [1, 14, 24]
     assert script.column(1, 3) == 3
 
 
@@ -203,7 +201,7 @@ except OSError as e:
 async def test_a_worker_that_cannot_be_started_is_a_fault_of_the_host(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(monty, "worker_binary", lambda: "/nonexistent/monty")
+    monkeypatch.setattr(monty_workers, "worker_binary", lambda: "/nonexistent/monty")
     async with Paddock() as paddock:
         with pytest.raises(EngineCrashed, match=r"^the light engine's worker died before the script began: "):
             await paddock.run("1", engine="monty")

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 import os
 
-_BLOCK = int(os.environ.get("PADDOCK_TEST_BLOCK", os.getpid()))
+_BLOCK = int(os.environ.get("TEST_UID_BLOCK", os.getpid()))
 # A Paddock uses two blocks of 2^16, one for each profile that has ids; `chroot` ends all that runs under its own.
 OWN = (1 << 24) + (_BLOCK % 1024 << 17)

@@ -11,7 +11,7 @@ import pytest
 
 from tests.conformance.application import application
 from tests.server.conftest import at_a_port
-from tests.server.kept import opened
+from tests.server.shared_services import open_services
 from tests.tools.installed import InstalledClients, environment
 
 pytestmark = pytest.mark.thorough
@@ -28,7 +28,7 @@ SCENARIO_MILLISECONDS = 300_000
 async def test_every_check_of_the_official_suite_succeeds(
     suite: str, version: str, scenarios: int, installed_clients: InstalledClients, tmp_path: Path
 ) -> None:
-    async with opened() as services, at_a_port(application(services)) as address:
+    async with open_services() as services, at_a_port(application(services)) as address:
         command = [installed_clients.conformance, "server", "--url", address, "--spec-version", version]
         found = await ran([*command, "--suite", suite], tmp_path / "all")
         for name in [name for name, problems in found.items() if problems]:

@@ -15,7 +15,7 @@ from paddock.definitions.definition import SHIPPED, shipped
 from paddock.definitions.saving import RESERVED, parse_saved, validate
 from paddock.engines.registry import ENGINES
 from paddock.server.mcp import make_server
-from tests.server.kept import opened
+from tests.server.shared_services import open_services
 from tests.tools.upstreams import shop
 
 SHOP = shop()
@@ -116,7 +116,10 @@ async def test_where_full_python_cannot_run_the_code_is_saved_unchecked_with_a_w
 async def test_the_names_of_tools_beside_definitions_are_reserved() -> None:
     from mcp import Client
 
-    async with opened() as services, Client(make_server(services, [shipped(name) for name in SHIPPED])) as client:
+    async with (
+        open_services() as services,
+        Client(make_server(services, [shipped(name) for name in SHIPPED])) as client,
+    ):
         names = {tool.name for tool in (await client.list_tools()).tools}
     assert names - set(SHIPPED) <= RESERVED
 

@@ -11,7 +11,7 @@ from mcp import Client
 from paddock import Config
 from paddock.server.mcp import make_server
 from tests.docs.pages import ROOT
-from tests.server.kept import opened
+from tests.server.shared_services import open_services
 
 
 async def test_the_example_offers_the_tools_that_the_page_names(
@@ -22,7 +22,7 @@ async def test_the_example_offers_the_tools_that_the_page_names(
     page = (ROOT / "docs" / "context.md").read_text()
     file = tmp_path / "paddock.toml"
     file.write_text(page.partition("```toml\n")[2].partition("```")[0])
-    async with opened(Config.load(file, {})) as services, Client(make_server(services)) as client:
+    async with open_services(Config.load(file, {})) as services, Client(make_server(services)) as client:
         offered = {tool.name: list(tool.input_schema["properties"]) for tool in (await client.list_tools()).tools}
     said = page.partition("With that, ")[2].partition(" stand beside")[0]
     named = dict(re.findall(r"`(\w+)\(([^)]*)\)`", said))

@@ -122,8 +122,7 @@ def test_a_script_that_waits_for_nothing_says_so(run_javascript: Run) -> None:
 
 def test_a_long_message_arrives_whole(run_javascript: Run) -> None:
     ran = run_javascript("throw new Error('x'.repeat(60000))")
-    assert ran.status == "raised"
-    assert len(ran.header["message"]) < 60000
+    assert (ran.status, ran.header["type"]) == ("raised", "Error")
     assert b"x" * 60000 in ran.body
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import paddock
-from paddock.engines.monty import worker_binary
+from paddock.engines.monty_workers import worker_binary
 from paddock.jail.walls.cleanup import Cleanup
 from tests.jail import setting
 

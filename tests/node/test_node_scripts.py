@@ -124,7 +124,7 @@ async def test_large_calls_meet_large_answers(paddock: Paddock) -> None:
         return text
 
     async with Paddock(tools=[echo]) as other:
-        other._engines = paddock._engines
+        own, other._engines = other._engines, paddock._engines
         code = """
 const text = 'x'.repeat(400_000);
 const answers = await Promise.all([1, 2, 3, 4].map(async () => {
@@ -134,7 +134,7 @@ const answers = await Promise.all([1, 2, 3, 4].map(async () => {
 answers
 """
         result = await other.run(code, language="javascript", engine="node")
-        other._engines._started = {}
+        other._engines = own
     assert result.output == [400_000] * 4
 
 

@@ -1,3 +1,3 @@
 """Servers that are processes of their own have a store that is gone afterwards."""
 
-from tests.server.conftest import _stored_apart, kept, services  # noqa: F401
+from tests.server.conftest import _stored_apart, services, shared  # noqa: F401

@@ -19,7 +19,7 @@ from paddock.definitions.definition import Definition, shipped
 from paddock.server.mcp import make_server
 from paddock.server.services import Services
 from tests.envelopes import problems
-from tests.server.kept import opened
+from tests.server.shared_services import open_services
 from tests.tools.upstreams import shop
 
 EXECUTE = shipped("execute")
@@ -45,7 +45,7 @@ async def services() -> AsyncIterator[Services]:
     """With an upstream that works and one that does not, a policy, and functions that fail."""
     tools = ToolsConfig(policy=POLICY, call_seconds=1.0)
     config = Config(upstreams={"shop": SHOP, "dead": DEAD}, tools=tools)
-    async with opened(config, tools=[fail, wait_for_ever, echo]) as made:
+    async with open_services(config, tools=[fail, wait_for_ever, echo]) as made:
         yield made
 
 

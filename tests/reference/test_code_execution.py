@@ -18,7 +18,7 @@ from paddock import Config
 from paddock.definitions.definition import Definition, shipped
 from paddock.server.mcp import make_server
 from tests.server.conftest import ERAS, over_stdio, served
-from tests.server.kept import Kept, opened
+from tests.server.shared_services import SharedServices, open_services
 from tests.tools.upstreams import plain, shop
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -29,18 +29,18 @@ MARKED = Config(upstreams={name: plain(env={f"MARK_{name}": "1"}) for name in "b
 """Two servers with the same tools, that answer differently."""
 FUNCTIONS = ["orders", "customer", "inventory", "refund", "shipping_quote"]
 NEVER = "while True:\n    pass"
-kept = Kept()
+shared = SharedServices()
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", autouse=True)
 async def _closed() -> AsyncIterator[None]:
     yield
-    await kept.aclose()
+    await shared.aclose()
 
 
 @asynccontextmanager
 async def connected(definition: Definition = SHIPPED, config: Config | None = None) -> AsyncIterator[Any]:
-    async with Client(make_server(await kept.of(config), [definition]), mode="legacy") as client:
+    async with Client(make_server(await shared.get(config), [definition]), mode="legacy") as client:
         yield client
 
 
@@ -78,7 +78,7 @@ async def test_it_is_the_same_tool_over_http_and_over_stdio_in_both_eras(way: st
             async with over_stdio(era, "--definitions", "code_execution") as made:
                 yield made
         else:
-            services = await kept.of()
+            services = await shared.get()
             async with served(services, SHIPPED) as address, Client(address, mode=era) as made:
                 yield made
 
@@ -218,7 +218,7 @@ seen
 
 
 async def test_a_script_runs_on_full_python() -> None:
-    services = await kept.of()
+    services = await shared.get()
     async with Client(make_server(services, [SHIPPED]), mode="legacy") as client:
         assert await called(client, code="class A: pass\nA.__name__") == worked("A")
     [newest] = await services.store.runs.list("local", limit=1)
@@ -310,7 +310,10 @@ async def test_a_tool_without_types_takes_and_gives_anything() -> None:
     async def untyped(what: dict[str, Any]) -> Any:
         return what
 
-    async with opened(tools=[untyped]) as services, Client(make_server(services, [SHIPPED]), mode="legacy") as client:
+    async with (
+        open_services(tools=[untyped]) as services,
+        Client(make_server(services, [SHIPPED]), mode="legacy") as client,
+    ):
         code = "(await untyped({'what': {'a': {'b': 1}}}))['a']['b']"
         assert await called(client, code=code) == worked(1, functions=["untyped"])
 

@@ -21,7 +21,7 @@ from paddock.model.limits import CAPS, Limits
 from paddock.server.mcp import make_server
 from tests.envelopes import problems
 from tests.server.conftest import ERAS, over_stdio, served
-from tests.server.kept import Kept, opened
+from tests.server.shared_services import SharedServices, open_services
 from tests.tools.upstreams import seeing, shop
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -36,24 +36,24 @@ CONNECTED = Config(
         ]
     },
 )
-kept = Kept()
+shared = SharedServices()
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", autouse=True)
 async def _closed() -> AsyncIterator[None]:
     yield
-    await kept.aclose()
+    await shared.aclose()
 
 
 @asynccontextmanager
 async def connected(config: Config | None = None) -> AsyncIterator[Any]:
-    async with Client(make_server(await kept.of(config), [shipped(NAME)])) as client:
+    async with Client(make_server(await shared.get(config), [shipped(NAME)])) as client:
         yield client
 
 
 @asynccontextmanager
 async def connected_over_http(era: str) -> AsyncIterator[Any]:
-    services = await kept.of()
+    services = await shared.get()
     async with served(services, shipped(NAME)) as address, Client(address, mode=era) as client:
         yield client
 
@@ -272,7 +272,7 @@ async def test_an_answer_that_is_no_object_is_the_result_of_one() -> None:
     def names() -> list[str]:
         return ["a"]
 
-    async with opened(tools=[ping, names]) as services, Client(make_server(services, [shipped(NAME)])) as client:
+    async with open_services(tools=[ping, names]) as services, Client(make_server(services, [shipped(NAME)])) as client:
         answer = await execute(client, "return [await callTool('ping', {}), await callTool('names', {})]")
     assert told(answer) == {"result": [{"result": 1}, {"result": ["a"]}]}
 
@@ -291,7 +291,7 @@ async def test_a_thousand_calls_may_be_made_and_no_more() -> None:
     code = """let made = 0
 try { while (true) { await callTool('ping', {}); made++ } }
 catch (error) { return [made, error.envelope.error_code] }"""
-    async with opened(tools=[ping]) as services, Client(make_server(services, [shipped(NAME)])) as client:
+    async with open_services(tools=[ping]) as services, Client(make_server(services, [shipped(NAME)])) as client:
         answer = await execute(client, code)
     assert told(answer) == {"result": [1000, "CALL_LIMIT_EXCEEDED"]}
 
@@ -413,7 +413,7 @@ async def test_a_filename_is_of_the_session_else_of_the_principal() -> None:
         return told(await execute(client, "return (await codeExec.readArtifact('r')).content"))["result"]
 
     write = "return (await codeExec.createArtifact('r', '{}', 'txt')).success"
-    async with opened() as services, served(services, shipped(NAME)) as address:
+    async with open_services() as services, served(services, shipped(NAME)) as address:
         async with Client(address, mode="legacy") as one, Client(address, mode="legacy") as other:
             await execute(one, write.format("of one"))
             assert [await read(one), await read(other)] == ["of one", "of one"]
@@ -525,7 +525,7 @@ async def test_an_operator_who_allows_less_is_told_so_by_the_tool() -> None:
 
 
 async def test_the_run_is_written_down_with_its_definition() -> None:
-    async with opened() as services:
+    async with open_services() as services:
         async with Client(make_server(services, [shipped(NAME)])) as client:
             await execute(client, "return 1")
         (line,) = await services.store.runs.list("local")

@@ -102,7 +102,7 @@ async def test_a_name_is_data_and_never_a_path(services: Services) -> None:
         ("attach_file", {"file_name": "a"}, "either content, which is text, or base64"),
         ("attach_file", {"file_name": "a", "content": "a", "base64": "YQ=="}, "either content"),
         ("attach_file", {"file_name": "a", "base64": "%"}, "not base64"),
-        ("attach_file", {"file_name": "", "content": "a"}, "cannot be called so"),
+        ("attach_file", {"file_name": "", "content": "a"}, "cannot have that name"),
         ("attach_file", {"file_name": "a", "artifact": "a"}, "artifact was passed together with a new file"),
         ("attach_file", {"artifact": "nothing"}, "there is no artifact 'nothing'"),
         ("detach_file", {"element_id": "nothing"}, "no file 'nothing' is attached"),

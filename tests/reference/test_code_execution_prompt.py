@@ -14,7 +14,7 @@ from paddock.definitions.definition import Definition, shipped
 from paddock.server.mcp import make_server
 from paddock.server.services import Services
 from paddock.tools.sanitize import fenced
-from tests.server.kept import opened
+from tests.server.shared_services import open_services
 from tests.server.test_saved_tools import DOUBLE, TRIPLE, save
 from tests.tools.upstreams import shop
 
@@ -29,7 +29,7 @@ async def test_the_prompt_tells_of_linked_tools_and_attached_files() -> None:
     linked = {**DOUBLE, "name": "looks", "tools": ["shop.inventory"], "includes_files": False}
     config = Config(upstreams={"shop": SHOP})
     chosen = [shipped("code_execution")]
-    async with opened(config) as services, client_of(services, chosen, mode="legacy") as client:
+    async with open_services(config) as services, client_of(services, chosen, mode="legacy") as client:
         await save(services, linked, DOUBLE)
         await client.call_tool("attach_file", {"file_name": "sales.csv", "content": "a"})
         (prompt,) = (await client.list_prompts()).prompts
@@ -43,18 +43,18 @@ async def test_the_prompt_tells_of_linked_tools_and_attached_files() -> None:
 
 
 async def test_a_prompt_that_there_is_not_is_an_error_of_the_protocol() -> None:
-    async with opened() as services, client_of(services, [shipped("code_execution")]) as client:
+    async with open_services() as services, client_of(services, [shipped("code_execution")]) as client:
         with pytest.raises(MCPError, match="there is no prompt 'other'"):
             await client.get_prompt("other")
         with pytest.raises(MCPError, match="there is no code tool 'code_exec'; did you mean 'code_execution'"):
             await client.get_prompt("code_execution", {"definition": "code_exec"})
-    async with opened() as services, client_of(services) as client:
+    async with open_services() as services, client_of(services) as client:
         assert (await client.list_prompts()).prompts == []
 
 
 async def test_the_stubs_of_each_definition_are_a_resource() -> None:
     linked = {**DOUBLE, "tools": ["shop.o*"]}
-    async with opened(Config(upstreams={"shop": SHOP})) as services, client_of(services) as client:
+    async with open_services(Config(upstreams={"shop": SHOP})) as services, client_of(services) as client:
         await save(services, linked, TRIPLE)
         listed = {str(each.uri): each.mime_type for each in (await client.list_resources()).resources}
         assert listed == {"paddock://stubs/run_code": "text/x-python", "paddock://stubs/double": "text/x-python"}
@@ -67,7 +67,7 @@ async def test_the_stubs_of_each_definition_are_a_resource() -> None:
 async def test_stubs_of_a_server_that_is_not_there_say_so() -> None:
     dead = {"command": sys.executable, "args": ["-c", "raise SystemExit(1)"]}
     linked = {**DOUBLE, "tools": ["dead.thing"]}
-    async with opened(Config(upstreams={"dead": dead})) as services, client_of(services) as client:
+    async with open_services(Config(upstreams={"dead": dead})) as services, client_of(services) as client:
         await save(services, linked)
         (found,) = (await client.read_resource("paddock://stubs/double")).contents
         assert found.text.startswith("# the tool 'dead.thing' cannot be linked")

@@ -10,7 +10,7 @@ from mcp import Client
 from paddock.server.mcp import make_server
 from paddock.server.services import Services
 from tests.cli.command import Ended, paddock
-from tests.server.kept import opened
+from tests.server.shared_services import open_services
 
 LEAST = 'name = "double"\ndescription = "Twice a number."\n'
 WITH_CODE = f'{LEAST}code = "n * 2"\ninputs.n = 2\n'
@@ -36,7 +36,7 @@ async def output(client: Any, **arguments: Any) -> Any:
 
 
 async def test_what_is_saved_anew_changes_what_the_tool_takes() -> None:
-    async with opened() as services, Client(make_server(services, saved="all")) as client:
+    async with open_services() as services, Client(make_server(services, saved="all")) as client:
         assert await applied(services, LEAST) == Ended(0, "double is saved, version 1.\n", "")
         assert (await schema(client))["required"] == ["code"]
         assert await output(client, code="3") == 3
@@ -49,7 +49,7 @@ async def test_what_is_saved_anew_changes_what_the_tool_takes() -> None:
 
 
 async def test_what_is_wrong_is_refused_with_the_reason_and_the_old_one_stays() -> None:
-    async with opened() as services, Client(make_server(services, saved="all")) as client:
+    async with open_services() as services, Client(make_server(services, saved="all")) as client:
         assert (await applied(services, WITH_CODE)).status == 0
         before = await schema(client)
         for wrong, said in {

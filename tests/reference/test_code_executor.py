@@ -20,7 +20,7 @@ from paddock.server.services import Services
 from tests.bare import BARE
 from tests.envelopes import problems
 from tests.reference.programs import CHILDREN, REACHES, Reach, called, within
-from tests.server.kept import Kept, opened
+from tests.server.shared_services import SharedServices, open_services
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 MOST = 65_536
@@ -109,15 +109,15 @@ async def test_a_stream_of_white_space_is_empty(services: Services) -> None:
     ],
 )
 async def test_a_program_that_takes_too_long_is_said_to_and_what_it_printed_is_kept(
-    kept: Kept, language: str, code: str
+    shared: SharedServices, language: str, code: str
 ) -> None:
-    text = await told(await kept.of(within(wall_seconds=2.0)), language, code)
+    text = await told(await shared.get(within(wall_seconds=2.0)), language, code)
     assert text == f"{heading(language, 'N/A')}\n⚠️ **TIMED OUT** after 2 seconds.\n\n### stdout\n```\nso far\n```"
 
 
 async def test_its_processor_time_may_be_what_ran_out() -> None:
     allowed = within(cpu_seconds=1.0)
-    async with opened(replace(allowed, environments=BARE.environments, cpython=BARE.cpython)) as services:
+    async with open_services(replace(allowed, environments=BARE.environments, cpython=BARE.cpython)) as services:
         text = await told(services, "python", "while True: pass")
     assert "\n⚠️ **TIMED OUT** after 1 seconds of processor time.\n" in text
 
@@ -245,8 +245,10 @@ async def test_there_is_no_network_and_no_other_tool(services: Services) -> None
         ("node", "console.log('so far'); Buffer.alloc(1 << 30, 1)"),
     ],
 )
-async def test_a_program_that_was_ended_for_want_of_memory_is_told_why(kept: Kept, language: str, code: str) -> None:
-    text = await told(await kept.of(within(memory_bytes=100 << 20)), language, code)
+async def test_a_program_that_was_ended_for_want_of_memory_is_told_why(
+    shared: SharedServices, language: str, code: str
+) -> None:
+    text = await told(await shared.get(within(memory_bytes=100 << 20)), language, code)
     assert text == (
         f"{heading(language, 'N/A')}\n### stdout\n```\nso far\n```\n\n### stderr\n```\n"
         "Out of memory: the limit of 100 MB was reached.\n```"
@@ -262,7 +264,7 @@ async def test_a_python_that_could_say_so_itself_has_its_exit_code(services: Ser
 @pytest.mark.parametrize("language", ["python", "node"])
 async def test_a_program_that_could_not_be_started_has_the_exit_code_minus_one(language: str) -> None:
     unjailed = replace(Config().jail, profile="confined")
-    async with opened(replace(Config(), jail=unjailed)) as services:
+    async with open_services(replace(Config(), jail=unjailed)) as services:
         result = await called(services, "code_executor", {"language": language, "code": "1"})
     text = result.content[0].text
     assert result.is_error

@@ -17,7 +17,7 @@ from paddock.model.limits import MB
 from paddock.server.services import Services
 from tests.reference.executing import EXECUTE, connected, execute, failure, kind, services
 from tests.server.conftest import ERAS, _stored_apart, over_stdio, served
-from tests.server.kept import opened
+from tests.server.shared_services import open_services
 
 __all__ = ["_stored_apart", "services"]
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -209,7 +209,7 @@ return said
 async def test_what_an_installation_allows_at_most_is_not_exceeded() -> None:
     config = Config()
     config = replace(config, caps=replace(config.caps, wall_seconds=60.0))
-    async with opened(config) as services, connected(services) as client:
+    async with open_services(config) as services, connected(services) as client:
         (tool, *_) = (await client.list_tools()).tools
         result = await client.call_tool("execute", {"code": "1"})
     assert (result.is_error, "60 s in all" in tool.description) == (False, True)

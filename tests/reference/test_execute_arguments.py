@@ -11,7 +11,7 @@ from paddock import Config
 from paddock.config import ToolsConfig
 from paddock.server.services import Services
 from tests.reference.executing import echo, execute, failure, kind
-from tests.server.kept import Kept
+from tests.server.shared_services import SharedServices
 from tests.tools.test_schema import CODES
 from tests.tools.upstreams import declared, shop
 
@@ -33,15 +33,15 @@ async def lenient(order_id: int, **more: Any) -> None:
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def services(kept: Kept) -> Services:
+async def services(shared: SharedServices) -> Services:
     """With a tool for each way of being wrong."""
     config = Config(upstreams={"it": declared(SCHEMAS), "shop": shop()})
-    return await kept.of(config, (echo,))
+    return await shared.get(config, (echo,))
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def repairing(kept: Kept) -> Services:
-    return await kept.of(Config(tools=ToolsConfig(repair=True)), (closed, lenient))
+async def repairing(shared: SharedServices) -> Services:
+    return await shared.get(Config(tools=ToolsConfig(repair=True)), (closed, lenient))
 
 
 async def told(services: Services, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -133,6 +133,6 @@ async def test_what_was_repaired_is_told_where_the_call_fails_all_the_same(
     assert said.get("_meta", {}).get("normalized") == notes
 
 
-async def test_nothing_is_repaired_unless_it_is_asked_for(kept: Kept) -> None:
-    said = await told(await kept.of(tools=(closed,)), "closed", {"orderId": 1})
+async def test_nothing_is_repaired_unless_it_is_asked_for(shared: SharedServices) -> None:
+    said = await told(await shared.get(tools=(closed,)), "closed", {"orderId": 1})
     assert (said["error_code"], "_meta" in said) == ("INPUT_VALIDATION_FAILED", False)

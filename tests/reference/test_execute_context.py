@@ -18,7 +18,7 @@ from paddock.server.services import Services
 from tests.envelopes import problems
 from tests.reference.test_session_state import CLEAN, NONE, SWAPPED, speaking
 from tests.server.conftest import ERAS, over_stdio, served
-from tests.server.kept import Kept, opened
+from tests.server.shared_services import SharedServices, open_services
 from tests.tools.upstreams import seeing
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -67,8 +67,8 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def holding(kept: Kept, settings: Path) -> Services:
-    return await kept.of(Config.load(settings, {}))
+async def holding(shared: SharedServices, settings: Path) -> Services:
+    return await shared.get(Config.load(settings, {}))
 
 
 async def gives(client: Any, name: str, **arguments: Any) -> Any:
@@ -222,7 +222,7 @@ async def test_a_run_that_goes_on_keeps_the_session_that_it_began_in(settings: P
         await is_swapped.wait()
 
     async with (
-        opened(Config.load(settings, {}), tools=[ready, swapped]) as services,
+        open_services(Config.load(settings, {}), tools=[ready, swapped]) as services,
         speaking(services) as (client, session),
     ):
 
@@ -246,7 +246,7 @@ async def test_other_code_tools_have_the_setters_too_where_there_is_something_to
     async with Client(make_server(holding, [native])) as client:
         await gives(client, "set_active_identity", identity_id="id_1")
         assert (await gives(client, "run_code", code=ORDERS))["output"] == "id_1"
-    async with opened() as services, Client(make_server(services, [native])) as client:
+    async with open_services() as services, Client(make_server(services, [native])) as client:
         assert not [tool.name for tool in (await client.list_tools()).tools if "set_" in tool.name]
 
 

@@ -10,7 +10,7 @@ import pytest_asyncio
 from paddock import Config
 from paddock.server.services import Services
 from tests.reference.executing import SHOP, connected, failure, kind
-from tests.server.kept import Kept
+from tests.server.shared_services import SharedServices
 from tests.tools.upstreams import plain
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -20,8 +20,8 @@ STUB = "async def refund(arguments: RefundArguments) -> RefundResult:"
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def services(kept: Kept) -> Services:
-    return await kept.of(WITH_TAGS)
+async def services(shared: SharedServices) -> Services:
+    return await shared.get(WITH_TAGS)
 
 
 async def said(services: Services, tool: str, **arguments: Any) -> str:

@@ -10,7 +10,7 @@ from paddock import Config
 from paddock.model.limits import MB
 from paddock.server.services import Services
 from tests.reference.executing import EXECUTE, SHOP, execute, failure, kind, limited, of_script, services
-from tests.server.kept import opened
+from tests.server.shared_services import open_services
 from tests.tools.upstreams import STATUSES, HostileHttp, hostile, hostile_http, hostile_http_server
 
 __all__ = ["hostile_http", "hostile_http_server", "services"]
@@ -71,7 +71,7 @@ async def test_each_way_in_which_a_call_fails_has_its_envelope(
 async def test_an_http_error_of_an_upstream_has_its_envelope(
     hostile_http: HostileHttp, status: int, expected: tuple[str, str, bool]
 ) -> None:
-    async with opened(Config(upstreams={"it": hostile_http.at()})) as services:
+    async with open_services(Config(upstreams={"it": hostile_http.at()})) as services:
         said = failure(await execute(services, f"await call_tool('it.status_{status}', {{}})"))
     assert (said["tool"], kind(said)) == (f"it.status_{status}", expected)
     assert said.get("_meta") == ({"retry_after_seconds": 7.0} if status not in (401, 403) else None)
@@ -85,7 +85,7 @@ try:
 except RuntimeError as error:
     return {"said": json.loads(str(error)), "after": await call_tool("it.ok", {})}
 """
-    async with opened(Config(upstreams={"it": hostile()})) as services:
+    async with open_services(Config(upstreams={"it": hostile()})) as services:
         given = (await execute(services, code)).structured_content
     assert (given["said"]["tool"], kind(given["said"])) == ("it.die", ("upstream_http", "UPSTREAM_NETWORK", True))
     assert "ended with exit code 7" in given["said"]["summary"]
@@ -94,7 +94,7 @@ except RuntimeError as error:
 
 async def test_our_own_rate_limit_has_its_envelope_with_the_seconds_to_wait() -> None:
     code = "await call_tool('shop.orders', {})\nawait call_tool('shop.orders', {})"
-    async with opened(Config(upstreams={"shop": {**SHOP, "calls_per_minute": 1}})) as services:
+    async with open_services(Config(upstreams={"shop": {**SHOP, "calls_per_minute": 1}})) as services:
         said = failure(await execute(services, code))
     assert (said["tool"], kind(said)) == ("shop.orders", ("rate_limited", "RATE_LIMITED", True))
     assert 0 < said["_meta"]["retry_after_seconds"] <= 60

@@ -20,7 +20,7 @@ from paddock.server.services import Services
 from tests.bare import BARE
 from tests.envelopes import problems
 from tests.reference.programs import CHILDREN, REACHES, Reach, called, within
-from tests.server.kept import opened
+from tests.server.shared_services import open_services
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 DESCRIPTION_TOKENS = 260
@@ -133,7 +133,7 @@ async def test_out_of_memory_is_told_once_where_python_told_it_with_a_message(se
 
 async def test_out_of_memory_is_told_where_the_kernel_ended_it() -> None:
     allowed = within(memory_bytes=100 * MB)
-    async with opened(replace(allowed, environments=BARE.environments, cpython=BARE.cpython)) as services:
+    async with open_services(replace(allowed, environments=BARE.environments, cpython=BARE.cpython)) as services:
         assert await told(services, CHILDREN) == "so far\nMemoryError: the limit of 100 MB was reached"
 
 
@@ -244,7 +244,7 @@ async def test_lint_says_so_where_nothing_is_wrong(services: Services, code: str
 
 
 async def test_lint_never_runs_the_code_and_starts_no_guest() -> None:
-    async with opened() as services:
+    async with open_services() as services:
         assert await told(services, "print('ran')\nraise SystemExit(9)", lint=True) == "No issues found!"
         assert services.paddock._engines._started == {}
 
@@ -330,7 +330,7 @@ async def test_the_tool_looks_as_its_clients_know_it(services: Services) -> None
 
 
 async def test_what_an_installation_does_not_allow_is_neither_promised_nor_accepted() -> None:
-    async with opened(within(wall_seconds=5.0, memory_bytes=64 * MB)) as services:
+    async with open_services(within(wall_seconds=5.0, memory_bytes=64 * MB)) as services:
         async with Client(make_server(services, [shipped("python")])) as client:
             tool, *_ = (await client.list_tools()).tools
         refused = await called(services, "python", {"code": "1", "timeout": 6})

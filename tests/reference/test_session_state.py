@@ -16,7 +16,7 @@ from paddock.definitions.definition import shipped
 from paddock.server.mcp import make_server
 from paddock.server.services import Services
 from tests.server.conftest import ERAS, _stored_apart, over_stdio, served
-from tests.server.kept import opened
+from tests.server.shared_services import open_services
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -116,7 +116,7 @@ async def test_no_servers_tool_answers_in_its_place_and_no_other_code_tool_has_i
     async def get_session_state() -> str:
         return "forged"
 
-    async with opened(tools=[get_session_state]) as services:
+    async with open_services(tools=[get_session_state]) as services:
         definitions = [EXECUTE, shipped("run_code")]
         async with Client(make_server(services, definitions)) as client:
             own = await client.call_tool("execute", {"code": INSIDE})

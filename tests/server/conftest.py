@@ -22,7 +22,7 @@ from paddock.server.http import make_app
 from paddock.server.mcp import make_server
 from paddock.server.services import Services
 from tests.forks import fork
-from tests.server.kept import Kept
+from tests.server.shared_services import SharedServices
 from tests.store import empty
 
 Connect = Callable[[Services], AbstractAsyncContextManager[Any]]
@@ -80,17 +80,17 @@ def connect(request: pytest.FixtureRequest) -> Connect:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def kept() -> AsyncIterator[Kept]:
+async def shared() -> AsyncIterator[SharedServices]:
     """What servers of a module's tests stand on, where a store that others have written to will do."""
-    made = Kept()
+    made = SharedServices()
     yield made
     await made.aclose()
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def services(kept: Kept) -> Services:
+async def services(shared: SharedServices) -> Services:
     """The one with the default configuration."""
-    return await kept.of()
+    return await shared.get()
 
 
 @pytest.fixture(autouse=True)

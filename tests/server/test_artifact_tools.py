@@ -197,7 +197,7 @@ async def test_an_id_that_is_not_there_is_not_made(place: Place, mode: Any) -> N
     theirs = await write_artifact(place.of(BOB), "a.txt", content="theirs")
     for ref in (theirs["id"], theirs["url"]):
         answer = await write_artifact(place.of(ANN), ref, content="x", mode=mode)
-        assert answer["error"] == f"there is no artifact {ref!r}; give the id, the URL or the file name of one"
+        assert answer["error"] == f"there is no artifact {ref!r}; pass an artifact's id, URL or file name"
     assert (await list_artifacts(place.of(ANN)))["artifacts"] == []
     assert await content_of(place.of(BOB), "a.txt") == b"theirs"
 
@@ -205,18 +205,18 @@ async def test_an_id_that_is_not_there_is_not_made(place: Place, mode: Any) -> N
 async def test_what_is_not_there_has_a_hint_of_what_may_be_meant(place: Place) -> None:
     await write_artifact(place.of(), "totals.csv", content="x")
     assert (await read_artifact(place.of(), "total.csv"))["hint"] == "Did you mean 'totals.csv'?"
-    assert (await read_artifact(place.of(BOB), "total.csv"))["hint"] == "list_artifacts shows those that there are."
+    assert (await read_artifact(place.of(BOB), "total.csv"))["hint"] == "list_artifacts shows what there is."
     assert (await read_artifact(place.of(), "x" * 100_000))["success"] is False
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ({}, "give either content, which is text, or base64"),
-        ({"content": "x", "base64": "eA=="}, "give either content, which is text, or base64"),
+        ({}, "pass either content, which is text, or base64"),
+        ({"content": "x", "base64": "eA=="}, "pass either content, which is text, or base64"),
         ({"base64": "?"}, "the content is not base64: "),
         ({"base64": "é"}, "the content is not base64: "),
-        ({"content": "\ud800"}, "the content is not Unicode: it has half of a surrogate pair; give base64"),
+        ({"content": "\ud800"}, "the content is not Unicode: it has half of a surrogate pair; pass base64"),
         ({"content": "x" * 101}, "an artifact may have 100 bytes, and this one has more; make several"),
     ],
 )
@@ -232,7 +232,7 @@ async def test_content_that_cannot_be_kept_is_an_answer_that_says_why(
 async def test_a_bad_name_is_an_answer_that_says_why(place: Place) -> None:
     answer = await write_artifact(place.of(), "a\0b", content="x")
     assert answer["error"] == (
-        "the artifact cannot be called so: a file name must have 1 to 255 characters and no control characters"
+        "the artifact cannot have that name: a file name must have 1 to 255 characters and no control characters"
     )
 
 

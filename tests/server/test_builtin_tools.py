@@ -23,7 +23,7 @@ from paddock.store.database import Store
 from tests.docs import pages
 from tests.envelopes import SCHEMA, problems
 from tests.server.conftest import Connect
-from tests.server.kept import Kept, opened
+from tests.server.shared_services import SharedServices, open_services
 from tests.tools.upstreams import plain, shop
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -49,8 +49,8 @@ async def said(client: Any, tool: str, **arguments: Any) -> str:
     return text
 
 
-async def test_run_code_has_them_beside_it_only_where_there_is_something_to_find(kept: Kept) -> None:
-    without, with_shop = await kept.of(), await kept.of(WITH_SHOP)
+async def test_run_code_has_them_beside_it_only_where_there_is_something_to_find(shared: SharedServices) -> None:
+    without, with_shop = await shared.get(), await shared.get(WITH_SHOP)
     async with connected(without, "run_code") as client:
         assert not DISCOVERY & await names(client)
     async with connected(with_shop, "run_code") as client:
@@ -59,8 +59,8 @@ async def test_run_code_has_them_beside_it_only_where_there_is_something_to_find
         assert await names(client) >= {*DISCOVERY, "get_envelope_contract"}
 
 
-async def test_search_gives_a_line_for_each_tool_the_best_first(kept: Kept, connect: Connect) -> None:
-    async with connect(await kept.of(WITH_SHOP)) as client:
+async def test_search_gives_a_line_for_each_tool_the_best_first(shared: SharedServices, connect: Connect) -> None:
+    async with connect(await shared.get(WITH_SHOP)) as client:
         assert await said(client, "search", query="give money back", limit=1) == (
             "- shop.refund: Give back what was paid for an order, in whole or in part."
         )
@@ -74,8 +74,8 @@ async def test_search_gives_a_line_for_each_tool_the_best_first(kept: Kept, conn
         )
 
 
-async def test_search_and_get_schema_say_as_much_as_is_asked_for(kept: Kept) -> None:
-    async with connected(await kept.of(WITH_SHOP), "execute") as client:
+async def test_search_and_get_schema_say_as_much_as_is_asked_for(shared: SharedServices) -> None:
+    async with connected(await shared.get(WITH_SHOP), "execute") as client:
         brief = await said(client, "get_schema", tools=["refund"], detail="brief")
         detailed = await said(client, "get_schema", tools=["shop.refund"])
         full = await said(client, "get_schema", tools=["shop.refund"], detail="full")
@@ -88,8 +88,8 @@ async def test_search_and_get_schema_say_as_much_as_is_asked_for(kept: Kept) -> 
     assert found == detailed
 
 
-async def test_get_schema_tells_which_tools_there_are_not(kept: Kept) -> None:
-    async with connected(await kept.of(WITH_SHOP), "execute") as client:
+async def test_get_schema_tells_which_tools_there_are_not(shared: SharedServices) -> None:
+    async with connected(await shared.get(WITH_SHOP), "execute") as client:
         some = await said(client, "get_schema", tools=["shop.orders", "shop.custmer"], detail="brief")
         none = await client.call_tool("get_schema", {"tools": ["shop.custmer"]})
     assert some.endswith("There is no tool 'shop.custmer'. Did you mean 'shop.customer'?")
@@ -99,29 +99,29 @@ async def test_get_schema_tells_which_tools_there_are_not(kept: Kept) -> None:
     assert envelope["hints"][0] == "Did you mean 'shop.customer'?"
 
 
-async def test_tags_counts_what_each_server_has_and_names_it_where_asked(kept: Kept) -> None:
-    async with connected(await kept.of(WITH_SHOP), "execute") as client:
+async def test_tags_counts_what_each_server_has_and_names_it_where_asked(shared: SharedServices) -> None:
+    async with connected(await shared.get(WITH_SHOP), "execute") as client:
         assert await said(client, "tags") == "5 tools of 1 server\n\nServers:\n- shop: 5"
         assert "shop.customer, shop.inventory" in await said(client, "tags", detail="full")
 
 
-async def test_a_tag_of_a_servers_tools_is_counted_and_narrows_a_search(kept: Kept) -> None:
+async def test_a_tag_of_a_servers_tools_is_counted_and_narrows_a_search(shared: SharedServices) -> None:
     config = Config(upstreams={"shop": SHOP, "plain": plain(includeTools=["add", "echo"])})
-    async with connected(await kept.of(config), "execute") as client:
+    async with connected(await shared.get(config), "execute") as client:
         assert "\n- sums: 1" in await said(client, "tags")
         assert await said(client, "search", query="", tags=["sums"]) == "- plain.add: Add two numbers."
 
 
-async def test_a_server_that_is_not_there_is_named(kept: Kept) -> None:
+async def test_a_server_that_is_not_there_is_named(shared: SharedServices) -> None:
     dead = {"command": sys.executable, "args": ["-c", ""]}
     config = Config(upstreams={"shop": SHOP, "dead": dead})
-    async with connected(await kept.of(config), "execute") as client:
+    async with connected(await shared.get(config), "execute") as client:
         assert (await said(client, "tags")).endswith("\n\nNot connected now: dead.")
         assert (await said(client, "search", query="refund", limit=1)).endswith("Not connected now: dead.")
 
 
-async def test_without_any_tool_they_say_so(kept: Kept) -> None:
-    async with connected(await kept.of(), "execute") as client:
+async def test_without_any_tool_they_say_so(shared: SharedServices) -> None:
+    async with connected(await shared.get(), "execute") as client:
         assert await said(client, "search", query="x") == "There are no tools that scripts can call here."
         assert await said(client, "tags") == "0 tools of 0 servers"
 
@@ -138,16 +138,18 @@ async def test_without_any_tool_they_say_so(kept: Kept) -> None:
         ("get_envelope_contract", {"x": 1}),
     ],
 )
-async def test_wrong_arguments_are_told_as_an_envelope(kept: Kept, tool: str, arguments: dict[str, Any]) -> None:
-    async with connected(await kept.of(), "execute") as client:
+async def test_wrong_arguments_are_told_as_an_envelope(
+    shared: SharedServices, tool: str, arguments: dict[str, Any]
+) -> None:
+    async with connected(await shared.get(), "execute") as client:
         result = await client.call_tool(tool, arguments)
     envelope = json.loads(result.content[0].text)
     assert problems(envelope) == []
     assert (result.is_error, envelope["error_kind"]) == (True, "mcp_input_validation")
 
 
-async def test_the_contract_says_what_the_schema_and_the_page_say(kept: Kept) -> None:
-    async with connected(await kept.of(), "execute") as client:
+async def test_the_contract_says_what_the_schema_and_the_page_say(shared: SharedServices) -> None:
+    async with connected(await shared.get(), "execute") as client:
         contract = (await client.call_tool("get_envelope_contract", {})).structured_content
     assert (contract["_envelope_version"], contract["error_kinds"]) == (1, list(KINDS))
     assert list(contract["required"]) == SCHEMA["required"]
@@ -212,9 +214,9 @@ async def begun(client: Any, code: str, **arguments: Any) -> str:
 
 
 async def test_a_detached_run_is_told_of_with_what_it_printed_so_far_and_then_as_any_run(
-    kept: Kept, meeting: Meeting, connect: Connect
+    shared: SharedServices, meeting: Meeting, connect: Connect
 ) -> None:
-    async with connect(await kept.of(tools=(meet,))) as client:
+    async with connect(await shared.get(tools=(meet,))) as client:
         run_id = await begun(client, TELLS)
         await asyncio.wait_for(meeting.here.wait(), 60)
         going = (await client.call_tool("get_run", {"run_id": run_id})).structured_content
@@ -227,9 +229,9 @@ async def test_a_detached_run_is_told_of_with_what_it_printed_so_far_and_then_as
 
 
 async def test_a_run_that_is_cancelled_ends_and_keeps_what_it_printed(
-    kept: Kept, meeting: Meeting, connect: Connect
+    shared: SharedServices, meeting: Meeting, connect: Connect
 ) -> None:
-    services = await kept.of(tools=(meet,))
+    services = await shared.get(tools=(meet,))
     async with connect(services) as client:
         run_id = await begun(client, TELLS, timeout=600)
         await asyncio.wait_for(meeting.here.wait(), 60)
@@ -255,9 +257,11 @@ async def test_a_run_that_is_not_ones_own_is_not_there_and_goes_on(
             assert len(answer.content[0].text) < 1000
 
 
-async def test_many_who_come_at_once_with_one_key_get_one_run(kept: Kept, meeting: Meeting, connect: Connect) -> None:
+async def test_many_who_come_at_once_with_one_key_get_one_run(
+    shared: SharedServices, meeting: Meeting, connect: Connect
+) -> None:
     meeting.may_go.set()
-    async with connect(await kept.of(tools=(meet,))) as client:
+    async with connect(await shared.get(tools=(meet,))) as client:
         asked = {"code": "await meet()\n1", "idempotency_key": token_hex(), "detach": True}
         answers = await asyncio.gather(*(client.call_tool("run_code", asked) for _ in range(20)))
         ids = {answer.structured_content["run_id"] for answer in answers}
@@ -293,7 +297,7 @@ async def test_a_large_value_of_a_detached_run_is_one_artifact_with_a_preview(
 async def test_a_server_that_is_closed_ends_detached_runs_and_says_so_of_them(
     meeting: Meeting, connect: Connect
 ) -> None:
-    async with opened(tools=[meet]) as services:
+    async with open_services(tools=[meet]) as services:
         async with connect(services) as client:
             run_id = await begun(client, TELLS, timeout=600)
             await asyncio.wait_for(meeting.here.wait(), 60)

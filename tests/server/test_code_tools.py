@@ -20,7 +20,7 @@ from paddock.server.tool import EVENT_BYTES
 from tests.envelopes import problems
 from tests.forks import fork
 from tests.server.conftest import ERAS, Connect, in_memory, over_stdio, served
-from tests.server.kept import Kept, opened
+from tests.server.shared_services import SharedServices, open_services
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -133,11 +133,13 @@ async def wait_for_ever() -> None:
 
 
 @pytest.mark.parametrize("engine", ["monty", "cpython", "quickjs", "node"])
-async def test_a_call_that_its_client_gives_up_ends_the_run(kept: Kept, connect: Connect, engine: str) -> None:
+async def test_a_call_that_its_client_gives_up_ends_the_run(
+    shared: SharedServices, connect: Connect, engine: str
+) -> None:
     begun.clear()
     ended.clear()
     language = "python" if engine in ("monty", "cpython") else "javascript"
-    services = await kept.of(Config(engine=engine), (wait_for_ever,))
+    services = await shared.get(Config(engine=engine), (wait_for_ever,))
     async with connect(services) as client:
         asked = {"code": "await wait_for_ever({})", "language": language}
         call = asyncio.create_task(client.call_tool("run_code", asked))
@@ -170,7 +172,7 @@ async def test_a_run_that_says_nothing_is_told_to_be_still_running(monkeypatch: 
         if len(heard) == 2:
             twice.set()
 
-    async with opened(tools=[wait]) as services, in_memory("auto")(services) as client, asyncio.timeout(60):
+    async with open_services(tools=[wait]) as services, in_memory("auto")(services) as client, asyncio.timeout(60):
         await client.call_tool("run_code", {"code": "await wait()"}, progress_callback=hear)
     assert heard[:2] == ["still running after 0.01 s", "still running after 0.02 s"]
 

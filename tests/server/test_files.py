@@ -18,7 +18,7 @@ from paddock.server.files import PAGE, RESOURCE_BYTES
 from paddock.server.mcp import make_server
 from paddock.server.services import Services
 from tests.server.conftest import Connect, in_memory
-from tests.server.kept import opened, stored_in
+from tests.server.shared_services import open_services, stored_in
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -75,7 +75,7 @@ async def test_a_file_of_the_session_is_replaced_and_appended_to_and_scripts_see
 
 
 async def test_what_is_kept_is_listed_the_newest_first_a_page_at_a_time(connect: Connect) -> None:
-    async with opened() as services, connect(services) as client:
+    async with open_services() as services, connect(services) as client:
         for name in ("a.csv", "b.txt", "c.csv"):
             await called(client, "write_artifact", filename=name, content=name)
         first = await called(client, "list_artifacts", filename="*.csv", limit=1)
@@ -101,7 +101,7 @@ async def test_each_answer_fits_the_schema_of_its_tool(services: Services, conne
 
 
 async def test_an_artifact_is_a_resource_text_as_text_and_the_rest_in_base64(connect: Connect) -> None:
-    async with opened() as services, connect(services) as client:
+    async with open_services() as services, connect(services) as client:
         text = await called(client, "write_artifact", filename="a.md", content="# é")
         binary = await called(
             client, "write_artifact", filename="b.png", base64=base64.b64encode(b"\x89PNG\0").decode()
@@ -118,7 +118,7 @@ async def test_an_artifact_is_a_resource_text_as_text_and_the_rest_in_base64(con
 
 
 async def test_many_resources_are_listed_in_pages() -> None:
-    async with opened() as services, in_memory("auto")(services) as client:
+    async with open_services() as services, in_memory("auto")(services) as client:
         own = services.artifacts.of(Owner("local"))
         for number in range(PAGE + 3):
             await own.create(f"{number}.txt", "text/plain", b"x")
@@ -134,7 +134,7 @@ async def test_many_resources_are_listed_in_pages() -> None:
 async def test_a_template_says_how_addresses_are_made(base_url: str) -> None:
     config = Config()
     config = replace(config, artifacts=replace(config.artifacts, base_url=base_url))
-    async with opened(config) as services, in_memory("auto")(services) as client:
+    async with open_services(config) as services, in_memory("auto")(services) as client:
         (template,) = (await client.list_resource_templates()).resource_templates
         made = await called(client, "write_artifact", filename="a.txt", content="x")
         (read,) = (await client.read_resource(template.uri_template.replace("{id}", made["id"]))).contents
@@ -148,7 +148,7 @@ async def test_a_large_artifact_is_refused_as_a_resource_before_it_is_read(tmp_p
         for _ in range(RESOURCE_BYTES // 2**20 + 1):
             yield b"x\n" * 2**19
 
-    async with opened() as services, in_memory("auto")(services) as client:
+    async with open_services() as services, in_memory("auto")(services) as client:
         own = services.artifacts.of(Owner("local"))
         large = await own.create("large.txt", "text/plain", chunks())
         kept = await own.find(large.id)

@@ -17,7 +17,7 @@ from mcp.server.streamable_http_manager import DEFAULT_SESSION_IDLE_TIMEOUT
 
 from paddock.server.http import BODY_BYTES
 from tests.server.conftest import ERAS, served
-from tests.server.kept import Kept, opened
+from tests.server.shared_services import SharedServices, open_services
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -64,9 +64,9 @@ class Wire:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def address(kept: Kept) -> AsyncIterator[str]:
+async def address(shared: SharedServices) -> AsyncIterator[str]:
     """Where the server with the default configuration is reached."""
-    async with served(await kept.of()) as found:
+    async with served(await shared.get()) as found:
         yield found
 
 
@@ -206,7 +206,11 @@ async def test_a_session_that_is_deleted_ends_its_runs() -> None:
         finally:
             ended.set()
 
-    async with opened(tools=[hang]) as services, served(services) as address, httpx.AsyncClient(timeout=60) as client:
+    async with (
+        open_services(tools=[hang]) as services,
+        served(services) as address,
+        httpx.AsyncClient(timeout=60) as client,
+    ):
         begun = await client.post(address, json=HELLO, headers=ACCEPT)
         session = ACCEPT | {"mcp-session-id": begun.headers["mcp-session-id"], "mcp-protocol-version": "2025-11-25"}
         params = {"name": "run_code", "arguments": {"code": "await hang()", "timeout": 600}}
@@ -252,7 +256,7 @@ async def test_clients_at_the_same_time_are_served_at_the_same_time() -> None:
                 (await client.call_tool("run_code", {"code": "await meet()\nTrue"})).structured_content["output"]
             )
 
-    async with opened(tools=[meet]) as services, served(services) as address:
+    async with open_services(tools=[meet]) as services, served(services) as address:
         met = await asyncio.wait_for(asyncio.gather(*(call(address) for _ in range(4))), 60)
     assert met == [True] * 4
 
@@ -280,7 +284,7 @@ async def test_a_client_that_dies_ends_its_run(era: str) -> None:
         finally:
             ended.set()
 
-    async with opened(tools=[hang]) as services, served(services) as address:
+    async with open_services(tools=[hang]) as services, served(services) as address:
         with subprocess.Popen([sys.executable, "-c", CLIENT, address, era]) as client:
             await asyncio.wait_for(began.wait(), 60)
             client.kill()

@@ -16,7 +16,7 @@ from paddock.record import new_run_id
 from paddock.server.mcp import make_server
 from paddock.server.sessions import Session
 from tests.server.conftest import Connect
-from tests.server.kept import opened
+from tests.server.shared_services import open_services
 from tests.tools.upstreams import plain
 
 READING = {
@@ -31,7 +31,10 @@ FULL = Config(
 
 
 async def test_every_tool_has_a_title_what_it_does_and_whether_it_only_reads() -> None:
-    async with opened(FULL) as services, Client(make_server(services, [shipped(name) for name in SHIPPED])) as client:
+    async with (
+        open_services(FULL) as services,
+        Client(make_server(services, [shipped(name) for name in SHIPPED])) as client,
+    ):
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
     assert {*SHIPPED, *READING, "cancel_run", "write_artifact", "attach_file", "set_region", "set_context"} < set(tools)
     for tool in tools.values():
@@ -50,7 +53,7 @@ async def test_progress_of_a_tool_that_a_script_calls_reaches_the_client(connect
     async def hear(progress: float, total: float | None, message: str | None) -> None:
         heard.append((progress, total))
 
-    async with opened(FULL) as services, connect(services) as client:
+    async with open_services(FULL) as services, connect(services) as client:
         asked = {"code": "await call_tool('plain.count', {'upto': 3})"}
         await client.call_tool("run_code", asked, progress_callback=hear)
     assert heard == [(1.0, 3.0), (2.0, 3.0), (3.0, 3.0)]
@@ -60,14 +63,14 @@ async def test_the_list_is_short_and_does_not_grow_with_the_tools_that_scripts_c
     sizes = []
     for count in (1, 500):
         tools = [named(f"tool_{number}") for number in range(count)]
-        async with opened(tools=tools) as services, Client(make_server(services)) as client:
+        async with open_services(tools=tools) as services, Client(make_server(services)) as client:
             listed = await client.list_tools()
         sizes.append(len(listed.model_dump_json(by_alias=True, exclude_none=True)) / 4)
     assert sizes[0] == sizes[1] <= 1500
 
 
 async def test_what_the_list_leaves_out_is_checked_all_the_same() -> None:
-    async with opened() as services, Client(make_server(services)) as client:
+    async with open_services() as services, Client(make_server(services)) as client:
         tools = {tool.name: tool.input_schema for tool in (await client.list_tools()).tools}
         said = [
             (await client.call_tool("read_artifact", {"ref": "x", **wrong})).content[0]

@@ -20,7 +20,7 @@ from paddock.server.mcp import make_server
 from paddock.server.services import Services
 from tests.cli.command import paddock
 from tests.server.conftest import ERAS, at_a_port, over_stdio
-from tests.server.kept import Kept, opened
+from tests.server.shared_services import SharedServices, open_services
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 DOUBLE = {"name": "double", "description": "Twice a number.", "code": "n * 2", "inputs": {"n": 2}}
@@ -28,9 +28,9 @@ TRIPLE = {"name": "triple", "description": "Thrice a number.", "code": "n * 3", 
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def services(kept: Kept) -> AsyncIterator[Services]:
+async def services(shared: SharedServices) -> AsyncIterator[Services]:
     """Without definitions: those of a test are removed after it."""
-    made = await kept.of()
+    made = await shared.get()
     yield made
     for name in await made.store.definitions.versions(LOCAL):
         await made.store.definitions.remove(LOCAL, name)
@@ -109,7 +109,10 @@ async def test_one_alone_has_the_tools_beside_it_that_find_what_scripts_can_call
         return [1]
 
     found = {"search", "get_schema", "tags"}
-    async with opened(tools=[orders]) as with_tools, Client(make_server(with_tools, [], saved=["double"])) as client:
+    async with (
+        open_services(tools=[orders]) as with_tools,
+        Client(make_server(with_tools, [], saved=["double"])) as client,
+    ):
         assert not found & await names(client)
         await save(with_tools, DOUBLE)
         assert found <= await names(client)

@@ -19,7 +19,7 @@ from paddock.server.mcp import make_server
 from paddock.server.services import Services
 from paddock.store.database import Store
 from paddock.store.runs import NewRun
-from tests.server.kept import opened
+from tests.server.shared_services import open_services
 
 
 def failing_once(monkeypatch: pytest.MonkeyPatch, on: object, name: str) -> None:
@@ -55,7 +55,7 @@ async def test_what_is_stored_is_looked_after_again_after_a_failure(
 ) -> None:
     config = Config(store=StoreConfig(sweep_seconds=0.01))
     with caplog.at_level(logging.WARNING):
-        async with opened(config) as services:
+        async with open_services(config) as services:
             failing_once(monkeypatch, services.store.runs, "mark_lost")
             await leave_run(services, "r_1")
             services.start_maintenance()
@@ -73,7 +73,7 @@ async def test_saved_definitions_are_watched_again_after_a_failure(
         changed.set()
 
     with caplog.at_level(logging.WARNING):
-        async with opened() as services:
+        async with open_services() as services:
             await services.store.definitions.save(LOCAL, "one", {"name": "one"})
             saved = SavedTools(services, "all")
             failing_once(monkeypatch, saved, "_current_versions")
@@ -92,7 +92,7 @@ async def test_a_run_whose_end_cannot_be_stored_is_answered_all_the_same(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.WARNING):
-        async with opened() as services, Client(make_server(services)) as client:
+        async with open_services() as services, Client(make_server(services)) as client:
             failing_once(monkeypatch, services.store.runs, "finish")
             answer = await client.call_tool("run_code", {"code": "6 * 7"})
     assert answer.structured_content is not None

@@ -8,7 +8,7 @@ from paddock import Config
 from paddock.model.principals import LOCAL
 from paddock.server.mcp import make_server
 from paddock.server.sessions import CONNECTION, Sessions
-from tests.server.kept import opened
+from tests.server.shared_services import open_services
 from tests.tools.upstreams import plain
 
 
@@ -36,7 +36,7 @@ async def test_the_store_knows_a_session_that_is_used_and_what_it_holds_now() ->
     fields = {"region": {"argument": "region", "servers": ["it"]}}
     accounts = {"it": [{"id": "first"}, {"id": "second"}]}
     config = Config(upstreams={"it": plain()}, context=fields, connections=accounts)
-    async with opened(config) as services, Client(make_server(services)) as client:
+    async with open_services(config) as services, Client(make_server(services)) as client:
         await client.list_tools()
         session = services.sessions.get(CONNECTION)
         assert await services.store.sessions.get(LOCAL, session.id) is None

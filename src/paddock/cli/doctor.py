@@ -120,7 +120,7 @@ async def _try_engine(name: str, config: Config, findings: Findings | None) -> E
 
 def _monty(report: EngineReport) -> EngineReport:
     """Add the worker of `monty` and the walls around it."""
-    from paddock.engines.monty import worker_binary
+    from paddock.engines.monty_workers import worker_binary
 
     worker = worker_binary()
     if platform.system() != "Linux":

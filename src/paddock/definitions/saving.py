@@ -90,11 +90,12 @@ async def validate(
 
 async def _check_code(definition: Definition, paddock: Paddock) -> tuple[str, ...]:
     """Compile the code in a guest, with the types of the linked tools where they are known. Returns warnings."""
-    tools, missing = definition.tools or (), None
+    tools, missing, is_certain = definition.tools or (), None, True
     try:
         await paddock.tool_stubs(tools, whole=False)
     except UnknownTool as problem:
-        tools, missing = (), problem
+        # A server may become ready while the code is checked; what counts is what was known now.
+        tools, missing, is_certain = (), problem, _all_ready(definition, paddock)
     try:
         error = await _code_error(definition, paddock, tools)
     except EngineUnavailable as problem:
@@ -105,7 +106,7 @@ async def _check_code(definition: Definition, paddock: Paddock) -> tuple[str, ..
         raise BadDefinition(f"code: {error}")
     if missing is None:
         return ()
-    if _all_ready(definition, paddock):
+    if is_certain:
         raise BadDefinition(f"tools: {missing} (on the configured servers)")
     return (f"the code was not checked against its tools: {missing}",)
 

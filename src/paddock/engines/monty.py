@@ -1,23 +1,19 @@
 """The light Python engine: pydantic-monty's pool of workers, a fresh session for each run.
 
-A worker is a process of its own that walls itself in before it runs anything (`exec_jailed`), and dies with the host.
-Monty has its own behaviour: a part of Python's syntax, 25 modules of its library, its own words for errors. None of
-the modules reaches a network, so `refused_modules` changes nothing here.
+Monty behaves in its own way: it has part of Python's syntax, 25 modules of the standard library and its own wording of
+errors. None of the modules reaches a network, so `refused_modules` has no effect here.
 """
 
 from __future__ import annotations
 
 import asyncio
-import atexit
 import json
 import math
-import os
 import secrets
-import shlex
 import sys
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Collection
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Collection
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import resources
@@ -25,8 +21,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic_monty import (
     AsyncFunctionSnapshot,
-    AsyncMonty,
     AsyncMontySession,
+    Frame,
     MontyComplete,
     MontyCrashedError,
     MontyError,
@@ -34,10 +30,9 @@ from pydantic_monty import (
     MontySyntaxError,
 )
 
-from paddock.engines.monty_files import Surroundings
+from paddock.engines.monty_files import SystemCalls
 from paddock.engines.monty_source import RESULT, Marked, marked
-from paddock.errors import EngineCrashed, EngineUnavailable
-from paddock.jail.start import command
+from paddock.engines.monty_workers import GRACE_SECONDS, WorkerPool
 from paddock.model.events import (
     Answer,
     ArtifactAnswer,
@@ -67,101 +62,15 @@ MESSAGE_CHARACTERS = 64 * 1024
 LINE_CHARACTERS = 500
 SHOWN_FRAMES = 10  # at each end of a traceback; a deep recursion has a thousand
 LONG_CODE_CHARACTERS = 16 * 1024  # scanned in a thread
-CLOSED = "Paddock was closed before the script began"
-DIED = "the light engine's worker died before the script began"
 _CANCELLED = Finished(
     Verdict.CANCELLED, error_type="Cancelled", error_message="Paddock was closed while the script ran"
 )
 
 
-class WorkerPool:
-    """Monty's workers, walled in and started on first use, and the sessions that are open in them."""
-
-    def __init__(self, config: Config, min_workers: int, max_workers: int) -> None:
-        self._request_seconds = config.caps.wall_seconds + 1  # bounds a worker that stands still outside a script
-        self._min_workers = min_workers
-        self._max_workers = max_workers
-        self._pool: AsyncMonty | None = None
-        self._starting = asyncio.Lock()
-        self._slots = asyncio.Semaphore(max_workers)
-        self._sessions: dict[AsyncMontySession, asyncio.Future[Any]] = {}  # and when each was entered
-        self._is_closed = False
-
-    @property
-    def is_started(self) -> bool:
-        return self._pool is not None
-
-    @asynccontextmanager
-    async def session(self, **options: Any) -> AsyncIterator[AsyncMontySession]:
-        """A session in a worker that no other has meanwhile; waits while all are busy."""
-        async with self._slots:
-            session = (await self._started()).checkout(**options)
-            entering = self._sessions[session] = asyncio.ensure_future(session.__aenter__())
-            try:
-                await _to_its_end(entering)
-                if self._is_closed:
-                    raise EngineCrashed(CLOSED)
-                yield session
-            finally:
-                await self._leave(session)
-
-    async def close(self) -> None:
-        """End every session, and the workers."""
-        self._is_closed = True
-        for session, entering in list(self._sessions.items()):
-            await asyncio.wait([entering])
-            await self._leave(session)
-        pool, self._pool = self._pool, None
-        if pool is not None:
-            await pool.__aexit__(None, None, None)
-
-    async def _leave(self, session: AsyncMontySession) -> None:
-        self._sessions.pop(session, None)
-        with suppress(MontyError, RuntimeError):  # it could not be entered, or is left already, or its worker is gone
-            await _to_its_end(session.__aexit__(None, None, None))
-
-    async def _started(self) -> AsyncMonty:
-        async with self._starting:
-            if self._is_closed:
-                raise EngineCrashed(CLOSED)
-            if self._pool is None:
-                pool = AsyncMonty(
-                    binary_path=_worker(),
-                    min_processes=self._min_workers,
-                    max_processes=self._max_workers,
-                    request_timeout=self._request_seconds,
-                    feed_duration_limit_grace=MontyEngine.grace_seconds,
-                )
-                atexit.register(_let_runtime_settle)
-                try:
-                    await _to_its_end(pool.__aenter__())
-                except OSError as problem:
-                    raise EngineUnavailable(f"the light engine's worker could not be started: {problem}") from None
-                except asyncio.CancelledError:
-                    await pool.__aexit__(None, None, None)
-                    raise
-                self._pool = pool
-            return self._pool
-
-
-async def _to_its_end(awaitable: Awaitable[Any]) -> None:
-    """Await something that must not be left half done. Cancelled meanwhile, it is cancelled afterwards."""
-    doing = asyncio.ensure_future(awaitable)
-    is_cancelled = False
-    while not doing.done():
-        try:
-            await asyncio.wait([doing])
-        except asyncio.CancelledError:
-            is_cancelled = True
-    if is_cancelled:
-        raise asyncio.CancelledError
-    doing.result()
-
-
 class MontyEngine:
     """Runs Python on Monty."""
 
-    grace_seconds = 0.2  # then a worker that does not stop by itself is killed
+    grace_seconds = GRACE_SECONDS
 
     def __init__(self, config: Config) -> None:
         self._config = config
@@ -178,11 +87,7 @@ class MontyEngine:
 
     @asynccontextmanager
     async def open(self, plan: Plan) -> AsyncIterator[MontyExecution]:
-        async with AsyncExitStack() as stack:
-            try:
-                session = await stack.enter_async_context(self._workers.session(**_session_options(plan.limits)))
-            except (MontyError, RuntimeError) as problem:
-                raise EngineCrashed(f"{DIED}: {problem}") from None
+        async with self._workers.session(**_session_options(plan.limits)) as session:
             execution = MontyExecution(session, plan)
             self._open.add(execution)
             try:
@@ -200,13 +105,6 @@ class MontyEngine:
 
     def _new_workers(self) -> WorkerPool:
         return WorkerPool(self._config, self._config.monty.min_workers, self._config.monty.max_workers)
-
-
-def _let_runtime_settle() -> None:
-    # A thread of Monty's runtime lets go of Python objects a moment after the call that used them has returned. If the
-    # interpreter is being torn down by then, the process aborts.
-    atexit.unregister(_let_runtime_settle)
-    time.sleep(0.05)
 
 
 def _session_options(limits: Limits) -> dict[str, Any]:
@@ -236,7 +134,7 @@ class MontyExecution:
         self._counts = {"call": 0, "artifact": 0, "progress": 0}
         self._room: dict[Stream, int] = dict.fromkeys(("stdout", "stderr"), _most_output(plan.limits))
         self._token = secrets.token_hex(8)  # part of the names of the host's functions, which a script must not know
-        self._surroundings = Surroundings(plan.files, plan.limits.wall_seconds + 1)
+        self._system = SystemCalls(plan.files, plan.limits.wall_seconds + 1)
         self._feeds = 0
 
     async def feed(self, on_call: OnCall) -> AsyncGenerator[EngineEvent, None]:
@@ -274,14 +172,17 @@ class MontyExecution:
             pending.cancel()
 
     async def _drive(self) -> None:
-        cpu = _Cpu(self._session.worker_pid)
+        pid = self._session.worker_pid
+        before = _cpu_seconds(pid)
         try:
             finished = await self._run()
         except MontyError as error:
             finished = _failed(error, None, self._plan)
-        except RuntimeError as problem:  # of the pool: a frame that it does not take, a session that is gone
+        except Exception as problem:  # noqa: BLE001  whoever reads the events must learn that no more will come
             finished = _lost(problem)
-        self._events.put_nowait(cpu.added_to(finished))
+        after = _cpu_seconds(pid)
+        spent = None if before is None or after is None else round(after - before, 6)
+        self._events.put_nowait(replace(finished, cpu_seconds=spent))
 
     async def _run(self) -> Finished:
         """The script, after what must come before it, and its value as JSON."""
@@ -292,10 +193,9 @@ class MontyExecution:
             try:
                 await self._feed(script.text, inputs)
             except MontyError as error:
-                if not _was_refused(error) or not script.inserts:
-                    return _failed(
-                        error, _Script(self._plan.code, script, f"<python-input-{self._feeds - 1}>"), self._plan
-                    )
+                if not _was_refused(error) or not script.keeps_value:
+                    fed = _Script(self._plan.code, script, f"<python-input-{self._feeds - 1}>")
+                    return _failed(error, fed, self._plan)
             else:
                 return await self._value() if script.keeps_value else Finished(Verdict.OK)
         raise AssertionError("the script as it was given is the last to be tried")
@@ -314,9 +214,7 @@ class MontyExecution:
         linked = [name for name in self._plan.tools if name not in BRIDGE_NAMES and name in code]
         if linked or any(name in code for name in BRIDGE_NAMES):
             parts.append(_guest("monty_bridge.py").replace("TOKEN", self._token))
-            parts += [
-                f"async def {name}(payload=None):\n    return await call_tool({name!r}, payload)\n" for name in linked
-            ]
+            parts += [f"async def {name}(payload=None): return await call_tool({name!r}, payload)" for name in linked]
         if parts:
             await self._feed("\n".join(parts), texts)
 
@@ -325,15 +223,14 @@ class MontyExecution:
         # certain to be text, whatever the script has put in the place of `dumps`.
         most = self._plan.limits.output_bytes + 1
         try:
-            dump = (
-                f"from json import dumps as __paddock_dumps\nf'{{__paddock_dumps({RESULT}, allow_nan=False)[:{most}]}}'"
-            )
-            complete = await self._feed(dump, {})
+            dumps = f"__paddock_dumps({RESULT}, allow_nan=False)"
+            complete = await self._feed(f"from json import dumps as __paddock_dumps\nf'{{{dumps}[:{most}]}}'", {})
         except MontyRuntimeError as error:
             if not isinstance(error.exception(), TypeError | ValueError | RecursionError):
                 raise
             complete = await self._feed(f"{_guest('monty_result.py')}\nf'{{__paddock_json({RESULT})[:{most}]}}'", {})
-        return Finished(Verdict.OK, str(complete.output))
+        text = str(complete.output)
+        return Finished(Verdict.OK, text) if len(text) < most else Finished(Verdict.OUTPUT_LIMIT)
 
     async def _feed(self, code: str, inputs: dict[str, Any]) -> MontyComplete:
         """Follow the guest to the end of `code`, answering what it asks for meanwhile.
@@ -343,7 +240,7 @@ class MontyExecution:
         self._feeds += 1
         lookup = {f"__paddock_{name}_{self._token}": function for name, function in self._functions().items()}
         at: Any = await self._session.feed_start(
-            code, inputs=inputs, external_lookup=lookup, print_callback=self._print, os=self._surroundings
+            code, inputs=inputs, external_lookup=lookup, print_callback=self._print, os=self._system
         )
         while not isinstance(at, MontyComplete):
             if isinstance(at, AsyncFunctionSnapshot) and at.function_name == "os.getenv":
@@ -371,7 +268,7 @@ class MontyExecution:
     async def _progress(self, done: str, total: str, message: str) -> None:
         numbers = [float(text) for text in (done, total) if text]
         if not all(map(math.isfinite, numbers)):
-            raise TypeError("report_progress takes numbers that are not huge")
+            raise TypeError("report_progress: the number is too large")
         if self._next("progress") <= PROGRESS_EVENTS:
             self._events.put_nowait(Progress(numbers[0], numbers[1] if total else None, message[:PROGRESS_CHARACTERS]))
 
@@ -418,22 +315,15 @@ class _Script:
     marked: Marked
     feed: str
 
-    def places(self, error: MontyError) -> list[tuple[int, int, str]]:
-        """Line, column and function of each frame that is the script's own."""
-        return [
-            (frame.line, frame.column, frame.function_name or "<module>")
-            for frame in _frames(error)
-            if frame.filename == self.feed
-        ]
-
-    def traceback(self, places: list[tuple[int, int, str]], last: str) -> str:
+    def traceback(self, frames: list[Frame], last: str) -> str:
         lines = self.code.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-        hidden = len(places) - 2 * SHOWN_FRAMES
-        shown = places if hidden <= 0 else [*places[:SHOWN_FRAMES], *places[-SHOWN_FRAMES:]]
+        hidden = len(frames) - 2 * SHOWN_FRAMES
+        shown = frames if hidden <= 0 else [*frames[:SHOWN_FRAMES], *frames[-SHOWN_FRAMES:]]
         texts = [
-            f'  File "main.py", line {line}, in {function}\n    {lines[line - 1].strip()[:LINE_CHARACTERS]}'
-            for line, _, function in shown
-            if line <= len(lines)
+            f'  File "main.py", line {frame.line}, in {frame.function_name or "<module>"}\n'
+            f"    {lines[frame.line - 1].strip()[:LINE_CHARACTERS]}"
+            for frame in shown
+            if frame.line <= len(lines)
         ]
         if hidden > 0:
             texts.insert(SHOWN_FRAMES, f"  [{hidden} more frames]")
@@ -449,24 +339,24 @@ def _failed(error: MontyError, script: _Script | None, plan: Plan) -> Finished:
         return Finished(Verdict.CRASHED, error_type="Crashed", error_message=f"the interpreter died: {error}")
     cause = error.exception()
     kind, text = type(cause).__name__, _cut(str(cause))
-    places = [] if script is None else script.places(error)
-    line, column = places[-1][:2] if places else (None, None)
-    if script is not None and line is not None and column is not None:
-        column = script.marked.column(line, column)
+    frames = _frames(error)
+    own = [frame for frame in frames if script is not None and frame.filename == script.feed]
+    line = own[-1].line if own else None
     # A limit cannot be caught inside. Its time report has no traceback, which an exception that a script raises has.
-    if kind == "TimeoutError" and not _frames(error):
-        return Finished(Verdict.TIMEOUT, line=line, limit=time_limit)
-    if kind == "MemoryError" and ("memory limit" in text or not _frames(error)):
+    if kind == "TimeoutError" and not frames:
+        return Finished(Verdict.TIMEOUT, limit=time_limit)
+    if kind == "MemoryError" and ("memory limit" in text or not frames):
         return Finished(Verdict.OUT_OF_MEMORY, line=line)
-    if kind == "RuntimeError" and not _frames(error) and "exceeds the maximum" in text:
+    if kind == "RuntimeError" and not frames and "exceeds the maximum" in text:
         return Finished(Verdict.OUTPUT_LIMIT)  # of a frame between worker and host
-    verdict = Verdict.REJECTED if _was_refused(error) else Verdict.RAISED
-    last = f"{kind}: {text}" if text else kind
-    traceback = script.traceback(places, last) if script is not None and verdict is Verdict.RAISED else ""
-    return Finished(verdict, error_type=kind, error_message=text, line=line, column=column, traceback=traceback)
+    column = script.marked.column(own[-1].line, own[-1].column) if script is not None and own else None
+    if _was_refused(error):
+        return Finished(Verdict.REJECTED, error_type=kind, error_message=text, line=line, column=column)
+    traceback = script.traceback(own, f"{kind}: {text}" if text else kind) if script is not None else ""
+    return Finished(Verdict.RAISED, None, kind, text, line, column, traceback)
 
 
-def _lost(problem: RuntimeError) -> Finished:
+def _lost(problem: Exception) -> Finished:
     if "decode memory budget" in str(problem):
         return Finished(Verdict.OUTPUT_LIMIT)
     return Finished(Verdict.LOST, error_type="EngineCrashed", error_message=_cut(str(problem)))
@@ -474,32 +364,18 @@ def _lost(problem: RuntimeError) -> Finished:
 
 def _was_refused(error: MontyError) -> bool:
     """Whether the script was turned down before its first line ran; only such a report has a frame without a name."""
-    if not isinstance(error.exception(), SyntaxError | NotImplementedError):
-        return False
     frames = _frames(error)
-    return len(frames) == 1 and frames[0].function_name is None
+    is_early = len(frames) == 1 and frames[0].function_name is None
+    return is_early and isinstance(error.exception(), SyntaxError | NotImplementedError)
 
 
-def _frames(error: MontyError) -> list[Any]:
+def _frames(error: MontyError) -> list[Frame]:
     return error.traceback() if isinstance(error, MontyRuntimeError | MontySyntaxError) else []
 
 
 def _cut(text: str) -> str:
     """Text of a guest, as much of it as an error shows."""
     return text if len(text) <= MESSAGE_CHARACTERS else f"{text[:MESSAGE_CHARACTERS]}… ({len(text)} characters)"
-
-
-class _Cpu:
-    """The processor time that a worker spends from now on."""
-
-    def __init__(self, pid: int | None) -> None:
-        self._pid = pid
-        self._before = _cpu_seconds(pid)
-
-    def added_to(self, finished: Finished) -> Finished:
-        after = _cpu_seconds(self._pid)
-        spent = None if after is None or self._before is None else round(after - self._before, 6)
-        return replace(finished, cpu_seconds=spent)
 
 
 def _cpu_seconds(pid: int | None) -> float | None:
@@ -516,30 +392,3 @@ def _cpu_seconds(pid: int | None) -> float | None:
 def _guest(name: str) -> str:
     """One of our files that run inside."""
     return (resources.files("paddock.guest") / name).read_text(encoding="utf-8")
-
-
-def _worker() -> str:
-    binary = worker_binary()
-    return _launcher(binary, os.getpid()) if sys.platform == "linux" else binary
-
-
-@lru_cache(maxsize=4)
-def _launcher(binary: str, pid: int) -> str:
-    """The program that a worker starts as: a script in memory, found through the host's own process.
-
-    Nothing on disk needs cleaning up, however the host ends. The descriptor stays open as long as the host: if its
-    number were given to another file, that file would be executed.
-    """
-    script = os.memfd_create("paddock-monty-worker")
-    os.write(script, f'#!/bin/sh\nexec {shlex.join(command("exec_jailed", binary))} "$@"\n'.encode())
-    return f"/proc/{pid}/fd/{script}"
-
-
-def worker_binary() -> str:
-    """Where Monty's own binary is."""
-    from pydantic_monty._binary import find_monty_binary
-
-    try:
-        return find_monty_binary()
-    except FileNotFoundError as problem:
-        raise EngineUnavailable(f"{problem}. Reinstall Paddock: pip install --force-reinstall paddock-mcp") from None

@@ -21,7 +21,7 @@ _WRITES = ("open", "Path.mkdir", "Path.rename", "Path.write_text", "Path.write_b
            "Path.append_bytes")  # fmt: skip
 
 
-class Surroundings:
+class SystemCalls:
     """Answers the system calls of one script. The tree is made when the script first touches a file.
 
     It lives in the host's memory, so what a script may add to it is capped: after that, ENOSPC.
@@ -36,27 +36,23 @@ class Surroundings:
 
     def __call__(self, *, name: Any, args: Any, kwargs: Any, is_async: bool, **_: Any) -> Any:
         if name in _SLEEPS:
-            return asyncio.sleep(min(args[0], self._longest_sleep))
+            return asyncio.sleep(max(0.0, min(args[0], self._longest_sleep)))  # also of NaN
         for argument in args:
             if isinstance(argument, PurePosixPath) and _is_long(str(argument)):
                 raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
         if name in _WRITES:
-            self._spend(args)
+            # A folder may come with all of its parents.
+            self._spend(str(args[0]).count("/") if name == "Path.mkdir" else 1, args[1:])
         if self._files is None:
             self._files = _Files(self._placed)
         return self._files(name=name, args=args, kwargs=kwargs, is_async=is_async)
 
-    def _spend(self, args: tuple[Any, ...]) -> None:
-        self._entries_left -= 1
-        for given in args[1:]:
-            self._bytes_left -= len(given.encode(errors="replace") if isinstance(given, str) else bytes_of(given))
+    def _spend(self, entries: int, added: tuple[Any, ...]) -> None:
+        self._entries_left -= entries
+        for written in added:  # text, bytes, or a path
+            self._bytes_left -= len(written if isinstance(written, bytes) else str(written).encode(errors="replace"))
         if self._bytes_left < 0 or self._entries_left < 0:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-
-def bytes_of(given: object) -> bytes:
-    """What a written argument takes up; a path is counted by its length."""
-    return given if isinstance(given, bytes) else str(given).encode(errors="replace")
 
 
 class _Files(OSAccess):

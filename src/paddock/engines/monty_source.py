@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from keyword import kwlist
 
 RESULT = "__paddock_result"
-_BEFORE, _AFTER = f"({RESULT} := (", "))"
+_BEFORE, _AFTER = f"[{RESULT} := (", ")] and None"  # so that Monty itself hands over nothing
 _STATEMENT_WORDS = frozenset(kwlist) - {"None", "True", "False", "not", "lambda", "await"}
 # Every repetition is possessive and no alternative can fail late, so the time is linear in the length of the script.
 _TOKEN = re.compile(

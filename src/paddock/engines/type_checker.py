@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pydantic_monty import AsyncFunctionSnapshot, MontyError, MontyRuntimeError, MontyTypingError
 
-from paddock.engines.monty import WorkerPool
+from paddock.engines.monty_workers import WorkerPool
 from paddock.errors import EngineCrashed
 from paddock.model.events import Finished
 from paddock.model.outline import Outline
@@ -51,8 +51,8 @@ class TypeChecker:
 
         `stubs` declares the tools; without it they take and give anything. Cancelled, it kills its worker.
         """
-        bound = _guess_bound(plan) if outline is None else set(outline.bound)
-        declared = await asyncio.to_thread(_declarations, plan, bound, stubs)
+        outline = outline or _guess(plan.code)
+        declared = await asyncio.to_thread(_declarations, plan, set(outline.bound), stubs)
         try:
             async with asyncio.timeout(min(CHECK_SECONDS, plan.limits.wall_seconds)):
                 report = await self._report(plan, _checkable(plan.code, outline), declared)
@@ -61,7 +61,7 @@ class TypeChecker:
             cause = error.exception() if isinstance(error, MontyRuntimeError) else error
             is_limit = isinstance(cause, TimeoutError | MemoryError)
             return _rejected([Finding(None, None, "", _TOO_LONG)]) if is_limit and plan.type_check is True else None
-        except (MontyError, RuntimeError) as error:
+        except MontyError as error:
             raise EngineCrashed(f"the type checker's worker died: {error}") from None
         findings = [found for found in _findings(report) if stubs or found.rule != NOT_AWAITED]
         if stubs is not None:
@@ -121,10 +121,10 @@ def _rejected(findings: list[Finding]) -> Finished:
     )
 
 
-def _checkable(code: str, outline: Outline | None) -> str:
+def _checkable(code: str, outline: Outline) -> str:
     """The script with each top-level `return` as an assignment of the same width: the checker allows none there."""
     lines = code.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    for line, offset, has_value in outline.returns if outline else ():
+    for line, offset, has_value in outline.returns:
         data = lines[line - 1].encode(errors="replace") if 1 <= line <= len(lines) else b""
         if data[offset : offset + 6] == b"return":
             word = b"____ =" if has_value else b"pass  "
@@ -132,13 +132,18 @@ def _checkable(code: str, outline: Outline | None) -> str:
     return "\n".join(lines)
 
 
-def _guess_bound(plan: Plan) -> set[str]:
-    """Inputs and tools that a script without an outline may assign. A name too many only makes the check milder."""
-    words = plan.code.replace("=", " = ").replace(",", " ").replace("(", " ").replace(")", " ").split()
-    before = dict.fromkeys(("for", "as", "def", "class", "import", "global", "lambda"))
-    bound = {word for last, word in pairwise(words) if last in before}
-    bound |= {word for word, then in pairwise(words) if then == "="}
-    return bound & {*plan.inputs_json, *plan.tools, "files"}
+def _guess(code: str) -> Outline:
+    """An outline for a script whose engine sends none. What it has too much of only makes the check milder."""
+    words = code.replace("=", " = ").replace(",", " ").replace("(", " ").replace(")", " ").split()
+    bound = {word for before, word in pairwise(words) if before in _BINDING_WORDS}
+    bound |= {word for word, after in pairwise(words) if after == "="}
+    subscripts = pairwise(code.split("]"))
+    stored = {part.rpartition("[")[2].strip("\"'") for part, rest in subscripts if rest.lstrip().startswith("=")}
+    spread = [(1, 2**31 - 1)] if "**" in code else []
+    return Outline(bound=list(bound), stored_keys=list(stored), spread_lines=spread)
+
+
+_BINDING_WORDS = frozenset(("for", "as", "def", "class", "import", "global", "lambda"))
 
 
 def _declarations(plan: Plan, bound: set[str], stubs: Stubs | None) -> str:
@@ -210,16 +215,15 @@ class _Records:
         return cls(frozenset(lines), frozenset(name for name, line in lines.items() if "extra_items" in line))
 
 
-def _is_certain(found: Finding, records: _Records, outline: Outline | None) -> bool:
+def _is_certain(found: Finding, records: _Records, outline: Outline) -> bool:
     """Whether a finding holds whatever the tools answer."""
-    if found.rule == "missing-typed-dict-key" and outline is not None:
+    if found.rule == "missing-typed-dict-key":
         return not any(first <= (found.line or 0) <= last for first, last in outline.spread_lines)
     text = found.text
-    if (inner := _between(text, 'Unknown key "', '" for TypedDict `')) is not None and text.startswith("Unknown key"):
+    if text.startswith("Unknown key") and (inner := _between(text, 'Unknown key "', '" for TypedDict `')) is not None:
         record, _, rest = text.partition('" for TypedDict `')[2].partition("`")
-        stored = outline is not None and inner in outline.stored_keys
         # Of one of several types, of one that may have others too, or put there by the script itself.
-        return not (record in records.are_open or "subscripted object" in rest or stored)
+        return not (record in records.are_open or "subscripted object" in rest or inner in outline.stored_keys)
     if text.startswith("Invalid argument to key "):
         declared = _between(text, " with declared type `", "` on ") or ""
         given = text.rpartition(" type `")[2].removesuffix("`")
@@ -261,10 +265,8 @@ def _is_about_tools(found: Finding, tools: Collection[str], records: _Records) -
     return any(f"function `{name}`" in text for name in (*tools, "call_tool"))
 
 
-def _unawaited(outline: Outline | None, tools: Iterable[str]) -> list[Finding]:
+def _unawaited(outline: Outline, tools: Iterable[str]) -> list[Finding]:
     """Calls of tools that are returned as they are. To the checker a return is an assignment, which may be right."""
-    if outline is None:
-        return []
     names = set(tools).difference(outline.bound)
     return [
         Finding(line, column, NOT_AWAITED, f"function `{name}` is called and not awaited")

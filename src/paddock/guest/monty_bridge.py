@@ -1,6 +1,7 @@
 # Run by Monty, inside the sandbox, before a script that names tools, progress or artifacts. TOKEN stands for a secret:
 # a script that called the host's functions itself could send objects that take the host for ever to read. What is
-# formatted into f"{…}" is certain to be text, whatever a script has put in the place of builtins.
+# formatted into f"{…}" is certain to be text, whatever a script has put in the place of builtins. It is cut a little
+# above what the host takes, so that the host can still say that it is too long.
 from json import dumps as __paddock_dumps
 from json import loads as __paddock_loads
 
@@ -11,7 +12,7 @@ async def call_tool(name, params=None, arguments=None):
     if type(name) is not str:
         raise TypeError("call_tool takes the tool's name and one dict of arguments")
     text = __paddock_dumps({} if params is None else params, allow_nan=False)
-    return __paddock_loads(await __paddock_call_TOKEN(f"{name}", f"{text}"))
+    return __paddock_loads(await __paddock_call_TOKEN(f"{name[:1000]}", f"{text[:16_777_217]}"))
 
 
 async def report_progress(done, total=None, message=""):
@@ -31,7 +32,7 @@ async def create_artifact(filename, content, file_type=None):
         return {"success": False, "error": "the type of an artifact is a MIME type, such as text/csv"}
     kind = "bytes" if isinstance(content, bytes) else "text"
     text = content.hex() if isinstance(content, bytes) else content
-    answer = await __paddock_artifact_TOKEN("create", f"{filename}", f"{file_type or ''}", kind, f"{text}")
+    answer = await __paddock_artifact_TOKEN("create", f"{filename}", f"{file_type or ''}", kind, f"{text[:40_000_000]}")
     return __paddock_loads(answer[0])
 
 

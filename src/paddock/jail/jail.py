@@ -98,16 +98,28 @@ class Jail:
             if self._pool is None:
                 settings = self._settings
                 environment = configured(self._config, settings.environment)
-                self._lease = await alease(environment, self._config.data_directory, log.info)
-                if self._lease.problem is not None:
-                    log.warning("%s", self._lease.problem)
-                limits = await asyncio.to_thread(ResourceLimits, self._config.limits, self._config.data_directory)
+                if self._lease is None:
+                    self._lease = await alease(environment, self._config.data_directory, log.info)
+                    if self._lease.problem is not None:
+                        log.warning("%s", self._lease.problem)
+                limits = await self._make_limits()
                 self._counted = limits.counts_unmapped
                 templates: tuple[Template, ...] = ("bare", "warm") if self._has_two(self._lease.built) else ("bare",)
-                self._pool = Pool(self._client, settings, limits, templates, processes=self._processes)
+                self._pool = Pool(self._start_warden, settings, limits, templates, processes=self._processes)
             return self._pool
 
-    async def _client(self) -> ZygoteClient:
+    async def _make_limits(self) -> ResourceLimits:
+        making = asyncio.create_task(
+            asyncio.to_thread(ResourceLimits, self._config.limits, self._config.data_directory)
+        )
+        try:
+            return await asyncio.shield(making)
+        except asyncio.CancelledError:
+            # The thread goes on, and nobody would close what it makes: a control group and a cleanup process.
+            await (await making).close()
+            raise
+
+    async def _start_warden(self) -> ZygoteClient:
         """Start a warden with the profile that works here; the first time, find that profile."""
         built = self._built()
         program = self._program and (os.path.join(built.site_packages, self._program[0]), *self._program[1:])  # noqa: PTH118

@@ -300,11 +300,12 @@ class Code(NamedTuple):
 
 
 CODES = (
-    Code("INPUT_VALIDATION_FAILED", "mcp_input_validation", False, "put each of details right"),
-    Code("SCHEMA_*", "mcp_input_validation", False, "put details right"),
+    Code("INPUT_VALIDATION_FAILED", "mcp_input_validation", False, "correct each of details"),
+    Code("SCHEMA_*", "mcp_input_validation", False, "correct details"),
     Code("CONTEXT_NOT_ALLOWED", "mcp_input_validation", False, "leave them out: the server adds them"),
     Code("TOOL_NOT_FOUND", "tool_not_found", False, "take a name from hints, or search"),
     Code("<FIELD>_REQUIRED", "precondition_failed", False, "set it, call again"),
+    Code("INPUT_REQUIRED", "precondition_failed", False, "do without it"),
     Code("SESSION_REQUIRED", "precondition_failed", False, "set it inside the script"),
     Code("UPSTREAM_HTTP_<status>", "upstream_http", "5xx, 408", "read the summary"),
     Code("UPSTREAM_TIMEOUT", "upstream_http", True, "look before repeating a write"),

@@ -1,6 +1,6 @@
-"""What an agent does with artifacts: three tools, as functions from arguments to an answer that becomes JSON.
+"""The tools `read_artifact`, `write_artifact` and `list_artifacts`, as functions that return JSON values.
 
-A failure is an answer too: `success` is false, `error` says what is wrong and `hint` what to do.
+A failure is a value too: `success` is false, `error` says what is wrong and `hint` what to do next.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
     from paddock.store.text import Unit
 
 BASE64_BYTES = 64 * 1024
-"""A larger binary is not put into an answer."""
+"""A larger binary is not returned as base64."""
 DEFAULT_LIMITS = {"characters": 20_000, "lines": 500, "matches": 50}
-MOST_LINES = 10_000
-MOST_MATCHES = 200
-MOST_CONTEXT = 20
-MOST_LISTED = 200
+MAX_LINES = 10_000
+MAX_MATCHES = 200
+MAX_CONTEXT = 20
+MAX_LISTED = 200
 
 Answer = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class ArtifactTool:
-    """How a tool is offered."""
+    """How a tool is listed."""
 
     name: str
     title: str
@@ -46,47 +46,47 @@ class ArtifactTool:
     is_read_only: bool
 
 
-async def call(own: ArtifactScope, name: str, arguments: Mapping[str, Any]) -> Answer:
+async def call(scope: ArtifactScope, name: str, arguments: Mapping[str, Any]) -> Answer:
     """Call the tool `name` with arguments that fit its schema."""
     if name == "read_artifact":
-        return await read_artifact(own, **arguments)
+        return await read_artifact(scope, **arguments)
     if name == "write_artifact":
-        return await write_artifact(own, **arguments)
-    return await list_artifacts(own, **arguments)
+        return await write_artifact(scope, **arguments)
+    return await list_artifacts(scope, **arguments)
 
 
-async def read_artifact(  # noqa: PLR0913  one for each property of its schema
-    own: ArtifactScope,
+async def read_artifact(  # noqa: PLR0913  one parameter for each property of its schema
+    scope: ArtifactScope,
     ref: str,
     *,
     offset: int = 0,
     limit: int | None = None,
     unit: Unit = "characters",
     search: str | None = None,
-    smartGrepQuery: str | None = None,  # noqa: N803  its other name, which agents know
+    smartGrepQuery: str | None = None,  # noqa: N803  another name of `search`, which some agents know
     is_regex: bool = False,
     context_lines: int = 2,
 ) -> Answer:
-    """A page of an artifact's text, or what is found in it; a small binary as base64."""
-    kept = await own.find(ref)
-    if kept is None:
-        return await _not_found(own, ref)
+    """Return a page of an artifact's text, or matches in it, or a small binary as base64."""
+    found = await scope.find(ref)
+    if found is None:
+        return await _not_found(scope, ref)
     wanted = search if search is not None else smartGrepQuery
     try:
         if wanted is not None:
-            most = min(limit or DEFAULT_LIMITS["matches"], MOST_MATCHES)
-            context = min(context_lines, MOST_CONTEXT)
-            return await _found(own, kept, Query(wanted, is_regex, unit, offset, most, context))
-        if not await own.is_text(kept):
-            return await _binary(own, kept)
-        most = min(limit or DEFAULT_LIMITS[unit], PAGE_CHARACTERS if unit == "characters" else MOST_LINES)
-        return await _page(own, kept, unit, offset, most)
+            limit = min(limit or DEFAULT_LIMITS["matches"], MAX_MATCHES)
+            query = Query(wanted, is_regex, unit, offset, limit, min(context_lines, MAX_CONTEXT))
+            return await _search(scope, found, query)
+        if not await scope.is_text(found):
+            return await _binary(scope, found)
+        limit = min(limit or DEFAULT_LIMITS[unit], PAGE_CHARACTERS if unit == "characters" else MAX_LINES)
+        return await _page(scope, found, unit, offset, limit)
     except BadArtifact as refused:
-        return _failed(str(refused), "Correct the arguments; without search, offset and limit the text begins.")
+        return _failed(str(refused), "Correct the arguments. With ref alone, the first page is returned.")
 
 
 async def write_artifact(
-    own: ArtifactScope,
+    scope: ArtifactScope,
     filename: str,
     *,
     content: str | None = None,
@@ -94,30 +94,30 @@ async def write_artifact(
     file_type: str = "",
     mode: Literal["create", "replace", "append"] = "create",
 ) -> Answer:
-    """Keep text or bytes: as a new artifact, instead of what one has, or at its end."""
+    """Write text or bytes to a new artifact, in place of an artifact's content, or at its end."""
     try:
         data = await asyncio.to_thread(_bytes, content, base64)
-        # By its name alone only this session's: another session's of that name is nobody's to change by accident.
-        kept = None if mode == "create" else await own.find(filename, in_session_only=True)
-        if kept is None and mode != "create" and own.is_reference(filename):
-            return await _not_found(own, filename)
-        if kept is None:
+        # A name means an artifact of this session: those of other sessions must not be changed by accident.
+        found = None if mode == "create" else await scope.find(filename, in_session_only=True)
+        if found is None and mode != "create" and scope.is_reference(filename):
+            return await _not_found(scope, filename)
+        if found is None:
             problem = name_problem(filename)
             if problem is not None:
-                return _failed(f"the artifact cannot be called so: {problem}", "Choose another filename.")
-            artifact = await own.create(filename, await asyncio.to_thread(mime_type, file_type, filename, data), data)
+                return _failed(f"the artifact cannot have that name: {problem}", "Choose another filename.")
+            artifact = await scope.create(filename, await asyncio.to_thread(mime_type, file_type, filename, data), data)
         elif mode == "replace":
-            kind = await asyncio.to_thread(mime_type, file_type, kept.artifact.filename, data)
-            artifact = await own.replace(kept, kind, data)
+            kind = await asyncio.to_thread(mime_type, file_type, found.artifact.filename, data)
+            artifact = await scope.replace(found, kind, data)
         else:
-            artifact = await own.append(kept, data)
+            artifact = await scope.append(found, data)
     except BadArtifact as refused:
         return _failed(str(refused), "Keep less, or correct the arguments.")
-    return {"success": True, **_described(artifact), "created": kept is None}
+    return {"success": True, **_described(artifact), "created": found is None}
 
 
 async def list_artifacts(
-    own: ArtifactScope,
+    scope: ArtifactScope,
     *,
     session_only: bool = False,
     filename: str = "",
@@ -125,28 +125,28 @@ async def list_artifacts(
     limit: int = 50,
     cursor: str | None = None,
 ) -> Answer:
-    """The artifacts that there are, the newest first."""
+    """List artifacts, newest first."""
     try:
-        listing = await own.list(Filters(session_only, filename, mime_type), limit=limit, cursor=cursor)
+        listing = await scope.list(Filters(session_only, filename, mime_type), limit=limit, cursor=cursor)
     except BadArtifact as refused:
-        return _failed(str(refused), "Give the cursor of the list before as it was, or none.")
+        return _failed(str(refused), "Pass the cursor of the previous page unchanged, or none.")
     shown = [
         {
-            **_described(kept.artifact),
-            "createdAt": _time(kept.created_at),
-            "expiresAt": _time(kept.expires_at),
-            # Not which session: who knows a session's id may be able to use it.
-            "inSession": kept.session == own.owner.session,
+            **_described(found.artifact),
+            "createdAt": _time(found.created_at),
+            "expiresAt": _time(found.expires_at),
+            # Not the session's id: whoever knows it may be able to use the session.
+            "inSession": found.session == scope.owner.session,
         }
-        for kept in listing.artifacts
+        for found in listing.artifacts
     ]
     more = {} if listing.cursor is None else {"cursor": listing.cursor}
     return {"success": True, "artifacts": shown, "more": bool(more), **more}
 
 
-async def _page(own: ArtifactScope, kept: StoredArtifact, unit: Unit, offset: int, limit: int) -> Answer:
-    page = await own.page(kept, unit, offset, limit)
-    answer = {"success": True, **_described(kept.artifact), "content": page.text, "unit": unit, "offset": offset}
+async def _page(scope: ArtifactScope, found: StoredArtifact, unit: Unit, offset: int, limit: int) -> Answer:
+    page = await scope.page(found, unit, offset, limit)
+    answer = {"success": True, **_described(found.artifact), "content": page.text, "unit": unit, "offset": offset}
     answer |= {"line": page.start.line + 1, "more": not page.is_last}
     if page.is_last:
         return answer | {"totalCharacters": page.end.character, "totalLines": page.total_lines}
@@ -155,8 +155,8 @@ async def _page(own: ArtifactScope, kept: StoredArtifact, unit: Unit, offset: in
     return answer | {"next": {"unit": "lines", "offset": page.end.line}}
 
 
-async def _found(own: ArtifactScope, kept: StoredArtifact, query: Query) -> Answer:
-    search = await own.search(kept, query)
+async def _search(scope: ArtifactScope, found: StoredArtifact, query: Query) -> Answer:
+    search = await scope.search(found, query)
     matches = [
         {
             "line": match.line,
@@ -167,44 +167,44 @@ async def _found(own: ArtifactScope, kept: StoredArtifact, query: Query) -> Answ
         }
         for match in search.matches
     ]
-    answer = {"success": True, **_described(kept.artifact), "matches": matches}
+    answer = {"success": True, **_described(found.artifact), "matches": matches}
     answer["more"] = search.next_character is not None
     if search.next_character is not None:
         answer["next"] = {"unit": "characters", "offset": search.next_character}
     if search.is_timeout:
-        answer["hint"] = "The search took too long and ended at next; go on from there, or search for less."
+        answer["hint"] = "The search took too long and stopped at `next`. Go on from there, or search for less."
     elif not matches and not query.is_regex and " " in query.search:
-        answer["hint"] = "The words were looked for as they stand; for any of them use is_regex with word|word."
+        answer["hint"] = "The words were searched as one phrase. To find any of them, use is_regex with word|word."
     return answer
 
 
-async def _binary(own: ArtifactScope, kept: StoredArtifact) -> Answer:
-    if kept.artifact.size > BASE64_BYTES:
+async def _binary(scope: ArtifactScope, found: StoredArtifact) -> Answer:
+    if found.artifact.size > BASE64_BYTES:
         return _failed(
-            f"the artifact {kept.artifact.filename!r} is binary ({kept.artifact.mime_type}) and has "
-            f"{kept.artifact.size} bytes; only one of at most {BASE64_BYTES} is given as base64",
+            f"the artifact {found.artifact.filename!r} is binary ({found.artifact.mime_type}) and has "
+            f"{found.artifact.size} bytes; at most {BASE64_BYTES} bytes are returned as base64",
             "Read its bytes in a script, with the function read_artifact.",
         )
-    content = b"".join([piece async for piece in own.stream(kept)])
-    return {"success": True, **_described(kept.artifact), "base64": base64.b64encode(content).decode()}
+    content = b"".join([piece async for piece in scope.stream(found)])
+    return {"success": True, **_described(found.artifact), "base64": base64.b64encode(content).decode()}
 
 
-async def _not_found(own: ArtifactScope, ref: str) -> Answer:
-    newest = await own.list(limit=MOST_LISTED)
-    near = nearest(ref[:NAME_CHARACTERS], [kept.artifact.filename for kept in newest.artifacts])
-    hint = f"Did you mean {near!r}?" if near else "list_artifacts shows those that there are."
-    return _failed(f"there is no artifact {ref[:100]!r}; give the id, the URL or the file name of one", hint)
+async def _not_found(scope: ArtifactScope, ref: str) -> Answer:
+    newest = await scope.list(limit=MAX_LISTED)
+    near = nearest(ref[:NAME_CHARACTERS], [found.artifact.filename for found in newest.artifacts])
+    hint = f"Did you mean {near!r}?" if near else "list_artifacts shows what there is."
+    return _failed(f"there is no artifact {ref[:100]!r}; pass an artifact's id, URL or file name", hint)
 
 
 def _bytes(content: str | None, encoded: str | None) -> bytes:
     if (content is None) == (encoded is None):
-        raise BadArtifact("give either content, which is text, or base64")
+        raise BadArtifact("pass either content, which is text, or base64")
     try:
         if content is not None:
             return content.encode()
         return base64.b64decode(encoded or "", validate=True)
     except UnicodeEncodeError:
-        raise BadArtifact("the content is not Unicode: it has half of a surrogate pair; give base64") from None
+        raise BadArtifact("the content is not Unicode: it has half of a surrogate pair; pass base64") from None
     except (binascii.Error, ValueError) as problem:
         raise BadArtifact(f"the content is not base64: {problem}") from None
 
@@ -245,7 +245,7 @@ _READ = {
     "search": {**_TEXT, "description": "Lines with these words, in any case."},
     "smartGrepQuery": {**_TEXT, "deprecated": True},  # the name that some agents know `search` by
     "is_regex": {"type": "boolean", "description": "search is RE2."},
-    "context_lines": _number("", 0, MOST_CONTEXT, 2),
+    "context_lines": _number("", 0, MAX_CONTEXT, 2),
 }
 _WRITE = {
     "filename": _TEXT,
@@ -262,11 +262,11 @@ _LIST = {
     "session_only": {"type": "boolean"},
     "filename": {**_TEXT, "description": "As *.csv."},
     "mime_type": {**_TEXT, "description": "As text/*."},
-    "limit": _number("", 1, MOST_LISTED, 50),
+    "limit": _number("", 1, MAX_LISTED, 50),
     "cursor": {**_TEXT, "description": "Of the list before."},
 }
 _ANSWER = {"type": "object"}
-"""docs/artifacts.md says what is in it, which would cost every client more than it helps."""
+"""Left open: every client would pay for a longer schema. docs/artifacts.md has the fields."""
 
 TOOLS = (
     ArtifactTool(

@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import anyio
 from mcp.shared.message import SessionMessage
 from mcp_types import (
     JSONRPCError,
+    JSONRPCMessage,
     JSONRPCNotification,
     JSONRPCRequest,
     JSONRPCResponse,
@@ -38,7 +39,6 @@ WANTED = frozenset(
 )
 MAX_PER_SECOND = 5000
 """Notifications and requests of a server. Its answers are not counted."""
-_Message = TypeVar("_Message", SessionMessage, SessionMessage | None)
 
 
 def parse_message(data: bytes) -> SessionMessage:
@@ -57,34 +57,15 @@ def without_surrogates(data: bytes) -> bytes:
     return data
 
 
-async def read_message(read: Callable[[], _Message], size: int, secrets: tuple[str, ...]) -> _Message:
-    """What `read` makes of `size` bytes. Large messages are read and cleaned in a thread."""
-
-    def work() -> _Message:
-        message = read()
-        return message if message is None else clean(message, secrets)
-
-    return await large.run(work, is_large=True) if size > large.LARGE else read()
-
-
-@dataclass
-class Clean(SessionMessage):
-    """A message without credentials."""
-
-
-def clean(item: SessionMessage, secrets: tuple[str, ...]) -> Clean:
-    """`item` with every credential replaced."""
-    message = item.message
-    if not secrets:
-        pass
-    elif isinstance(message, JSONRPCResponse):
+def clean(message: JSONRPCMessage, secrets: tuple[str, ...]) -> None:
+    """Replace every credential in `message`."""
+    if isinstance(message, JSONRPCResponse):
         message.result = redact_all(message.result, secrets)
     elif isinstance(message, JSONRPCError):
         message.error.message = redact(message.error.message, secrets)
         message.error.data = redact_all(message.error.data, secrets)
     elif message.params is not None:
         message.params = redact_all(message.params, secrets)
-    return Clean(message, item.metadata)
 
 
 class Guarded:
@@ -134,7 +115,10 @@ class _Incoming:
                 await self._slow_down()
                 if isinstance(item.message, JSONRPCNotification) and item.message.method not in WANTED:
                     continue
-            return item if isinstance(item, Clean) else clean(item, self._secrets)
+            if self._secrets:
+                is_large = large.is_larger(getattr(item.message, "result", None), large.LARGE)
+                await large.run(partial(clean, item.message, self._secrets), is_large=is_large)
+            return item
 
     async def _slow_down(self) -> None:
         now = anyio.current_time()

@@ -19,8 +19,8 @@ import mcp_types
 from mcp.shared._context_streams import ContextReceiveStream, ContextSendStream, create_context_streams
 from mcp.shared.message import SessionMessage
 
+from paddock.tools import large
 from paddock.tools.http_client import Client
-from paddock.tools.messages import read_message
 from paddock.tools.stdio import Line, Trace, line_message
 from paddock.tools.upstream_errors import broken
 
@@ -73,8 +73,8 @@ async def _receive(events: AsyncIterator[Any], incoming: Incoming, server: Serve
             if event.event != "message":
                 continue
             line = Line(event.data.encode())
-            message = await read_message(
-                partial(line_message, line, server.answer_bytes), len(line.data), server.secrets
+            message = await large.run(
+                partial(line_message, line, server.answer_bytes), is_large=len(line.data) > large.LARGE
             )
             if message is not None:
                 await incoming.send(message)

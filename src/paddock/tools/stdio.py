@@ -30,7 +30,8 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
 
-from paddock.tools.messages import parse_message, read_message
+from paddock.tools import large
+from paddock.tools.messages import parse_message
 from paddock.tools.upstream_errors import CallFailed, network
 
 if TYPE_CHECKING:
@@ -218,7 +219,7 @@ async def _receive(
         while piece := await stdout.read(PIECE_BYTES):
             try:
                 for line in lines.feed(piece):
-                    message = await read_message(partial(line_message, line, limit), len(line.data), server.secrets)
+                    message = await large.run(partial(line_message, line, limit), is_large=len(line.data) > large.LARGE)
                     if message is not None:
                         await incoming.send(message)
             except EndlessLine:

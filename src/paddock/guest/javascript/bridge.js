@@ -15,7 +15,6 @@
   const ARTIFACT = 19;
   const TYPE_CHARACTERS = 200;
   const TOOL_NAME_CHARACTERS = 600; // twice what the longest full name has; a longer one is cut, and no tool has it
-  const KNOWN_NAMES = 100;
   const FILE_NAME_CHARACTERS = 4096;
   const MESSAGE_CHARACTERS = 1000;
 
@@ -24,17 +23,6 @@
   let requests = 0;
 
   const quoted = (text) => JSONStringify(StringPrototypeToWellFormed(text));
-
-  const headers = new Map(); // of calls, by the tool's name
-
-  function headerOf(name) {
-    let header = MapPrototypeGet(headers, name);
-    if (header === undefined) {
-      header = StringPrototypeToWellFormed('{"tool":' + quoted(name) + '}');
-      if (MapPrototypeGetSize(headers) < KNOWN_NAMES) MapPrototypeSet(headers, name, header);
-    }
-    return header;
-  }
 
   function request(kind, header, body, take) {
     requests++;
@@ -74,7 +62,8 @@
       const text = values.exact(given ?? {}, 'arguments');
       if (text[0] !== '{') throw new TypeError(name + ' takes one object of arguments');
       const error = new ToolError('');
-      request(CALL, headerOf(StringPrototypeSlice(name, 0, TOOL_NAME_CHARACTERS)), text, ({ failed }, body) => {
+      const header = '{"tool":' + quoted(StringPrototypeSlice(name, 0, TOOL_NAME_CHARACTERS)) + '}';
+      request(CALL, header, text, ({ failed }, body) => {
         if (failed) {
           fail(error, name, body);
           reject(error);

@@ -3,7 +3,7 @@
   'use strict';
   const {
     BigIntPrototypeToString, DatePrototypeGetTime, DatePrototypeToISOString, JSONStringify, MapPrototypeForEach,
-    MapPrototypeGetSize, Number, NumberIsNaN, NumberParseFloat, NumberParseInt, ObjectGetOwnPropertyDescriptor,
+    MapPrototypeGetSize, NumberIsNaN, ObjectGetOwnPropertyDescriptor,
     ObjectGetPrototypeOf, ObjectHasOwn, ObjectIs, ObjectKeys, ObjectPrototypeHasOwnProperty, RegExpPrototypeExec,
     RegExpPrototypeToString, Set, SetPrototypeAdd, SetPrototypeDelete, SetPrototypeForEach, SetPrototypeGetSize,
     SetPrototypeHas, StringPrototypeIncludes, StringPrototypeSlice, SymbolPrototypeToString,
@@ -132,43 +132,12 @@
     return write(value);
   }
 
-  const shown = (value) => (typeof value === 'string' ? value : inspect(value));
-  const number = (value, convert) => inspect(typeof value === 'bigint' ? value : convert(value));
-
-  // What `%` and this letter make of a value; undefined where the letter means nothing.
-  function placed(letter, value) {
-    switch (letter) {
-      case 's': return shown(value);
-      case 'd': return number(value, Number);
-      case 'i': return number(value, NumberParseInt);
-      case 'f': return number(value, NumberParseFloat);
-      case 'j': return '' + JSONStringify(value);
-      case 'o': case 'O': return inspect(value);
-      case 'c': return '';
-      default: return undefined;
+  function line(values) {
+    let text = '';
+    for (let index = 0; index < values.length; index++) {
+      const value = values[index];
+      text += (index === 0 ? '' : ' ') + (typeof value === 'string' ? value : inspect(value));
     }
-  }
-
-  function line(args) {
-    if (args.length === 0) return '';
-    let text = shown(args[0]);
-    let next = 1;
-    if (typeof args[0] === 'string' && args.length > 1) {
-      const first = args[0];
-      let last = 0;
-      text = '';
-      for (let index = 0; index < first.length - 1; index++) {
-        if (first[index] !== '%') continue;
-        const letter = first[++index];
-        const part = letter === '%' ? '%' : next < args.length ? placed(letter, args[next]) : undefined;
-        if (part === undefined) continue;
-        text += StringPrototypeSlice(first, last, index - 1) + part;
-        last = index + 1;
-        if (letter !== '%') next++;
-      }
-      text += StringPrototypeSlice(first, last);
-    }
-    for (; next < args.length; next++) text += ' ' + shown(args[next]);
     return text;
   }
 

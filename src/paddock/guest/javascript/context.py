@@ -23,7 +23,8 @@ STACK_MARGIN_BYTES = 1024 * 1024
 OUT_OF_MEMORY = "out of memory"
 Emit = Callable[[int, int, str, bytes], str | None]
 PARTS = (
-    *("primordials", "kinds", "values", "bridge", "timers", "console", "globals", "errors", "scan", "wrap"),
+    *("primordials", "kinds", "values", "bridge", "timers", "console", "globals", "failures", "errors", "scan"),
+    "wrap",
     "start",
 )
 # Read at import: when a zygote makes a context, it is in a root that does not have these files.

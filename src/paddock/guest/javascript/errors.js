@@ -1,14 +1,13 @@
 // Failures in QuickJS in the script's own terms: its frames alone, at its own lines and columns.
-(function (taken) {
+(function (taken, failures) {
   'use strict';
   const {
-    Error, ErrorPrototype, JSONStringify, NumberIsSafeInteger, ObjectDefineProperty, ObjectGetOwnPropertyDescriptor,
-    ObjectGetPrototypeOf, ObjectPrototypeHasOwnProperty, StringPrototypeCharCodeAt, StringPrototypeIndexOf,
-    StringPrototypeLastIndexOf, StringPrototypeSlice, StringPrototypeToWellFormed, TypeError, WeakMap,
-    WeakMapPrototypeGet, WeakMapPrototypeSet, uncurry,
+    Error, ErrorPrototype, NumberIsSafeInteger, ObjectDefineProperty, ObjectGetOwnPropertyDescriptor,
+    ObjectGetPrototypeOf, StringPrototypeCharCodeAt, StringPrototypeIndexOf, StringPrototypeLastIndexOf,
+    StringPrototypeSlice, TypeError, WeakMap, WeakMapPrototypeGet, WeakMapPrototypeSet, uncurry,
   } = taken;
+  const { messageOf, read, typeOf, uncaught } = failures;
   const FILE = 'main.js:';
-  const MOST = 64 * 1024; // characters of a message, or of a traceback
   const native = ObjectGetOwnPropertyDescriptor(ErrorPrototype, 'stack');
   const nativeStack = uncurry(native.get);
   const setNativeStack = uncurry(native.set);
@@ -74,24 +73,6 @@
     }
   }
 
-  // Text of an error that the script may have put a getter or anything else in place of.
-  function read(get, otherwise) {
-    try {
-      const found = get();
-      return typeof found === 'string' ? found : otherwise;
-    } catch {
-      return otherwise;
-    }
-  }
-
-  const messageOf = (error) => read(() => error.message, '');
-
-  function typeOf(error) {
-    const name = read(() => error.name, 'Error');
-    if (name !== 'Error' || ObjectPrototypeHasOwnProperty(error, 'name')) return name;
-    return read(() => error.constructor.name, name) || name; // a class that does not name its errors
-  }
-
   function stackOf(error) {
     const name = read(() => error.name, 'Error');
     const message = messageOf(error);
@@ -117,10 +98,6 @@
   delete Error.prepareStackTrace;
   delete Error.captureStackTrace;
 
-  const cut = (text) => JSONStringify(StringPrototypeToWellFormed(
-    text.length > MOST ? StringPrototypeSlice(text, 0, MOST) + '… (' + text.length + ' characters)' : text,
-  ));
-
   function isOutOfMemory(error) {
     const message = messageOf(error);
     // The others are what QuickJS says where it has no memory for the first message.
@@ -128,22 +105,21 @@
       read(() => error.name, '') === 'InternalError';
   }
 
-  // The header of a RESULT. `inspect` shows a value as console.log does; `envelopeOf` gives a failed call's own text.
-  function describe(error, status, inspect, envelopeOf) {
-    if (!isError(error)) {
-      const text = 'Uncaught ' + read(() => inspect(error), 'value');
-      return '{"status":"' + status + '","type":"Error","message":' + cut(text) + ',"traceback":' + cut(text) + '}';
-    }
-    const isMemory = isOutOfMemory(error);
-    const type = isMemory ? 'MemoryError' : StringPrototypeSlice(typeOf(error), 0, 500);
+  // `inspect` shows a value as console.log does; `envelopeOf` gives a failed call's own text.
+  function described(error, inspect, envelopeOf) {
+    if (!isError(error)) return uncaught(error, inspect);
+    if (isOutOfMemory(error)) return { __proto__: null, type: 'MemoryError', message: 'out of memory' };
     const envelope = envelopeOf(error);
-    const message = isMemory ? 'out of memory' : envelope ?? messageOf(error);
-    const traceback = envelope === undefined ? read(() => inspect(error), stackOf(error)) : stackOf(error);
     let first;
     frames(error, (found) => { first ??= found; });
-    const place = first === undefined ? '' : ',"line":' + first.line + ',"column":' + first.column;
-    return '{"status":"' + status + '","type":' + cut(type) + ',"message":' + cut(message) + place +
-      ',"traceback":' + cut(traceback) + '}';
+    return {
+      __proto__: null,
+      type: typeOf(error),
+      message: envelope ?? messageOf(error),
+      line: first?.line,
+      column: first?.column,
+      traceback: envelope === undefined ? read(() => inspect(error), stackOf(error)) : stackOf(error),
+    };
   }
 
   function made({ name, message, code }) {
@@ -161,5 +137,5 @@
     moved = shift;
   }
 
-  return { __proto__: null, begin, describe, isError, made };
+  return { __proto__: null, begin, described, isError, made };
 })

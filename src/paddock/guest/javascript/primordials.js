@@ -38,9 +38,6 @@
   taken.AsyncFunction = (async () => {}).constructor;
   taken.IteratorPrototype = getPrototypeOf(getPrototypeOf([][Symbol.iterator]()));
   taken.AsyncIteratorPrototype = getPrototypeOf(getPrototypeOf((async function* () {})()).constructor.prototype);
-  taken.ArrayIteratorPrototypeNext = uncurry([][Symbol.iterator]().next);
-  taken.MapIteratorPrototypeNext = uncurry(new Map().entries().next);
-  taken.SetIteratorPrototypeNext = uncurry(new Set().values().next);
   // Not an assignment: a script may have put a setter on Array.prototype.
   taken.push = (array, item) => {
     defineProperty(array, array.length, {

@@ -12,7 +12,7 @@ import _quickjs  # type: ignore[import-not-found]
 
 from paddock.guest.javascript.channel import Channel
 from paddock.guest.javascript.context import Context
-from paddock.guest.python import errors, limits
+from paddock.guest.python import limits
 from paddock.guest.python.job import Job
 from paddock.jail import wire
 from paddock.jail.wire import Frame, Kind
@@ -20,8 +20,6 @@ from paddock.jail.wire import Frame, Kind
 CALL_BYTES = 8 * 1024 * 1024
 OUTPUT_BYTES = 1024 * 1024
 """What a run may print where nothing is said of it."""
-TEXT_BYTES = 24 * 1024
-"""How much of a message, and of a traceback, fits into a header with the other; more goes into the body."""
 STUCK = "the script waits for something that never happens"
 OK = '{"status":"ok"}'
 NO_MEMORY = (
@@ -41,13 +39,7 @@ class Outcome(NamedTuple):
 
     def send(self, channel: Channel) -> None:
         """What is longer than a frame is cut: the host allows less than that."""
-        header, body = self.header.encode(), self.body[: wire.BODY_BYTES]
-        if len(header) > TEXT_BYTES:
-            values = json.loads(header)
-            texts = {key: values[key] for key in ("message", "traceback")}
-            body = errors.encode(texts)
-            header = errors.encode(values | {key: errors.shortened(text, TEXT_BYTES) for key, text in texts.items()})
-        channel.send(Kind.RESULT, 0, header, body)
+        channel.send(Kind.RESULT, 0, self.header.encode(), self.body[: wire.BODY_BYTES])
 
 
 def _raised(name: str, message: str) -> Outcome:

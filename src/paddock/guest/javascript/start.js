@@ -15,7 +15,8 @@
   const RESULT = 20;
   const OUT_OF_MEMORY = 'out of memory';
   const now = performance.now.bind(performance);
-  const errors = parts.errors(taken);
+  const failures = parts.failures(taken);
+  const errors = parts.errors(taken, failures);
   const wrap = parts.wrap(taken, parts.scan());
   let isCompiling = false; // then Python cannot be called: native.py says why
   let outputBytes = Infinity; // that a result may have
@@ -78,7 +79,8 @@
 
   // Ends the run. Python believes the first failure, and no value after it.
   function raised(error, status = 'raised') {
-    host.emit(RESULT, 0, errors.describe(error, status, inspect, bridge.envelopeOf), '');
+    const { header, body } = failures.told(status, errors.described(error, inspect, bridge.envelopeOf));
+    host.emit(RESULT, 0, header, body);
   }
 
   function returned(value) {

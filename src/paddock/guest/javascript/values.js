@@ -15,24 +15,20 @@
   const { functionText, kindOf } = kinds;
   const {
     BigInt, BigIntPrototypeToString, DataViewPrototypeGetBuffer, DataViewPrototypeGetByteLength,
-    DataViewPrototypeGetByteOffset, DatePrototypeGetTime, DatePrototypeToISOString, JSONParse,
-    JSONStringify, MapIteratorPrototypeNext, MapPrototypeEntries, MapPrototypeForEach, MapPrototypeGet, MapPrototypeGetSize,
-    MapPrototypeSet, NumberIsNaN, NumberIsSafeInteger, ObjectGetOwnPropertyDescriptor,
-    ObjectGetPrototypeOf, ObjectKeys, ObjectPrototype, ObjectPrototypeHasOwnProperty, RangeError,
-    RegExpPrototypeToString, Set, SetPrototypeAdd, SetPrototypeDelete, SetPrototypeForEach, SetPrototypeHas,
-    StringPrototypeIncludes, StringPrototypeIndexOf, StringPrototypeSlice, SymbolPrototypeToString,
-    TypeError, TypedArrayPrototypeGetLength, Uint8Array, WeakSet, WeakSetPrototypeAdd,
-    WeakSetPrototypeHas, textOf, uncurry,
+    DataViewPrototypeGetByteOffset, DatePrototypeGetTime, DatePrototypeToISOString, JSONParse, JSONStringify,
+    MapPrototypeForEach, NumberIsNaN, NumberIsSafeInteger, ObjectGetOwnPropertyDescriptor, ObjectGetPrototypeOf,
+    ObjectKeys, ObjectPrototype, ObjectPrototypeHasOwnProperty, RangeError, RegExpPrototypeToString, Set,
+    SetPrototypeAdd, SetPrototypeDelete, SetPrototypeForEach, SetPrototypeHas, StringPrototypeIncludes,
+    StringPrototypeIndexOf, StringPrototypeSlice, SymbolPrototypeToString, TypeError, TypedArrayPrototypeGetLength,
+    Uint8Array, textOf, uncurry,
   } = taken;
   const isLong = uncurry(RegExp.prototype.exec).bind(undefined, /[0-9]{16}/);
   const isInteger = uncurry(RegExp.prototype.exec).bind(undefined, /^-?[0-9]+$/);
   const dateToJSON = Date.prototype.toJSON;
   const NUMBER_DIGITS = 4300; // the most that Python converts
-  const KNOWN_KEYS = 1000;
-  const HIDDEN_OF_ERRORS = ['cause', 'errors', 'error', 'suppressed'];
+  const OF_ERRORS = ['name', 'message', 'cause', 'errors', 'error', 'suppressed'];
   const ARGUMENTS_CHARACTERS = 8 << 20;
   const DEEP = 'Maximum call stack size exceeded';
-  const problems = new WeakSet();
   const TOO_LARGE = { __proto__: null };
 
   const quoted = JSONStringify; // of a string; half of a surrogate pair stays an escape until `repaired`
@@ -50,17 +46,6 @@
     return result + StringPrototypeSlice(text, last);
   }
 
-  const keys = new Map(); // as JSON, with the colon: most objects of a list have the same ones
-
-  function keyed(key) {
-    let text = MapPrototypeGet(keys, key);
-    if (text === undefined) {
-      text = quoted(key) + ':';
-      if (MapPrototypeGetSize(keys) < KNOWN_KEYS) MapPrototypeSet(keys, key, text);
-    }
-    return text;
-  }
-
   // Where in a value the writer is: only read when something is wrong there.
   function place(at) {
     if (at.parent === null) return at.key;
@@ -69,14 +54,6 @@
     return isName(key) ? place(at.parent) + '.' + key : place(at.parent) + '[' + quoted(key) + ']';
   }
   const isName = uncurry(RegExp.prototype.exec).bind(undefined, /^[A-Za-z_$][A-Za-z0-9_$]{0,50}$/);
-
-  function bigIntText(value, at) {
-    const digits = BigIntPrototypeToString(value);
-    if (digits.length > NUMBER_DIGITS) {
-      throw problem(RangeError, place(at) + ' is an integer of ' + digits.length + ' digits');
-    }
-    return digits;
-  }
 
   // A toJSON of all objects, or of all arrays, is no class's own: somebody has left it there, and it is passed over.
   function toJSONOf(value, isPlain) {
@@ -88,11 +65,12 @@
     return undefined;
   }
 
-  // One of ours: `written` makes it anew, where fewer frames of ours stand between it and the script's.
-  function problem(Kind, message) {
-    const made = new Kind(message);
-    WeakSetPrototypeAdd(problems, made);
-    return made;
+  // Thrown inside a writer. The error itself is made outside, where few frames stand between it and the script's.
+  class Problem {
+    constructor(Kind, at, words) {
+      this.Kind = Kind;
+      this.message = place(at) + words;
+    }
   }
 
   function writer(isExact) {
@@ -106,27 +84,30 @@
       return text;
     }
 
+    // What JSON does not have is an error in arguments, and text in a result.
+    function lacking(at, what, text) {
+      if (isExact) throw new Problem(TypeError, at, ' is ' + what + ', which JSON does not have');
+      return counted(quoted(text));
+    }
+
     // Undefined where the value is undefined: an object leaves such a key out.
     function write(value, at, key) {
       switch (typeof value) {
         case 'string': return counted(quoted(value));
-        case 'number':
-          if (value - value === 0) return counted('' + value);
-          if (isExact) throw problem(TypeError, place(at) + ' is ' + value + ', which JSON does not have');
-          return '"' + value + '"';
+        case 'number': return value - value === 0 ? counted('' + value) : lacking(at, value, '' + value);
         case 'boolean': return counted(value ? 'true' : 'false');
         case 'undefined': return undefined;
-        case 'bigint': return counted(bigIntText(value, at));
-        case 'symbol':
-          if (isExact) throw problem(TypeError, place(at) + ' is a symbol, which JSON does not have');
-          return counted(quoted(SymbolPrototypeToString(value)));
-        case 'function':
-          if (isExact) throw problem(TypeError, place(at) + ' is a function, which JSON does not have');
-          return counted(quoted(functionText(value)));
+        case 'bigint': {
+          const digits = BigIntPrototypeToString(value);
+          if (digits.length <= NUMBER_DIGITS) return counted(digits);
+          throw new Problem(RangeError, at, ' is an integer of ' + digits.length + ' digits');
+        }
+        case 'symbol': return lacking(at, 'a symbol', SymbolPrototypeToString(value));
+        case 'function': return lacking(at, 'a function', functionText(value));
       }
       counted('{');
       if (value === null) return 'null';
-      if (SetPrototypeHas(open, value)) throw problem(TypeError, place(at) + ' contains itself');
+      if (SetPrototypeHas(open, value)) throw new Problem(TypeError, at, ' contains itself');
       SetPrototypeAdd(open, value);
       try {
         return writeObject(value, at, key);
@@ -142,122 +123,82 @@
       if (typeof toJSON === 'function' && toJSON !== dateToJSON) return write(uncurry(toJSON)(value, key), at, key);
       switch (kind) {
         case 'Array': return writeItems(value, value.length, at);
-        case 'Object': return writeProperties(value, at, '');
+        case 'Object': return writeProperties(value, at);
         case 'TypedArray': return writeItems(value, TypedArrayPrototypeGetLength(value), at);
-        case 'ArrayBuffer': return writeBytes(new Uint8Array(value), at);
-        case 'DataView': {
-          const start = DataViewPrototypeGetByteOffset(value);
-          return writeBytes(
-            new Uint8Array(DataViewPrototypeGetBuffer(value), start, DataViewPrototypeGetByteLength(value)), at,
+        case 'ArrayBuffer': case 'DataView': {
+          const bytes = kind === 'ArrayBuffer' ? new Uint8Array(value) : new Uint8Array(
+            DataViewPrototypeGetBuffer(value), DataViewPrototypeGetByteOffset(value),
+            DataViewPrototypeGetByteLength(value),
           );
+          return writeItems(bytes, TypedArrayPrototypeGetLength(bytes), at);
         }
         case 'Date':
           if (NumberIsNaN(DatePrototypeGetTime(value))) return '"Invalid Date"';
           return '"' + DatePrototypeToISOString(value) + '"';
         case 'Map': return writeMap(value, at);
-        case 'Set': return writeEach((take) => SetPrototypeForEach(value, (item) => take(item)), at);
-        case 'Iterator': return writeEach((take) => {
-          for (let step = value.next(); !step.done; step = value.next()) take(step.value);
-        }, at);
+        case 'Set': return written('[', at, (add) => {
+          let index = 0;
+          SetPrototypeForEach(value, (item) => add(index++, item));
+        });
+        case 'Iterator': return written('[', at, (add) => {
+          let index = 0;
+          for (let step = value.next(); !step.done; step = value.next()) add(index++, step.value);
+        });
         case 'Error': return writeError(value, at);
         case 'RegExp': return quoted(RegExpPrototypeToString(value));
         case 'Boolean': case 'Number': case 'String': case 'BigInt': case 'Symbol':
           return write(taken[kind + 'PrototypeValueOf'](value), at, key);
         case 'Promise':
-          throw problem(
-            TypeError, place(at) + ' is a promise that nobody awaited; for several, await Promise.all(…)',
-          );
+          throw new Problem(TypeError, at, ' is a promise that nobody awaited; for several, await Promise.all(…)');
         case 'AsyncIterator':
-          throw problem(
-            TypeError, place(at) + ' is an async iterator: collect it with for await, or Array.fromAsync(...)',
-          );
-        default: // a WeakMap and its kind
-          if (isExact) throw problem(TypeError, place(at) + ' is a ' + kind + ', which JSON does not have');
-          return quoted('[' + kind + ']');
+          throw new Problem(TypeError, at, ' is an async iterator: collect it with for await, or Array.fromAsync(...)');
+        default: return lacking(at, 'a ' + kind, '[' + kind + ']'); // a WeakMap and its kind
       }
     }
 
-    const writeBytes = (bytes, at) => writeItems(bytes, TypedArrayPrototypeGetLength(bytes), at);
-
-    function writeItems(list, length, at) {
-      const here = { __proto__: null, parent: at, key: 0 };
-      let text = '[';
-      for (let index = 0; index < length; index++) {
-        here.key = index;
-        const item = list[index];
-        const written = typeof item === 'string' ? counted(quoted(item)) : write(item, here, index) ?? counted('null');
-        text += index === 0 ? written : ',' + written;
-      }
-      return text + ']';
-    }
-
-    function writeEach(walk, at) {
+    // An array or an object of what `fill` adds, each with its index or key.
+    function written(bracket, at, fill) {
       const here = { __proto__: null, parent: at, key: 0 };
       let text = '';
-      walk((item) => {
-        const written = write(item, here, here.key) ?? counted('null');
-        text += here.key === 0 ? written : ',' + written;
-        here.key++;
+      fill((key, value) => {
+        here.key = key;
+        let item = write(value, here, key);
+        if (item === undefined && bracket === '{') return;
+        item ??= counted('null');
+        text += (text === '' ? '' : ',') + (bracket === '{' ? quoted(key) + ':' + item : item);
       });
-      return '[' + text + ']';
+      return bracket + text + (bracket === '{' ? '}' : ']');
     }
 
-    function writeProperties(value, at, before) {
+    const writeItems = (list, length, at) => written('[', at, (add) => {
+      for (let index = 0; index < length; index++) add(index, list[index]);
+    });
+
+    const writeProperties = (value, at, before = () => {}) => written('{', at, (add) => {
+      before(add);
       const names = ObjectKeys(value);
-      const here = { __proto__: null, parent: at, key: '' };
-      let text = before;
-      for (let index = 0; index < names.length; index++) {
-        const key = names[index];
-        here.key = key;
-        const item = value[key];
-        const written = typeof item === 'string' ? counted(quoted(item)) : write(item, here, key);
-        if (written !== undefined) text += text === '' ? keyed(key) + written : ',' + keyed(key) + written;
-      }
-      return '{' + text + '}';
-    }
+      for (let index = 0; index < names.length; index++) add(names[index], value[names[index]]);
+    });
 
     function writeMap(value, at) {
       let hasNames = true;
       MapPrototypeForEach(value, (_, key) => {
         if (typeof key !== 'string') hasNames = false;
       });
-      if (!hasNames) {
-        return writeEach((take) => {
-          const entries = MapPrototypeEntries(value);
-          for (let step = MapIteratorPrototypeNext(entries); !step.done; step = MapIteratorPrototypeNext(entries)) {
-            take(step.value);
-          }
-        }, at);
-      }
-      const here = { __proto__: null, parent: at, key: '' };
-      let text = '';
-      MapPrototypeForEach(value, (item, key) => {
-        here.key = key;
-        const written = write(item, here, key);
-        if (written !== undefined) text += text === '' ? keyed(key) + written : ',' + keyed(key) + written;
+      return written(hasNames ? '{' : '[', at, (add) => {
+        let index = 0;
+        MapPrototypeForEach(value, (item, key) => (hasNames ? add(key, item) : add(index++, [key, item])));
       });
-      return '{' + text + '}';
     }
 
-    // What every error has is written whether it counts as a property or not.
-    function writeError(value, at) {
-      let text = '';
-      for (let index = 0; index < 2; index++) {
-        const key = index === 0 ? 'name' : 'message';
-        if (!ObjectPrototypeHasOwnProperty(value, key) || !isEnumerable(value, key)) {
-          text += (text === '' ? '' : ',') + '"' + key + '":' + quoted(textOf(value[key]));
-        }
+    // What every error has is written whether it is enumerable or not.
+    const writeError = (value, at) => writeProperties(value, at, (add) => {
+      for (let index = 0; index < OF_ERRORS.length; index++) {
+        const key = OF_ERRORS[index];
+        const own = ObjectGetOwnPropertyDescriptor(value, key);
+        if (own === undefined ? index < 2 : !own.enumerable) add(key, index < 2 ? textOf(value[key]) : value[key]);
       }
-      const here = { __proto__: null, parent: at, key: '' };
-      for (let index = 0; index < HIDDEN_OF_ERRORS.length; index++) {
-        const key = HIDDEN_OF_ERRORS[index];
-        if (!ObjectPrototypeHasOwnProperty(value, key) || isEnumerable(value, key)) continue;
-        here.key = key;
-        const written = write(value[key], here, key);
-        if (written !== undefined) text += (text === '' ? '' : ',') + keyed(key) + written;
-      }
-      return writeProperties(value, at, text);
-    }
+    });
 
     return (value, what, most) => {
       left = most + 1;
@@ -265,24 +206,13 @@
     };
   }
 
-  let exactly = writer(true); // null while it writes: a getter or a toJSON may call a tool, too
-
-  const isEnumerable = (value, key) => ObjectGetOwnPropertyDescriptor(value, key).enumerable;
-
-  function written(value, what, isExact, most) {
-    const write = (isExact ? exactly : null) ?? writer(isExact);
-    if (isExact) exactly = null;
+  function json(value, what, isExact, most) {
     try {
-      const text = repaired(write(value, what, most) ?? 'null');
-      if (isExact) exactly = write;
-      return text;
+      return repaired(writer(isExact)(value, what, most) ?? 'null');
     } catch (error) {
-      if (isExact) exactly = writer(true); // what was open is open still
       if (error === TOO_LARGE) return undefined;
       if (typeof error !== 'object' || error === null) throw error;
-      if (WeakSetPrototypeHas(problems, error)) {
-        throw error instanceof RangeError ? new RangeError(error.message) : new TypeError(error.message);
-      }
+      if (error instanceof Problem) throw new error.Kind(error.message);
       if (error instanceof RangeError && error.message === DEEP) throw new RangeError(what + ' is nested too deeply');
       throw error;
     }
@@ -296,9 +226,9 @@
 
   return {
     __proto__: null,
-    text: (value, what, most) => written(value, what, false, most),
+    text: (value, what, most) => json(value, what, false, most),
     exact(value, what) {
-      const text = written(value, what, true, ARGUMENTS_CHARACTERS);
+      const text = json(value, what, true, ARGUMENTS_CHARACTERS);
       if (text === undefined) throw new RangeError(what + ' of a tool have at most 8 MB of JSON');
       return text;
     },

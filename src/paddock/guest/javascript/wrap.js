@@ -44,8 +44,9 @@
     if (before.text === '{' && compiles(prefix) && !compiles(`${prefix}/1`)) return true;
     if (!breaks) return false;
     // What looks like a regular expression here divides: a line that begins with a slash goes on with the one before.
-    const begins = type === 'punctuator' || type === 'group' ? STARTS.has(text) : type !== 'template' && type !== 'regexp';
-    return begins && compiles(prefix);
+    if (type === 'template' || type === 'regexp') return false;
+    const isSign = type === 'punctuator' || type === 'group';
+    return (!isSign || STARTS.has(text)) && compiles(prefix);
   }
 
   // The first token of the last statement; undefined where it is not in this list.

@@ -18,7 +18,8 @@
   const taken = parts.primordials();
   const { ReflectApply, RegExpPrototypeExec } = taken;
   const channel = parts.channel(require, taken);
-  const stacks = parts.stacks(require, taken);
+  const failures = parts.failures(taken);
+  const stacks = parts.stacks(require, taken, failures);
   const wrap = parts.wrap(taken, parts.scan());
   let isListening = false;
   let isCheck = false; // the script is compiled and not run
@@ -60,7 +61,7 @@
   function end(status, description, exitCode, text) {
     if (isOver) return;
     isOver = true;
-    const { header, body } = stacks.told(status, description, exitCode);
+    const { header, body } = failures.told(status, description, exitCode);
     try {
       channel.emit(RESULT, 0, header, text ?? body);
       if (how === 'compile') writeSync(1, self.createCachedData());
@@ -291,7 +292,7 @@
 
   // Every kind of thing once, so that it is compiled when a script comes; then `next`.
   function rehearse(next) {
-    stacks.told('ok', stacks.described(new Error('x')), null);
+    failures.told('ok', stacks.described(new Error('x')), null);
     values.parse('{"a":[1]}');
     parts.logs(require, () => {}, taken).console().log({ a: [1] });
     createRequire('/main.js');
@@ -335,8 +336,8 @@
   const ends = { ended, failed, refused, sources, started };
   const script = parts.script(require, taken, wrap, stacks, ends);
   const program = parts.program(require, script, stacks, ends);
-  const closed = parts.closed(require, self, { __proto__: null, emit, failed, files });
   const logs = parts.logs(require, channel.emit, taken);
+  const closed = parts.closed(require, self, { __proto__: null, cut: logs.cut, emit, failed, files });
   const console = logs.console();
   catchAll();
   // Not now: `node -e` defines names of its own again when this text has been run.

@@ -5,8 +5,8 @@
 (function (require, taken) {
   'use strict';
   const {
-    TypedArrayPrototypeGetBuffer, TypedArrayPrototypeGetByteLength: bytesOf, TypedArrayPrototypeSet: copyTo, Uint8Array,
-    push, uncurry,
+    TypedArrayPrototypeCopyWithin: copyWithin, TypedArrayPrototypeGetBuffer, TypedArrayPrototypeGetByteLength: bytesOf,
+    TypedArrayPrototypeSet: copyTo, Uint8Array, uncurry,
   } = taken;
   const { readSync, writeSync } = require('node:fs');
   const { process, setImmediate } = globalThis;
@@ -28,10 +28,8 @@
   const read = new Uint8Array(READ_BYTES);
 
   let pipe = null;
-  let chunks = []; // of what has come and is no whole frame yet: {data, size}
-  let begin = 0; // of the next frame, in the first of them
-  let held = 0; // bytes in them, from there
-  let wanted = PREFIX; // of those, as far as it is known how long the next frame is
+  let buffer = new Uint8Array(READ_BYTES); // what has come and is not delivered yet
+  let filled = 0; // bytes of it
   let take = null;
   let gone = null;
 
@@ -64,45 +62,27 @@
     return { kind: prefix[0], id: number(prefix, 1), header, body, text: () => utf8Slice(body, 0, bodyBytes) };
   }
 
-  function add(data, size) {
-    push(chunks, { __proto__: null, data, size });
-    held += size;
-  }
-
-  // All that is held in one piece, and nothing else.
-  function join() {
-    const data = new Uint8Array(held);
-    let at = -begin;
-    for (let index = 0; index < chunks.length; index++) {
-      const chunk = chunks[index];
-      const from = at < 0 ? -at : 0;
-      copyTo(data, new Uint8Array(TypedArrayPrototypeGetBuffer(chunk.data), from, chunk.size - from), at + from);
-      at += chunk.size;
+  function add(data, count) {
+    if (filled + count > bytesOf(buffer)) {
+      const larger = new Uint8Array(2 * (filled + count));
+      copyTo(larger, buffer);
+      buffer = larger;
     }
-    chunks = [];
-    begin = held = 0;
-    add(data, at);
+    copyTo(buffer, new Uint8Array(TypedArrayPrototypeGetBuffer(data), 0, count), filled);
+    filled += count;
   }
 
   function deliver() {
-    while (held >= wanted) {
-      if (chunks[0].size - begin < wanted) join();
-      const { data, size } = chunks[0];
-      const middle = begin + PREFIX + number(data, begin + 5);
-      const end = middle + number(data, begin + 9);
-      wanted = end - begin;
-      if (size < end) continue;
-      const id = number(data, begin + 1);
-      const header = utf8Slice(data, begin + PREFIX, middle);
-      held -= wanted;
-      wanted = PREFIX;
+    let begin = 0;
+    while (filled - begin >= PREFIX) {
+      const middle = begin + PREFIX + number(buffer, begin + 5);
+      const end = middle + number(buffer, begin + 9);
+      if (filled < end) break;
+      take(number(buffer, begin + 1), utf8Slice(buffer, begin + PREFIX, middle), buffer, middle, end);
       begin = end;
-      if (held === 0) {
-        chunks = [];
-        begin = 0;
-      } else if (begin === size) join();
-      take(id, header, data, middle, end);
     }
+    copyWithin(buffer, 0, begin, filled);
+    filled -= begin;
   }
 
   // What libuv has read is there until it reads again.
@@ -112,7 +92,6 @@
     if (count <= 0) return;
     add(read, count);
     deliver();
-    if (held > 0) join();
   }
 
   // From now on each answer is given to `taker`: its number, its header, and the bytes in which its body is, from
@@ -135,8 +114,8 @@
     try {
       const count = readSync(CONTROL, data, 0, READ_BYTES, null);
       if (count === 0) gone();
-      if (held < wanted) setImmediate(deliver);
       add(data, count);
+      setImmediate(deliver);
     } catch (error) {
       if (error.code !== 'EAGAIN') throw error;
       wait(clock, 0, 0, PAUSE_MILLISECONDS);

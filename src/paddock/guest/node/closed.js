@@ -6,6 +6,7 @@
   const { join } = require('node:path');
   const { Script, constants: { DONT_CONTEXTIFY }, createContext } = require('node:vm');
   const { clearTimeout, setTimeout } = globalThis;
+  const LOG = 21;
   const GIVEN = ['URL', 'URLSearchParams', 'TextDecoder', 'atob', 'btoa'];
   const ENCODER = `(Outer) => class TextEncoder extends Outer {
     encode(text) { return new Uint8Array(super.encode(text)); }
@@ -34,7 +35,7 @@
       __proto__: null,
       emit(kind, id, header, body) {
         try {
-          outer.emit(kind, id, header, body);
+          outer.emit(kind, id, header, kind === LOG ? outer.cut(body) : body);
         } catch (error) {
           throw new taken.RangeError(error.message);
         }

@@ -16,9 +16,10 @@
   let most = 0; // bytes of a line
 
   function send(name, text) {
-    emit(LOG, 0, `{"level":"${name}"}`, text.length * 3 > most ? beginning(from(text)) : text);
+    emit(LOG, 0, `{"level":"${name}"}`, cut(text));
   }
 
+  const cut = (text) => (text.length * 3 > most ? beginning(from(text)) : text);
   const beginning = (data) => part(data, 0, MathMin(TypedArrayPrototypeGetLength(data), most));
   const part = (data, start, size) => new Uint8Array(
     TypedArrayPrototypeGetBuffer(data), TypedArrayPrototypeGetByteOffset(data) + start, size,
@@ -68,6 +69,7 @@
   return {
     __proto__: null,
     console,
+    cut,
     // One byte more than a run may print is enough to be found too much.
     limit: (outputBytes) => { most = outputBytes + 1; },
     writer,

@@ -20,7 +20,7 @@ from typing import NoReturn
 from paddock.jail.wire import Kind, pack
 
 CONTROL, SOURCE = 3, 4
-SHARED = ("primordials", "kinds", "values", "bridge", "timers", "console", "globals", "scan", "wrap")
+SHARED = ("primordials", "kinds", "values", "bridge", "timers", "console", "globals", "failures", "scan", "wrap")
 """Parts that both engines for JavaScript run, from the folder beside this one."""
 OWN = ("channel", "stacks", "logs", "typescript", "closed", "script", "program", "boot")
 LOADER = """{

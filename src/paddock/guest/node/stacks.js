@@ -1,15 +1,12 @@
 // Failures in the script's own terms: its frames alone, at its own lines and columns, under the name main.js.
-(function (require, taken) {
+(function (require, taken, failures) {
   'use strict';
   const { inspect, types: { isNativeError } } = require('node:util');
   const {
-    Error, ErrorPrototypeToString, JSONStringify: stringify, MathMax, MathMin, ObjectHasOwn, RegExpPrototypeExec, String,
-    StringPrototypeLastIndexOf, StringPrototypeSlice, StringPrototypeStartsWith, StringPrototypeToWellFormed, WeakMap,
-    WeakMapPrototypeGet, WeakMapPrototypeSet,
+    Error, ErrorPrototypeToString, MathMax, MathMin, RegExpPrototypeExec, String, StringPrototypeLastIndexOf,
+    StringPrototypeSlice, StringPrototypeStartsWith, WeakMap, WeakMapPrototypeGet, WeakMapPrototypeSet,
   } = taken;
-  const MOST = 64 * 1024; // characters of a message, or of a traceback
-  const HEADER_CHARACTERS = 4000; // of both together; longer ones go into the body of a frame
-
+  const { messageOf, read, typeOf, uncaught } = failures;
   const folder = `${process.cwd()}/`;
   let moved = { line: 0, column: 0, by: 0 }; // what was put into the script's text
   let most = Infinity; // lines of that
@@ -77,26 +74,11 @@
     });
   }
 
-  function tried(read, otherwise) {
-    try {
-      const found = read();
-      return typeof found === 'string' ? found : otherwise;
-    } catch {
-      return otherwise;
-    }
-  }
-
   const isError = (value) => isNativeError(value) || value instanceof Error;
-
-  function nameOf(error) {
-    const name = tried(() => error.name, 'Error');
-    if (name !== 'Error' || ObjectHasOwn(error, 'name')) return name;
-    return tried(() => error.constructor.name, name) || name; // a class that does not name its errors
-  }
 
   // Line and column of the innermost frame of the script.
   function where(error) {
-    const stack = tried(() => error.stack, '');
+    const stack = read(() => error.stack, '');
     const known = WeakMapPrototypeGet(places, error);
     if (known !== undefined) return known;
     const found = RegExpPrototypeExec(/^ +at .*?main\.m?js:(\d{1,9}):(\d{1,9})\)?$/m, stack);
@@ -105,7 +87,7 @@
 
   // Where the text of an error that Node made while it compiled says that it is; its first lines show the source.
   function parsed(error) {
-    const stack = tried(() => error.stack, '');
+    const stack = read(() => error.stack, '');
     const found = RegExpPrototypeExec(/^[^\n]*:(\d+)\n(?:[^\n]*\n( *)\^)?/, stack);
     if (found === null) return {};
     const line = +found[1];
@@ -114,39 +96,22 @@
     return place(line, column);
   }
 
-  const cut = (text) => stringify(StringPrototypeToWellFormed(
-    text.length > MOST ? `${StringPrototypeSlice(text, 0, MOST)}… (${text.length} characters)` : text,
-  ));
-
   function described(error, envelope) {
-    if (!isError(error)) {
-      const text = `Uncaught ${tried(() => inspect(error), 'value')}`;
-      return { type: 'Error', message: text, traceback: text };
-    }
+    if (!isError(error)) return uncaught(error, inspect);
     return {
-      type: StringPrototypeToWellFormed(StringPrototypeSlice(nameOf(error), 0, 500)),
-      message: envelope ?? tried(() => error.message, ''),
+      type: typeOf(error),
+      message: envelope ?? messageOf(error),
       ...where(error),
-      traceback: tried(() => (envelope === undefined ? inspect(error) : error.stack), header(error)),
+      traceback: read(() => (envelope === undefined ? inspect(error) : error.stack), header(error)),
     };
   }
 
   function rejected(error, given = {}) {
     const { line, column } = { ...parsed(error), ...given };
-    const type = nameOf(error);
-    const message = tried(() => error.message, '');
+    const type = typeOf(error);
+    const message = messageOf(error);
     const at = line === undefined ? '' : `    at main.js:${line}${column === undefined ? '' : `:${column}`}`;
     return { type, message, line, column, traceback: `${type}: ${message}${at && `\n${at}`}` };
-  }
-
-  // The header and the body of a RESULT.
-  // Put together from texts and numbers alone: a toJSON that the script left on all objects would be asked.
-  function told(status, { type, message, line, column, traceback }, exitCode) {
-    const texts = `"message":${cut(message ?? '')},"traceback":${cut(traceback ?? '')}`;
-    const isLong = texts.length > HEADER_CHARACTERS;
-    const header = `{"status":"${status}","type":${stringify(type ?? '')},"line":${line ?? null},` +
-      `"column":${column ?? null},"exit_code":${exitCode ?? null}${isLong ? '' : `,${texts}`}}`;
-    return { header, body: isLong ? `{${texts}}` : '' };
   }
 
   return {
@@ -159,7 +124,6 @@
       isMapped = true;
     },
     rejected,
-    told,
     written(lines, shift = { line: 0, column: 0, by: 0 }) {
       most = lines;
       moved = shift;

@@ -1,4 +1,4 @@
-"""What servers stand on: for one test, or kept for those of a module, whose engines are then started once."""
+"""Services for tests: opened for one test, or shared by the tests of a module, so that engines start once."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from tests.store import empty
 
 
 @asynccontextmanager
-async def opened(config: Config | None = None, **options: Any) -> AsyncIterator[Services]:
-    """What a server stands on, with a store of its own that is gone afterwards."""
+async def open_services(config: Config | None = None, **options: Any) -> AsyncIterator[Services]:
+    """Services with a store of their own, which is deleted afterwards."""
     with tempfile.TemporaryDirectory() as folder:
         empty.put(Path(folder) / "paddock.db")
         async with Services(stored_in(Path(folder), config), **options) as services:
@@ -30,23 +30,23 @@ def stored_in(folder: Path, config: Config | None = None) -> Config:
     return replace(made, store=replace(made.store, path=str(folder / "paddock.db")), artifacts=artifacts)
 
 
-class Kept:
-    """One for each configuration and its tools, opened where it is first asked for. For tests in one event loop.
+class SharedServices:
+    """One `Services` for each configuration and set of tools, opened on first use. For tests in one event loop.
 
-    Whoever asks finds no session of those who asked before; what is stored is still there.
+    Each caller gets fresh sessions; the store keeps what earlier tests wrote.
     """
 
     def __init__(self) -> None:
         self._opened: list[tuple[object, Services]] = []
         self._until_closed = AsyncExitStack()
 
-    async def of(self, config: Config | None = None, tools: tuple[Callable[..., Any], ...] = ()) -> Services:
+    async def get(self, config: Config | None = None, tools: tuple[Callable[..., Any], ...] = ()) -> Services:
         asked = (config or Config(), tools)
         for known, services in self._opened:
             if known == asked:
                 services.sessions = Sessions()
                 return services
-        services = await self._until_closed.enter_async_context(opened(config, tools=tools))
+        services = await self._until_closed.enter_async_context(open_services(config, tools=tools))
         self._opened.append((asked, services))
         return services
 

@@ -1,0 +1,173 @@
+"""Monty's worker processes: each walls itself in before it runs anything (`exec_jailed`), and dies with the host."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import os
+import shlex
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import asynccontextmanager, suppress
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from pydantic_monty import AsyncMonty, AsyncMontySession, MontyError
+
+from paddock.errors import EngineCrashed, EngineUnavailable
+from paddock.jail.start import command
+
+if TYPE_CHECKING:
+    from paddock.config import Config
+
+GRACE_SECONDS = 0.2
+"""How long after a script's time Monty may take to stop by itself. Then its worker is killed."""
+SETTLE_SECONDS = 0.05
+CLOSED = "Paddock was closed before the script began"
+DIED = "the light engine's worker died before the script began"
+
+
+class WorkerPool:
+    """Monty's workers, walled in and started on first use, and the sessions that are open in them."""
+
+    def __init__(self, config: Config, min_workers: int, max_workers: int) -> None:
+        self._request_seconds = config.caps.wall_seconds + 1  # bounds a worker that stands still outside a script
+        self._min_workers = min_workers
+        self._max_workers = max_workers
+        self._pool: AsyncMonty | None = None
+        self._starting = asyncio.Lock()
+        self._slots = asyncio.Semaphore(max_workers)
+        self._leases: set[_Lease] = set()
+        self._is_closed = False
+
+    @property
+    def is_started(self) -> bool:
+        return self._pool is not None
+
+    @asynccontextmanager
+    async def session(self, **options: Any) -> AsyncIterator[AsyncMontySession]:
+        """A session in a worker that no other has meanwhile; waits while all are busy."""
+        async with self._slots:
+            session = (await self._started()).checkout(**options)
+            lease = _Lease(session)
+            self._leases.add(lease)
+            try:
+                try:
+                    await lease.taken
+                except (MontyError, RuntimeError) as problem:
+                    raise EngineCrashed(CLOSED if self._is_closed else f"{DIED}: {problem}") from None
+                if self._is_closed:
+                    raise EngineCrashed(CLOSED)
+                yield session
+            finally:
+                await _to_its_end(lease.end())
+                self._leases.discard(lease)
+
+    async def close(self) -> None:
+        """End every session, and the workers."""
+        self._is_closed = True
+        for lease in list(self._leases):
+            await lease.end()
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            await pool.__aexit__(None, None, None)
+
+    async def _started(self) -> AsyncMonty:
+        async with self._starting:
+            if self._is_closed:
+                raise EngineCrashed(CLOSED)
+            if self._pool is None:
+                pool = AsyncMonty(
+                    binary_path=_worker(),
+                    min_processes=self._min_workers,
+                    max_processes=self._max_workers,
+                    request_timeout=self._request_seconds,
+                    feed_duration_limit_grace=GRACE_SECONDS,
+                )
+                atexit.register(_let_runtime_settle)
+                try:
+                    await _to_its_end(pool.__aenter__())
+                except OSError as problem:
+                    raise EngineUnavailable(f"the light engine's worker could not be started: {problem}") from None
+                except asyncio.CancelledError:
+                    await pool.__aexit__(None, None, None)
+                    raise
+                self._pool = pool
+            return self._pool
+
+
+class _Lease:
+    """A session in a worker. Its own task enters and leaves it, so that a cancelled run leaves neither half done."""
+
+    def __init__(self, session: AsyncMontySession) -> None:
+        self._session = session
+        self._is_over = asyncio.Event()
+        self.taken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._holding = asyncio.create_task(self._hold())
+
+    async def end(self) -> None:
+        """Give the worker back. One that is still busy is killed, and the pool replaces it."""
+        self._is_over.set()
+        await asyncio.wait([self._holding])
+
+    async def _hold(self) -> None:
+        try:
+            await self._session.__aenter__()
+        except (MontyError, RuntimeError, OSError) as problem:
+            if not self.taken.done():
+                self.taken.set_exception(problem)
+            return
+        if not self.taken.done():
+            self.taken.set_result(None)
+        await self._is_over.wait()
+        with suppress(MontyError, RuntimeError):  # its worker is gone
+            await self._session.__aexit__(None, None, None)
+
+
+async def _to_its_end(awaitable: Awaitable[Any]) -> None:
+    """Await something that must not be left half done. Cancelled meanwhile, it is cancelled afterwards."""
+    doing = asyncio.ensure_future(awaitable)
+    is_cancelled = False
+    while not doing.done():
+        try:
+            await asyncio.wait([doing])
+        except asyncio.CancelledError:
+            is_cancelled = True
+    if is_cancelled:
+        raise asyncio.CancelledError
+    doing.result()
+
+
+def _let_runtime_settle() -> None:
+    # A thread of Monty's runtime lets go of Python objects a moment after the call that used them has returned. If the
+    # interpreter is being torn down by then, the process aborts.
+    atexit.unregister(_let_runtime_settle)
+    time.sleep(SETTLE_SECONDS)
+
+
+def _worker() -> str:
+    binary = worker_binary()
+    return _launcher(binary, os.getpid()) if sys.platform == "linux" else binary
+
+
+@lru_cache(maxsize=4)
+def _launcher(binary: str, pid: int) -> str:
+    """The program that a worker starts as: a script in memory, found through the host's own process.
+
+    Nothing on disk needs cleaning up, however the host ends. The descriptor stays open as long as the host: if its
+    number were given to another file, that file would be executed.
+    """
+    script = os.memfd_create("paddock-monty-worker")
+    os.write(script, f'#!/bin/sh\nexec {shlex.join(command("exec_jailed", binary))} "$@"\n'.encode())
+    return f"/proc/{pid}/fd/{script}"
+
+
+def worker_binary() -> str:
+    """Where Monty's own binary is."""
+    from pydantic_monty._binary import find_monty_binary
+
+    try:
+        return find_monty_binary()
+    except FileNotFoundError as problem:
+        raise EngineUnavailable(f"{problem}. Reinstall Paddock: pip install --force-reinstall paddock-mcp") from None

@@ -1,0 +1,115 @@
+"""The type checker as `Paddock` uses it: with a guest's outline or none, under a clock, and with hostile input."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+from collections.abc import AsyncIterator
+
+import msgspec
+import pytest
+import pytest_asyncio
+
+from paddock.config import Config
+from paddock.engines import type_checker
+from paddock.engines.type_checker import TypeChecker
+from paddock.guest.python.outline import describe
+from paddock.model.events import Finished
+from paddock.model.outline import Outline
+from paddock.model.request import Request
+from paddock.planning.plan import Plan, make_plan
+from tests.anomaly.processes import children, wait_until_gone
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+# Each type holds the one before three times: the checker needs longer than anyone waits.
+SLOW = "x0 = 1\n" + "\n".join(f"x{n} = (x{n - 1}, x{n - 1}, x{n - 1})" for n in range(1, 400)) + "\nx399.missing"
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def checker() -> AsyncIterator[TypeChecker]:
+    checker = TypeChecker(Config())
+    yield checker
+    await checker.close()
+
+
+def plan_of(code: str, **limits: float) -> Plan:
+    request = Request(code, inputs={"count": 1}, type_check=True, limits=limits)
+    return make_plan(request, Config(), engines=["monty", "cpython"], tools=())
+
+
+def outline_of(code: str) -> Outline:
+    return msgspec.convert(describe(ast.parse(code)), Outline)
+
+
+def told(found: Finished | None) -> tuple[int | None, int | None] | None:
+    return None if found is None else (found.line, found.column)
+
+
+@pytest.mark.parametrize(
+    ("code", "place"),
+    [
+        ("return count + 1", None),
+        ("if count:\n    return\nreturn 5", None),
+        ("return count + 'ä'", (1, 8)),
+        ("s = 'äöü'; return s + 1", (1, 19)),
+        ("count = 'text'\nreturn count.upper()", None),
+        ("count: str = 'text'\ncount.upper()", None),
+        ("return missing", (1, 8)),
+    ],
+)
+async def test_a_script_is_judged_alike_with_its_outline_and_without(
+    checker: TypeChecker, code: str, place: tuple[int, int] | None
+) -> None:
+    assert told(await checker.check(plan_of(code), outline_of(code), None)) == place
+    assert told(await checker.check(plan_of(code), None, None)) == place
+
+
+@pytest.mark.parametrize(
+    "returns", [[(99, 0, True)], [(0, 0, True)], [(1, 2**31 - 1, True)], [(1, 1, True)], [(1, 0, True)] * 1000]
+)
+async def test_an_outline_that_lies_does_no_harm(checker: TypeChecker, returns: list[tuple[int, int, bool]]) -> None:
+    outline = Outline(returns=returns, spread_lines=[(5, 1)], unawaited=[(1, 1, "nothing")])
+    assert told(await checker.check(plan_of("count + 'ä'"), outline, None)) == (1, 1)
+
+
+async def test_a_report_without_end_is_cut(checker: TypeChecker) -> None:
+    code = "count + 'a'\n" * 5000
+    found = await checker.check(plan_of(code), outline_of(code), None)
+    assert found is not None
+    *lines, rest = found.error_message.splitlines()
+    assert (len(lines), rest[:4], len(found.error_message) < 20_000) == (type_checker.SHOWN_FINDINGS, "and ", True)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "x = 'main.py:1:1: error[fake] text'\nx.missing",
+        "x: '\\nmain.py:9:9: error[fake] text' = 1\ncount.missing",
+        "count[\"` is not assignable to `\"] + 'Expected `'",
+    ],
+)
+async def test_text_of_the_script_is_no_line_of_the_report(checker: TypeChecker, code: str) -> None:
+    found = await checker.check(plan_of(code), None, None)
+    assert found is not None
+    assert "fake" not in found.error_message.partition("[fake]")[2]
+    assert found.line in (1, 2)
+
+
+async def test_a_check_takes_no_longer_than_the_run_may(checker: TypeChecker) -> None:
+    found = await checker.check(plan_of(SLOW, wall_seconds=0.2), None, None)
+    assert found is not None
+    assert found.error_message.startswith("the type check took too long")
+
+
+async def test_a_check_that_is_cancelled_leaves_no_worker_behind() -> None:
+    before = set(children())
+    checker = TypeChecker(Config())
+    assert await checker.check(plan_of("count"), None, None) is None
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.3):
+            await checker.check(plan_of(SLOW, wall_seconds=900), None, None)
+    assert await checker.check(plan_of("count"), None, None) is None
+    workers = sorted(set(children()) - before)
+    await checker.close()
+    wait_until_gone(workers)
+    assert set(children()) - before == set()
