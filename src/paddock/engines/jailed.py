@@ -120,6 +120,7 @@ class JailedExecution:
         self._artifacts = 0  # unanswered artifact requests
         self._progressed = 0
         self._report: Report | None = None  # how the guest ended, as the zygote saw it
+        self._has_outlined = False
         self._has_started = False  # the guest compiled the source and was about to run the first line
 
     async def feed(self, on_call: OnCall) -> AsyncGenerator[EngineEvent, None]:
@@ -269,6 +270,9 @@ class JailedExecution:
             text = self._decoded(message.stream, message.data)
             return Output(message.stream, text) if text else None
         if isinstance(message, OutlineFrame):
+            if not self._plan.outline or self._has_outlined or self._has_started:
+                raise WireError("an OUTLINE that the host did not ask for")
+            self._has_outlined = True
             return message.outline
         if isinstance(message, StartedFrame):
             self._has_started = True

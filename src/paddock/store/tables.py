@@ -46,7 +46,7 @@ runs = Table(
     Column("request_digest", Text, nullable=False),
     Column("language", Text, nullable=False),
     Column("engine", Text),
-    Column("owner", Text, nullable=False),  # the process that runs it: see `Owner`
+    Column("owner", Text, nullable=False),  # the process that runs it: see `ProcessLock`
     Column("started_at", Float, nullable=False),
     Column("ended_at", Float),
     Column("verdict", Text),  # NULL while it runs
