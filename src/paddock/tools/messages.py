@@ -68,6 +68,22 @@ def clean(message: JSONRPCMessage, secrets: tuple[str, ...]) -> None:
         message.params = redact_all(message.params, secrets)
 
 
+class Throttle:
+    """Slows a reader down to so many units a second."""
+
+    def __init__(self, per_second: int) -> None:
+        self._per_second = per_second
+        self._second, self._count = 0.0, 0
+
+    async def take(self, count: int) -> None:
+        now = anyio.current_time()
+        if now - self._second >= 1:
+            self._second, self._count = now, 0
+        self._count += count
+        if self._count > self._per_second:
+            await anyio.sleep(self._second + 1 - now)
+
+
 class Guarded:
     """A transport with a filter on what arrives. `ended` is called once nothing more will arrive."""
 
@@ -98,8 +114,7 @@ class _Incoming:
         self._inner = inner
         self._secrets = secrets
         self._ended = ended
-        self._second = 0.0
-        self._count = 0
+        self._throttle = Throttle(MAX_PER_SECOND)
 
     async def receive(self) -> SessionMessage | Exception:
         while True:
@@ -109,24 +124,16 @@ class _Incoming:
                 self._ended()
                 raise
             if isinstance(item, Exception):
-                await self._slow_down()
+                await self._throttle.take(1)
                 continue
             if isinstance(item.message, JSONRPCNotification | JSONRPCRequest):
-                await self._slow_down()
+                await self._throttle.take(1)
                 if isinstance(item.message, JSONRPCNotification) and item.message.method not in WANTED:
                     continue
             if self._secrets:
                 is_large = large.is_larger(getattr(item.message, "result", None), large.LARGE)
                 await large.run(partial(clean, item.message, self._secrets), is_large=is_large)
             return item
-
-    async def _slow_down(self) -> None:
-        now = anyio.current_time()
-        if now - self._second >= 1:
-            self._second, self._count = now, 0
-        self._count += 1
-        if self._count > MAX_PER_SECOND:
-            await anyio.sleep(self._second + 1 - now)
 
     async def aclose(self) -> None:
         await self._inner.aclose()
