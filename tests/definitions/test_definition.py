@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from paddock import BadDefinition, Config
-from paddock.definitions.definition import SHIPPED, parse_definition, shipped
-from paddock.definitions.faces import FACES, Face, face_of
+from paddock.definitions.definition import FACES, SHIPPED, parse_definition, shipped
+from paddock.definitions.faces import Face, face_of
 from paddock.model.limits import CAPS, Limits
 
 LEAST = {"name": "mine", "title": "Mine", "face": "execute", "description": "Runs."}
@@ -23,6 +23,7 @@ LEAST = {"name": "mine", "title": "Mine", "face": "execute", "description": "Run
         ({"refused_modules": [1]}, "refused_modules must be a list of strings"),
         ({"limits": {"calls": 9}, "caps": {"calls": 8}}, "limits.calls is 9, above its cap of 8"),
         ({"limits": {"cals": 9}}, "limits has no 'cals'; did you mean 'calls'?"),
+        ({"face": "os.path"}, "face must be one of native, execute"),
         ({"engin": "auto"}, "a definition has no 'engin'; did you mean 'engine'?"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import AsyncIterator
 from datetime import date
@@ -26,8 +27,12 @@ LEAST: dict[str, Any] = {"name": "totals", "description": "Adds things up."}
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
 async def paddock() -> AsyncIterator[Paddock]:
-    async with Paddock(CONFIG) as opened_one:
-        yield opened_one
+    async with Paddock(CONFIG) as made:
+        async with asyncio.timeout(120):
+            while made.upstreams()["shop"].state != "ready":
+                await made.tools(servers=["shop"])
+                await asyncio.sleep(0.01)
+        yield made
 
 
 def test_what_is_not_said_is_as_the_shipped_one_has_it_but_no_tools_are_linked() -> None:
@@ -47,7 +52,7 @@ def test_what_is_not_said_is_as_the_shipped_one_has_it_but_no_tools_are_linked()
         ({"name": "run_code"}, "comes with Paddock; choose another name"),
         ({"name": "read_artifact"}, "is a built-in tool of the server"),
         ({"face": "native"}, "face of a saved definition is always 'inputs'"),
-        ({"face": "inpts"}, "face of a saved definition is always 'inputs'"),
+        ({"face": "inpts"}, "face must be one of native, execute"),
         ({"caps": {"wall_seconds": 99}}, "caps of a saved definition is always"),
         ({"is_fixed": True}, "needs code of its own"),
         ({"code": 5}, "code must be a string"),

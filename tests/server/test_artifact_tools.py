@@ -11,11 +11,17 @@ from typing import Any
 import pytest
 
 from paddock.model.artifacts import URL
-from paddock.server import artifact_tools
-from paddock.server.artifact_tools import BASE64_BYTES, TOOLS, call, list_artifacts, read_artifact, write_artifact
+from paddock.server.artifact_tools import (
+    BASE64_BYTES,
+    CALLS,
+    list_artifact_tools,
+    list_artifacts,
+    read_artifact,
+    write_artifact,
+)
 from paddock.store.artifacts import Quota
 from paddock.store.text import PAGE_CHARACTERS
-from paddock.tools.schema import compile_schema
+from tests.server.shared_services import open_services
 from tests.store.artifact_places import ANN, ANN_ELSEWHERE, BOB, Place, content_of, opened
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
@@ -97,7 +103,7 @@ async def test_a_line_longer_than_a_page_goes_on_by_characters(place: Place) -> 
 async def test_a_search_shows_lines_and_what_is_around_them(place: Place, argument: str) -> None:
     own = place.of()
     await write_artifact(own, "log", content="start\r\nERROR one\r\nmiddle\r\nerror two\r\nend\r\n")
-    answer = await call(own, "read_artifact", {"ref": "log", argument: "error", "context_lines": 1})
+    answer = await CALLS["read_artifact"](own, **{"ref": "log", argument: "error", "context_lines": 1})
     assert answer["matches"] == [
         {"line": 2, "offset": 7, "text": "ERROR one", "before": ["start"], "after": ["middle"]},
         {"line": 4, "offset": 26, "text": "error two", "after": ["end"]},
@@ -109,9 +115,9 @@ async def test_a_search_that_found_enough_goes_on(place: Place) -> None:
     own = place.of()
     await write_artifact(own, "log", content="".join(f"item {number}\n" for number in range(10)))
     asked = {"ref": "log", "search": r"item [0-9]$", "is_regex": True, "limit": 4, "context_lines": 0}
-    first = await call(own, "read_artifact", asked)
+    first = await CALLS["read_artifact"](own, **asked)
     assert ([match["line"] for match in first["matches"]], first["more"]) == ([1, 2, 3, 4], True)
-    second = await call(own, "read_artifact", {**asked, **first["next"]})
+    second = await CALLS["read_artifact"](own, **{**asked, **first["next"]})
     assert [match["line"] for match in second["matches"]] == [5, 6, 7, 8]
 
 
@@ -254,13 +260,15 @@ async def test_a_list_tells_times_and_no_session(place: Place) -> None:
     assert (rest["more"], "cursor" in rest, "s2" in json.dumps(rest)) == (False, False, False)
 
 
-@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
-async def test_the_schema_of_each_tool_is_what_it_takes(place: Place, tool: artifact_tools.ArtifactTool) -> None:
-    check = compile_schema(dict(tool.input_schema))
-    least = dict.fromkeys(tool.input_schema["required"], "x")
-    assert check.problems(least, tool.name) is None
-    assert check.problems({**least, "unheard": 1}, tool.name) is not None
-    defaults = {name: each["default"] for name, each in tool.input_schema["properties"].items() if "default" in each}
-    assert "success" in await call(place.of(), tool.name, {**least, **defaults})
-    for bad in ({"offset": -1}, {"limit": 0}, {"context_lines": 99}, {"unit": "bytes"}, {"mode": "x"}):
-        assert check.problems({**least, **bad}, tool.name) is not None
+async def test_the_schema_of_each_tool_is_what_it_takes(place: Place) -> None:
+    async with open_services() as services:
+        tools = list_artifact_tools(services)
+    for each in tools:
+        name, schema = each.tool.name, each.tool.input_schema
+        least = dict.fromkeys(schema["required"], "x")
+        assert each.validator.problems(least, name) is None
+        assert each.validator.problems({**least, "unheard": 1}, name) is not None
+        defaults = {key: value["default"] for key, value in schema["properties"].items() if "default" in value}
+        assert "success" in await CALLS[name](place.of(), **{**least, **defaults})
+        for bad in ({"offset": -1}, {"limit": 0}, {"context_lines": 99}, {"unit": "bytes"}, {"mode": "x"}):
+            assert each.validator.problems({**least, **bad}, name) is not None

@@ -126,7 +126,7 @@ async def test_the_older_eras_begin_with_initialize_and_have_a_session_until_it_
     assert (deleted.status_code, (await wire.older(session, "ping")).status_code) == (200, 404)
 
 
-def test_a_session_ends_after_thirty_minutes_without_a_request() -> None:
+async def test_a_session_ends_after_thirty_minutes_without_a_request() -> None:
     assert DEFAULT_SESSION_IDLE_TIMEOUT == 30 * 60  # the SDK's own, which the page promises
 
 

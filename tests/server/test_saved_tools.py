@@ -194,7 +194,8 @@ async def test_one_that_another_process_applies_is_offered_by_a_server_that_runs
         assert {"run_code", "code_execution", "double"} & await names(client) == {"code_execution", "double"}
 
 
-def test_a_name_that_is_neither_shipped_nor_saved_is_refused_with_the_nearest(tmp_path: Path) -> None:
-    ended = paddock("mcp", "--definitions", "run_cod", PADDOCK_STORE__PATH=str(tmp_path / "paddock.db"))
+async def test_a_name_that_is_neither_shipped_nor_saved_is_refused_with_the_nearest(tmp_path: Path) -> None:
+    store = str(tmp_path / "paddock.db")
+    ended = await asyncio.to_thread(lambda: paddock("mcp", "--definitions", "run_cod", PADDOCK_STORE__PATH=store))
     said = "Error: --definitions: there is no definition 'run_cod'; did you mean 'run_code'?\n"
     assert (ended.status, ended.err) == (2, said)

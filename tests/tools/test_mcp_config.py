@@ -150,7 +150,7 @@ def test_variables_are_filled_in_everywhere(text: str, value: str) -> None:
         ({"comand": "x"}, "unknown key 'comand'; did you mean 'command'?"),
         ({"env": {}}, "has neither a command nor a url"),
         ({"command": "x", "arg": []}, "unknown key 'arg'; did you mean 'args'?"),
-        ({"command": "x", "zzz": 1}, "unknown key 'zzz'; known are"),
+        ({"command": "x", "zzz": 1}, "unknown key 'zzz'; known here"),
         ({"command": "x", "url": "http://h"}, "both a command and a url"),
         ({"command": "x", "type": "http"}, "is of type 'http', which needs a url"),
         ({"url": "http://h", "type": "stdio"}, "is of type 'stdio', which needs a command"),

@@ -24,6 +24,9 @@ SHIPPED = (
 )
 """Names of the shipped definitions, in the order in which a server lists them. By default it offers the first."""
 
+FACES = ("native", "execute", "markdown", "terminal", "logged", "inputs")
+"""Names of the modules in `faces`."""
+
 COMPANIONS = ("discovery", "discovery_if_tools", "session")
 """Groups of tools that a definition can bring along.
 
@@ -75,7 +78,8 @@ def parse_definition(values: Mapping[str, Any]) -> Definition:
     for name in ("name", "title", "face", "description"):
         if not isinstance(values.get(name), str) or not values[name].strip():
             raise BadDefinition(f"a definition needs {name!r}, a non-empty string")
-    for name, choices in (("language", (*LANGUAGES, None)), ("engine", (*ENGINES, None)), ("mode", MODES)):
+    choices_of = {"face": FACES, "language": (*LANGUAGES, None), "engine": (*ENGINES, None), "mode": MODES}
+    for name, choices in choices_of.items():
         if values.get(name, known[name].default) not in choices:
             listed = ", ".join(choice for choice in choices if choice)
             raise BadDefinition(f"{name} must be one of {listed}, not {values[name]!r}")

@@ -44,3 +44,10 @@ def within_edits(word: str, known: Iterable[str], distance: int = 2) -> list[str
             if edits <= allowed:
                 found.append((edits, other))
     return [other for _, other in sorted(found, key=lambda pair: pair[0])]
+
+
+def did_you_mean(word: object, known: Iterable[str], otherwise: str = "") -> str:
+    """The end of a message about an unknown word: the nearest known one, or `otherwise`, or all that are known."""
+    known = list(known)
+    near = nearest(word, known)
+    return f"did you mean {near!r}?" if near else otherwise or f"known here: {', '.join(known) or 'none'}"

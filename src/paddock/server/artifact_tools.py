@@ -8,18 +8,25 @@ from __future__ import annotations
 import asyncio
 import base64
 import binascii
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
+from mcp_types import BlobResourceContents, CallToolResult, Resource, ResourceTemplate, TextResourceContents
+
+from paddock.definitions.faces import object_schema
 from paddock.errors import BadArtifact
-from paddock.model.artifacts import NAME_CHARACTERS, Artifact, mime_type, name_problem
+from paddock.model.artifacts import NAME_CHARACTERS, Artifact, is_text, mime_type, name_problem
+from paddock.model.limits import MB
+from paddock.model.tools import Hints
 from paddock.model.words import nearest
+from paddock.server.sessions import Caller
+from paddock.server.tool import READS, ServerTool, builtin_tool, json_result
 from paddock.store.artifacts import Filters, StoredArtifact
 from paddock.store.text import PAGE_CHARACTERS, Query
 
 if TYPE_CHECKING:
+    from paddock.server.services import Services
     from paddock.store.artifacts import ArtifactScope
     from paddock.store.text import Unit
 
@@ -30,29 +37,11 @@ MAX_LINES = 10_000
 MAX_MATCHES = 200
 MAX_CONTEXT = 20
 MAX_LISTED = 200
+RESOURCE_BYTES = 4 * MB
+RESOURCES_PAGE = 100
 
 Answer = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class ArtifactTool:
-    """How a tool is listed."""
-
-    name: str
-    title: str
-    description: str
-    input_schema: Mapping[str, Any]
-    output_schema: Mapping[str, Any]
-    is_read_only: bool
-
-
-async def call(scope: ArtifactScope, name: str, arguments: Mapping[str, Any]) -> Answer:
-    """Call the tool `name` with arguments that fit its schema."""
-    if name == "read_artifact":
-        return await read_artifact(scope, **arguments)
-    if name == "write_artifact":
-        return await write_artifact(scope, **arguments)
-    return await list_artifacts(scope, **arguments)
+Contents = TextResourceContents | BlobResourceContents
 
 
 async def read_artifact(  # noqa: PLR0913  one parameter for each property of its schema
@@ -227,10 +216,6 @@ def _failed(error: str, hint: str) -> Answer:
     return {"success": False, "error": error, "hint": hint}
 
 
-def _schema(properties: Mapping[str, Any], required: list[str]) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
-
-
 def _number(description: str, least: int, most: int | None = None, default: int | None = None) -> dict[str, Any]:
     values = {"type": "integer", "minimum": least, "maximum": most, "default": default, "description": description}
     return {name: value for name, value in values.items() if value not in (None, "")}
@@ -265,32 +250,74 @@ _LIST = {
     "limit": _number("", 1, MAX_LISTED, 50),
     "cursor": {**_TEXT, "description": "Of the list before."},
 }
-_ANSWER = {"type": "object"}
-"""Left open: every client would pay for a longer schema. docs/artifacts.md has the fields."""
+CALLS: Mapping[str, Callable[..., Awaitable[Answer]]] = {
+    "read_artifact": read_artifact,
+    "write_artifact": write_artifact,
+    "list_artifacts": list_artifacts,
+}
 
-TOOLS = (
-    ArtifactTool(
-        "read_artifact",
-        "Read an artifact",
-        "Read a kept file: a page of its text, or matching lines. Search a large one first; `next` is where to go on.",
-        _schema(_READ, ["ref"]),
-        _ANSWER,
-        is_read_only=True,
-    ),
-    ArtifactTool(
-        "write_artifact",
-        "Write an artifact",
-        "Keep a file; scripts can read it.",
-        _schema(_WRITE, ["filename"]),
-        _ANSWER,
-        is_read_only=False,
-    ),
-    ArtifactTool(
-        "list_artifacts",
-        "List artifacts",
-        "List kept files, newest first.",
-        _schema(_LIST, []),
-        _ANSWER,
-        is_read_only=True,
-    ),
-)
+
+def list_artifact_tools(services: Services) -> list[ServerTool]:
+    """The three tools as clients call them."""
+
+    def tool(
+        name: str, title: str, description: str, properties: Mapping[str, Any], required: Sequence[str], hints: Hints
+    ) -> ServerTool:
+        async def call(caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
+            answer = await CALLS[name](services.artifacts.of(caller.owner), **arguments)
+            return json_result(answer, is_error=not answer["success"])
+
+        schema = object_schema(properties, required)
+        # The output schema is left open: every client would pay for more. docs/artifacts.md has the fields.
+        return builtin_tool(name, title, description, schema, call, output_schema={"type": "object"}, hints=hints)
+
+    read = "Read a kept file: a page of its text, or matching lines. Search a large one first; go on at `next`."
+    return [
+        tool("read_artifact", "Read an artifact", read, _READ, ["ref"], READS),
+        tool("write_artifact", "Write an artifact", "Keep a file; scripts can read it.", _WRITE, ["filename"], Hints()),
+        tool("list_artifacts", "List artifacts", "List kept files, newest first.", _LIST, [], READS),
+    ]
+
+
+async def list_resources(services: Services, caller: Caller, cursor: str | None) -> tuple[list[Resource], str | None]:
+    """One page of the caller's artifacts, newest first, and the cursor of the next page."""
+    listing = await services.artifacts.of(caller.owner).list(limit=RESOURCES_PAGE, cursor=cursor)
+    artifacts = [kept.artifact for kept in listing.artifacts]
+    found = [Resource(uri=each.url, name=each.filename, mime_type=each.mime_type, size=each.size) for each in artifacts]
+    return found, listing.cursor
+
+
+def resource_template(services: Services) -> ResourceTemplate:
+    """How the URI of an artifact follows from its id."""
+    return ResourceTemplate(
+        uri_template=services.artifacts.url_of("{id}"),
+        name="artifact",
+        title="Artifact",
+        description=f"An artifact of at most {RESOURCE_BYTES // MB} MB, by its id.",
+    )
+
+
+async def read_resource(services: Services, caller: Caller, uri: str) -> Contents | None:
+    """One whole artifact; None where the caller has no such one.
+
+    A resource is one message, so BadArtifact is raised for a large artifact before any of it is read.
+    """
+    own = services.artifacts.of(caller.owner)
+    kept = await own.find(uri) if own.is_reference(uri) else None
+    if kept is None:
+        return None
+    # Escaping and base64 enlarge it, and one event of a stream may not be larger than the client takes.
+    limit = RESOURCE_BYTES if caller.max_bytes is None else caller.max_bytes // 2
+    if kept.artifact.size > limit:
+        raise BadArtifact(
+            f"the artifact {kept.artifact.filename!r} has {kept.artifact.size} bytes, and a resource may have at most "
+            f"{limit} bytes here; page or search it with the tool read_artifact"
+        )
+    content = b"".join([piece async for piece in own.stream(kept)])
+    return await asyncio.to_thread(_to_contents, uri, kept.artifact.mime_type, content)
+
+
+def _to_contents(uri: str, mime_type: str, content: bytes) -> Contents:
+    if is_text(mime_type, content):
+        return TextResourceContents(uri=uri, mime_type=mime_type, text=content.decode())
+    return BlobResourceContents(uri=uri, mime_type=mime_type, blob=base64.b64encode(content).decode())

@@ -1,105 +1,35 @@
-"""Artifacts and attached files over MCP: their tools, artifacts as resources, and the files that a run gets.
+"""Files that are attached to a session: the tools to attach and detach one, and the files that a run gets.
 
 An attached file is an artifact: its bytes are read anew for each run, and it stays an artifact when it is detached.
 """
 
 from __future__ import annotations
 
-import asyncio
-import base64
 import json
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from mcp_types import BlobResourceContents, CallToolResult, Resource, ResourceTemplate, TextResourceContents
+from mcp_types import CallToolResult
 
 from paddock.definitions.faces import FaceRequest, object_schema
-from paddock.errors import BadArtifact, BadFile
-from paddock.model.artifacts import Artifact, is_text
+from paddock.errors import BadFile
+from paddock.model.artifacts import Artifact
 from paddock.model.files import File
 from paddock.model.limits import MB
 from paddock.model.tools import Hints
 from paddock.model.words import nearest
-from paddock.server import artifact_tools
+from paddock.server.artifact_tools import write_artifact
 from paddock.server.sessions import Caller
 from paddock.server.tool import ServerTool, builtin_tool, json_result
 
 if TYPE_CHECKING:
     from paddock.server.services import Services
 
-RESOURCE_BYTES = 4 * MB
-PAGE = 100
 RUN_BYTES = 64 * MB
 """The most that all files of one run may have."""
 MAX_ATTACHED = 100
 """In one session."""
-Contents = TextResourceContents | BlobResourceContents
-
-
-def list_artifact_tools(services: Services) -> list[ServerTool]:
-    """`read_artifact`, `write_artifact` and `list_artifacts`."""
-    return [_artifact_tool(services, each) for each in artifact_tools.TOOLS]
-
-
-def _artifact_tool(services: Services, spec: artifact_tools.ArtifactTool) -> ServerTool:
-    async def call(caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
-        values = await artifact_tools.call(services.artifacts.of(caller.owner), spec.name, arguments)
-        return json_result(values, is_error=values.get("success") is False)
-
-    return builtin_tool(
-        spec.name,
-        spec.title,
-        spec.description,
-        spec.input_schema,
-        call,
-        output_schema=spec.output_schema,
-        hints=Hints(read_only=spec.is_read_only or None),
-    )
-
-
-async def list_resources(services: Services, caller: Caller, cursor: str | None) -> tuple[list[Resource], str | None]:
-    """One page of the caller's artifacts, newest first, and the cursor of the next page."""
-    listing = await services.artifacts.of(caller.owner).list(limit=PAGE, cursor=cursor)
-    artifacts = [kept.artifact for kept in listing.artifacts]
-    found = [Resource(uri=each.url, name=each.filename, mime_type=each.mime_type, size=each.size) for each in artifacts]
-    return found, listing.cursor
-
-
-def resource_template(services: Services) -> ResourceTemplate:
-    """How the URI of an artifact follows from its id."""
-    return ResourceTemplate(
-        uri_template=services.artifacts.url_of("{id}"),
-        name="artifact",
-        title="Artifact",
-        description=f"An artifact of at most {RESOURCE_BYTES // MB} MB, by its id.",
-    )
-
-
-async def read_resource(services: Services, caller: Caller, uri: str) -> Contents | None:
-    """One whole artifact; None where the caller has no such one.
-
-    A resource is one message, so BadArtifact is raised for a large artifact before any of it is read.
-    """
-    own = services.artifacts.of(caller.owner)
-    kept = await own.find(uri) if own.is_reference(uri) else None
-    if kept is None:
-        return None
-    # Escaping and base64 enlarge it, and one event of a stream may not be larger than the client takes.
-    limit = RESOURCE_BYTES if caller.max_bytes is None else caller.max_bytes // 2
-    if kept.artifact.size > limit:
-        raise BadArtifact(
-            f"the artifact {kept.artifact.filename!r} has {kept.artifact.size} bytes, and a resource may have at most "
-            f"{limit} bytes here; page or search it with the tool read_artifact"
-        )
-    content = b"".join([piece async for piece in own.stream(kept)])
-    return await asyncio.to_thread(_to_contents, uri, kept.artifact.mime_type, content)
-
-
-def _to_contents(uri: str, mime_type: str, content: bytes) -> Contents:
-    if is_text(mime_type, content):
-        return TextResourceContents(uri=uri, mime_type=mime_type, text=content.decode())
-    return BlobResourceContents(uri=uri, mime_type=mime_type, blob=base64.b64encode(content).decode())
 
 
 def file_tools(services: Services) -> list[ServerTool]:
@@ -197,7 +127,7 @@ async def _attach(services: Services, caller: Caller, arguments: dict[str, Any])
         if "file_name" not in arguments:
             return _failure("file_name is missing", "Pass file_name with content or base64.")
         values = {name: value for name, value in arguments.items() if name != "file_name"}
-        answer = await artifact_tools.write_artifact(own, arguments["file_name"], **values)
+        answer = await write_artifact(own, arguments["file_name"], **values)
         if answer["success"] is False:
             return json_result(answer, is_error=True)
         artifact = Artifact(answer["id"], answer["filename"], answer["mimeType"], answer["size"], answer["url"])

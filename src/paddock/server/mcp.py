@@ -44,7 +44,7 @@ from paddock.errors import PaddockError, RequestError, surface
 from paddock.model import envelope
 from paddock.model.principals import LOCAL
 from paddock.model.words import nearest
-from paddock.server import builtin_tools, files, prompts, session_tools
+from paddock.server import artifact_tools, builtin_tools, files, prompts, session_tools
 from paddock.server.code_tools import SavedNames, SavedTools, make_code_tool
 from paddock.server.http import disconnect_event
 from paddock.server.sessions import CONNECTION, Caller
@@ -175,7 +175,7 @@ class _Handlers:
         fixed = [
             *(make_code_tool(services, each) for each in definitions),
             *builtin_tools.run_tools(services),
-            *files.list_artifact_tools(services),
+            *artifact_tools.list_artifact_tools(services),
             *self._companions(definitions),
             *more,
         ]
@@ -255,7 +255,7 @@ class _Handlers:
     async def list_resources(self, context: Context, params: PaginatedRequestParams | None) -> ListResourcesResult:
         cursor = None if params is None else params.cursor
         with _protocol_errors():
-            artifacts, next_cursor = await files.list_resources(self._services, self._caller(context), cursor)
+            artifacts, next_cursor = await artifact_tools.list_resources(self._services, self._caller(context), cursor)
         definitions, _ = await self._current()
         self.subscribers.add(context)
         stubs = prompts.list_stubs(definitions) if cursor is None else []
@@ -264,14 +264,14 @@ class _Handlers:
     async def list_resource_templates(
         self, context: Context, params: PaginatedRequestParams | None
     ) -> ListResourceTemplatesResult:
-        return ListResourceTemplatesResult(resource_templates=[files.resource_template(self._services)])
+        return ListResourceTemplatesResult(resource_templates=[artifact_tools.resource_template(self._services)])
 
     async def read_resource(self, context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
         uri = str(params.uri)
         definitions, _ = await self._current()
         with _protocol_errors():
             stubs = await prompts.read_stubs(self._services, definitions, uri)
-            found = stubs or await files.read_resource(self._services, self._caller(context), uri)
+            found = stubs or await artifact_tools.read_resource(self._services, self._caller(context), uri)
         if found is None:
             raise MCPError(INVALID_PARAMS, f"there is no resource {uri[:200]!r}", {"uri": uri[:2000]})
         return ReadResourceResult(contents=[found])

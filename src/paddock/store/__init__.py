@@ -1,1 +1,1 @@
-"""What outlives a run."""
+"""What servers keep: runs, the journal of their calls, artifacts, definitions and sessions."""

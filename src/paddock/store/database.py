@@ -90,7 +90,7 @@ class Store:
             self._reading.shutdown()
             self._reading = None
         self.writer.close()
-        self.runs.owner.release()
+        self.runs.process.release()
 
     def _connect_writer(self) -> sqlalchemy.Connection:
         make_file(self.path)

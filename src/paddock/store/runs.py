@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from paddock.errors import BadInput, RequestError, StoreError
 from paddock.model.result import RunError, RunResult, Usage, Verdict
 from paddock.store.journal import calls_of, stored_text
-from paddock.store.owner import Owner
+from paddock.store.process_lock import ProcessLock
 
 if TYPE_CHECKING:
     import sqlalchemy
@@ -137,7 +137,7 @@ class StoredRuns:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self.owner = Owner(store.path.with_name(f"{store.path.name}.owners"))
+        self.process = ProcessLock(store.path.with_name(f"{store.path.name}.owners"))
         self._running: dict[str, _Running] = {}
 
     async def begin(self, run: NewRun) -> StoredRun | None:
@@ -151,7 +151,7 @@ class StoredRuns:
         now = time.time()
 
         def work(connection: sqlalchemy.Connection) -> str | None:
-            return _begin(connection, run, self.owner.hold(), now)
+            return _begin(connection, run, self.process.hold(), now)
 
         if run.idempotency_key is None:
             await self._store.writer.put(work, size_bytes=len(run.code))
@@ -203,7 +203,7 @@ class StoredRuns:
 
     async def mark_lost(self) -> list[str]:  # type: ignore[valid-type]
         """End every run whose process has died with the verdict `lost`, and return their ids."""
-        return await self._store.writer.write(lambda connection: _mark_lost(connection, self.owner))
+        return await self._store.writer.write(lambda connection: _mark_lost(connection, self.process))
 
     def _write_output(self, run_id: str) -> None:
         """Queue the live output that is not written yet."""
@@ -319,12 +319,12 @@ def _result_json(result: RunResult, new: NewRun | None) -> str:
         return json.dumps(new.redact(replace(result, output_json=None).to_dict()))
 
 
-def _mark_lost(connection: sqlalchemy.Connection, owner: Owner) -> list[str]:
+def _mark_lost(connection: sqlalchemy.Connection, process: ProcessLock) -> list[str]:
     from paddock.store.tables import runs, sa
 
     is_running = runs.c.verdict.is_(None)
     owners = connection.scalars(sa.select(runs.c.owner).where(is_running).distinct()).all()
-    dead = [name for name in owners if not owner.is_alive(name)]
+    dead = [name for name in owners if not process.is_alive(name)]
     rows = connection.execute(sa.select(runs).where(is_running, runs.c.owner.in_(dead))).all() if dead else []
     now = time.time()
     for row in rows:

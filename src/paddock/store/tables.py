@@ -46,7 +46,7 @@ runs = Table(
     Column("request_digest", Text, nullable=False),
     Column("language", Text, nullable=False),
     Column("engine", Text),
-    Column("owner", Text, nullable=False),  # the process that runs it: see `Owner`
+    Column("owner", Text, nullable=False),  # the process that runs it: see `ProcessLock`
     Column("started_at", Float, nullable=False),
     Column("ended_at", Float),
     Column("verdict", Text),  # NULL while it runs
@@ -141,7 +141,7 @@ sessions = Table(
     Column("principal", Text, nullable=False),
     Column("created_at", Float, nullable=False),
     Column("seen_at", Float, nullable=False),
-    Column("expires_at", Float),
+    Column("expires_at", Float),  # not used: sessions expire by `store.session_days`
     Column("state_json", Text, nullable=False),
     Index(None, "principal", "seen_at"),
     Index(None, "expires_at"),

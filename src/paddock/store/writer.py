@@ -240,13 +240,14 @@ class Writer:
 
 def _attempt(connection: sqlalchemy.Connection, work: Work[Any]) -> tuple[Any, BaseException | None]:
     """Do one piece of work in a savepoint. Returns its value, or why it failed."""
-    savepoint = connection.begin_nested()
+    value, fault = None, None
+    connection.exec_driver_sql("SAVEPOINT item")  # SQLAlchemy's `begin_nested` takes five times as long
     try:
         value = work(connection)
     except BaseException as problem:  # whatever it is, it belongs to whoever queued it, and must not end the thread
         if ends_transaction(problem):
             raise
-        savepoint.rollback()
-        return None, problem
-    savepoint.commit()
-    return value, None
+        fault = problem
+        connection.exec_driver_sql("ROLLBACK TO item")
+    connection.exec_driver_sql("RELEASE item")
+    return value, fault

@@ -89,9 +89,8 @@ class Catalogue:
         for server in self._servers:
             start = f"{server}.{server}_"
             found = self._by_full_name.get(f"{server}.{name[len(start) :]}") if name.startswith(start) else None
-            if (
-                found is not None and found.server == server
-            ):  # the name of another server may begin with this one and a dot
+            # The name of another server may begin with this one and a dot.
+            if found is not None and found.server == server:
                 return found
         return None
 

@@ -18,7 +18,8 @@ from paddock.errors import ConfigError
 from paddock.model import envelope
 from paddock.model.context import Context
 from paddock.model.tools import Tool
-from paddock.model.words import nearest
+from paddock.model.words import did_you_mean
+from paddock.tools.schema import pointed_to
 from paddock.tools.secrets import credential_forms, header_secrets, is_credential, names_a_secret
 
 if TYPE_CHECKING:
@@ -232,21 +233,12 @@ class _Stripping:
     def _inline(self, made: dict[str, Any], *, is_certain: bool) -> dict[str, Any]:
         """Replace a reference by its stripped target, if that has one of the arguments."""
         times = self._times
-        inner = self.of(self._target(made.get("$ref")), is_certain=is_certain)
+        inner = self.of(pointed_to(self._root, made.get("$ref")), is_certain=is_certain)
         if self._times == times:
             return made
         rest = {key: value for key, value in made.items() if key != "$ref"}
         also = rest.get("allOf")
         return {**rest, "allOf": [*(also if isinstance(also, list) else ()), inner]}
-
-    def _target(self, reference: Any) -> Any:
-        if not isinstance(reference, str) or not reference.startswith("#/"):
-            return None
-        target: Any = self._root
-        for part in reference[2:].split("/"):
-            key = part.replace("~1", "/").replace("~0", "~")
-            target = target.get(key) if isinstance(target, Mapping) else None
-        return target
 
     def _note(self, names: Any, *, is_required: bool) -> None:
         for name in names:
@@ -396,9 +388,7 @@ def _settings(values: Any, keys: list[str], where: str) -> dict[str, Any]:
         raise ConfigError(f"{where} must be a table of settings, not {values!r}")
     for key in values:
         if key not in keys:
-            near = nearest(key, keys)
-            hint = f"did you mean {near!r}?" if near else f"known here: {', '.join(keys)}"
-            raise ConfigError(f"{where}: unknown setting {key!r}; {hint}")
+            raise ConfigError(f"{where}: unknown setting {key!r}; {did_you_mean(key, keys)}")
     return dict(values)
 
 
@@ -415,9 +405,8 @@ def _check_text(value: Any, where: str) -> None:
 
 def _check_server(name: str, servers: Mapping[str, Server], where: str) -> None:
     if name not in servers:
-        near = nearest(name, servers)
         known = f"there is: {', '.join(servers) or 'none'}; those of another file come with --mcp-config"
-        raise ConfigError(f"{where}: there is no upstream {name!r}; {f'did you mean {near!r}?' if near else known}")
+        raise ConfigError(f"{where}: there is no upstream {name!r}; {did_you_mean(name, servers, known)}")
 
 
 def _check_header(name: str, where: str) -> None:

@@ -23,7 +23,7 @@ _OWN_NAMES = {
 _PYTHON = {
     *kwlist,
     *dir(builtins),
-    *("Any", "Literal", "NotRequired", "TypedDict", "overload"),  # stubs say these
+    *("Any", "Literal", "NotRequired", "TypedDict", "overload"),  # used in stubs
 }
 _JAVASCRIPT_WORDS = """
 async await break case catch class const continue debugger default delete do else enum export extends false finally for
@@ -113,7 +113,7 @@ def _made(name: str) -> str:
 
 
 def _is_part(character: str) -> bool:
-    # Unicode never takes back that a character may be part of a name, and all of 3.2 is known to every parser.
+    # A character that may be part of a name stays so in later versions of Unicode, and every parser knows 3.2.
     if not f"a{character}".isidentifier() or _UNSEEN.match(character):
         return False
     return unicodedata.ucd_3_2_0.category(character) != "Cn"

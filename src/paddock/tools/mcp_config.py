@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import parse_qsl, urlsplit
 
 from paddock.errors import ConfigError
-from paddock.model.words import nearest
+from paddock.model.words import did_you_mean, nearest
 from paddock.tools.secrets import REDACTED, credential_forms, header_secrets, is_credential, redact, url_secrets
 
 if TYPE_CHECKING:
@@ -280,8 +280,9 @@ class Variables:
         )
         value = next((str(found) for source in sources if (found := source()) is not None), None)
         if value is None:
-            near = nearest(name, self._declared) if declared is None else None
-            hint = f"did you mean {near!r}?" if near else f"set the environment variable {variable} to it"
+            hint = did_you_mean(
+                name, () if declared else self._declared, f"set the environment variable {variable} to it"
+            )
             raise ConfigError(f"{where}: the input {name!r} has no value; {hint}")
         if declared and declared.get("password") is True:
             self.secrets.add(value)
@@ -329,9 +330,7 @@ class _Settings:
     def _refuse_unknown_keys(self) -> None:
         for key in self._values:
             if key not in KEYS and key not in IGNORED:
-                near = nearest(key, KEYS)
-                hint = f"did you mean {near!r}?" if near else f"known are {', '.join(sorted(KEYS))}"
-                raise self._error(f"unknown key {key!r}; {hint}")
+                raise self._error(f"unknown key {key!r}; {did_you_mean(key, sorted(KEYS))}")
 
     def _transport(self) -> tuple[Transport, bool]:
         """The transport, and whether the older HTTP transport is to be tried as well."""
@@ -344,8 +343,7 @@ class _Settings:
             return ("http", "httpUrl" not in self._values) if has_url else ("stdio", False)
         kind = TRANSPORTS.get(given) if isinstance(given, str) else None
         if kind is None:
-            near = nearest(given, TRANSPORTS)
-            hint = f"did you mean {near!r}?" if near else "there are stdio, http and sse"
+            hint = did_you_mean(given, TRANSPORTS, "there are stdio, http and sse")
             raise self._error(f"cannot be reached by {given!r}; {hint}")
         if (kind == "stdio") == has_url:
             raise self._error(f"is of type {given!r}, which needs a {'command' if has_url else 'url'}")

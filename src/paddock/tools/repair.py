@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from paddock.model.words import within_edits
+from paddock.tools.schema import pointed_to
 from paddock.tools.schema_errors import path, received_type
 
 NOTES = 50
@@ -133,15 +134,9 @@ class _Repair:
     def _followed(self, schema: Any) -> Any:
         """`schema`, or what it references within the document."""
         for _ in range(_DEEPEST):
-            reference = schema.get("$ref") if isinstance(schema, Mapping) else None
-            if reference is None:
+            if not isinstance(schema, Mapping) or "$ref" not in schema:
                 return schema
-            if not isinstance(reference, str) or not reference.startswith("#/"):
-                return None
-            schema = self.root
-            for part in reference[2:].split("/"):
-                key = part.replace("~1", "/").replace("~0", "~")
-                schema = schema.get(key) if isinstance(schema, Mapping) else None
+            schema = pointed_to(self.root, schema["$ref"])
         return None
 
     def _meant(self, name: str, properties: Mapping[str, Any]) -> str | None:

@@ -80,19 +80,23 @@ class SafeSchema:
 
     def target(self, reference: object) -> dict[str, Any] | None:
         """The schema in the copy that `reference` points to."""
-        if not isinstance(reference, str) or not reference.startswith("#"):
+        place = pointed_to(self.root, reference)
+        return place if id(place) in self.nodes else None
+
+
+def pointed_to(document: Any, reference: object) -> Any:
+    """The value that a JSON pointer such as `#/$defs/order` leads to in `document`; None if it leads nowhere."""
+    if not isinstance(reference, str) or not (reference == "#" or reference.startswith("#/")):
+        return None
+    for part in unquote(reference).split("/")[1:]:
+        key = part.replace("~1", "/").replace("~0", "~")
+        if isinstance(document, Mapping):
+            document = document.get(key)
+        elif isinstance(document, list) and key.isdecimal() and len(key) < 6 and int(key) < len(document):
+            document = document[int(key)]
+        else:
             return None
-        place: Any = self.root
-        for part in unquote(reference[1:]).split("/")[1:]:
-            key = part.replace("~1", "/").replace("~0", "~")
-            if isinstance(place, dict):
-                place = place.get(key)
-            elif isinstance(place, list) and key.isdecimal() and len(key) < 6 and int(key) < len(place):
-                place = place[int(key)]
-            else:
-                return None
-        is_pointer = reference == "#" or reference.startswith("#/")
-        return place if is_pointer and id(place) in self.nodes else None
+    return document
 
 
 def copy_schema(schema: object) -> SafeSchema:

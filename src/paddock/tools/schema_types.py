@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 from urllib.parse import unquote
 
 from paddock.tools.sanitize import one_line
+from paddock.tools.schema import pointed_to
 
 MEMBERS = 20
 CHOICES = 100
@@ -322,20 +323,8 @@ class Reader:
             if any(key in schema for key in _SHAPING if key != "$ref"):
                 break
             place = unquote(schema["$ref"])
-            schema = self._target(schema["$ref"])
+            schema = pointed_to(self._document, schema["$ref"])
         return place
-
-    def _target(self, reference: str) -> Any:
-        if reference != "#" and not reference.startswith("#/"):
-            return {}  # elsewhere: never fetched
-        found: Any = self._document
-        for part in reference.split("/")[1:MEMBERS]:
-            key = unquote(part).replace("~1", "/").replace("~0", "~")
-            if isinstance(found, list) and key.isdecimal() and len(key) < 6:
-                found = found[int(key)] if int(key) < len(found) else {}
-            else:
-                found = found.get(key, {}) if isinstance(found, Mapping) else {}
-        return found
 
     def _flat(self, schema: object, seen: tuple[str, ...] = ()) -> Json:
         """The schema merged with what it references and with every part of its `allOf`."""
@@ -345,7 +334,7 @@ class Reader:
         reference, together = schema.get("$ref"), schema.get("allOf")
         parts: list[Json] = []
         if isinstance(reference, str) and reference not in seen:
-            parts.append(self._flat(self._target(reference), (*seen, reference)))
+            parts.append(self._flat(pointed_to(self._document, reference), (*seen, reference)))
         if isinstance(together, list):
             parts += [self._flat(part, (*seen, "")) for part in together[:MEMBERS]]
         if not parts:

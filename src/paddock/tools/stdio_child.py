@@ -1,7 +1,7 @@
-"""Becomes the MCP server that its arguments name, and dies with the host: `python -I -S child.py HOST_PID COMMAND …`.
+"""Becomes the MCP server in its arguments, and dies with the host: `python -I -S stdio_child.py HOST_PID COMMAND …`.
 
-A program of its own because PR_SET_PDEATHSIG must be set between fork and exec, where a host with threads may run no
-Python. The signal reaches this one process; what it started sees its standard input end.
+A program of its own because PR_SET_PDEATHSIG must be set between fork and exec, where a host with threads must not run
+Python. The signal reaches this process only; what it started sees its standard input end.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def main() -> None:
 
         ctypes.CDLL(None).prctl(SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         if os.getppid() != int(sys.argv[1]):
-            os._exit(1)  # the host ended before it could be told to take us along
+            os._exit(1)  # the host ended before the signal was set up
     for ignored in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them, and exec would pass that on
         signal.signal(ignored, signal.SIG_DFL)
     try:

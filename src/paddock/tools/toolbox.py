@@ -15,7 +15,7 @@ from paddock.errors import RequestError, UnknownLanguage, UnknownTool
 from paddock.model.context import Context
 from paddock.model.events import Answer, Progress
 from paddock.model.tools import OwnTool, Tool
-from paddock.model.words import nearest
+from paddock.model.words import did_you_mean
 from paddock.planning.plan import BRIDGE_NAMES, BRIDGE_NAMES_OF_JAVASCRIPT
 from paddock.tools.functions import FunctionTool
 from paddock.tools.identifiers import linked, taken
@@ -152,8 +152,8 @@ class Toolbox:
 
         An upstream that does not answer in time is left out until it does.
         """
-        asked = tuple(dict.fromkeys(servers))
-        return await self._catalogue(asked or tuple(self._upstreams), () if asked else self._functions)
+        named = tuple(dict.fromkeys(servers))
+        return await self._catalogue(named or tuple(self._upstreams), () if named else self._functions)
 
     async def followed(self, servers: Iterable[str]) -> None:
         """Wait briefly until the changes that these servers announced are known."""
@@ -162,9 +162,9 @@ class Toolbox:
 
     async def _catalogue(self, servers: tuple[str, ...], functions: Iterable[str]) -> Catalogue:
         """The tools of these servers and functions. Returns the same object as long as they do not change."""
-        asked = (*functions, "", *servers)
+        key = (*functions, "", *servers)
         lists = tuple(await asyncio.gather(*(self._listed(self._upstream(name)) for name in servers)))
-        known = self._catalogues.get(asked)
+        known = self._catalogues.get(key)
         if known is None or any(new is not old for new, old in zip(lists, known[0], strict=True)):
             from paddock.tools.catalogue import Catalogue
 
@@ -172,7 +172,7 @@ class Toolbox:
             if len(self._catalogues) >= CATALOGUES:
                 self._catalogues.clear()
             known = (lists, Catalogue([*described, *chain(*lists)], servers=self._upstreams))
-            self._catalogues[asked] = known
+            self._catalogues[key] = known
         return known[1]
 
     def is_full(self, name: str) -> bool:
@@ -309,8 +309,7 @@ class Toolbox:
 
     def _upstream(self, name: str) -> Upstream:
         if name not in self._upstreams:
-            near = nearest(name, self._upstreams)
-            hint = f"did you mean {near!r}?" if near else f"there is: {', '.join(self._upstreams) or 'none'}"
+            hint = did_you_mean(name, self._upstreams, f"there is: {', '.join(self._upstreams) or 'none'}")
             raise RequestError(f"unknown server {name!r}; {hint}")
         return self._upstreams[name]
 

@@ -25,8 +25,6 @@ from paddock.model.result import RunResult
 if TYPE_CHECKING:
     from paddock.linting import Finding
 
-FACES = ("native", "execute", "markdown", "terminal", "logged", "inputs")
-"""Names of the modules in this package."""
 _IMPORT_NAMES = {"beautifulsoup4": "bs4"}
 
 

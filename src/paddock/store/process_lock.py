@@ -11,8 +11,8 @@ import secrets
 from pathlib import Path
 
 
-class Owner:
-    """This process as the owner of the runs in it. Its file is created when it first owns one."""
+class ProcessLock:
+    """The lock of this process, which owns runs by its name. Its file is created when it first owns one."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -14,7 +14,7 @@ from mcp import Client, MCPError
 
 from paddock import Config
 from paddock.model.artifacts import Owner
-from paddock.server.files import PAGE, RESOURCE_BYTES
+from paddock.server.artifact_tools import RESOURCE_BYTES, RESOURCES_PAGE
 from paddock.server.mcp import make_server
 from paddock.server.services import Services
 from tests.server.conftest import Connect, in_memory
@@ -120,14 +120,14 @@ async def test_an_artifact_is_a_resource_text_as_text_and_the_rest_in_base64(con
 async def test_many_resources_are_listed_in_pages() -> None:
     async with open_services() as services, in_memory("auto")(services) as client:
         own = services.artifacts.of(Owner("local"))
-        for number in range(PAGE + 3):
+        for number in range(RESOURCES_PAGE + 3):
             await own.create(f"{number}.txt", "text/plain", b"x")
         first = await client.list_resources()
         rest = await client.list_resources(cursor=first.next_cursor)
         with pytest.raises(MCPError, match="cursor"):
             await client.list_resources(cursor="made up")
-    assert (len(artifacts_of(first)), len(rest.resources), rest.next_cursor) == (PAGE, 3, None)
-    assert len({each.uri for each in (*artifacts_of(first), *rest.resources)}) == PAGE + 3
+    assert (len(artifacts_of(first)), len(rest.resources), rest.next_cursor) == (RESOURCES_PAGE, 3, None)
+    assert len({each.uri for each in (*artifacts_of(first), *rest.resources)}) == RESOURCES_PAGE + 3
 
 
 @pytest.mark.parametrize("base_url", ["", "https://files.example/kept"])
