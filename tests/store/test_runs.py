@@ -1,4 +1,4 @@
-"""Runs on disk: each principal sees its own, with what was printed so far, and how it ended."""
+"""Runs on disk: each principal sees only its own, with live output and results."""
 
 from __future__ import annotations
 
@@ -243,7 +243,7 @@ def test_requests_that_differ_have_different_fingerprints(other: Request) -> Non
 
 
 async def seven_runs(store: Store) -> list[str]:
-    """Runs with different ends; the newest first, as lists have them."""
+    """Store seven runs with different verdicts, and return their ids, newest first."""
     for number in range(7):
         definition = "python" if number % 2 else None
         await store.runs.begin(replace(RUN, id=f"r_{number}", definition=definition, session=f"s_{number % 3}"))
@@ -350,7 +350,7 @@ async def test_a_run_that_ends_before_it_is_written_is_stored_as_any_other(store
 
 
 def row_of(connection: sqlalchemy.Connection, run_id: str) -> dict[str, Any]:
-    """All that is stored of a run, but for its id and when it was."""
+    """Return everything that is stored of a run except its id and times."""
     raw = driver(connection)
     columns = [name for _, name, *_ in raw.execute("PRAGMA table_info(runs)")]
     (row,) = raw.execute("SELECT * FROM runs WHERE id = ?", [run_id])
