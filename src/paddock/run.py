@@ -198,10 +198,9 @@ class Paddock:
 
     def redact_json(self, text: str) -> str:
         """`redact` for JSON text. Text that is not JSON becomes empty."""
-        from paddock.tools.secrets import may_hold_secrets, redacted_json
+        from paddock.tools.secrets import redacted_json
 
-        secrets = self._toolbox.secrets
-        return redacted_json(text, secrets) if secrets or may_hold_secrets(text) else text
+        return redacted_json(text, self._toolbox.secrets)
 
     @property
     def injection(self) -> Injection | None:

@@ -102,17 +102,15 @@ class Broker:
         if unwritten is None:
             return
         from paddock.tools import large
-        from paddock.tools.secrets import may_hold_secrets, redacted_json
+        from paddock.tools.secrets import redacted_json
 
         task = asyncio.current_task()
         self.concluding.add(task)
         try:
             status, milliseconds, answer, secrets = unwritten
-            if secrets or may_hold_secrets(answer):
-                text = answer
-                answer = await large.run(lambda: redacted_json(text, secrets), is_large=len(text) > large.LARGE)
+            text = await large.run(lambda: redacted_json(answer, secrets), is_large=len(answer) > large.LARGE)
             # If this fails, the journal has a call whose outcome is unknown, as after a crash.
-            await _try_journal(self._journal.conclude(Outcome(self._run_id, number, status, milliseconds, answer)))
+            await _try_journal(self._journal.conclude(Outcome(self._run_id, number, status, milliseconds, text)))
         finally:
             self.concluding.discard(task)
 
@@ -140,7 +138,7 @@ class Broker:
     async def _answer(self, call: ToolCall, name: str, arguments: Mapping[str, Any] | None) -> Answer:
         if arguments is None:
             return await self._refused(self._entry(call.id, {}), name, None, _too_large(name))
-        entry = self._entry(call.id, arguments, call.arguments_json)
+        entry = self._entry(call.id, arguments)
         if name in self._scope.own:
             return await self._own_answer(entry, self._scope.own[name].tool)
         tool = await self._scope.find(name)
@@ -213,17 +211,11 @@ class Broker:
         intent = Intent(self._run_id, entry.number, name, entry.text, is_read_only, time.time())
         return await _try_journal(self._journal.intend(intent))
 
-    def _entry(self, number: int, arguments: Mapping[str, Any], text: str | None = None) -> _Entry:
-        """The call without secrets. `text` is its arguments as JSON, if known.
+    def _entry(self, number: int, arguments: Mapping[str, Any]) -> _Entry:
+        """The call without secrets. The script's own passwords are secrets too: a tool or an error may repeat them."""
+        from paddock.tools.secrets import named_secrets, redacted
 
-        The script's own passwords are secrets too, and a tool or an error may repeat them.
-        """
-        from paddock.tools.secrets import may_hold_secrets, named_secrets, redacted
-
-        known = self._toolbox.secrets
-        if text is not None and not known and not may_hold_secrets(text):
-            return _Entry(number, arguments, text, ())
-        secrets = (*known, *named_secrets(arguments))
+        secrets = (*self._toolbox.secrets, *named_secrets(arguments))
         return _Entry(number, arguments, json.dumps(redacted(arguments, secrets)), secrets)
 
     async def _called(self, tool: Tool, arguments: Mapping[str, Any], notes: list[dict[str, Any]]) -> Answer:

@@ -20,7 +20,7 @@ from paddock.model.context import Context
 from paddock.model.tools import Tool
 from paddock.model.words import did_you_mean
 from paddock.tools.schema import pointed_to
-from paddock.tools.secrets import credential_forms, header_secrets, is_credential, names_a_secret
+from paddock.tools.secrets import credentials, header_secrets, is_credential, names_a_secret
 
 if TYPE_CHECKING:
     from paddock.tools.mcp_config import Server, Variables
@@ -270,7 +270,7 @@ def parse(
         _check_server(name, known, f"connections.{name}")
         chosen[name] = _connections(name, listed, known[name], variables)
         added = (*known[name].secrets, *variables.secrets, *_secrets(chosen[name]))
-        known[name] = replace(known[name], secrets=credential_forms(added), opening_headers=chosen[name][0].headers)
+        known[name] = replace(known[name], secrets=credentials(added), opening_headers=chosen[name][0].headers)
     _check_overlap(found, chosen)
     injection = Injection(found, chosen)
     return injection, tuple(replace(one, keeps_cookies=not injection.headers(one.name)) for one in known.values())

@@ -18,7 +18,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from paddock.errors import ConfigError
 from paddock.model.words import did_you_mean, nearest
-from paddock.tools.secrets import REDACTED, credential_forms, header_secrets, is_credential, redact, url_secrets
+from paddock.tools.secrets import REDACTED, credentials, header_secrets, is_credential, redact, url_secrets
 
 if TYPE_CHECKING:
     from paddock.config import Config
@@ -91,7 +91,7 @@ class Server:
     answer_bytes: int = 16 * 1024 * 1024
     include_tools: tuple[str, ...] | None = None
     exclude_tools: tuple[str, ...] = ()
-    secrets: tuple[str, ...] = ()  # the `credential_forms` of its credentials
+    secrets: tuple[str, ...] = ()  # its credentials
 
     @property
     def place(self) -> str:
@@ -321,7 +321,7 @@ class _Settings:
             url=url,
             headers=headers,
             or_sse=or_sse,
-            secrets=credential_forms(self._secrets(env, headers, url, args)),
+            secrets=credentials(self._secrets(env, headers, url, args)),
             **self._times(),
             **self._numbers(),
             **lists,  # type: ignore[arg-type]
