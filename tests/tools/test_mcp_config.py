@@ -147,10 +147,10 @@ def test_variables_are_filled_in_everywhere(text: str, value: str) -> None:
             "the input 'nope' has no value; set the environment variable NOPE",
         ),
         ({"command": "x", "args": ["${command:pick}"]}, "${command:pick} cannot be filled in"),
-        ({"comand": "x"}, "unknown key 'comand'; did you mean 'command'?"),
+        ({"comand": "x"}, "unknown setting 'comand'; did you mean 'command'?"),
         ({"env": {}}, "has neither a command nor a url"),
-        ({"command": "x", "arg": []}, "unknown key 'arg'; did you mean 'args'?"),
-        ({"command": "x", "zzz": 1}, "unknown key 'zzz'; known here"),
+        ({"command": "x", "arg": []}, "unknown setting 'arg'; did you mean 'args'?"),
+        ({"command": "x", "zzz": 1}, "unknown setting 'zzz'; known here"),
         ({"command": "x", "url": "http://h"}, "both a command and a url"),
         ({"command": "x", "type": "http"}, "is of type 'http', which needs a url"),
         ({"url": "http://h", "type": "stdio"}, "is of type 'stdio', which needs a command"),
@@ -245,14 +245,14 @@ def test_a_path_and_a_plain_word_are_no_credentials() -> None:
 def test_an_error_names_the_file_or_the_variable_that_the_server_is_from(tmp_path: Path) -> None:
     file, client = tmp_path / "ours.toml", tmp_path / "mcp.json"
     file.write_text('[upstreams.shop]\ncomand = "x"')
-    with pytest.raises(ConfigError, match=rf"^{file}: upstreams: server 'shop': unknown key 'comand'"):
+    with pytest.raises(ConfigError, match=rf"^{file}: upstreams: server 'shop': unknown setting 'comand'"):
         Paddock(Config.load(file, {}))
     with pytest.raises(ConfigError, match=r"^PADDOCK_UPSTREAMS: upstreams: server 'shop': has neither"):
         Paddock(Config.load(None, {"PADDOCK_UPSTREAMS": '{"shop": {}}'}))
     with pytest.raises(ConfigError, match=r"^the configuration: upstreams: server 'shop': has neither"):
         Paddock(Config(upstreams={"shop": {}}))
     client.write_text('{"mcpServers": {"shop": {"command": "y", "arg": []}}}')
-    with pytest.raises(ConfigError, match=rf"^{client}: mcpServers: server 'shop': unknown key 'arg'"):
+    with pytest.raises(ConfigError, match=rf"^{client}: mcpServers: server 'shop': unknown setting 'arg'"):
         Paddock(mcp_config=client)
     file.write_text('[upstreams.shop]\ncommand = "x"')
     client.write_text('{"mcpServers": {"shop": {"command": "y"}}}')

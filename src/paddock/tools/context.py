@@ -10,9 +10,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import msgspec
 
 from paddock.errors import ConfigError
 from paddock.model import envelope
@@ -21,6 +23,7 @@ from paddock.model.tools import Tool
 from paddock.model.words import did_you_mean
 from paddock.tools.schema import pointed_to
 from paddock.tools.secrets import credentials, header_secrets, is_credential, names_a_secret
+from paddock.tools.tables import read_table
 
 if TYPE_CHECKING:
     from paddock.tools.mcp_config import Server, Variables
@@ -39,12 +42,11 @@ _TRANSPORT_HEADERS = frozenset(
         *("expect", "keep-alive", "te", "trailer", "upgrade"),
     )
 )
-_LISTS = ("servers", "required_by", "values")
 _PLACES = ("argument", "header", "meta")
-_TABLES = ("arguments", "headers", "meta")
 _IDENTITIES = frozenset(
     {"connectionid", "pcid", "sessionid", "mcpsessionid", "identityid", "activeidentity", "activeprofile"}
 )
+_Text = Annotated[str, msgspec.Meta(max_length=TEXT_CHARACTERS)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +65,16 @@ NOTHING = Injected()
 class Field:
     """A value of the session, with the servers that get it and where in a call."""
 
-    name: str
-    parameter: str  # of the tool that sets it
-    servers: tuple[str, ...]
-    argument: str = ""
-    header: str = ""
-    meta: str = ""
+    name: str = ""
+    parameter: str = ""  # of the tool that sets it
+    servers: tuple[str, ...] = ()
+    argument: _Text = ""
+    header: _Text = ""
+    meta: _Text = ""
     required_by: tuple[str, ...] = ()  # patterns of full names; a tool whose schema requires it needs it anyway
-    description: str = ""
+    description: _Text = ""
     values: tuple[str, ...] = ()  # the allowed ones; empty: any text
-    default: str = ""
+    default: _Text = ""
 
     @property
     def setter(self) -> str:
@@ -95,14 +97,14 @@ class Field:
 class Connection:
     """An account with which a server can be used. A server's first one is the default."""
 
-    id: str
-    title: str = ""
+    id: _Text = ""
+    title: _Text = ""
     arguments: Mapping[str, str] = field(default_factory=dict, repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     meta: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
-_NO_CONNECTION = Connection("")
+_NO_CONNECTION = Connection()
 
 
 class Injection:
@@ -283,16 +285,8 @@ def _field(name: str, values: Any, servers: Mapping[str, Server]) -> Field:
     where = f"{origin}: context.{name}" if origin else f"context.{name}"
     if not _NAME.fullmatch(name) or name == "context":
         raise ConfigError(f"{where}: a field has a name such as 'region': letters, digits and _, and not 'context'")
-    keys = [each.name for each in fields(Field) if each.name != "name"]
-    settings = _settings(values, keys, where)
-    for key in _LISTS:
-        listed = settings.get(key, [])
-        if not isinstance(listed, list) or not all(isinstance(item, str) and item for item in listed):
-            raise ConfigError(f"{where}.{key} must be a list of texts, not {listed!r}")
-        settings[key] = tuple(listed)
-    for key in settings.keys() - set(_LISTS):
-        _check_text(settings[key], f"{where}.{key}")
-    made = Field(name, **{"parameter": name, **settings})
+    made = read_table(values, Field, where)
+    made = replace(made, name=name, parameter=made.parameter or name)
     if not _NAME.fullmatch(made.parameter):
         raise ConfigError(f"{where}.parameter must be a name such as 'region_id', not {made.parameter!r}")
     if not made.servers:
@@ -346,12 +340,13 @@ def _connections(name: str, listed: Any, server: Server, variables: Variables) -
     made: list[Connection] = []
     for number, values in enumerate(listed, 1):
         place = f"{where}, number {number}"
-        settings = _settings(values, [each.name for each in fields(Connection)], place)
-        for key in settings.keys() - set(_TABLES):
-            _check_text(settings[key], f"{place}.{key}")
-        for key in _TABLES:
-            settings[key] = _expanded(settings.get(key, {}), variables, f"{place}.{key}")
-        connection = Connection(**{"id": "", **settings})
+        given = read_table(values, Connection, place)
+        connection = replace(
+            given,
+            arguments=variables.expand_all(given.arguments, f"{place}.arguments"),
+            headers=variables.expand_all(given.headers, f"{place}.headers"),
+            meta=variables.expand_all(given.meta, f"{place}.meta"),
+        )
         if not connection.id or connection.id in [each.id for each in made]:
             raise ConfigError(f"{place} must have an id that no other connection of {name!r} has")
         if connection.headers and server.transport == "stdio":
@@ -381,26 +376,6 @@ def _check_overlap(found: Iterable[Field], chosen: Mapping[str, tuple[Connection
             taken = any(each.argument in one.arguments or each.meta in one.meta for one in connections)
             if each.concerns(server) and (taken or each.header.lower() in lowered):
                 raise ConfigError(f"connections.{server} sets what context.{each.name} sets too; change one")
-
-
-def _settings(values: Any, keys: list[str], where: str) -> dict[str, Any]:
-    if not isinstance(values, Mapping):
-        raise ConfigError(f"{where} must be a table of settings, not {values!r}")
-    for key in values:
-        if key not in keys:
-            raise ConfigError(f"{where}: unknown setting {key!r}; {did_you_mean(key, keys)}")
-    return dict(values)
-
-
-def _expanded(values: Any, variables: Variables, where: str) -> dict[str, str]:
-    if not isinstance(values, Mapping) or not all(isinstance(value, str) for value in values.values()):
-        raise ConfigError(f"{where} must be a table of texts")
-    return {name: variables.expand(value, where) for name, value in values.items()}
-
-
-def _check_text(value: Any, where: str) -> None:
-    if not isinstance(value, str) or len(value) > TEXT_CHARACTERS:
-        raise ConfigError(f"{where} must be text of at most {TEXT_CHARACTERS} characters, not {value!r}")
 
 
 def _check_server(name: str, servers: Mapping[str, Server], where: str) -> None:

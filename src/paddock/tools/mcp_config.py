@@ -21,6 +21,7 @@ import msgspec
 from paddock.errors import ConfigError
 from paddock.model.words import did_you_mean, nearest
 from paddock.tools.secrets import REDACTED, credentials, header_secrets, is_credential, redact, url_secrets
+from paddock.tools.tables import read_table
 
 if TYPE_CHECKING:
     from paddock.config import Config
@@ -242,6 +243,10 @@ class Variables:
         """`text` with its variables filled in. `where` begins the message about a missing one."""
         return _VARIABLE.sub(lambda found: self._value(found[1], where), text)
 
+    def expand_all(self, texts: Mapping[str, str], where: str) -> dict[str, str]:
+        """`expand` for each value of a table."""
+        return {name: self.expand(text, f"{where}.{name}") for name, text in texts.items()}
+
     def _value(self, variable: str, where: str) -> str:
         if variable.startswith("input:"):
             return self._input(variable.removeprefix("input:"), where)
@@ -354,18 +359,12 @@ def _settings(values: Mapping[str, Any], where: str) -> _Settings:
         name = ALIASES.get(key, key)
         if value is None or key in IGNORED:
             continue
-        if name not in _Settings.__struct_fields__:
-            hint = did_you_mean(key, sorted({*_Settings.__struct_fields__, *ALIASES}))
-            raise ConfigError(f"{where}: unknown key {key!r}; {hint}")
         if name in given:
             raise ConfigError(f"{where}: {key!r} sets {name!r} once more; one of the two is enough")
         # Clients differ on the unit of `timeout`.
         is_milliseconds = key == "timeout" and isinstance(value, int | float) and value >= 1000
         given[name] = value / 1000 if is_milliseconds else value
-    try:
-        return msgspec.convert(given, _Settings)
-    except msgspec.ValidationError as problem:
-        raise ConfigError(f"{where}: {problem}") from None
+    return read_table(given, _Settings, where)
 
 
 def _transport(settings: _Settings, where: str) -> Transport:
