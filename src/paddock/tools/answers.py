@@ -13,6 +13,7 @@ import json
 import math
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import PurePosixPath
@@ -45,14 +46,12 @@ class Result:
 
     content: tuple[Mapping[str, Any], ...] = ()
     structured: Any = None
-    has_structured: bool = False
     is_error: bool = False
 
     @classmethod
     def parse(cls, raw: Mapping[str, Any]) -> Result:
         content = tuple(block for block in raw.get("content") or () if isinstance(block, dict))
-        structured = raw.get("structuredContent")
-        return cls(content, structured, structured is not None, raw.get("isError") is True)
+        return cls(content, raw.get("structuredContent"), raw.get("isError") is True)
 
 
 async def answer(result: Result, tool: Tool, create_artifact: CreateArtifact) -> Answer:
@@ -62,7 +61,7 @@ async def answer(result: Result, tool: Tool, create_artifact: CreateArtifact) ->
     """
     if result.is_error:
         return _failed(result, tool)
-    shape = _structured if result.has_structured else _content
+    shape = _content if result.structured is None else _structured
     value = await shape(result, tool, create_artifact)
     return Answer(await large.run(partial(_dumps, value), is_large=large.is_larger(value, large.LARGE)))
 
@@ -158,29 +157,23 @@ async def _reference(block: Mapping[str, Any], number: int, create_artifact: Cre
 def _filename(block: Mapping[str, Any], inner: Mapping[str, Any], mime_type: str, number: int) -> str:
     """The last part of its address, or its kind and its number."""
     uri = inner.get("uri")
-    if isinstance(uri, str):
-        named = PurePosixPath(unquote(urlsplit(uri).path)).name if _is_uri(uri) else ""
+    with suppress(ValueError):
+        named = PurePosixPath(unquote(urlsplit(uri).path)).name if isinstance(uri, str) else ""
         if named.strip(".") and name_problem(named) is None:
             return named
     kind = mime_type.partition(";")[0].strip().lower()
     return f"{block.get('type', 'content')}-{number}.{_SUFFIXES.get(kind, 'bin')}"
 
 
-def _is_uri(text: str) -> bool:
-    try:
-        return bool(urlsplit(text).path)
-    except ValueError:
-        return False
-
-
 def _failed(result: Result, tool: Tool) -> Answer:
     """The envelope that the server sent. Raises CallFailed if it sent anything else."""
     text = "\n".join(part for block in result.content if (part := _text(block)) is not None)
-    for candidate in (text, _dumps(result.structured) if isinstance(result.structured, dict) else ""):
+    structured = "" if result.structured is None else _dumps(result.structured)
+    for candidate in (text, structured):
         own = envelope.parse(candidate)
         if own is not None:
             return Answer(candidate if _is_strict(own) else _dumps(own), failed=True)
-    message = text or (_dumps(result.structured) if result.has_structured else "")
+    message = text or structured
     why = shorten(message) or f"The tool '{tool.full_name}' failed and did not say why."
     found = _REJECTED.match(message)  # the SDKs write some protocol errors into a result
     raise broken(why) if found is None else json_rpc_failed(tool.server, int(found[1] or -32602), message)

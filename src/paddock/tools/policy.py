@@ -23,7 +23,7 @@ from typing import Any
 from paddock.errors import ConfigError
 from paddock.model.envelope import policy_denied
 from paddock.model.tools import Hints, Tool
-from paddock.model.words import nearest
+from paddock.model.words import did_you_mean
 from paddock.tools.tables import read_table
 
 ACTIONS = ("allow", "ask", "deny")
@@ -125,13 +125,9 @@ def _has_hint(hints: Hints, rule: Rule) -> bool:
 def _rule(value: Any, where: str) -> Rule:
     rule = read_table(value, Rule, where)
     if rule.action not in ACTIONS:
-        raise ConfigError(
-            f"{where}: action must be one of {', '.join(ACTIONS)}, not {rule.action!r}{_near(rule.action, ACTIONS)}"
-        )
+        raise ConfigError(f"{where}: unknown action {rule.action!r}; {did_you_mean(rule.action, ACTIONS)}")
     if "hint" in value and rule.hint not in HINTS:
-        raise ConfigError(
-            f"{where}: hint must be one of {', '.join(HINTS)}, not {rule.hint!r}{_near(rule.hint, HINTS)}"
-        )
+        raise ConfigError(f"{where}: unknown hint {rule.hint!r}; {did_you_mean(rule.hint, HINTS)}")
     server = rule.match.partition(".")[0]
     if rule.hint and rule.action == "allow" and ("." not in rule.match or re.search(r"[*?\[]", server)):
         raise ConfigError(
@@ -139,11 +135,6 @@ def _rule(value: Any, where: str) -> Rule:
             f'such as match = "shop.*", not {rule.match!r}: any server may claim to be {rule.hint}'
         )
     return rule
-
-
-def _near(word: object, known: Any) -> str:
-    near = nearest(word, known)
-    return f"; did you mean {near!r}?" if near else ""
 
 
 class RateLimit:
