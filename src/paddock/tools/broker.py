@@ -10,6 +10,7 @@ import json
 import math
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddock.model import envelope
@@ -41,15 +42,6 @@ class _Entry(NamedTuple):
     secrets: tuple[str, ...]  # that an answer may repeat
 
 
-class _Unwritten(NamedTuple):
-    """The outcome of a call that is not journalled yet."""
-
-    status: Status
-    milliseconds: float
-    answer: str
-    secrets: tuple[str, ...]
-
-
 class Broker:
     """Answers the calls of one run, in whatever order they finish, and records each."""
 
@@ -76,7 +68,7 @@ class Broker:
         self._calls: dict[int, Call] = {}
         self._repaired: dict[int, Mapping[str, Any]] = {}  # arguments, by the numbers of calls under way
         self._denials: set[int] = set()
-        self._unwritten: dict[int, _Unwritten] = {}
+        self._unwritten: dict[int, tuple[Outcome, tuple[str, ...]]] = {}  # each with secrets that it may repeat
         self.concluding: set[asyncio.Task[Any] | None] = set()
         """Tasks that are journalling an outcome."""
 
@@ -98,19 +90,19 @@ class Broker:
 
     async def conclude(self, number: int) -> None:
         """Journal the outcome of a call, once it is answered. Must not be cancelled."""
-        unwritten = self._unwritten.pop(number, None)
-        if unwritten is None:
+        if number not in self._unwritten:
             return
+        outcome, secrets = self._unwritten.pop(number)
         from paddock.tools import large
         from paddock.tools.secrets import redacted_json
 
         task = asyncio.current_task()
         self.concluding.add(task)
         try:
-            status, milliseconds, answer, secrets = unwritten
-            text = await large.run(lambda: redacted_json(answer, secrets), is_large=len(answer) > large.LARGE)
+            is_large = len(outcome.answer_json) > large.LARGE
+            text = await large.run(lambda: redacted_json(outcome.answer_json, secrets), is_large=is_large)
             # If this fails, the journal has a call whose outcome is unknown, as after a crash.
-            await _try_journal(self._journal.conclude(Outcome(self._run_id, number, status, milliseconds, text)))
+            await _try_journal(self._journal.conclude(replace(outcome, answer_json=text)))
         finally:
             self.concluding.discard(task)
 
@@ -185,7 +177,10 @@ class Broker:
         is_read_only = tool is not None and bool(tool.hints.read_only)
         answer = _failure(failure)
         if await self._intend(entry, name, is_read_only=is_read_only) is None:
-            self._unwritten[entry.number] = _Unwritten("error", 0.0, answer.json, entry.secrets)
+            self._unwritten[entry.number] = (
+                Outcome(self._run_id, entry.number, "error", 0.0, answer.json),
+                entry.secrets,
+            )
         return answer
 
     async def _call_and_journal(self, entry: _Entry, tool: Tool, notes: list[dict[str, Any]]) -> Answer:
@@ -201,7 +196,10 @@ class Broker:
             status: Status = "cancelled" if answer is None else "error" if answer.failed else "ok"
             milliseconds = (time.perf_counter() - started) * 1000
             text = "" if answer is None else answer.json
-            self._unwritten[entry.number] = _Unwritten(status, milliseconds, text, entry.secrets)
+            self._unwritten[entry.number] = (
+                Outcome(self._run_id, entry.number, status, milliseconds, text),
+                entry.secrets,
+            )
             if answer is None:
                 await self.conclude(entry.number)
         return answer
