@@ -46,12 +46,8 @@ class Catalogue:
         """The tool of this full name, or of this bare name if only one server has it."""
         return self._by_full_name.get(name) or self._by_name.get(name) or self._prefixed(name)
 
-    def only(self, names: Iterable[str] | None) -> Catalogue:
+    def only(self, names: Iterable[str]) -> Catalogue:
         """The tools of these names. Raises UnknownTool for one that does not exist."""
-        if names is None:
-            return self
-        if isinstance(names, str) or not isinstance(names, Iterable):
-            raise UnknownTool(f"tools must be a list of names, not {names!r}")
         return Catalogue((self._named(name) for name in names), servers=self._servers)
 
     def linked(self, code: str | None = None, language: str = "python") -> Mapping[str, Tool]:
