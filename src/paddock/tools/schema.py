@@ -219,7 +219,6 @@ class Validator:
         self.schema = schema
         self.warnings = warnings
         self._check = check
-        self._examples: list[Any] | None = None
 
     def accepts(self, arguments: Any) -> bool | None:
         """Whether `arguments` are valid; None if that was not checked."""
@@ -246,12 +245,10 @@ class Validator:
 
     def examples(self) -> list[Any]:
         """At most one example: a minimal valid object of arguments."""
-        if self._examples is None:
-            from paddock.tools.schema_errors import example
+        from paddock.tools.schema_errors import example
 
-            made = example(self.schema)
-            self._examples = [made] if made and self.accepts(made) else []
-        return self._examples
+        made = example(self.schema)
+        return [made] if made and self.accepts(made) else []
 
 
 def compile_schema(schema: Mapping[str, Any]) -> Validator:
@@ -327,13 +324,7 @@ def _is_moment(text: str) -> bool:
 
 
 def _is_time(text: str) -> bool:
-    from datetime import time
-
-    try:
-        time.fromisoformat(text.upper().replace(":60", ":59"))
-    except ValueError:
-        return False
-    return True
+    return _is_moment(f"2000-01-01T{text}")
 
 
 def _not_unicode(tool_name: str) -> dict[str, Any]:
