@@ -63,7 +63,7 @@ class Catalogue:
 
     def search(self, query: str, *, tags: Collection[str] = (), limit: int | None = 10) -> tuple[Tool, ...]:
         """The best matches, best first. The first search of thousands of tools takes a while: use a thread."""
-        return tuple(found.tool for found in self._index.search(query, tags=tags, limit=limit))
+        return tuple(self._index.search(query, tags=tags, limit=limit))
 
     @cached_property
     def _index(self) -> Index:

@@ -11,7 +11,6 @@ import sqlite3
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from heapq import nsmallest
 from itertools import islice
 from typing import Any
@@ -56,19 +55,12 @@ _COMMON = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A tool that a search found. Scores of different searches do not compare."""
-
-    tool: Tool
-    score: float
-
-
 class Index:
     """The words of a list of tools. Build an index of thousands in a thread."""
 
     def __init__(self, tools: Iterable[Tool]) -> None:
         self._tools = sorted(tools, key=lambda tool: tool.full_name)
+        self._tags = [{tag.casefold() for tag in tool.tags} for tool in self._tools]
         self._exact: dict[str, list[int]] = defaultdict(list)
         for place, tool in enumerate(self._tools):
             for name in {tool.name.casefold(), tool.full_name.casefold()}:
@@ -84,12 +76,10 @@ class Index:
             ((place, *_fields(tool)) for place, tool in enumerate(self._tools)),
         )
 
-    def search(
-        self, query: str, *, tags: Collection[str] = (), servers: Collection[str] = (), limit: int | None = 10
-    ) -> list[Found]:
+    def search(self, query: str, *, tags: Collection[str] = (), limit: int | None = 10) -> list[Tool]:
         """The best matches, best first, then by name. An empty query finds every tool.
 
-        With `tags` or `servers`, only tools that have one of the tags and come from one of the servers.
+        With `tags`, only tools that have one of them.
         """
         query = query[:QUERY_CHARACTERS].strip()
         every = list(dict.fromkeys(words(query)))
@@ -98,12 +88,12 @@ class Index:
         for place in self._exact.get(query.casefold(), ()):
             if place in scores:
                 scores[place] += 1000.0
-        if tags or servers:
-            wanted, offered = {tag.casefold() for tag in tags}, set(servers)
-            scores = {place: score for place, score in scores.items() if _passes(self._tools[place], wanted, offered)}
+        if tags:
+            wanted = {tag.casefold() for tag in tags}
+            scores = {place: score for place, score in scores.items() if wanted & self._tags[place]}
         ranked = ((-score, place) for place, score in scores.items())
         best = sorted(ranked) if limit is None else nsmallest(limit, ranked)
-        return [Found(self._tools[place], -score) for score, place in best]
+        return [self._tools[place] for _, place in best]
 
     def _scores(self, terms: list[str]) -> dict[int, float]:
         totals: dict[int, float] = defaultdict(float)
@@ -184,9 +174,3 @@ def _parameters(schema: Any) -> tuple[list[str], list[str]]:
                     inner += [details, details.get("items")]
         level = inner
     return names, texts
-
-
-def _passes(tool: Tool, tags: set[str], servers: set[str]) -> bool:
-    if servers and tool.server not in servers:
-        return False
-    return not tags or any(tag.casefold() in tags for tag in tool.tags)
