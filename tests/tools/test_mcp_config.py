@@ -80,8 +80,8 @@ def test_the_file_of_vs_code_with_inputs_comments_and_trailing_commas(tmp_path: 
     path.write_text(VS_CODE)
     (search,) = read(path, {"API_KEY": "abcdefgh"})
     assert (search.url, search.headers) == ("https://example.org/mcp/eu", {"X-Key": "abcdefgh"})
-    (search,) = read(path, {}, {"api-key": "from a mapping", "region": "us"})
-    assert (search.url, search.headers) == ("https://example.org/mcp/us", {"X-Key": "from a mapping"})
+    (search,) = read(path, {"api-key": "by its own name", "region": "us"})
+    assert (search.url, search.headers) == ("https://example.org/mcp/us", {"X-Key": "by its own name"})
     with pytest.raises(ConfigError, match=r"mcp\.json.*'search'.*'api-key'.*API_KEY"):
         read(path, {})
 

@@ -35,7 +35,6 @@ def test_the_first_rule_that_matches_decides_and_is_named() -> None:
 
 def test_what_no_rule_names_is_allowed() -> None:
     assert Policy().decide(SILENT) == Decision("allow", None)
-    assert Policy(default="deny").decide(SILENT) == Decision("deny", None)
 
 
 @pytest.mark.parametrize(
@@ -141,7 +140,6 @@ def test_a_refusal_says_which_rule_and_who_can_change_it() -> None:
     asked = refusal(policy.decide(SILENT), SILENT)
     assert (asked["error_kind"], asked["error_code"]) == ("policy_denied", "APPROVAL_REQUIRED")
     assert asked["hints"][0] == "Tell the user what you would call and why."
-    assert "the policy's default" in refusal(Policy(default="deny").decide(SILENT), SILENT)["summary"]
 
 
 def test_so_many_calls_are_made_in_any_minute_and_no_more() -> None:

@@ -258,7 +258,6 @@ def parse(
     context: Mapping[str, Any],
     connections: Mapping[str, Any],
     servers: Iterable[Server],
-    environ: Mapping[str, str] | None = None,
 ) -> tuple[Injection, tuple[Server, ...]]:
     """What `[context.FIELD]` and `[[connections.SERVER]]` add to calls, and the servers with these secrets known."""
     from paddock.tools.mcp_config import Variables
@@ -266,7 +265,7 @@ def parse(
     known = {server.name: server for server in servers}
     found = [_field(name, values, known) for name, values in context.items()]
     _check_clashes(found)
-    variables = Variables(os.environ if environ is None else environ)
+    variables = Variables(os.environ)
     chosen: dict[str, tuple[Connection, ...]] = {}
     for name, listed in connections.items():
         _check_server(name, known, f"connections.{name}")

@@ -131,9 +131,7 @@ def _check_prefixes(names: Iterable[str]) -> None:
             )
 
 
-def read(
-    path: str | Path, environ: Mapping[str, str] | None = None, inputs: Mapping[str, str] | None = None
-) -> tuple[Server, ...]:
+def read(path: str | Path, environ: Mapping[str, str] | None = None) -> tuple[Server, ...]:
     """The servers that the file at `path` configures."""
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
@@ -145,21 +143,17 @@ def read(
         value = json_with_comments(text)
     except (ValueError, RecursionError) as problem:
         raise ConfigError(f"{path} is not JSON: {problem}") from None
-    return parse(value, environ, inputs=inputs, origin=str(path))
+    return parse(value, environ, origin=str(path))
 
 
 def parse(
-    value: Any,
-    environ: Mapping[str, str] | None = None,
-    *,
-    inputs: Mapping[str, str] | None = None,
-    origin: str = "the configuration",
+    value: Any, environ: Mapping[str, str] | None = None, *, origin: str = "the configuration"
 ) -> tuple[Server, ...]:
     """The servers of a client's whole file: `mcpServers`, or VS Code's `servers` and `inputs`, also under `mcp`."""
     if not isinstance(value, Mapping):
         raise ConfigError(f"{origin}: expected an object with 'mcpServers' or 'servers', not {_kind(value)}")
     if isinstance(value.get("mcp"), Mapping):  # VS Code's settings.json
-        return parse(value["mcp"], environ, inputs=inputs, origin=f"{origin}: mcp")
+        return parse(value["mcp"], environ, origin=f"{origin}: mcp")
     found = [key for key in ("mcpServers", "servers") if key in value]
     for key in value:
         near = nearest(key, ("mcpServers", "servers", "inputs")) if key not in (*found, "inputs") else None
@@ -171,27 +165,20 @@ def parse(
     declared = value.get("inputs", [])
     if not isinstance(declared, list) or not all(isinstance(item, Mapping) and "id" in item for item in declared):
         raise ConfigError(f"{origin}: 'inputs' must be a list of objects that each have an 'id'")
-    variables = Variables(os.environ if environ is None else environ, declared, inputs, str(Path.cwd()))
+    variables = Variables(os.environ if environ is None else environ, declared, str(Path.cwd()))
     return _servers(value[found[0]], variables, f"{origin}: {found[0]}")
 
 
-def parse_tables(
-    tables: Any, environ: Mapping[str, str] | None = None, *, origin: str = "the configuration"
-) -> tuple[Server, ...]:
+def parse_tables(tables: Mapping[str, Any], environ: Mapping[str, str] | None = None) -> tuple[Server, ...]:
     """The servers of `[upstreams.NAME]`, as TOML gives them. Each table may come from a file of its own."""
     variables = Variables(os.environ if environ is None else environ, folder=str(Path.cwd()))
-    if not isinstance(tables, Mapping):
-        return _servers(tables, variables, f"{origin}: upstreams")  # raises with what is wrong
-    found = (
-        _servers({name: values}, variables, f"{origin_of(values, origin)}: upstreams")
-        for name, values in tables.items()
-    )
+    found = (_servers({name: table}, variables, f"{origin_of(table)}: upstreams") for name, table in tables.items())
     return tuple(server for servers in found for server in servers)
 
 
-def origin_of(table: Any, origin: str = "the configuration") -> str:
+def origin_of(table: Any) -> str:
     """The file or variable that a table comes from, if it is known."""
-    return str(getattr(table, "origin", origin))
+    return str(getattr(table, "origin", "the configuration"))
 
 
 def json_with_comments(text: str) -> Any:
@@ -227,15 +214,10 @@ class Variables:
     """Fills in `${…}` in the spellings of the various clients, and remembers the values that are secret."""
 
     def __init__(
-        self,
-        environ: Mapping[str, str],
-        declared: Sequence[Mapping[str, Any]] = (),
-        inputs: Mapping[str, str] | None = None,
-        folder: str = "",
+        self, environ: Mapping[str, str], declared: Sequence[Mapping[str, Any]] = (), folder: str = ""
     ) -> None:
         self._environ = environ
         self._declared = {str(item["id"]): item for item in declared}
-        self._inputs = inputs or {}
         self._folder = folder
         self.secrets: set[str] = set()
 
@@ -270,7 +252,6 @@ class Variables:
         declared = self._declared.get(name, {})
         variable = re.sub(r"\W", "_", name).upper()
         sources = (
-            self._inputs.get(name),
             self._environ.get(name),
             self._environ.get(variable),
             declared.get("default"),

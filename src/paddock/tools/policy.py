@@ -54,18 +54,17 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What the policy says, and by which rule; None if none matched."""
+    """What the policy says, and by which rule. A tool that no rule matches is allowed."""
 
-    action: str
+    action: str = "allow"
     rule: Rule | None = None
 
 
 class Policy:
     """Decides by the first rule that matches."""
 
-    def __init__(self, rules: Sequence[Rule] = (), default: str = "allow") -> None:
+    def __init__(self, rules: Sequence[Rule] = ()) -> None:
         self.rules = tuple(rules)
-        self.default = default
         self._matches = [re.compile(translate(rule.match)) for rule in self.rules]
 
     def decide(self, tool: Tool) -> Decision:
@@ -74,7 +73,7 @@ class Policy:
         for rule, pattern in zip(self.rules, self._matches, strict=True):
             if pattern.match(name) and (not rule.hint or _has_hint(tool.hints, rule)):
                 return Decision(rule.action, rule)
-        return Decision(self.default)
+        return Decision()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +96,7 @@ def parse(values: object) -> Policy:
 
 def refusal(decision: Decision, tool: Tool) -> dict[str, Any]:
     """The envelope for a call that `decision` does not allow."""
-    name = tool.full_name
-    reason = f"the rule {decision.rule}" if decision.rule else "the policy's default"
+    name, reason = tool.full_name, f"the rule {decision.rule}"
     rule = f'{{match = "{name}", action = "allow"}}'
     how = f"Only the operator of this server can allow it, with {rule} before that rule in [tools] policy."
     if decision.action == "ask":
