@@ -248,7 +248,7 @@ def test_a_file_that_cannot_be_used_is_named_with_its_server(command: list[str],
     assert missing == Ended(2, "", "Error: cannot read nowhere.json: No such file or directory\n")
     assert refused("{").startswith("Error: FILE is not JSON: ")
     assert refused('{"mcpServers": {"shop": {"comand": "x"}}}') == (
-        "Error: FILE: mcpServers: server 'shop': unknown key 'comand'; did you mean 'command'?\n"
+        "Error: FILE: mcpServers: server 'shop': unknown setting 'comand'; did you mean 'command'?\n"
     )
 
 
