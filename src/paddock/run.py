@@ -266,8 +266,8 @@ class Paddock:
                 record.end(Verdict.TIMEOUT)
             finally:
                 await calls.end()
-        record.functions, record.has_side_effects = scope.functions, calls.started
-        record.calls, record.artifacts = broker.calls(), artifacts.made()
+        record.functions, record.has_side_effects = scope.functions, calls.has_side_effects
+        record.calls, record.artifacts = broker.calls(), artifacts.created()
         record.has_denied = broker.has_denied
         return record
 

@@ -361,7 +361,11 @@ async def test_a_run_that_may_keep_no_more_is_told(tmp_path: Path) -> None:
         artifacts_of_run = RunArtifacts(place.of())
         answer, made = await artifacts_of_run.answer(ArtifactCall(1, "create", "a.txt", "", b"abc"))
         said = "you keep 0 bytes of artifacts, and may keep 2: 3 more do not fit; remove some"
-        assert (answer, made, artifacts_of_run.made()) == (ArtifactAnswer({"success": False, "error": said}), None, ())
+        assert (answer, made, artifacts_of_run.created()) == (
+            ArtifactAnswer({"success": False, "error": said}),
+            None,
+            (),
+        )
 
 
 async def test_a_run_that_reads_one_too_large_for_it_is_told(place: Place) -> None:
@@ -377,7 +381,7 @@ async def test_a_run_is_told_that_the_store_fails_and_not_where_it_is(tmp_path: 
         for file in place.files():
             file.unlink()
         answer, _ = await RunArtifacts(place.of()).answer(ArtifactCall(1, "read", "a"))
-    said = "the artifact could not be read: the host had a fault, which its log describes"
+    said = "the artifact could not be read because of a fault on the host; the host's log has the details"
     assert answer.values == {"success": False, "error": said}
 
 

@@ -85,9 +85,9 @@ class NodeExecution(JailedExecution):
         self._report_text = ""  # V8's own, or what begins like it
         self._is_printing = False  # what follows such a beginning
 
-    def _limit(self, limits: Limits) -> None:
+    def _set_limits(self, limits: Limits) -> None:
         tasks = max(1, limits.processes) + THREADS
-        super()._limit(replace(limits, processes=tasks))
+        super()._set_limits(replace(limits, processes=tasks))
         # Where no control group counts them. A confined guest is counted with the host's own.
         if self._counts_tasks and isinstance(self._guest.resource_limit, WatchedLimit):
             with suppress(OSError):  # it has just died, which is noticed elsewhere
@@ -107,9 +107,9 @@ class NodeExecution(JailedExecution):
                 f"or ask for no less than jail.tmp_bytes = {self._tmp_bytes}"
             ) from None
 
-    def _printed(self) -> Iterator[Output]:
+    def _read_output(self) -> Iterator[Output]:
         """What was printed, without V8's report, which is held back until it is clear how the run ended."""
-        for output in super()._printed():
+        for output in super()._read_output():
             if output.stream != "stderr" or self._is_printing:
                 yield output
                 continue
@@ -130,8 +130,8 @@ class NodeExecution(JailedExecution):
                     yield Output("stderr", self._report_text)
                 yield event
 
-    def _death(self) -> Finished:
-        finished = super()._death()
+    def _finished_without_result(self) -> Finished:
+        finished = super()._finished_without_result()
         is_full = any(words in self._report_text for words in _FULL)
         if finished.verdict is Verdict.CRASHED and finished.signal in _ABORTED and is_full:
             return replace(finished, verdict=Verdict.OUT_OF_MEMORY, error_type="", error_message="", signal=None)

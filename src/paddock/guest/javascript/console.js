@@ -1,5 +1,5 @@
 // `console`: each line is a LOG frame. Text is printed as it is, every other value as short text on one line.
-(function (taken, kinds, host) {
+(function (primordials, kinds, host) {
   'use strict';
   const {
     BigIntPrototypeToString, DatePrototypeGetTime, DatePrototypeToISOString, JSONStringify, MapPrototypeForEach,
@@ -8,7 +8,7 @@
     RegExpPrototypeToString, Set, SetPrototypeAdd, SetPrototypeDelete, SetPrototypeForEach, SetPrototypeGetSize,
     SetPrototypeHas, StringPrototypeIncludes, StringPrototypeSlice, SymbolPrototypeToString,
     TypedArrayPrototypeGetLength, push,
-  } = taken;
+  } = primordials;
   const LOG = 21;
   const DEPTH = 5;
   const ITEMS = 100; // shown of a list
@@ -65,7 +65,7 @@
         case 'RegExp': return RegExpPrototypeToString(value);
         case 'Error': return writeError(value);
         case 'Boolean': case 'Number': case 'String': case 'BigInt': case 'Symbol':
-          return '[' + kind + ': ' + write(taken[kind + 'PrototypeValueOf'](value)) + ']';
+          return '[' + kind + ': ' + write(primordials[kind + 'PrototypeValueOf'](value)) + ']';
         case 'Array': return (name === 'Array' ? '' : name + ' ') + items(value, value.length);
         case 'TypedArray': {
           const length = TypedArrayPrototypeGetLength(value);

@@ -1,11 +1,11 @@
 // Failures in QuickJS in the script's own terms: its frames alone, at its own lines and columns.
-(function (taken, failures) {
+(function (primordials, failures) {
   'use strict';
   const {
     Error, ErrorPrototype, NumberIsSafeInteger, ObjectDefineProperty, ObjectGetOwnPropertyDescriptor,
     ObjectGetPrototypeOf, StringPrototypeCharCodeAt, StringPrototypeIndexOf, StringPrototypeLastIndexOf,
     StringPrototypeSlice, TypeError, WeakMap, WeakMapPrototypeGet, WeakMapPrototypeSet, uncurry,
-  } = taken;
+  } = primordials;
   const { messageOf, read, typeOf, uncaught } = failures;
   const FILE = 'main.js:';
   const native = ObjectGetOwnPropertyDescriptor(ErrorPrototype, 'stack');
@@ -15,7 +15,7 @@
   let lines = ['']; // of the script
   let moved = { line: 0, column: 0, by: 0 }; // what wrap.js put into its text
 
-  const isError = (value) => typeof value === 'object' && value !== null && taken.ErrorIsError(value);
+  const isError = (value) => typeof value === 'object' && value !== null && primordials.ErrorIsError(value);
 
   // QuickJS counts the bytes of a line. Half a surrogate pair has two.
   const width = (code) => (code < 0x80 ? 1 : code < 0x800 || (code >= 0xd800 && code < 0xe000) ? 2 : 3);

@@ -1,10 +1,10 @@
 // What the host is told of a failure, put together from texts and numbers alone: a toJSON that the script left on all
 // objects must not be asked.
-(function (taken) {
+(function (primordials) {
   'use strict';
   const {
     JSONStringify, ObjectPrototypeHasOwnProperty, StringPrototypeSlice, StringPrototypeToWellFormed,
-  } = taken;
+  } = primordials;
   const MOST = 64 * 1024; // characters of a message, or of a traceback
   const HEADER_CHARACTERS = 4000; // of both together; longer ones go into the body of the frame
   const NAME_CHARACTERS = 500;

@@ -1,14 +1,14 @@
 // The globals that Paddock adds to ECMAScript: in QuickJS, and in the `vm` context of Node that has no others.
 //
 // `host` has what bridge.js and timers.js need, and `readFile(path, encoding)`, where null is for bytes.
-(function (taken, parts, host) {
+(function (primordials, parts, host) {
   'use strict';
-  const { ObjectDefineProperty, TypeError, textOf } = taken;
-  const kinds = parts.kinds(taken);
-  const values = parts.values(taken, kinds);
-  const bridge = parts.bridge(taken, host, values);
-  const timers = parts.timers(taken, host);
-  const { console, inspect } = parts.console(taken, kinds, host);
+  const { ObjectDefineProperty, TypeError, textOf } = primordials;
+  const kinds = parts.kinds(primordials);
+  const values = parts.values(primordials, kinds);
+  const bridge = parts.bridge(primordials, host, values);
+  const timers = parts.timers(primordials, host);
+  const { console, inspect } = parts.console(primordials, kinds, host);
 
   // The text of an attached file; with `null` as the encoding its bytes, a Uint8Array.
   function readFile(path, encoding = 'utf-8') {

@@ -6,7 +6,7 @@
   const { defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
   const { bind, call } = Function.prototype;
   const uncurry = bind.bind(call);
-  const taken = { __proto__: null, uncurry };
+  const primordials = { __proto__: null, uncurry };
 
   function named(key) {
     const text = typeof key === 'symbol' ? `Symbol${key.description[7].toUpperCase()}${key.description.slice(8)}` : key;
@@ -17,8 +17,8 @@
     for (const key of ownKeys(holder)) {
       if (key === 'constructor' || (typeof key === 'symbol' && !key.description.startsWith('Symbol.'))) continue;
       const { get, value } = getOwnPropertyDescriptor(holder, key);
-      if (get) taken[`${prefix}Get${named(key)}`] = convert(get);
-      else if (typeof value === 'function') taken[prefix + named(key)] = convert(value);
+      if (get) primordials[`${prefix}Get${named(key)}`] = convert(get);
+      else if (typeof value === 'function') primordials[prefix + named(key)] = convert(value);
     }
   }
 
@@ -29,21 +29,21 @@
   };
   for (const name of Object.keys(constructors)) {
     const constructor = constructors[name];
-    taken[name] = constructor;
-    taken[`${name}Prototype`] = constructor.prototype;
+    primordials[name] = constructor;
+    primordials[`${name}Prototype`] = constructor.prototype;
     take(name, constructor, (method) => method.bind(constructor));
     take(`${name}Prototype`, constructor.prototype, uncurry);
   }
   for (const [name, holder] of Object.entries({ JSON, Math, Reflect })) take(name, holder, (method) => method);
-  taken.AsyncFunction = (async () => {}).constructor;
-  taken.IteratorPrototype = getPrototypeOf(getPrototypeOf([][Symbol.iterator]()));
-  taken.AsyncIteratorPrototype = getPrototypeOf(getPrototypeOf((async function* () {})()).constructor.prototype);
+  primordials.AsyncFunction = (async () => {}).constructor;
+  primordials.IteratorPrototype = getPrototypeOf(getPrototypeOf([][Symbol.iterator]()));
+  primordials.AsyncIteratorPrototype = getPrototypeOf(getPrototypeOf((async function* () {})()).constructor.prototype);
   // Not an assignment: a script may have put a setter on Array.prototype.
-  taken.push = (array, item) => {
+  primordials.push = (array, item) => {
     defineProperty(array, array.length, {
       __proto__: null, value: item, writable: true, enumerable: true, configurable: true,
     });
   };
-  taken.textOf = (value) => taken.StringPrototypeConcat('', value); // what a template makes of it
-  return taken;
+  primordials.textOf = (value) => primordials.StringPrototypeConcat('', value); // what a template makes of it
+  return primordials;
 })

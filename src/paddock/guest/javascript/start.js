@@ -4,20 +4,20 @@
 // holds a NUL crosses as JSON, bytes as base64.
 (function (parts, emit, readFile, clear) {
   'use strict';
-  const taken = parts.primordials();
+  const primordials = parts.primordials();
   const {
     JSONParse, JSONStringify, ObjectDefineProperty, PromisePrototypeThen, RangeError, StringPrototypeIncludes,
     StringPrototypeSlice, StringPrototypeToWellFormed, TypeError, Uint8ArrayFromBase64, Uint8ArrayPrototypeToBase64,
-  } = taken;
+  } = primordials;
   const PLAIN = 0;
   const JSON_TEXT = 1;
   const BASE64 = 2;
   const RESULT = 20;
   const OUT_OF_MEMORY = 'out of memory';
   const now = performance.now.bind(performance);
-  const failures = parts.failures(taken);
-  const errors = parts.errors(taken, failures);
-  const wrap = parts.wrap(taken, parts.scan());
+  const failures = parts.failures(primordials);
+  const errors = parts.errors(primordials, failures);
+  const wrap = parts.wrap(primordials, parts.scan());
   let isCompiling = false; // then Python cannot be called: native.py says why
   let outputBytes = Infinity; // that a result may have
   let held; // a compiled script, or an error: what Python cannot hold itself
@@ -59,7 +59,7 @@
     now,
     raised,
   };
-  const { bridge, give, input, inspect, timers, values } = parts.globals(taken, parts, host);
+  const { bridge, give, input, inspect, timers, values } = parts.globals(primordials, parts, host);
 
   // QuickJS throws a DOMException, which is no error to it.
   for (const name of ['atob', 'btoa']) {

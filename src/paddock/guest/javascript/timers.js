@@ -1,12 +1,12 @@
 // The four timers and queueMicrotask. `host` has `now()`, `raised(error)`, and `arm()`, called when a timer was set.
 //
 // Timers of one due time run in the order in which they were set; promise jobs run between two of them.
-(function (taken, host) {
+(function (primordials, host) {
   'use strict';
   const {
     Map, MapPrototypeDelete, MapPrototypeGet, MapPrototypeSet, PromisePrototypeThen, PromiseResolve, ReflectApply,
     TypeError,
-  } = taken;
+  } = primordials;
   const LONGEST = 2 ** 31 - 1;
   const timers = new Map(); // by id
   const ends = { __proto__: null }; // of a ring in the order of due times

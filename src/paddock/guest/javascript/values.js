@@ -10,7 +10,7 @@
 // `text(value, what, most)` is for results: what JSON lacks becomes what is nearest, as in the Python engines. It gives
 // undefined where the text would have more than `most` characters: what is shared has no end otherwise.
 // `exact(value, what)` is for arguments of tools: what JSON lacks is an error.
-(function (taken, kinds) {
+(function (primordials, kinds) {
   'use strict';
   const { functionText, kindOf } = kinds;
   const {
@@ -21,7 +21,7 @@
     SetPrototypeAdd, SetPrototypeDelete, SetPrototypeForEach, SetPrototypeHas, StringPrototypeIncludes,
     StringPrototypeIndexOf, StringPrototypeSlice, SymbolPrototypeToString, TypeError, TypedArrayPrototypeGetLength,
     Uint8Array, textOf, uncurry,
-  } = taken;
+  } = primordials;
   const isLong = uncurry(RegExp.prototype.exec).bind(undefined, /[0-9]{16}/);
   const isInteger = uncurry(RegExp.prototype.exec).bind(undefined, /^-?[0-9]+$/);
   const dateToJSON = Date.prototype.toJSON;
@@ -147,7 +147,7 @@
         case 'Error': return writeError(value, at);
         case 'RegExp': return quoted(RegExpPrototypeToString(value));
         case 'Boolean': case 'Number': case 'String': case 'BigInt': case 'Symbol':
-          return write(taken[kind + 'PrototypeValueOf'](value), at, key);
+          return write(primordials[kind + 'PrototypeValueOf'](value), at, key);
         case 'Promise':
           throw new Problem(TypeError, at, ' is a promise that nobody awaited; for several, await Promise.all(…)');
         case 'AsyncIterator':

@@ -1,9 +1,9 @@
 // A script as the body of an async function that returns the value of its last expression.
 //
 // Nothing of the script has run when this runs. Its lines stay where they are; columns of one line may move: `moved`.
-(function (taken, scanner) {
+(function (primordials, scanner) {
   'use strict';
-  const { AsyncFunction } = taken;
+  const { AsyncFunction } = primordials;
   const { scan, tokens } = scanner;
   const HEAD = '(async function () {\n';
   const RETURN = 'return (';

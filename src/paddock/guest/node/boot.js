@@ -15,12 +15,12 @@
   const files = process.env.PADDOCK_FILES ?? '/files';
   const how = process.argv[1]; // to start: wait, hurry, compile, typescript
 
-  const taken = parts.primordials();
-  const { ReflectApply, RegExpPrototypeExec } = taken;
-  const channel = parts.channel(require, taken);
-  const failures = parts.failures(taken);
-  const stacks = parts.stacks(require, taken, failures);
-  const wrap = parts.wrap(taken, parts.scan());
+  const primordials = parts.primordials();
+  const { ReflectApply, RegExpPrototypeExec } = primordials;
+  const channel = parts.channel(require, primordials);
+  const failures = parts.failures(primordials);
+  const stacks = parts.stacks(require, primordials, failures);
+  const wrap = parts.wrap(primordials, parts.scan());
   let isListening = false;
   let isCheck = false; // the script is compiled and not run
   let hasStarted = false;
@@ -42,18 +42,19 @@
 
   function settle(id, header, data, from, to) {
     const { text } = { __proto__: null, ...parse(header) };
-    const bytes = () => new realm.Uint8Array(new Uint8Array(taken.TypedArrayPrototypeGetBuffer(data), from, to - from));
+    const { Uint8Array: Bytes, TypedArrayPrototypeGetBuffer } = primordials;
+    const bytes = () => new realm.Uint8Array(new Bytes(TypedArrayPrototypeGetBuffer(data), from, to - from));
     realm.bridge.settle(id, header, text === false ? bytes() : channel.textOf(data, from, to));
     channel.expect(realm.bridge.waits());
   }
 
-  const values = parts.values(taken, parts.kinds(taken));
+  const values = parts.values(primordials, parts.kinds(primordials));
   // Where the script's objects are made: here, or in a context of its own.
   let realm = {
     __proto__: null,
-    bridge: parts.bridge(taken, { __proto__: null, emit }, values),
+    bridge: parts.bridge(primordials, { __proto__: null, emit }, values),
     context: null,
-    Uint8Array: taken.Uint8Array,
+    Uint8Array: primordials.Uint8Array,
     values,
   };
 
@@ -101,7 +102,7 @@
     }
     if (!hasStarted && error instanceof SyntaxError) {
       const isPlaced = RegExpPrototypeExec(/^file:[^\n]*main\.m?js:\d+\n/, `${error.stack}`) !== null;
-      const found = isPlaced ? error : script.misread(source, error);
+      const found = isPlaced ? error : script.locateModuleError(source, error);
       if (found !== undefined) {
         refused(found);
         return;
@@ -278,7 +279,7 @@
     source = code;
     if (start.language === 'typescript') {
       try {
-        const { code: made, original } = parts.typescript(require, taken).stripped(code);
+        const { code: made, original } = parts.typescript(require, primordials).stripped(code);
         if (original !== null) stacks.mapped(original);
         source = made;
       } catch (error) {
@@ -294,13 +295,13 @@
   function rehearse(next) {
     failures.told('ok', stacks.described(new Error('x')), null);
     values.parse('{"a":[1]}');
-    parts.logs(require, () => {}, taken).console().log({ a: [1] });
+    parts.logs(require, () => {}, primordials).console().log({ a: [1] });
     createRequire('/main.js');
     closed.made('', [], [], []);
     if (how === 'typescript') {
-      for (const code of ['const a: number = 1', 'enum A { B }']) parts.typescript(require, taken).stripped(code);
+      for (const code of ['const a: number = 1', 'enum A { B }']) parts.typescript(require, primordials).stripped(code);
     }
-    parts.script(require, taken, wrap, stacks, {
+    parts.script(require, primordials, wrap, stacks, {
       started: () => true,
       ended(value) {
         values.text(value, 'the result', 1000);
@@ -335,9 +336,9 @@
   blocking('stderr');
   stacks.install();
   const ends = { ended, failed, refused, sources, started };
-  const script = parts.script(require, taken, wrap, stacks, ends);
+  const script = parts.script(require, primordials, wrap, stacks, ends);
   const program = parts.program(require, script, stacks, ends);
-  const logs = parts.logs(require, channel.emit, taken);
+  const logs = parts.logs(require, channel.emit, primordials);
   const closed = parts.closed(require, self, { __proto__: null, cut: logs.cut, emit, failed, files });
   const console = logs.console();
   catchAll();

@@ -2,12 +2,12 @@
 //
 // A write blocks while the host is behind, and reads meanwhile: two ends that both only write would wait for ever.
 // Nothing here is looked up where a script may have replaced it. So no stream of Node's reads: they consist of that.
-(function (require, taken) {
+(function (require, primordials) {
   'use strict';
   const {
     TypedArrayPrototypeCopyWithin: copyWithin, TypedArrayPrototypeGetBuffer, TypedArrayPrototypeGetByteLength: bytesOf,
     TypedArrayPrototypeSet: copyTo, Uint8Array, uncurry,
-  } = taken;
+  } = primordials;
   const { readSync, writeSync } = require('node:fs');
   const { process, setImmediate } = globalThis;
   const { Pipe, constants: { SOCKET } } = process.binding('pipe_wrap');

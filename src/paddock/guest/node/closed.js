@@ -29,7 +29,7 @@
     const context = createContext(DONT_CONTEXTIFY, { codeGeneration: { strings: false, wasm: false } });
     const clone = code.includes('structuredClone') ? cloner(context) : structuredClone;
     const parts = self.runInContext(context);
-    const taken = parts.primordials();
+    const primordials = parts.primordials();
     let armed; // the timer of Node's for the script's next one
     const host = {
       __proto__: null,
@@ -37,14 +37,16 @@
         try {
           outer.emit(kind, id, header, kind === LOG ? outer.cut(body) : body);
         } catch (error) {
-          throw new taken.RangeError(error.message);
+          throw new primordials.RangeError(error.message);
         }
       },
       readFile(path, encoding) {
         const place = join(outer.files, path.startsWith('/files/') ? path.slice('/files'.length) : path);
-        if (!place.startsWith(`${outer.files}/`)) throw new taken.Error(`EACCES: permission denied, open '${path}'`);
+        if (!place.startsWith(`${outer.files}/`)) {
+          throw new primordials.Error(`EACCES: permission denied, open '${path}'`);
+        }
         const bytes = readFileSync(place);
-        return encoding === null ? new taken.Uint8Array(bytes) : new TextDecoder(encoding).decode(bytes);
+        return encoding === null ? new primordials.Uint8Array(bytes) : new TextDecoder(encoding).decode(bytes);
       },
       now: () => performance.now(),
       raised: outer.failed,
@@ -58,13 +60,14 @@
         }, wait);
       },
     };
-    const globals = parts.globals(taken, parts, host);
+    const globals = parts.globals(primordials, parts, host);
     for (const name of GIVEN) globals.define(name, globalThis[name]);
     globals.define('TextEncoder', new Script(ENCODER).runInContext(context)(TextEncoder));
     globals.define('structuredClone', clone);
-    globals.give(tools, taken.JSONParse(JSON.stringify(files)));
+    globals.give(tools, primordials.JSONParse(JSON.stringify(files)));
     for (const [name, text] of inputs) globals.input(name, text);
-    return { __proto__: null, bridge: globals.bridge, context, Uint8Array: taken.Uint8Array, values: globals.values };
+    const { bridge, values } = globals;
+    return { __proto__: null, bridge, context, Uint8Array: primordials.Uint8Array, values };
   }
 
   return { __proto__: null, made };

@@ -1,11 +1,11 @@
 // Failures in the script's own terms: its frames alone, at its own lines and columns, under the name main.js.
-(function (require, taken, failures) {
+(function (require, primordials, failures) {
   'use strict';
   const { inspect, types: { isNativeError } } = require('node:util');
   const {
     Error, ErrorPrototypeToString, MathMax, MathMin, RegExpPrototypeExec, String, StringPrototypeLastIndexOf,
     StringPrototypeSlice, StringPrototypeStartsWith, WeakMap, WeakMapPrototypeGet, WeakMapPrototypeSet,
-  } = taken;
+  } = primordials;
   const { messageOf, read, typeOf, uncaught } = failures;
   const folder = `${process.cwd()}/`;
   let moved = { line: 0, column: 0, by: 0 }; // what was put into the script's text

@@ -1,9 +1,9 @@
 // TypeScript as JavaScript: types become blanks, so that everything stays where it is. Only what is more than types
 // (enums, namespaces, parameter properties) is written anew, with a source map to the author's lines.
-(function (require, taken) {
+(function (require, primordials) {
   'use strict';
   const { SourceMap, stripTypeScriptTypes } = require('node:module');
-  const findEntry = taken.uncurry(SourceMap.prototype.findEntry);
+  const findEntry = primordials.uncurry(SourceMap.prototype.findEntry);
   const HEAD = 'async function script() {';
   const URL = '\n//# sourceMappingURL=data:application/json;base64,';
   const UNREADABLE = 'this TypeScript could not be read: it is nested too deeply, or too large';

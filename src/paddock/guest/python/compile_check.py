@@ -22,7 +22,7 @@ def main(mode: str) -> None:
     warnings.simplefilter("ignore")
     found = {}
     try:
-        script.compiled(sys.stdin.buffer.read().decode(), is_expression=mode == "expression")
+        script.compile_script(sys.stdin.buffer.read().decode(), is_expression=mode == "expression")
     except SyntaxError as error:
         described = errors.describe_rejected(error)
         found = {name: described[name] for name in ("message", "line", "column")}

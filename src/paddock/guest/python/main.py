@@ -68,7 +68,7 @@ def _serve(control: socket.socket, hurry: bool) -> NoReturn:
     if not hurry:
         rehearsal.rehearse(_channel, _calls)
     _channel.attach(control)
-    space.settle(names)
+    space.set_working_directory(names)
     data_bytes = limits.data_bytes()
     control.setblocking(True)
     control.sendall(_READY)
@@ -92,7 +92,7 @@ def _run(received: job.Job, names: dict[str, Any], data_bytes: int | None, contr
         space.seed(start["seed"])
     limits.apply(received.limits, data_bytes)
     try:
-        ready = script.compiled(
+        ready = script.compile_script(
             received.code, is_expression=not received.is_script, with_outline=bool(start.get("outline"))
         )
     except SyntaxError as error:

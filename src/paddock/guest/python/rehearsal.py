@@ -56,7 +56,7 @@ def rehearse(channel: Channel, calls: Functions, source: str = PLAIN) -> None:
         channel.attach(guest)
         names = {"__name__": "rehearsal", "__builtins__": builtins}
         space.fill(names, received, calls)
-        outcome = running.run(script.compiled(received.code, is_expression=True), names, None, is_script=False)
+        outcome = running.run(script.compile_script(received.code, is_expression=True), names, None, is_script=False)
         channel.send(Kind.RESULT, 0, {"status": outcome.status}, outcome.text.encode())
 
 

@@ -31,8 +31,8 @@ class Outcome:
 def run(script: Script, names: dict[str, Any], recursion: int | None, *, is_script: bool) -> Outcome:
     """Run the script to its end. Whatever it raises becomes its outcome."""
     reserve = limits.reserve()
-    builtins.__dict__[NAME] = script.kept
-    depth = limits.OWN_RECURSION if recursion is None else recursion
+    builtins.__dict__[NAME] = script.result
+    depth = limits.DEFAULT_RECURSION if recursion is None else recursion
     try:
         if script.is_async:
             with asyncio.Runner() as runner:
@@ -40,27 +40,27 @@ def run(script: Script, names: dict[str, Any], recursion: int | None, *, is_scri
         else:
             limits.allow_recursion(depth + EXEC_DEPTH)
             _exec(*(script.code, names))  # a plain call counts as a frame or not, depending on specialisation
-            text = "null" if is_script else values.text_of(script.kept.value, max(depth, limits.OWN_RECURSION))
+            text = "null" if is_script else values.text_of(script.result.value, max(depth, limits.DEFAULT_RECURSION))
     except SystemExit as error:
         return exited(error)
     except BaseException as error:  # noqa: BLE001 (a script may raise anything)
         reserve.close()
         return raised(error, is_script=is_script)
     finally:
-        limits.allow_recursion(max(depth, limits.OWN_RECURSION))
+        limits.allow_recursion(max(depth, limits.DEFAULT_RECURSION))
     return Outcome("ok", text, exit_code=0 if is_script else None)
 
 
 async def _awaited(script: Script, names: dict[str, Any], depth: int) -> str:
     limits.allow_recursion(depth)
     await _eval(script.code, names)
-    return values.text_of(script.kept.value, max(depth, limits.OWN_RECURSION))
+    return values.text_of(script.result.value, max(depth, limits.DEFAULT_RECURSION))
 
 
 def raised(error: BaseException, *, is_script: bool) -> Outcome:
     """The outcome of an uncaught exception. A program prints it through `sys.excepthook`."""
-    limits.allow_recursion(limits.ROOM)
-    if isinstance(error, SystemError) and limits.is_short():
+    limits.allow_recursion(limits.DECODE_RECURSION)
+    if isinstance(error, SystemError) and limits.is_memory_short():
         error = MemoryError().with_traceback(error.__traceback__)  # CPython lost the one that it had
     if is_script:
         error.__traceback__ = errors.script_frames(error.__traceback__)
