@@ -31,19 +31,23 @@ CEILING = Limits(
 def checked(config: Config, origins: Origins) -> Config:
     """`config`, where nothing in it contradicts itself; else `ConfigError`, with where it is from."""
     for name in NAMES:
-        _check_limit(f"caps.{name}", getattr(config.caps, name), CEILING, origins.blame(f"caps.{name}"))
+        _check_limit(f"caps.{name}", getattr(config.caps, name), CEILING, origins.prefix(f"caps.{name}"))
     for name in NAMES:
-        blamed = origins.blame(f"limits.{name}", f"caps.{name}")
+        blamed = origins.prefix(f"limits.{name}", f"caps.{name}")
         _check_limit(f"limits.{name}", getattr(config.limits, name), config.caps, blamed)
     if config.engine not in ENGINES:
-        raise ConfigError(f"{origins.blame('engine')}engine must be one of {', '.join(ENGINES)}, not {config.engine!r}")
+        raise ConfigError(
+            f"{origins.prefix('engine')}engine must be one of {', '.join(ENGINES)}, not {config.engine!r}"
+        )
     if config.code_bytes <= 0:
-        raise ConfigError(f"{origins.blame('code_bytes')}code_bytes must be positive, not {config.code_bytes}")
+        raise ConfigError(f"{origins.prefix('code_bytes')}code_bytes must be positive, not {config.code_bytes}")
     if not config.data_directory:
-        raise ConfigError(f"{origins.blame('data_directory')}data_directory must be the path of a directory, not empty")
+        raise ConfigError(
+            f"{origins.prefix('data_directory')}data_directory must be the path of a directory, not empty"
+        )
     least, most = config.monty.min_workers, config.monty.max_workers
     if not 0 < least <= most <= MOST_WORKERS:
-        blamed = origins.blame("monty.min_workers", "monty.max_workers")
+        blamed = origins.prefix("monty.min_workers", "monty.max_workers")
         raise ConfigError(
             f"{blamed}monty.min_workers must be at least 1 and at most monty.max_workers, "
             f"and that at most {MOST_WORKERS}; here they are {least} and {most}"
@@ -53,7 +57,7 @@ def checked(config: Config, origins: Origins) -> Config:
     _check_jail(config.jail, origins)
     for name in ("call_seconds", "connect_seconds"):
         if not getattr(config.tools, name) > 0:
-            blamed = origins.blame(f"tools.{name}")
+            blamed = origins.prefix(f"tools.{name}")
             raise ConfigError(f"{blamed}tools.{name} must be positive, not {getattr(config.tools, name)}")
     _check_store(config.store, origins)
     _check_artifacts(config.artifacts, origins)
@@ -63,37 +67,37 @@ def checked(config: Config, origins: Origins) -> Config:
 def _check_guests(config: Config, engine: str, origins: Origins) -> None:
     guests: GuestsConfig = getattr(config, engine)
     if not 0 <= guests.min_waiting <= guests.max_waiting <= guests.max_guests <= MOST_WORKERS:
-        blamed = origins.blame(f"{engine}.min_waiting", f"{engine}.max_waiting", f"{engine}.max_guests")
+        blamed = origins.prefix(f"{engine}.min_waiting", f"{engine}.max_waiting", f"{engine}.max_guests")
         raise ConfigError(
             f"{blamed}{engine}.min_waiting must be at most {engine}.max_waiting, that at most {engine}.max_guests, "
             f"and that at most {MOST_WORKERS}"
         )
     if guests.environment not in config.environments:
-        blamed, known = origins.blame(f"{engine}.environment"), ", ".join(sorted(config.environments))
+        blamed, known = origins.prefix(f"{engine}.environment"), ", ".join(sorted(config.environments))
         raise ConfigError(f"{blamed}{engine}.environment is {guests.environment!r}, and there is: {known}")
     for name in ("idle_seconds", "release_seconds"):
         if not getattr(guests, name) > 0:
-            blamed = origins.blame(f"{engine}.{name}")
+            blamed = origins.prefix(f"{engine}.{name}")
             raise ConfigError(f"{blamed}{engine}.{name} must be positive, not {getattr(guests, name)}")
 
 
 def _check_jail(jail: JailConfig, origins: Origins) -> None:
     if jail.profile not in PROFILES:
-        blamed = origins.blame("jail.profile")
+        blamed = origins.prefix("jail.profile")
         raise ConfigError(f"{blamed}jail.profile must be one of {', '.join(PROFILES)}, not {jail.profile!r}")
     for name, least in (("uid_base", 1000), ("tmp_bytes", 4096), ("tmp_inodes", 16)):
         if getattr(jail, name) < least:
-            blamed = origins.blame(f"jail.{name}")
+            blamed = origins.prefix(f"jail.{name}")
             raise ConfigError(f"{blamed}jail.{name} must be at least {least}, not {getattr(jail, name)}")
 
 
 def _check_store(store: StoreConfig, origins: Origins) -> None:
     for name in ("run_days", "run_count", "run_bytes", "session_days", "definition_versions"):
         if not getattr(store, name) >= 0:
-            blamed = origins.blame(f"store.{name}")
+            blamed = origins.prefix(f"store.{name}")
             raise ConfigError(f"{blamed}store.{name} must be positive, or 0 for no limit, not {getattr(store, name)}")
     if not store.sweep_seconds > 0:
-        blamed = origins.blame("store.sweep_seconds")
+        blamed = origins.prefix("store.sweep_seconds")
         raise ConfigError(f"{blamed}store.sweep_seconds must be positive, not {store.sweep_seconds}")
 
 
@@ -101,13 +105,13 @@ def _check_artifacts(artifacts: ArtifactsConfig, origins: Origins) -> None:
     for name in ("artifact_bytes", "principal_bytes", "principal_count", "days"):
         value = getattr(artifacts, name)
         if not value >= 0:
-            blamed = origins.blame(f"artifacts.{name}")
+            blamed = origins.prefix(f"artifacts.{name}")
             raise ConfigError(f"{blamed}artifacts.{name} must be positive, or 0 for no limit, not {value}")
     for name, schemes in (("url", ARTIFACT_SCHEMES), ("base_url", ("http", "https"))):
         value = getattr(artifacts, name)
         scheme, separator, rest = value.partition("://")
         if value and not (scheme in schemes and separator and (rest or scheme == "memory")):
-            blamed, known = origins.blame(f"artifacts.{name}"), ", ".join(f"{each}://" for each in schemes)
+            blamed, known = origins.prefix(f"artifacts.{name}"), ", ".join(f"{each}://" for each in schemes)
             raise ConfigError(f"{blamed}artifacts.{name} must be empty or begin with one of {known}, not {value!r}")
 
 

@@ -154,7 +154,7 @@ def test_an_argument_that_is_added_is_hidden_wherever_it_is_declared(
 ) -> None:
     injection = Injection([Field("active_identity", "identity_id", ("it",), argument="identity_id")])
     tool = injection.shown(Tool("it", "orders", input_schema=schema))
-    assert (tool.input_schema, tool.added) == (shown, {"identity_id": is_needed})
+    assert (tool.input_schema, tool.injected) == (shown, {"identity_id": is_needed})
 
 
 def test_no_schema_is_too_odd_to_be_looked_through() -> None:

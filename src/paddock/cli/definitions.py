@@ -70,7 +70,7 @@ def show(
     from paddock.config import Config
     from paddock.definitions.definition import SHIPPED, shipped
     from paddock.errors import RequestError
-    from paddock.model.principals import LOCAL
+    from paddock.model.context import LOCAL
 
     async def history(store: Store) -> list[StoredDefinition]:
         return await store.definitions.history(LOCAL, name)
@@ -129,7 +129,7 @@ def remove(name: NameArgument, config: ConfigOption = None) -> int:
     from paddock.config import Config
     from paddock.definitions.definition import SHIPPED
     from paddock.errors import RequestError
-    from paddock.model.principals import LOCAL
+    from paddock.model.context import LOCAL
 
     async def removed(store: Store) -> bool:
         return await store.definitions.remove(LOCAL, name)
@@ -148,7 +148,7 @@ async def _apply(
 ) -> tuple[StoredDefinition, tuple[str, ...]]:
     from paddock.cli.render import build_progress
     from paddock.definitions.saving import validate
-    from paddock.model.principals import LOCAL
+    from paddock.model.context import LOCAL
     from paddock.run import Paddock
     from paddock.store.database import Store
 
@@ -187,7 +187,7 @@ def _definition(stored: StoredDefinition) -> Definition:
 
 
 async def _saved(store: Store) -> list[StoredDefinition]:
-    from paddock.model.principals import LOCAL
+    from paddock.model.context import LOCAL
 
     return await store.definitions.list(LOCAL)
 

@@ -87,7 +87,7 @@ class Field:
         return context.values.get(self.name) or self.default
 
     def is_needed(self, tool: Tool) -> bool:
-        is_required = tool.added.get(self.argument, False)
+        is_required = tool.injected.get(self.argument, False)
         return is_required or any(fnmatchcase(tool.full_name, pattern) for pattern in self.required_by)
 
 
@@ -115,7 +115,7 @@ class Injection:
     def shown(self, tool: Tool) -> Tool:
         """The tool without the arguments that are added to its calls."""
         schema, added = without_arguments(tool.input_schema, self._arguments(tool.server))
-        return replace(tool, input_schema=schema, added=added) if added else tool
+        return replace(tool, input_schema=schema, injected=added) if added else tool
 
     def names(self, server: str) -> frozenset[str]:
         """The arguments and headers that the host adds to calls of this server."""
@@ -143,7 +143,7 @@ class Injection:
             for place, name in ((arguments, each.argument), (headers, each.header), (meta, each.meta)):
                 if name and value:
                     place[name] = value
-        return Injected({name: value for name, value in arguments.items() if name in tool.added}, headers, meta)
+        return Injected({name: value for name, value in arguments.items() if name in tool.injected}, headers, meta)
 
     def _fields(self, server: str) -> list[Field]:
         return [each for each in self.fields if each.concerns(server)]

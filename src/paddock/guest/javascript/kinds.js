@@ -1,4 +1,5 @@
-// What a value is, whatever its class is called: found by the built-in prototype that it inherits from, then verified.
+// Finds the built-in kind of a value: by the built-in prototype that it inherits from, then verified with a brand
+// check.
 (function (primordials) {
   'use strict';
   const {
@@ -37,19 +38,19 @@
   function kindOf(value) {
     if (ArrayIsArray(value)) return 'Array';
     for (let at = ObjectGetPrototypeOf(value); at !== null; at = ObjectGetPrototypeOf(at)) {
-      const found = MapPrototypeGet(brands, at);
-      if (found === undefined) continue;
+      const entry = MapPrototypeGet(brands, at);
+      if (entry === undefined) continue;
       try {
-        found.verify(value);
-        return found.kind;
+        entry.verify(value);
+        return entry.kind;
       } catch {
-        return 'Object'; // it inherits from one without being one
+        return 'Object'; // it only inherits from the prototype
       }
     }
     return 'Object';
   }
 
-  // The own `name` of a function; '' where it has none, or one that is not text.
+  // The own `name` of a function; '' if it has none or it is not a string.
   function nameOf(value) {
     const own = ObjectGetOwnPropertyDescriptor(value, 'name');
     return own !== undefined && typeof own.value === 'string' ? own.value : '';

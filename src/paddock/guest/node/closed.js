@@ -64,7 +64,7 @@
     for (const name of GIVEN) globals.define(name, globalThis[name]);
     globals.define('TextEncoder', new Script(ENCODER).runInContext(context)(TextEncoder));
     globals.define('structuredClone', clone);
-    globals.give(tools, primordials.JSONParse(JSON.stringify(files)));
+    globals.defineJob(tools, primordials.JSONParse(JSON.stringify(files)));
     for (const [name, text] of inputs) globals.input(name, text);
     const { bridge, values } = globals;
     return { __proto__: null, bridge, context, Uint8Array: primordials.Uint8Array, values };

@@ -1,4 +1,4 @@
-// A script as a program of its own: a file in the working directory, with arguments and an exit code.
+// Runs a script as a program: a file in the working directory, with arguments and an exit code.
 (function (require, script, stacks, ends) {
   'use strict';
   const { refused, sources, started } = ends;
@@ -12,7 +12,7 @@
       compileFunction(code, NAMES, { filename: 'main.js' });
       return false;
     } catch (error) {
-      if (script.isModule(error) || script.problem(code) === undefined) return true; // it awaits
+      if (script.isModule(error) || script.problem(code) === undefined) return true; // it uses top-level await
       throw error;
     }
   }
@@ -32,7 +32,7 @@
     try {
       writeFileSync(path, code);
     } catch {
-      isWritten = false; // nowhere to write
+      isWritten = false; // the working directory is not writable
     }
     const isCommon = name === 'main.js';
     if (!isWritten || !isCommon) sources(`file://${path}`, source, isCommon ? 'commonjs' : 'module');

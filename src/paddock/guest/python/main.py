@@ -79,10 +79,10 @@ def _serve(control: socket.socket, hurry: bool) -> NoReturn:
     outcome = _run(received, names, data_bytes, control)
     if _pid() != own and outcome.status == "raised" and not received.is_script:
         streams.say(outcome.error["traceback"])  # a process that the script forked reports its own failure
-    ending.wind_up()
+    ending.shut_down()
     if _pid() == own:
-        ending.tell(_channel, outcome)
-    ending.leave(outcome)
+        ending.send_result(_channel, outcome)
+    ending.exit_process(outcome)
 
 
 def _run(received: job.Job, names: dict[str, Any], data_bytes: int | None, control: socket.socket) -> Outcome:
