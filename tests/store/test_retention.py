@@ -106,7 +106,7 @@ async def test_calls_outside_a_run_go_when_they_are_old(path: Path) -> None:
 async def test_sessions_that_nobody_uses_go(path: Path) -> None:
     async with Store(path, replace(KEEP_ALL, session_days=1)) as store:
         for name in ("s_used", "s_old"):
-            await store.sessions.keep("ada", name, {})
+            await store.sessions.save("ada", name, {})
         await store.writer.flush()
         with closing(sqlite3.connect(path)) as raw, raw:
             raw.execute("UPDATE sessions SET seen_at = 0 WHERE id = 's_old'")

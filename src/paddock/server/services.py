@@ -79,7 +79,7 @@ class Services:
                 await self.store.sessions.touch(caller.principal, session.id)
             else:
                 session.stored = state
-                await self.store.sessions.keep(caller.principal, session.id, state)
+                await self.store.sessions.save(caller.principal, session.id, state)
         except StoreError as problem:
             log.warning("a session is not stored: %s", problem)
 

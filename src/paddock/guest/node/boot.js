@@ -279,7 +279,7 @@
     source = code;
     if (start.language === 'typescript') {
       try {
-        const { code: made, original } = parts.typescript(require, primordials).stripped(code);
+        const { code: made, original } = parts.typescript(require, primordials).stripTypes(code);
         if (original !== null) stacks.mapped(original);
         source = made;
       } catch (error) {
@@ -299,7 +299,7 @@
     createRequire('/main.js');
     closed.made('', [], [], []);
     if (how === 'typescript') {
-      for (const code of ['const a: number = 1', 'enum A { B }']) parts.typescript(require, primordials).stripped(code);
+      for (const code of ['const a: number = 1', 'enum A { B }']) parts.typescript(require, primordials).stripTypes(code);
     }
     parts.script(require, primordials, wrap, stacks, {
       started: () => true,

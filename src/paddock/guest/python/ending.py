@@ -62,7 +62,7 @@ def exit_process(outcome: Outcome) -> NoReturn:
 
 def show_uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
     """Print an exception as CPython does, without frames of the runtime."""
-    streams.say(errors.text_of(error, carets=True))
+    streams.write_line(errors.text_of(error, carets=True))
 
 
 def show_uncaught_in_thread(report: threading.ExceptHookArgs) -> None:
@@ -70,4 +70,4 @@ def show_uncaught_in_thread(report: threading.ExceptHookArgs) -> None:
     if report.exc_value is None or isinstance(report.exc_value, SystemExit):
         return
     name = report.thread.name if report.thread is not None else threading.get_ident()
-    streams.say(f"Exception in thread {name}:\n{errors.text_of(report.exc_value, carets=True)}")
+    streams.write_line(f"Exception in thread {name}:\n{errors.text_of(report.exc_value, carets=True)}")

@@ -21,7 +21,7 @@ TOOL_NAME_CHARACTERS = 600
 """Longer than any tool's full name. A longer name is cut, and the host answers that there is no such tool."""
 FILE_NAME_CHARACTERS = 4096
 MESSAGE_CHARACTERS = 1000
-_arguments_text = json.JSONEncoder(allow_nan=False, default=values.number).encode
+_arguments_text = json.JSONEncoder(allow_nan=False, default=values.json_default).encode
 _decode = json.JSONDecoder().decode
 Function = Callable[..., Coroutine[Any, Any, Any]]
 
