@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from paddock.tools.upstream import Health
 
 ATTEMPTS = 4
-"""How often a run is begun that the host lost before anything of it was seen outside."""
+"""How often a run is tried if the host loses it before it had any visible effect."""
 _END: Any = object()
 
 
@@ -83,7 +83,7 @@ class Paddock:
         """Run `code` and return how it ended.
 
         Whatever the script does, crashing included, is a verdict in the result. Raises `RequestError` for a request
-        that cannot be run, and `HostError` where this machine fails it.
+        that cannot be run, and `HostError` if this machine fails.
         """
         return await self._run(make_request(code, options), None)
 
@@ -103,20 +103,20 @@ class Paddock:
     ) -> AsyncIterator[Event]:
         """Run `code` and yield events as they happen; the last one is `Done`. Leaving the loop ends the run."""
         events: asyncio.Queue[Event] = asyncio.Queue()
-        running = asyncio.create_task(self._run(make_request(code, options), events.put_nowait, context))
-        running.add_done_callback(lambda task: events.put_nowait(_END))
+        task = asyncio.create_task(self._run(make_request(code, options), events.put_nowait, context))
+        task.add_done_callback(lambda task: events.put_nowait(_END))
         try:
             while (event := await events.get()) is not _END:
                 yield event
-            await running
+            await task
         finally:
-            running.cancel()
-            await asyncio.wait([running])
+            task.cancel()
+            await asyncio.wait([task])
 
     async def check(self, code: str, **options: Unpack[RunOptions]) -> RunError | None:
-        """What `run` would reject before the first line: syntax, and with `type_check` types. Nothing runs.
+        """The error with which `run` would reject the script: syntax, and with `type_check` types. Nothing runs.
 
-        Monty cannot check without running: there every source is accepted.
+        Monty cannot check without running, so with that engine every source is accepted.
         """
         request = make_request(code, options)
         scope, plan, engine = await self._plan(request, None)
@@ -146,21 +146,21 @@ class Paddock:
 
     async def read_artifact(self, ref: str) -> bytes:
         """The bytes of an artifact, by its id, URL or file name."""
-        found = await self._artifacts.read(ref)
-        if found is None:
+        artifact = await self._artifacts.read(ref)
+        if artifact is None:
             raise RequestError(f"there is no artifact {ref!r}; result.artifacts lists those that a run created")
-        return found[1]
+        return artifact[1]
 
     async def tools(self, *, servers: Iterable[str] = ()) -> tuple[Tool, ...]:
-        """The tools that scripts may call now: all, or those of the named servers that answer."""
-        self._stay_in_one_loop()
+        """The tools that scripts can call now: all, or those of the named servers, if they respond."""
+        self._check_loop()
         return tuple(await self._toolbox.catalogue(servers))
 
     async def search_tools(
         self, query: str, *, tags: Collection[str] = (), servers: Iterable[str] = (), limit: int | None = 10
     ) -> tuple[Tool, ...]:
         """The tools that match `query`, best first."""
-        self._stay_in_one_loop()
+        self._check_loop()
         catalogue = await self._toolbox.catalogue(servers)
         return await asyncio.to_thread(catalogue.search, query, tags=tags, limit=limit)
 
@@ -172,7 +172,7 @@ class Paddock:
         progress: Callable[[Progress], None] = lambda progress: None,
     ) -> Answer:
         """Call one tool as a script would. A failure is an answer too: its value is an error envelope."""
-        self._stay_in_one_loop()
+        self._check_loop()
         call = make_tool_call(name, arguments)
         scope = await self._toolbox.scope_of(name)
         broker = self._broker(scope, 1, new_run_id(), RunArtifacts(self._artifacts), progress)
@@ -185,13 +185,13 @@ class Paddock:
     ) -> str:
         """Typed declarations of all tools, or of the named ones, as the text of a `.pyi` or `.d.ts` file.
 
-        With `whole=False` only the tools are declared, without what every script has.
+        With `whole=False` only the tools are declared, without the functions that every script has.
         """
-        self._stay_in_one_loop()
+        self._check_loop()
         return await self._toolbox.stubs(names, language, whole=whole)
 
     def redact(self, value: Any) -> Any:
-        """JSON values with the servers' secrets, and whatever looks like a secret, taken out."""
+        """Remove the servers' secrets, and everything that looks like a secret, from JSON values."""
         from paddock.tools.secrets import redacted
 
         return redacted(value, self._toolbox.secrets)
@@ -205,11 +205,11 @@ class Paddock:
 
     @property
     def injection(self) -> Injection | None:
-        """The arguments that the configuration adds to upstream calls; None where it adds none."""
+        """The arguments that the configuration adds to upstream calls, or None if it adds none."""
         return self._toolbox.injection
 
     def upstreams(self) -> Mapping[str, Health]:
-        """The health of each MCP server, by name. Connects nothing."""
+        """The health of each MCP server, by name. Opens no connections."""
         return self._toolbox.health()
 
     async def _run(
@@ -226,9 +226,9 @@ class Paddock:
         return result
 
     async def _plan(self, request: Request, context: RunContext | None) -> tuple[Scope, Plan, Engine | None]:
-        """What the script may call, how it will be run, and by which engine, if one can run it."""
-        self._stay_in_one_loop()
-        engines = self._engines  # `aclose` puts others in their place: a run must not start one after that
+        """The tools in scope, the plan, and the engine; None if no engine can run the script."""
+        self._check_loop()
+        engines = self._engines  # `aclose` replaces them, and a run must not start an engine after that
         scope = await self._toolbox.scope(request)
         if context is not None:
             scope.own, scope.context = context.tools, context.context or scope.context
@@ -238,17 +238,17 @@ class Paddock:
             unavailable["cpython"] = problem
         plan = make_plan(request, self._config, engines=known, tools=scope.links, unavailable=unavailable)
         can_outline = plan.engine == "cpython" and plan.mode == "expression"
-        plan = replace(plan, outline=can_outline and (scope.is_pending or _is_checked(plan)))
+        plan = replace(plan, outline=can_outline and (scope.is_pending or _checks_types(plan)))
         return scope, plan, None if plan.engine is None else engines.get(plan.engine)
 
     async def _execute(
         self, plan: Plan, scope: Scope, engine: Engine | None, events: _Events, context: RunContext | None = None
     ) -> RunRecord:
-        """One attempt at a run, from its engine to its end."""
+        """Make one attempt at a run."""
         record = RunRecord(plan, context, scope.functions)
         if engine is None:
             return record
-        if not plan.outline and (scope.is_pending or _is_checked(plan)):
+        if not plan.outline and (scope.is_pending or _checks_types(plan)):
             if (problem := await self._prepare(plan, scope, None)) is not None:
                 record.add(problem)
                 return record
@@ -281,12 +281,12 @@ class Paddock:
         events: _Events,
         clock: asyncio.Timeout,
     ) -> None:
-        """Record what the guest does until it has a verdict."""
-        async with aclosing(execution.feed(calls.start)) as happening:
-            async for event in happening:
-                shown = record.add(event)
-                if shown is not None:
-                    events.publish(shown)
+        """Record the guest's events until the run has a verdict."""
+        async with aclosing(execution.feed(calls.start)) as stream:
+            async for event in stream:
+                public = record.add(event)
+                if public is not None:
+                    events.publish(public)
                 if isinstance(event, Outline):
                     if (problem := await self._prepare(plan, scope, event, clock)) is not None:
                         record.add(problem)
@@ -298,7 +298,7 @@ class Paddock:
     async def _prepare(
         self, plan: Plan, scope: Scope, outline: Outline | None, clock: asyncio.Timeout | None = None
     ) -> Finished | None:
-        """Link the tools that the script names, then check its types; returns why it must not run, if it must not.
+        """Link the tools that the script names, then check its types. Returns why it must not run, or None.
 
         Waiting for MCP servers to connect does not count as the script's time; the type check does.
         """
@@ -306,7 +306,7 @@ class Paddock:
             with _paused(clock):
                 await scope.resolve(plan, outline)
         plan = replace(plan, tools=tuple(scope.links))
-        if not _is_checked(plan):
+        if not _checks_types(plan):
             return None
         if self._type_checker is None:
             from paddock.engines.type_checker import TypeChecker
@@ -335,7 +335,7 @@ class Paddock:
             progress=progress,
         )
 
-    def _stay_in_one_loop(self) -> None:
+    def _check_loop(self) -> None:
         """Refuse a second event loop: engines and upstreams belong to the loop that started them."""
         loop = asyncio.get_running_loop()
         if (self._engines or self._toolbox.is_used) and self._loop not in (None, loop):
@@ -356,7 +356,7 @@ class Paddock:
         await self._toolbox.close()
 
     def close(self) -> None:
-        """End what `run_sync` started."""
+        """End the engines that `run_sync` started."""
         if self._background is not None:
             background, self._background = self._background, None
             background.close()
@@ -375,7 +375,7 @@ class Paddock:
 
 
 class _Events:
-    """Passes events to whoever watches the run, if anybody does."""
+    """Passes events to the watcher of the run, if there is one."""
 
     def __init__(self, watch: Callable[[Event], None] | None) -> None:
         self._watch = watch
@@ -389,18 +389,18 @@ class _Events:
 
 @contextmanager
 def _paused(clock: asyncio.Timeout | None) -> Iterator[None]:
-    """Stop a run's clock for as long as the block takes."""
+    """Stop a run's clock while the block runs."""
     deadline = None if clock is None else clock.when()
     if clock is None or deadline is None:
         yield
         return
     loop = asyncio.get_running_loop()
-    began = loop.time()
+    paused_at = loop.time()
     clock.reschedule(None)
     yield
-    clock.reschedule(deadline + loop.time() - began)
+    clock.reschedule(deadline + loop.time() - paused_at)
 
 
-def _is_checked(plan: Plan) -> bool:
-    """Whether types are checked before the script runs. With "tools" that needs a tool."""
+def _checks_types(plan: Plan) -> bool:
+    """Whether types are checked before the script runs. With "tools", only if it has tools."""
     return plan.type_check is True or (plan.type_check == "tools" and bool(plan.tools))

@@ -17,7 +17,7 @@ from paddock.model.events import ArtifactAnswer, ArtifactCall
 from paddock.store.artifact_records import READERS_SECONDS
 from paddock.store.artifacts import DAY_SECONDS, Filters, Quota
 from paddock.store.memory import MemoryArtifacts
-from paddock.store.text import STRETCH, Query
+from paddock.store.text import STRETCH_CHARACTERS, Query
 from tests.store.artifact_places import ANN, ANN_ELSEWHERE, BOB, MB, Place, chunks, content_of, opened
 
 HOSTILE = [
@@ -397,7 +397,7 @@ async def test_memory_and_store_behave_alike_for_a_run(place: Place) -> None:
 async def test_the_event_loop_goes_on_while_the_slowest_search_is_made(tmp_path: Path) -> None:
     async with opened(tmp_path) as place:
         own = place.of()
-        await own.create("a", "text/plain", bytes(random.Random(1).choices(b"ab", k=STRETCH + 1)))  # noqa: S311
+        await own.create("a", "text/plain", bytes(random.Random(1).choices(b"ab", k=STRETCH_CHARACTERS + 1)))  # noqa: S311
         kept = await own.find("a")
         assert kept is not None
         searching = asyncio.create_task(own.search(kept, Query("(?:a?b?){800}c", is_regex=True)))

@@ -12,7 +12,7 @@ from paddock.model.context import Context
 from paddock.model.events import ToolCall
 from paddock.model.files import File
 from paddock.model.limits import Limits
-from paddock.model.tools import SessionTool
+from paddock.model.tools import RunTool
 from paddock.model.words import nearest
 
 LANGUAGES = ("python", "javascript", "typescript")
@@ -89,7 +89,7 @@ class RunContext:
     artifacts: Artifacts | None = None  # None: those of the Paddock
     definition: str | None = None
     session: str | None = None
-    tools: Mapping[str, SessionTool] = field(
+    tools: Mapping[str, RunTool] = field(
         default_factory=dict
     )  # tools of the session, which take precedence over others
     context: Context | None = None  # values that are injected into its calls

@@ -48,7 +48,7 @@ class Tool:
         return sha256(self.full_name.encode(errors="replace")).hexdigest()[:6]
 
 
-class SessionTool(Protocol):
+class RunTool(Protocol):
     """An extra tool that the caller provides for one run."""
 
     @property

@@ -83,7 +83,7 @@ async def summarize_stored(services: Services, caller: Caller, run: StoredRun) -
     if result is None:
         return {"run_id": run.id, "verdict": RUNNING, "stdout": values["stdout"], "stderr": values["stderr"]}
     output_json = await asyncio.to_thread(json.dumps, result["output"], ensure_ascii=False)
-    overflow = await services.keep_overflow(caller, run.id, output_json, native.OVERFLOW_BYTES, is_repeat=True)
+    overflow = await services.store_overflow(caller, run.id, output_json, native.OVERFLOW_BYTES, is_repeat=True)
     return native.summarize(result, overflow)
 
 

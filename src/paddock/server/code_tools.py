@@ -96,7 +96,7 @@ class _CodeTool:
             if isinstance(fault, HostError):
                 log.warning("%s: %s", type(fault).__name__, fault)
             return to_result(response)
-        overflow = await self._services.keep_overflow(caller, run_id, result.output_json, self.face.overflow_bytes)
+        overflow = await self._services.store_overflow(caller, run_id, result.output_json, self.face.overflow_bytes)
         response = self.face.render(self._definition, request, result, overflow)
         return to_result(response, (*result.artifacts, overflow.artifact) if overflow else result.artifacts)
 

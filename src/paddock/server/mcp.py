@@ -226,7 +226,7 @@ class _Handlers:
         _, tools = await self._current()
         self.subscribers.add(context)
         self._services.start_maintenance()
-        return ListToolsResult(tools=[each.listed for each in tools.values()])
+        return ListToolsResult(tools=[each.listing for each in tools.values()])
 
     async def call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
         arguments = dict(params.arguments or {})

@@ -31,7 +31,7 @@ from paddock.model.artifacts import (
 )
 from paddock.store.memory import new_artifact_id
 from paddock.store.objects import Objects, Part
-from paddock.store.text import Page, Place, Query, Search, TextReader, Unit
+from paddock.store.text import Page, Position, Query, Search, TextReader, Unit
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Row
@@ -142,10 +142,10 @@ class StoredArtifacts:
         while await write(lambda connection: records.remove_expired(connection, self.clock())):
             pass
         deleted = 0
-        while keys := await write(lambda connection: records.doom(connection, self.clock())):
+        while keys := await write(lambda connection: records.mark_doomed(connection, self.clock())):
             for key in keys:
                 await self.objects.delete(key)
-            await write(partial(records.forget, keys=keys))
+            await write(partial(records.forget_objects, keys=keys))
             deleted += len(keys)
         return deleted
 
@@ -184,14 +184,14 @@ class StoredArtifacts:
                     raise BadArtifact(f"only {max(0, most_bytes)} more bytes may be kept; keep less, or remove some")
                 yield chunk
 
-        await self.store.writer.write(lambda connection: records.enter(connection, key, self.clock()))
+        await self.store.writer.write(lambda connection: records.add_object(connection, key, self.clock()))
         try:
             await self.objects.put(key, content if isinstance(content, bytes) else counted(content))
             yield Part(key, size)
         except BaseException:
             now = self.clock()
             with suppress(StoreError):  # then it is deleted a day later
-                self.store.writer.put_nowait(lambda connection: records.give_up(connection, key, now))
+                self.store.writer.put_nowait(lambda connection: records.delete_soon(connection, key, now))
             raise
 
 
@@ -295,7 +295,7 @@ class ArtifactScope:
     @asynccontextmanager
     async def _text(
         self, found: StoredArtifact, unit: Unit, offset: int, limit: int
-    ) -> AsyncIterator[tuple[Place, AsyncIterator[bytes]]]:
+    ) -> AsyncIterator[tuple[Position, AsyncIterator[bytes]]]:
         """Open the text at the last known place before `offset`."""
         if offset < 0 or limit < 1:
             raise BadArtifact(f"an offset is at least 0 and a limit at least 1, not {offset} and {limit}")

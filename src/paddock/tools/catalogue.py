@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from paddock.errors import UnknownTool
 from paddock.model.tools import Tool
-from paddock.model.words import most_alike
+from paddock.model.words import most_similar
 from paddock.tools import identifiers
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Catalogue:
         if sharing:
             return [f"Several servers have a tool '{name}'; say which: {', '.join(sharing)}."]
         elsewhere = [tool.full_name for tool in self if tool.name == name.rpartition(".")[2]]
-        near = [*elsewhere[:MAX_HINTS], *most_alike(name, {**self._by_full_name, **self._by_name}, MAX_HINTS)]
+        near = [*elsewhere[:MAX_HINTS], *most_similar(name, {**self._by_full_name, **self._by_name}, MAX_HINTS)]
         return [f"Did you mean '{one}'?" for one in list(dict.fromkeys(near))[:MAX_HINTS]]
 
     def _prefixed(self, name: str) -> Tool | None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from paddock.errors import RequestError, UnknownLanguage, UnknownTool
 from paddock.model.context import Context
 from paddock.model.events import Answer, Progress
-from paddock.model.tools import SessionTool, Tool
+from paddock.model.tools import RunTool, Tool
 from paddock.model.words import did_you_mean
 from paddock.planning.plan import BRIDGE_NAMES, BRIDGE_NAMES_OF_JAVASCRIPT
 from paddock.tools.functions import FunctionTool
@@ -401,7 +401,7 @@ class Scope:
         functions: tuple[str, ...] | None = None,
     ) -> None:
         self.links = links  # full names of tools by their function names in the script
-        self.own: Mapping[str, SessionTool] = {}  # tools of the run's session, which hide any server's
+        self.own: Mapping[str, RunTool] = {}  # tools of the run's session, which hide any server's
         self.functions = tuple(links) if functions is None else functions  # all functions that it might have used
         self.context = Context()
         self._toolbox = toolbox

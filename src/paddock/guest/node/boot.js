@@ -216,7 +216,7 @@
     const given = start.files ?? [];
     for (const file of given) file.path = placed(file.path);
     if (start.globals === 'closed') {
-      realm = closed.made(code, start.tools, given, inputs);
+      realm = closed.createRealm(code, start.tools, given, inputs);
       return;
     }
     const { bridge } = realm;
@@ -279,9 +279,9 @@
     source = code;
     if (start.language === 'typescript') {
       try {
-        const { code: made, original } = parts.typescript(require, primordials).stripTypes(code);
+        const { code: createRealm, original } = parts.typescript(require, primordials).stripTypes(code);
         if (original !== null) stacks.mapped(original);
-        source = made;
+        source = createRealm;
       } catch (error) {
         refused(error, error.place);
         return;
@@ -297,9 +297,10 @@
     values.parse('{"a":[1]}');
     parts.logs(require, () => {}, primordials).console().log({ a: [1] });
     createRequire('/main.js');
-    closed.made('', [], [], []);
+    closed.createRealm('', [], [], []);
     if (how === 'typescript') {
-      for (const code of ['const a: number = 1', 'enum A { B }']) parts.typescript(require, primordials).stripTypes(code);
+      const { stripTypes } = parts.typescript(require, primordials);
+      for (const code of ['const a: number = 1', 'enum A { B }']) stripTypes(code);
     }
     parts.script(require, primordials, wrap, stacks, {
       started: () => true,
