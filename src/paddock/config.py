@@ -151,9 +151,9 @@ class Config:
             if name.startswith(PREFIX) and name != FILE_VARIABLE and not _is_from_kubernetes(name):
                 keys = name.removeprefix(PREFIX).lower().split("__")
                 config = _overlay(config, _nest(keys, text), origins.start(name), ())
-        from paddock.config_checks import checked
+        from paddock.config_checks import validate
 
-        return checked(config, origins)
+        return validate(config, origins)
 
 
 class Origins:

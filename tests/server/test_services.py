@@ -97,4 +97,4 @@ async def test_a_run_whose_end_cannot_be_stored_is_answered_all_the_same(
             answer = await client.call_tool("run_code", {"code": "6 * 7"})
     assert answer.structured_content is not None
     assert answer.structured_content["output"] == 42
-    assert "is not stored: the store is locked" in caplog.text
+    assert "could not be stored: the store is locked" in caplog.text

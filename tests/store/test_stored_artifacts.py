@@ -340,7 +340,7 @@ async def test_a_list_has_what_fits(tmp_path: Path, filters: Filters, names: lis
 
 @pytest.mark.parametrize("cursor", ["", "x", "1~a_", "nan~a_AAAAAAAAAAAAAAAAAAAA", "1~" + "a" * 22, "\ud800"])
 async def test_a_cursor_that_no_list_gave_is_refused(place: Place, cursor: str) -> None:
-    with pytest.raises(BadArtifact, match="the cursor is not one that a list returned"):
+    with pytest.raises(BadArtifact, match="the cursor is not valid"):
         await place.of().list(cursor=cursor)
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from paddock.cli.render import Screen
     from paddock.config import Config
     from paddock.store.database import Store
-    from paddock.store.runs import RunLine, StoredRun
+    from paddock.store.runs import RunSummary, StoredRun
 
 T = TypeVar("T")
 app = typer.Typer(
@@ -47,7 +47,7 @@ def list_(
 
     _check_verdict(verdict)
 
-    async def listed(store: Store) -> list[RunLine]:
+    async def listed(store: Store) -> list[RunSummary]:
         from paddock.store.runs import EVERYONE
 
         await store.runs.mark_lost()  # else a run whose server was killed would be shown as running
@@ -122,7 +122,7 @@ def _check_verdict(verdict: str | None) -> None:
         raise unknown("verdict", verdict, known)
 
 
-def _show_line(out: Screen, run: RunLine) -> None:
+def _show_line(out: Screen, run: RunSummary) -> None:
     from paddock.cli.render import WIDTH, local_time
     from paddock.store.runs import RUNNING
 
@@ -178,5 +178,5 @@ def _call(call: Mapping[str, Any]) -> str:
     return f"{call['id']}  {call['tool']} {shown}: {call['status'] or 'no outcome known'}{duration}"
 
 
-def _duration(run: RunLine) -> str:
+def _duration(run: RunSummary) -> str:
     return "-" if run.ended_at is None else f"{max(0.0, run.ended_at - run.started_at):.3f} s"

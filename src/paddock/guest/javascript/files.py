@@ -8,7 +8,7 @@ import errno
 import json
 import os
 
-from paddock.guest.python.job import ELSEWHERE, FILES
+from paddock.guest.python.job import FILES, FILES_VARIABLE
 
 TEMPORARY = "/tmp"  # noqa: S108 (the jail's own)
 _WINDOWS = "".join(bytes((byte,)).decode("cp1252", "ignore") or chr(byte) for byte in range(256))
@@ -54,7 +54,7 @@ def _decode(content: bytes, encoding: str) -> str:
 def _content(requested: str) -> bytes:
     if "\0" in requested:
         raise ValueError("a path must not contain null bytes")
-    files = os.environ.get(ELSEWHERE, FILES)
+    files = os.environ.get(FILES_VARIABLE, FILES)
     path = os.path.realpath(os.path.join(files, requested))  # noqa: PTH118 (a relative one is below the attached files)
     if is_remapped := path.startswith(f"{FILES}/") and files != FILES:
         path = files + path.removeprefix(FILES)

@@ -27,8 +27,8 @@ NO_MEMORY = (
     *("null", ""),
 )
 """QuickJS's messages when memory is exhausted: the less memory, the shorter the message."""
-UNCAUGHT_NULL = '"message":"Uncaught null"'
-"""QuickJS throws null if it has no memory for an error. A script may throw null itself too."""
+UNCAUGHT_NULL = ('"message":"Uncaught null"', '"message":"Uncaught value"')
+"""QuickJS throws null if it has no memory for an error, which may then not be printable. A script may do so too."""
 
 
 class Outcome(NamedTuple):
@@ -104,7 +104,7 @@ class Script:
             return OUT_OF_MEMORY
         outcome = self._outcome
         # A promise job that fails for lack of memory settles no promise and reports nothing.
-        if (outcome is None or UNCAUGHT_NULL in outcome.header) and self._was_short_of_memory():
+        if (outcome is None or any(text in outcome.header for text in UNCAUGHT_NULL)) and self._was_short_of_memory():
             return OUT_OF_MEMORY
         return _raised("Error", STUCK) if outcome is None else outcome
 

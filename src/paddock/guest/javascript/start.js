@@ -79,7 +79,7 @@
 
   // Ends the run. Python keeps the first failure and ignores any value after it.
   function raised(error, status = 'raised') {
-    const { header, body } = failures.told(status, errors.describe(error, inspect, bridge.envelopeOf));
+    const { header, body } = failures.packResult(status, errors.describe(error, inspect, bridge.envelopeOf));
     host.emit(RESULT, 0, header, body);
   }
 
@@ -105,9 +105,9 @@
     input,
     // The wrapped script to compile, after a digit that says how the text is encoded.
     wrapped(source) {
-      const { text, moved } = wrap.wrapped(source);
+      const { text, inserted } = wrap.wrap(source);
       isCompiling = true;
-      errors.begin(source, moved);
+      errors.begin(source, inserted);
       return encodeFor((crossed, form) => StringPrototypeToWellFormed(form + crossed), text);
     },
     hold(value) {

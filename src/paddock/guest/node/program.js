@@ -1,7 +1,7 @@
 // Runs a script as a program: a file in the working directory, with arguments and an exit code.
 (function (require, script, stacks, ends) {
   'use strict';
-  const { refused, sources, started } = ends;
+  const { reject, sources, started } = ends;
   const Module = require('node:module');
   const { compileFunction } = require('node:vm');
   const { writeFileSync } = require('node:fs');
@@ -23,7 +23,7 @@
     try {
       name = isModule(source) ? 'main.mjs' : 'main.js';
     } catch (error) {
-      refused(error);
+      reject(error);
       return;
     }
     const path = `${process.cwd().replace(/\/$/, '')}/${name}`;

@@ -2,7 +2,7 @@
 (function (require, primordials, wrap, stacks, ends) {
   'use strict';
   const { ObjectDefineProperty, PromisePrototypeThen } = primordials;
-  const { ended, failed, refused, sources, started } = ends;
+  const { ended, failed, reject, sources, started } = ends;
   const { Script, constants: { USE_MAIN_CONTEXT_DEFAULT_LOADER } } = require('node:vm');
   const { process, setImmediate } = globalThis;
   const NAME = 'main.js';
@@ -56,14 +56,14 @@
 
   // `context` is null for a script that may use all of Node.
   function run(code, context) {
-    const { text, moved } = wrap.wrapped(code);
-    stacks.written(lines(code), moved);
+    const { text, inserted } = wrap.wrap(code);
+    stacks.setSource(lines(code), inserted);
     let script;
     try {
       script = compile(text, -1, context === null ? loader : {});
     } catch (error) {
       if (context === null && isModule(error)) runModule(code);
-      else refused(clarify(error, code));
+      else reject(clarify(error, code));
       return;
     }
     if (!started()) return;

@@ -54,7 +54,7 @@ def _prepare() -> None:
 
 # Created in the zygote so that guests share their memory pages.
 _channel = Channel()
-_calls = functions.functions(_channel)
+_calls = functions.make_functions(_channel)
 _names: dict[str, Any] | None = None
 _READY, _STARTED = wire.pack(Kind.READY), wire.pack(Kind.STARTED)
 

@@ -46,7 +46,7 @@ def fill(names: dict[str, Any], job: Job, functions: Functions) -> None:
     """
     tools, files = job.start.get("tools") or [], job.start.get("files") or []
     if tools or not job.is_script:
-        names |= functions.linked(tools) | functions.own
+        names |= functions.linked(tools) | functions.common
     if files or not job.is_script:
         names["files"] = files
     if job.inputs:
