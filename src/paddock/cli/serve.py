@@ -34,9 +34,9 @@ DefinitionsOption = Annotated[
 
 
 def mcp(definitions: DefinitionsOption = None, mcp_config: McpConfigOption = None, config: ConfigOption = None) -> int:
-    """Serve MCP over stdin and stdout, until the client closes them.
+    """Serve MCP over stdin and stdout, for one client.
 
-    The command `paddock-mcp` does the same. A client's configuration:
+    It ends when the client closes them. The command `paddock-mcp` does the same. A client's configuration:
 
     \b
     {"mcpServers": {"paddock": {"command": "uvx", "args": ["paddock-mcp"]}}}
@@ -56,7 +56,7 @@ def serve(
     mcp_config: McpConfigOption = None,
     config: ConfigOption = None,
 ) -> int:
-    """Serve MCP over HTTP at /mcp, on this machine only, until stopped."""
+    """Serve MCP over HTTP at /mcp, on this machine only."""
     import asyncio
 
     from paddock.server.http import check_host

@@ -37,7 +37,7 @@ _ACTIONS = {
 }
 
 app = typer.Typer(
-    help="Tools of MCP servers that scripts may call: list, search, show, stubs, call.",
+    help="Tools that scripts may call: list, search, show, stubs, call.",
     rich_markup_mode=None,
     no_args_is_help=True,
 )
@@ -133,7 +133,7 @@ def show(
     config: ConfigOption = None,
     as_json: JsonOption = False,
 ) -> int:
-    """Show one tool: its arguments and result, its effects, and whether scripts may call it."""
+    """Show one tool, and whether scripts may call it."""
     from paddock.cli.render import stdout, to_json
     from paddock.tools.catalogue import servers_of
     from paddock.tools.policy import parse
@@ -166,7 +166,7 @@ def stubs(
     mcp_config: McpConfigOption = None,
     config: ConfigOption = None,
 ) -> int:
-    """Write typed declarations of tools, for editors, type checkers and models."""
+    """Write typed declarations of tools."""
     from pathlib import Path
 
     from paddock.cli.render import stdout
@@ -203,9 +203,9 @@ def call(
     config: ConfigOption = None,
     as_json: JsonOption = False,
 ) -> int:
-    """Call one tool as a script would: under the policy, with validation and limits.
+    """Call one tool as a script would.
 
-    Exit status 1 where the call fails; its error envelope is then shown on stderr, with --json on stdout.
+    Policy, validation and limits apply. Exit status 1 where the call fails; its error envelope is then shown on stderr, with --json on stdout.
 
     \b
     paddock tools call shop.orders --input status='"open"' --mcp-config mcp.json
