@@ -205,7 +205,8 @@ def call(
 ) -> int:
     """Call one tool as a script would.
 
-    Policy, validation and limits apply. Exit status 1 where the call fails; its error envelope is then shown on stderr, with --json on stdout.
+    Policy, validation and limits apply. Exit status 1 where the call fails: its error envelope is
+    then shown on stderr, with --json on stdout.
 
     \b
     paddock tools call shop.orders --input status='"open"' --mcp-config mcp.json
