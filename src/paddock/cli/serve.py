@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from paddock.cli.options import ConfigOption, McpConfigOption
+from paddock.cli.options import ConfigOption, McpConfigOption, unknown
+from paddock.cli.render import stdout
 from paddock.cli.signals import NUMBERS
+from paddock.errors import HostError, RequestError
 
 if TYPE_CHECKING:
     import socket
@@ -85,9 +87,7 @@ def _split(names: str | None) -> tuple[list[Definition], SavedNames]:
 
 async def _check_saved(services: Services, names: SavedNames) -> None:
     """Refuse the name of a definition that does not exist, before anybody connects."""
-    from paddock.cli.options import unknown
     from paddock.definitions.definition import SHIPPED
-    from paddock.errors import RequestError
 
     if not names or names == "all":
         return
@@ -131,11 +131,11 @@ async def _serve_stdio(services: Services, shipped: list[Definition], saved: Sav
 
 
 async def _serve_http(services: Services, shipped: list[Definition], saved: SavedNames, host: str, port: int) -> None:
+
     import asyncio
 
     import uvicorn
 
-    from paddock.cli.render import stdout
     from paddock.server.http import make_app
     from paddock.server.mcp import make_server
 
@@ -160,8 +160,6 @@ async def _serve_http(services: Services, shipped: list[Definition], saved: Save
 def listen(host: str, port: int) -> socket.socket:
     """Return a socket that listens on `host` and `port`."""
     import socket
-
-    from paddock.errors import HostError
 
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # asyncio turns off Nagle's algorithm only where the protocol is named; without it an answer waits 40 ms.
