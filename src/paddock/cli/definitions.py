@@ -104,7 +104,6 @@ def apply(
     \b
     paddock definitions apply totals.toml --mcp-config mcp.json
     """
-
     from paddock.config import Config
 
     values = _read_toml(file)
@@ -212,7 +211,6 @@ def _values(definition: Definition | StoredDefinition) -> dict[str, Any]:
 def _show(
     out: Screen, definition: Definition, stored: StoredDefinition | None, versions: list[StoredDefinition]
 ) -> None:
-
     def state(each: StoredDefinition) -> str:
         return "  current" if each.is_current else "  removed" if each.removed_at is not None else ""
 

@@ -34,7 +34,6 @@ def demo() -> int:
     Each is shown with its code, result, engine and measured time. Exit status 1 where one did not
     end as it should.
     """
-
     interrupts = Interrupts()
     return interrupts.run(_demo(_Page(interrupts)))
 
@@ -260,7 +259,6 @@ class _Page:
     """What the demo writes: numbered examples, each with its code and the parts of its outcome."""
 
     def __init__(self, interrupts: Interrupts) -> None:
-
         self._out, self._interrupts = stdout(), interrupts
         self.count = self.failed = 0
 

@@ -54,7 +54,6 @@ def doctor(as_json: JsonOption = False) -> int:
 
     Each engine is started, and a script is run on it. Exit status 3 where no engine works.
     """
-
     from paddock.config import Config
 
     engines = Interrupts().run(_try_engines(Config.load()))

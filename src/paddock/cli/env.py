@@ -30,7 +30,6 @@ _STATES = {
 @app.command("list")
 def list_(config: ConfigOption = None, as_json: JsonOption = False) -> int:
     """List every environment that is configured or built."""
-
     from paddock.config import Config
 
     rows, out = _rows(Config.load(config)), stdout()

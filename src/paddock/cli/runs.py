@@ -44,7 +44,6 @@ def list_(
     as_json: JsonOption = False,
 ) -> int:
     """List the stored runs of servers, newest first."""
-
     from paddock.config import Config
 
     _check_verdict(verdict)
@@ -76,7 +75,6 @@ def show(
     as_json: JsonOption = False,
 ) -> int:
     """Show one stored run of a server: its code, its result, its tool calls."""
-
     from paddock.config import Config
 
     async def find(store: Store) -> StoredRun:
@@ -158,7 +156,6 @@ def _show_run(out: Screen, run: StoredRun) -> None:
 
 
 def _value(value: Any) -> str:
-
     try:
         return value if isinstance(value, str) else short_json(value)
     except (ValueError, RecursionError):
@@ -166,7 +163,6 @@ def _value(value: Any) -> str:
 
 
 def _call(call: Mapping[str, Any]) -> str:
-
     duration = "" if call["milliseconds"] is None else f", {call['milliseconds']:.1f} ms"
     arguments = json.dumps(call["arguments"], ensure_ascii=False)
     shown = arguments if len(arguments) <= WIDTH else f"{arguments[:WIDTH]}…"

@@ -131,7 +131,6 @@ async def _serve_stdio(services: Services, shipped: list[Definition], saved: Sav
 
 
 async def _serve_http(services: Services, shipped: list[Definition], saved: SavedNames, host: str, port: int) -> None:
-
     import asyncio
 
     import uvicorn

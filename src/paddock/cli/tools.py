@@ -207,7 +207,6 @@ def call(
     \b
     paddock tools call shop.orders --input status='"open"' --mcp-config mcp.json
     """
-
     session = _Session(config, mcp_config, tool=[tool], inputs=[inputs])
     arguments = read_inputs(input_ or [], inputs)
     answer = session.run(
@@ -228,7 +227,6 @@ class _Session:
     """The settings that every command here takes, and a `Paddock` with them."""
 
     def __init__(self, config: str | None, mcp_config: str | None, **given: Iterable[str | None]) -> None:
-
         flags = {name.upper() if name in ("tool", "word") else f"--{name}": values for name, values in given.items()}
         refuse_empty({**flags, "--config": [config], "--mcp-config": [mcp_config]})
         self.config: Config = Config.load(config)
@@ -254,7 +252,6 @@ class _Session:
 
     def warn_of_missing(self, servers: Servers) -> None:
         """Name on stderr the servers whose tools are missing."""
-
         for name, health in servers.items():
             if health.state != "ready":
                 why = " ".join(_failure(health, self.config.tools.connect_seconds))
@@ -409,7 +406,6 @@ def _show_failure(err: Screen, envelope: Mapping[str, Any]) -> None:
 
 def _answer_text(value: Any) -> str:
     """Return an answer: text as it is, anything else as JSON."""
-
     is_text = isinstance(value, dict) and value.keys() == {"result"} and isinstance(value["result"], str)
     return str(value["result"]) if is_text else short_json(value)
 
