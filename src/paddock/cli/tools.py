@@ -227,6 +227,8 @@ class _Session:
     """The settings that every command here takes, and a `Paddock` with them."""
 
     def __init__(self, config: str | None, mcp_config: str | None, **given: Iterable[str | None]) -> None:
+        from paddock.config import Config
+
         flags = {name.upper() if name in ("tool", "word") else f"--{name}": values for name, values in given.items()}
         refuse_empty({**flags, "--config": [config], "--mcp-config": [mcp_config]})
         self.config: Config = Config.load(config)
