@@ -37,7 +37,7 @@ async def test_what_a_preload_loads_only_when_it_is_used_is_there_too(default_en
     fresh = await asyncio.to_thread(subprocess.run, command, capture_output=True, text=True, check=True)
     late = fresh.stdout.split()
     assert any(name.startswith("pandas.") for name in late), "all comes with the import: this shows nothing"
-    code = "import sys\nfound = set(sys.modules)\n[name for name in wanted if name not in found]"
+    code = "import sys\nfound = set(sys.modules)\nimport pandas\n[name for name in wanted if name not in found]"
     async with Paddock() as paddock:
         result = await paddock.run(code, engine="cpython", inputs={"wanted": ["numpy", "pandas", *late]})
     assert result.output == []
