@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 import math
 import threading
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping
-from contextlib import aclosing
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import aclosing, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -31,7 +31,7 @@ from paddock.tools.toolbox import Scope, make_toolbox
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from paddock.engines.base import Execution
+    from paddock.engines.base import Engine, Execution
     from paddock.engines.type_checker import TypeChecker
     from paddock.model.artifacts import Artifacts
     from paddock.model.journal import Journal
@@ -119,10 +119,11 @@ class Paddock:
         Monty cannot check without running: there every source is accepted.
         """
         request = make_request(code, options)
-        scope, plan = await self._plan(request, None)
+        scope, plan, engine = await self._plan(request, None)
         if plan.engine == "monty":
             return None
-        return (await self._execute(replace(plan, check_only=True), scope, None)).result().error
+        record = await self._execute(replace(plan, check_only=True), scope, engine, _Events(None))
+        return record.result().error
 
     def run_sync(self, code: str, **options: Unpack[RunOptions]) -> RunResult:
         """`run` for programs without an event loop. The engines stay warm between calls, until `close`."""
@@ -214,44 +215,44 @@ class Paddock:
     async def _run(
         self, request: Request, watch: Callable[[Event], None] | None, context: RunContext | None = None
     ) -> RunResult:
-        scope, plan = await self._plan(request, context)
+        scope, plan, engine = await self._plan(request, context)
         events = _Events(watch)
         for _ in range(ATTEMPTS):
-            record = await self._execute(plan, scope, events, context)
+            record = await self._execute(plan, scope, engine, events, context)
             if record.verdict is not Verdict.LOST or events.published or record.has_side_effects:
                 break
         result = record.result()
         events.publish(Done(result))
         return result
 
-    async def _plan(self, request: Request, context: RunContext | None) -> tuple[Scope, Plan]:
+    async def _plan(self, request: Request, context: RunContext | None) -> tuple[Scope, Plan, Engine | None]:
+        """What the script may call, how it will be run, and by which engine, if one can run it."""
         self._stay_in_one_loop()
+        engines = self._engines  # `aclose` puts others in their place: a run must not start one after that
         scope = await self._toolbox.scope(request)
         if context is not None:
             scope.own, scope.context = context.tools, context.context or scope.context
-        engines, unavailable = self._engines.factories, {}
+        known, unavailable = engines.factories, {}
         is_auto = (request.engine or self._config.engine) == "auto" and request.language == "python"
-        if is_auto and "cpython" in engines and (problem := await self._engines.unavailable("cpython")) is not None:
+        if is_auto and (problem := await engines.unavailable("cpython")) is not None:
             unavailable["cpython"] = problem
-        plan = make_plan(request, self._config, engines=engines, tools=scope.links, unavailable=unavailable)
+        plan = make_plan(request, self._config, engines=known, tools=scope.links, unavailable=unavailable)
         can_outline = plan.engine == "cpython" and plan.mode == "expression"
-        return scope, replace(plan, outline=can_outline and (scope.is_pending or _is_checked(plan)))
+        plan = replace(plan, outline=can_outline and (scope.is_pending or _is_checked(plan)))
+        return scope, plan, None if plan.engine is None else engines.get(plan.engine)
 
     async def _execute(
-        self, plan: Plan, scope: Scope, events: _Events | None = None, context: RunContext | None = None
+        self, plan: Plan, scope: Scope, engine: Engine | None, events: _Events, context: RunContext | None = None
     ) -> RunRecord:
         """One attempt at a run, from its engine to its end."""
-        events = events or _Events(None)
         record = RunRecord(plan, context, scope.functions)
-        engine_name = plan.engine
-        if engine_name is None:
+        if engine is None:
             return record
         if not plan.outline and (scope.is_pending or _is_checked(plan)):
             if (problem := await self._prepare(plan, scope, None)) is not None:
                 record.add(problem)
                 return record
             plan = replace(plan, tools=tuple(scope.links))
-        engine = self._engines.get(engine_name)
         seconds = plan.limits.wall_seconds + engine.grace_seconds
         artifacts = RunArtifacts((context and context.artifacts) or self._artifacts, events.publish)
         broker = self._broker(scope, plan.limits.calls, record.run_id, artifacts, events.publish, seconds)
@@ -302,10 +303,8 @@ class Paddock:
         Waiting for MCP servers to connect does not count as the script's time; the type check does.
         """
         if scope.is_pending:
-            began = asyncio.get_running_loop().time()
-            await scope.resolve(plan, outline)
-            if clock is not None and (deadline := clock.when()) is not None:
-                clock.reschedule(deadline + asyncio.get_running_loop().time() - began)
+            with _paused(clock):
+                await scope.resolve(plan, outline)
         plan = replace(plan, tools=tuple(scope.links))
         if not _is_checked(plan):
             return None
@@ -349,7 +348,8 @@ class Paddock:
     async def aclose(self) -> None:
         """End every engine and connection. The next run starts them again."""
         self.close()
-        await self._engines.close()
+        engines, self._engines = self._engines, Engines(self._config, self._engines.factories)
+        await engines.close()
         checker, self._type_checker = self._type_checker, None
         if checker is not None:
             await checker.close()
@@ -385,6 +385,20 @@ class _Events:
         if self._watch is not None:
             self.published = True
             self._watch(event)
+
+
+@contextmanager
+def _paused(clock: asyncio.Timeout | None) -> Iterator[None]:
+    """Stop a run's clock for as long as the block takes."""
+    deadline = None if clock is None else clock.when()
+    if clock is None or deadline is None:
+        yield
+        return
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    clock.reschedule(None)
+    yield
+    clock.reschedule(deadline + loop.time() - began)
 
 
 def _is_checked(plan: Plan) -> bool:

@@ -80,7 +80,7 @@ async def test_what_fails_while_a_guest_ends_leaves_nobody_waiting(
             with monkeypatch.context() as patch:
                 patch.setattr(Guest, "_await_end", lambda guest, pidfds: fail(guest))
                 assert (await paddock.run("2", engine="cpython")).output == 2
-                await until(lambda: "did not end as it should" in caplog.text)
+                await until(lambda: "the end of a guest could not be observed" in caplog.text)
             assert (await paddock.run("3", engine="cpython")).output == 3
 
 
@@ -108,12 +108,12 @@ async def test_a_guest_that_cannot_be_listened_to_leaves_nothing(monkeypatch: py
         assert (await paddock.run("1", engine="cpython")).output == 1
         pool = paddock._engines.get("cpython")._jail._pool  # type: ignore[attr-defined]
         await until(lambda: not pool._tasks)
-        below, opened = wards(pool._keeper._process.pid), len(list(Path("/proc/self/fd").iterdir()))
+        below, opened = wards(pool._client._process.pid), len(list(Path("/proc/self/fd").iterdir()))
         with monkeypatch.context() as patch:
             patch.setattr(Epoll, "hear", full)
             with pytest.raises(Exception, match="No space left"):
                 await paddock.run("2", engine="cpython")
-        await until(lambda: wards(pool._keeper._process.pid) == below)
+        await until(lambda: wards(pool._client._process.pid) == below)
         await until(lambda: len(list(Path("/proc/self/fd").iterdir())) == opened)
         assert (await paddock.run("3", engine="cpython")).output == 3
 
@@ -172,6 +172,6 @@ async def test_a_script_is_not_handed_to_a_guest_that_nobody_looks_after(data: s
         reaper = reaper_of(guest)
         os.kill(reaper, signal.SIGKILL)
         await until(lambda: not Path(f"/proc/{reaper}").exists())
-        with pytest.raises(EngineCrashed, match="looks after a guest"):
+        with pytest.raises(EngineCrashed, match="the reaper of a guest has died"):
             guest.limit(paddock._config.limits)
         pool.give_back(guest)

@@ -66,13 +66,13 @@ def descendants(pid: int) -> set[int]:
 
 
 def has_zygote(paddock: Paddock) -> bool:
-    keeper = paddock._engines.get("cpython")._jail._pool._keeper  # type: ignore[attr-defined]
-    return keeper is not None and not keeper.died.done() and any(map(children, children(keeper._process.pid)))
+    client = paddock._engines.get("cpython")._jail._pool._client  # type: ignore[attr-defined]
+    return client is not None and not client.died.done() and any(map(children, children(client._process.pid)))
 
 
 def zygote_of(paddock: Paddock) -> int:
     """The first process that the warden started; the warden is the only child of the process that the host started."""
-    started = paddock._engines.get("cpython")._jail._pool._keeper._process.pid  # type: ignore[attr-defined]
+    started = paddock._engines.get("cpython")._jail._pool._client._process.pid  # type: ignore[attr-defined]
     [warden] = children(started)
     return min(children(warden))
 

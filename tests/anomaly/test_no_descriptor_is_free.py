@@ -79,7 +79,7 @@ async def test_a_run_ends_as_it_would_where_no_descriptor_is_free(
             go_on.set()
             result = await going
         assert result.verdict is verdict
-        if isinstance(paddock._engines.get("cpython")._jail._pool._bounds._source, Slots):  # type: ignore[attr-defined]
+        if isinstance(paddock._engines.get("cpython")._jail._pool._limits._source, Slots):  # type: ignore[attr-defined]
             assert result.usage.memory_bytes is not None
         assert (await paddock.run("1 + 1", engine="cpython")).output == 2
 
@@ -88,7 +88,7 @@ async def test_a_guest_that_the_host_has_no_descriptors_for_leaves_nothing() -> 
     async with Paddock(BARE) as paddock:
         assert (await paddock.run("1", engine="cpython")).output == 1
         pool = paddock._engines.get("cpython")._jail._pool  # type: ignore[attr-defined]
-        warden = pool._keeper._process.pid
+        warden = pool._client._process.pid
         for room in range(8):
             await until(lambda: not pool._tasks)
             below, before = wards(warden), opened()
@@ -98,7 +98,7 @@ async def test_a_guest_that_the_host_has_no_descriptors_for_leaves_nothing() -> 
                 except HostError:
                     assert room < 7
             await until(lambda: not pool._tasks and wards(warden) == below)  # noqa: B023  awaited at once
-            if isinstance(pool._bounds._source, Slots):
+            if isinstance(pool._limits._source, Slots):
                 await until(lambda: opened() <= before | {fd for fd in opened() if is_of_group(fd)})  # noqa: B023
             else:
                 await until(lambda: opened() == before)  # noqa: B023

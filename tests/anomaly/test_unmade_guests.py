@@ -30,7 +30,7 @@ def host(paddock: Paddock) -> int:
 
 
 def warden(paddock: Paddock) -> int:
-    started = paddock._engines.get("cpython")._jail._pool._keeper._process.pid  # type: ignore[attr-defined]
+    started = paddock._engines.get("cpython")._jail._pool._client._process.pid  # type: ignore[attr-defined]
     [found] = children(started)
     return found
 

@@ -31,7 +31,7 @@ def data(tmp_path: Path) -> Path:
 
 
 def definitions(data: Path, *arguments: str, stdin: str = "") -> Ended:
-    return paddock("definitions", *arguments, stdin=stdin, PADDOCK_DATA_DIRECTORY=str(data))
+    return paddock("definitions", *arguments, stdin=stdin, PADDOCK_STORE__PATH=str(data / "paddock.db"))
 
 
 @pytest.fixture

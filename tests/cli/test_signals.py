@@ -150,7 +150,7 @@ def test_a_script_that_comes_late_through_a_pipe_is_run(fifo: Path) -> None:
 
 
 MOMENTS = [
-    (["run", "-c", "1"], ["typer", "paddock.cli.render", "paddock.config", "asyncio", "pydantic_monty"]),
+    (["run", "-c", "1"], ["typer", "paddock.cli.render", "paddock.config", "asyncio", "paddock.engines.cpython"]),
     (["demo"], ["textwrap"]),
     (["lint", "-c", "1"], ["paddock.linting"]),
     (["doctor"], ["statistics"]),

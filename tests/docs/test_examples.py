@@ -21,7 +21,7 @@ from tests.docs.forked import path_with_paddock
 from tests.docs.pages import PAGES, Block, blocks, name
 
 RUNNABLE = ("paddock ", "echo ", "PADDOCK_", "cat ", "printf ")
-OWN_DATA = ("paddock env ", "paddock definitions ")
+OWN_DATA = ("paddock env ",)
 DRAWN = frozenset({"python", "text", "console", "toml", "json", "sh", "js", "ts"})
 SALES = b"item,price\nlamp,40\ndesk,120\n"
 """The file that scripts in JavaScript find."""
@@ -126,7 +126,7 @@ def test_a_command_that_does_not_end_is_a_mistake_of_the_page(text: str) -> None
 def answers(commands: list[str], folder: Path) -> list[str]:
     """What a terminal would show after each command, all typed into one shell."""
     mark = "\x1e"
-    own = f"PADDOCK_DATA_DIRECTORY={folder}/data "  # environments that may be removed, definitions that are saved
+    own = f"PADDOCK_DATA_DIRECTORY={folder}/data "  # environments that may be removed
     commands = [f"{own}{command}" if command.startswith(OWN_DATA) else command for command in commands]
     lines = [f"{command}\nstatus=$?; printf '\\036'; (exit $status)" for command in commands]
     ended = subprocess.run(

@@ -51,6 +51,8 @@ class Rig:
         if engine not in self.ready:
             self.ready.add(engine)
             assert (await self.run("1 + 1", engine=engine)).output == 2
+            if engine == "cpython":  # a program that names a preload must not be the one that starts the warm zygote
+                assert (await self.run("import pandas\n1 + 1")).output == 2
             if engine == "cpython":  # a script that names a preloaded package has another template
                 assert (await self.run("import numpy\n1 + 1", engine=engine)).output == 2
 
@@ -113,9 +115,9 @@ async def rig(
     jail = JailConfig(profile=request.param, uid_base=UID_BASE, accept_confined=request.param == "confined")
     config = Config(
         data_directory=visible_data,
-        cpython=GuestsConfig(min_waiting=2, max_waiting=2),
-        quickjs=GuestsConfig("quickjs", min_waiting=1, max_waiting=1),
-        node=GuestsConfig("node", min_waiting=1, max_waiting=1),
+        cpython=GuestsConfig(min_waiting=2, max_waiting=2, release_seconds=3600),
+        quickjs=GuestsConfig("quickjs", min_waiting=1, max_waiting=1, release_seconds=3600),
+        node=GuestsConfig("node", min_waiting=1, max_waiting=1, release_seconds=3600),
         jail=jail,
     )
     os.environ["PADDOCK_SECRET_OF_THE_HOST"] = SECRET

@@ -111,14 +111,14 @@ def _excess(before: Traces, now: Traces) -> dict[str, object]:
 def _traces(paddock: Paddock, pools: list[Pool]) -> Traces:
     guests = [guest for pool in pools for guest in pool.waiting]
     waiting = len(guests)
-    known = [slots for pool in pools if isinstance(slots := pool._bounds._source, Slots)]
+    known = [slots for pool in pools if isinstance(slots := pool._limits._source, Slots)]
     descriptors = Counter(_descriptors({fd for slots in known for fd in _of_slots(slots)}))
     for kind, count in OPEN_PER_GUEST.items():
         descriptors[kind] -= waiting * count
     descriptors["anon_inode:[pidfd]"] -= sum(guest._pidfd is not None for guest in guests)
     groups = members = 0
     for pool in pools:
-        slots = pool._bounds._source
+        slots = pool._limits._source
         if not isinstance(slots, Slots):
             continue
         for parent in dict.fromkeys(slots._parents.values()):

@@ -10,7 +10,7 @@ import pytest
 
 from paddock.config import Config, GuestsConfig
 from paddock.errors import JailUnavailable
-from paddock.jail.limits import Bounds
+from paddock.jail.limits import ResourceLimits
 from paddock.jail.pool import Pool
 from paddock.model.environments import EnvironmentConfig
 from paddock.model.limits import Limits
@@ -59,7 +59,7 @@ async def test_as_many_wait_as_demand_asks_for_up_to_the_ceiling_and_back_to_the
 async def test_an_idle_pool_lets_its_guests_and_its_zygotes_go_and_starts_again() -> None:
     async with Paddock(config(min_waiting=1, max_waiting=1, idle_seconds=0.05, release_seconds=0.3)) as paddock:
         await paddock.run("1", engine="cpython")
-        await until(lambda: not waiting(paddock) and pool(paddock)._keeper is None)
+        await until(lambda: not waiting(paddock) and pool(paddock)._client is None)
         assert (await paddock.run("1 + 1", engine="cpython")).output == 2
 
 
@@ -77,11 +77,11 @@ async def test_no_two_runs_share_a_guest() -> None:
 
 
 async def test_a_guest_that_is_not_in_its_control_group_is_not_handed_out() -> None:
-    bounds = Bounds(Limits())
+    bounds = ResourceLimits(Limits())
     if not bounds.counts_unmapped:
         pytest.skip("a watcher bounds guests here, and nobody has to come into anything")
     bound = await bounds.take()
-    with pytest.raises(JailUnavailable, match="did not come into its control group"):
+    with pytest.raises(JailUnavailable, match="did not enter its control group"):
         bounds.ahead(bound)
     bounds.give_back(bound)
     await bounds.close()

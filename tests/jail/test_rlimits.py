@@ -13,10 +13,6 @@ from paddock.jail.walls import privileges
 from tests.jail.forked import forked
 
 
-def test_the_probe_finds_that_it_works() -> None:
-    assert privileges.probe_limits() is None
-
-
 def test_the_defaults_hold_softly_and_hard() -> None:
     def trial() -> object:
         privileges.limit(privileges.DEFAULT_LIMITS)

@@ -16,9 +16,10 @@ from pathlib import Path
 
 import pytest
 
-from paddock.jail.walls import bpf, privileges, seccomp
+from paddock.jail.walls import privileges, seccomp
 from paddock.jail.walls.seccomp import ALLOW, ARCHITECTURES, ERROR, Denied, Policy
 from paddock.jail.walls.syscalls import MACHINE, NUMBERS
+from tests.jail.bpf_interpreter import interpret
 from tests.jail.forked import errno_name, forked, outcome
 
 TIOCSTI = 0x5412
@@ -60,7 +61,7 @@ def test_the_kernel_refuses_each_call_as_the_interpreter_says(policy: Policy) ->
     # The kernel hides its own probes' calls from filters, and kills who makes them without a probe.
     hidden = {NUMBERS[MACHINE].get(name) for name in ("uretprobe", "uprobe")}
     for number in {*range(600), 2**30 + 1} - hidden:
-        answer = bpf.decided(program, number, ARCHITECTURES[MACHINE])
+        answer = interpret(program, number, ARCHITECTURES[MACHINE])
         if answer != ALLOW:
             expected[str(number)] = errno_name(answer & ~ERROR)
     assert len(expected) > 200

@@ -10,6 +10,7 @@ import pytest
 from paddock.jail.walls import bpf, rules, seccomp
 from paddock.jail.walls.seccomp import ALLOW, ARCHITECTURES, ERROR, KILL, NOTIFY, Policy
 from paddock.jail.walls.syscalls import NUMBERS
+from tests.jail.bpf_interpreter import interpret
 
 MACHINES = tuple(NUMBERS)
 EPERM, ENOSYS, ENOTSUP = (ERROR | number for number in (errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP))
@@ -133,7 +134,7 @@ NEVER = """
 
 
 def decided(policy: Policy, machine: str, name: str, values: tuple[int, ...] = ()) -> int:
-    return bpf.decided(seccomp.program(policy, machine), NUMBERS[machine][name], ARCHITECTURES[machine], values)
+    return interpret(seccomp.program(policy, machine), NUMBERS[machine][name], ARCHITECTURES[machine], values)
 
 
 @pytest.mark.parametrize("machine", MACHINES)
@@ -157,7 +158,7 @@ def test_numbers_without_a_name_and_those_of_x32_are_unknown(machine: str) -> No
     unknown = [*(number for number in range(1000) if number not in known), 2**30, 2**30 + 59, 2**31, 2**32 - 1]
     program = seccomp.program(Policy(), machine)
 
-    assert {bpf.decided(program, number, ARCHITECTURES[machine]) for number in unknown} == {ENOSYS}
+    assert {interpret(program, number, ARCHITECTURES[machine]) for number in unknown} == {ENOSYS}
 
 
 @pytest.mark.parametrize("machine", MACHINES)
@@ -165,7 +166,7 @@ def test_numbers_without_a_name_and_those_of_x32_are_unknown(machine: str) -> No
 def test_a_foreign_architecture_is_killed_for_any_call(machine: str, foreign: int) -> None:
     program = seccomp.program(Policy(), machine)
 
-    assert {bpf.decided(program, number, foreign) for number in range(500)} == {KILL}
+    assert {interpret(program, number, foreign) for number in range(500)} == {KILL}
 
 
 @pytest.mark.parametrize("machine", MACHINES)
@@ -179,14 +180,14 @@ def test_the_program_follows_the_rules_for_every_number(policy: Policy, machine:
         rule = permitted.get(name)
         alone = bpf.assembled(rule(bpf.answer(ALLOW), bpf.answer(refused)) if rule else bpf.answer(refused))
         for values in samples:
-            assert bpf.decided(program, number, ARCHITECTURES[machine], values) == bpf.decided(alone, number, 0, values)
+            assert interpret(program, number, ARCHITECTURES[machine], values) == interpret(alone, number, 0, values)
 
 
 def test_branches_further_apart_than_a_jump_reaches_still_arrive() -> None:
     far = bpf.search({number: bpf.answer(number + 1) for number in range(2000)}, bpf.answer(0))
     program = bpf.assembled(bpf.load(bpf.NUMBER, far))
 
-    assert [bpf.decided(program, number, 0) for number in range(2001)] == [*range(1, 2001), 0]
+    assert [interpret(program, number, 0) for number in range(2001)] == [*range(1, 2001), 0]
 
 
 def test_every_name_in_the_rules_is_a_system_call_somewhere() -> None:
@@ -201,7 +202,7 @@ def test_a_confined_program_signals_the_process_it_was_made_for_and_no_other() -
     program = seccomp.for_process(seccomp.program(CONFINED, machine), 4711)
     kill, architecture = NUMBERS[machine]["kill"], ARCHITECTURES[machine]
 
-    answers = {pid: bpf.decided(program, kill, architecture, (pid, 9)) for pid in (4711, 1, 0, -1, -4711, 4712)}
+    answers = {pid: interpret(program, kill, architecture, (pid, 9)) for pid in (4711, 1, 0, -1, -4711, 4712)}
 
     assert answers == {4711: ALLOW, 1: EPERM, 0: EPERM, -1: EPERM, -4711: EPERM, 4712: EPERM}
 

@@ -180,7 +180,7 @@ def test_without_landlock_nothing_is_confined(place: Place) -> None:
 
 @pytest.mark.parametrize(("kind", "accept"), [("container", False), ("bare", True)])
 def test_where_nothing_bounds_memory_nothing_runs(place: Place, kind: str, *, accept: bool) -> None:
-    assert unavailable(place, kind, "/proc", accept=accept) == [f"nothing bounds the memory of guests here. {NO_PROC}"]
+    assert unavailable(place, kind, "/proc", accept=accept) == [f"nothing limits the memory of guests here. {NO_PROC}"]
 
 
 NO_PROC = (

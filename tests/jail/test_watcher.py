@@ -8,8 +8,9 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -44,12 +45,37 @@ def watches() -> Iterator[Watcher]:
     made.close()
 
 
+class Seen(Watched):
+    """A tree that is watched, and whether it has exceeded its limit."""
+
+    exceeded: asyncio.Event
+
+
 @contextlib.asynccontextmanager
-async def guest(watches: Watcher, *, megabytes: int = 64) -> AsyncIterator[tuple[subprocess.Popen[bytes], Watched]]:
+async def watching(
+    watches: Watcher, root: int, memory_bytes: int, *, at_once: Callable[[], None] = lambda: None
+) -> AsyncIterator[Seen]:
+    """Watch while the block runs. `at_once` is called in the watcher's thread before `exceeded` is set."""
+    loop, exceeded = asyncio.get_running_loop(), asyncio.Event()
+
+    def end(_watched: Watched) -> None:
+        at_once()
+        loop.call_soon_threadsafe(exceeded.set)
+
+    watched = cast("Seen", watches.watch(root, memory_bytes, end))
+    watched.exceeded = exceeded
+    try:
+        yield watched
+    finally:
+        watched.stop()
+
+
+@contextlib.asynccontextmanager
+async def guest(watches: Watcher, *, megabytes: int = 64) -> AsyncIterator[tuple[subprocess.Popen[bytes], Seen]]:
     """A process that is watched and waits for the text of its program."""
     process = waiting()
     try:
-        async with watches.watching(process.pid, megabytes * MEGABYTE, at_once=lambda: end(process.pid)) as watched:
+        async with watching(watches, process.pid, megabytes * MEGABYTE, at_once=lambda: end(process.pid)) as watched:
             yield process, watched
     finally:
         end(process.pid)
@@ -133,7 +159,7 @@ async def test_two_heavy_trees_do_not_feel_each_other(watches: Watcher) -> None:
 
 async def test_a_tree_that_is_no_longer_watched_is_left_alone(watches: Watcher) -> None:
     process = waiting()
-    async with watches.watching(process.pid, MEGABYTE) as watched:
+    async with watching(watches, process.pid, MEGABYTE) as watched:
         pass
     assert told(process, grabs(32)) == b"grabbed\n"
     assert not watched.exceeded.is_set()
@@ -201,7 +227,7 @@ async def test_what_is_gone_is_not_watched(watches: Watcher) -> None:
     process.kill()
     process.communicate()
     with pytest.raises(ProcessLookupError, match="no process"):
-        async with watches.watching(process.pid, MEGABYTE):
+        async with watching(watches, process.pid, MEGABYTE):
             pass
 
 

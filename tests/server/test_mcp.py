@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 
 import jsonschema_rs
+import pytest
 from mcp import Client
 from mcp_types import TextContent
 
@@ -16,9 +17,10 @@ from paddock.record import new_run_id
 from paddock.server.mcp import make_server
 from paddock.server.sessions import Session
 from tests.server.conftest import Connect
-from tests.server.shared_services import open_services
+from tests.server.shared_services import SharedServices, open_services
 from tests.tools.upstreams import plain
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 READING = {
     *("get_run", "read_artifact", "list_artifacts", "search", "get_schema", "tags"),
     *("get_session_state", "get_envelope_contract", "code_executor"),  # which reaches nothing outside its jail
@@ -47,13 +49,15 @@ async def test_every_tool_has_a_title_what_it_does_and_whether_it_only_reads() -
     assert {name for name, tool in tools.items() if tool.annotations and tool.annotations.read_only_hint} == READING
 
 
-async def test_progress_of_a_tool_that_a_script_calls_reaches_the_client(connect: Connect) -> None:
+async def test_progress_of_a_tool_that_a_script_calls_reaches_the_client(
+    shared: SharedServices, connect: Connect
+) -> None:
     heard = []
 
     async def hear(progress: float, total: float | None, message: str | None) -> None:
         heard.append((progress, total))
 
-    async with open_services(FULL) as services, connect(services) as client:
+    async with connect(await shared.get(FULL)) as client:
         asked = {"code": "await call_tool('plain.count', {'upto': 3})"}
         await client.call_tool("run_code", asked, progress_callback=hear)
     assert heard == [(1.0, 3.0), (2.0, 3.0), (3.0, 3.0)]
@@ -95,7 +99,7 @@ def named(name: str) -> Callable[[int], int]:
     return tool
 
 
-def test_ids_of_runs_and_sessions_cannot_be_guessed() -> None:
+async def test_ids_of_runs_and_sessions_cannot_be_guessed() -> None:
     runs = {new_run_id() for _ in range(1000)}
     sessions = {Session().id for _ in range(1000)}
     assert (len(runs), len(sessions)) == (1000, 1000)

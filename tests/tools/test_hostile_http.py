@@ -127,6 +127,18 @@ async def test_a_session_that_the_server_forgot_is_begun_anew(connect: Connect, 
     assert code(await failure(without, "forgotten")) == ("upstream_http", "UPSTREAM_HTTP_404", False)
 
 
+async def test_a_stream_of_notifications_that_ends_at_once_is_not_opened_again_at_once(
+    connect: Connect, hostile_http: HostileHttp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("paddock.tools.http_client.LISTEN_SECONDS", 3600.0)
+    upstream = connect(**hostile_http.at("/restless"))
+    await upstream.tools()
+    await until(lambda: "listened" in hostile_http.saw())
+    for _ in range(20):
+        assert await answers(upstream)
+    assert hostile_http.saw().count("listened") == 1
+
+
 @pytest.mark.parametrize("tool", ["round_and_round", "elsewhere", "elsewhere_get"])
 async def test_a_redirect_is_not_followed_for_ever_nor_to_another_host_with_the_credentials(
     connect: Connect, hostile_http: HostileHttp, tool: str

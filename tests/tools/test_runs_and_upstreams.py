@@ -172,6 +172,21 @@ async def test_a_script_that_uses_functions_waits_for_all_that_may_have_them(tmp
         assert (await running).calls[0].tool == "late.environment"
 
 
+async def test_waiting_for_a_server_does_not_count_as_the_scripts_time(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "go")
+    late = plain(
+        command="/bin/sh",
+        args=["-c", 'cat "$1"; shift; exec "$@"', "-", str(tmp_path / "go"), *fork.command(PLAIN, "stdio")],
+    )
+    async with Paddock(config({"late": late})) as paddock:
+        assert (await paddock.run("1")).verdict is Verdict.OK
+        limits = {"wall_seconds": 2.0}
+        running = asyncio.create_task(paddock.run("await environment({})\n1", limits=limits))
+        done, _ = await asyncio.wait([running], timeout=3.0)
+        (tmp_path / "go").write_text("")
+        assert (done, (await running).verdict) == (set(), Verdict.OK)
+
+
 async def test_a_server_that_comes_after_a_run_began_is_found_by_its_full_name(hostile_http: HostileHttp) -> None:
     async with Paddock(config({"late": hostile_http.at()})) as paddock:
         scope = await paddock._toolbox.scope(Request("no word of it"))

@@ -146,6 +146,7 @@ def remove(name: NameArgument, config: ConfigOption = None) -> int:
 async def _apply(
     config: Config, mcp_config: str | None, values: Mapping[str, Any]
 ) -> tuple[StoredDefinition, tuple[str, ...]]:
+    from paddock.cli.render import build_progress
     from paddock.definitions.saving import validate
     from paddock.model.principals import LOCAL
     from paddock.run import Paddock
@@ -153,7 +154,8 @@ async def _apply(
 
     async with Paddock(config, mcp_config=mcp_config) as paddock, Store.of(config) as store:
         others = [each.name for each in await store.definitions.list(LOCAL)]
-        made = await validate(values, paddock, config, others)
+        with build_progress():  # checking the code may build the default environment
+            made = await validate(values, paddock, config, others)
         return await store.definitions.save(LOCAL, made.definition.name, values), made.warnings
 
 

@@ -134,7 +134,7 @@ def _monty(report: EngineReport) -> EngineReport:
 def _jailed(report: EngineReport, config: Config, findings: Findings) -> EngineReport:
     """Add the jail and the environment of an engine; `detail` says why it is not to be started, where that is so."""
     from paddock.jail import environments
-    from paddock.jail.doctor import NO_PROFILE, UNBOUNDED
+    from paddock.jail.doctor import NO_PROFILE, UNLIMITED
     from paddock.jail.environments import configured
 
     environment = configured(config, getattr(config, report.name).environment)
@@ -153,7 +153,7 @@ def _jailed(report: EngineReport, config: Config, findings: Findings) -> EngineR
                 names_by_remedy.setdefault(each.missing, []).append(each.name)
         missing = tuple(f"{', '.join(names)}: {remedy}" for remedy, names in names_by_remedy.items())
         works = any(each.works and each.allowed for each in findings.tried)
-        return replace(report, detail=UNBOUNDED if works else NO_PROFILE, missing=missing)
+        return replace(report, detail=UNLIMITED if works else NO_PROFILE, missing=missing)
     if not built:
         todo = f"its environment is built on first use, or now: paddock env build {environment.name}"
         return replace(report, available=True, detail=f"works; {todo}")

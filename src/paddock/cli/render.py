@@ -196,6 +196,8 @@ def show_result(result: RunResult, code: str, out: Screen, err: Screen) -> None:
         for line in lines:
             err.line(line)
         err.line(last, "red")
+        if result.engine == "monty" and result.engine_reason not in (None, "requested"):
+            err.line(f"This ran on monty, a subset of Python; {result.engine_reason}", "yellow")
     elif result.output_json not in (None, "null"):
         out.line(value_text(result))
 

@@ -19,17 +19,17 @@ from typing import TYPE_CHECKING
 
 from paddock.jail.guest import Guest, Report, Template
 from paddock.jail.inbox import (
-    Asked,
-    Called,
-    Ended,
+    ArtifactFrame,
+    CallFrame,
     Inbox,
-    Logged,
+    LogFrame,
     Message,
     OutlineFrame,
-    Printed,
-    Progressed,
+    OutputFrame,
+    OversizedResult,
+    ProgressFrame,
+    ResultFrame,
     StartedFrame,
-    TooLarge,
 )
 from paddock.jail.jail import Jail
 from paddock.jail.wire import CHUNK_BYTES, Kind, WireError, pack
@@ -120,6 +120,7 @@ class JailedExecution:
         self._artifacts = 0  # unanswered artifact requests
         self._progressed = 0
         self._report: Report | None = None  # how the guest ended, as the zygote saw it
+        self._has_outlined = False
         self._has_started = False  # the guest compiled the source and was about to run the first line
 
     async def feed(self, on_call: OnCall) -> AsyncGenerator[EngineEvent, None]:
@@ -152,7 +153,7 @@ class JailedExecution:
             except WireError as problem:
                 yield Finished(Verdict.CRASHED, error_type="ProtocolError", error_message=f"{_DISTURBED}: {problem}")
                 return
-            if self._guest.out_of_memory and self._guest.bound.was_out_of_memory():
+            if self._guest.out_of_memory and self._guest.resource_limit.was_out_of_memory():
                 yield self._used(Finished(Verdict.OUT_OF_MEMORY))
                 return
             if has_ended and not more and not self._is_paused():
@@ -250,34 +251,37 @@ class JailedExecution:
             yield event
 
     def _event(self, message: Message) -> EngineEvent | GuestCall | None:
-        if isinstance(message, Called):
+        if isinstance(message, CallFrame):
             self._called += 1
             self._calls[self._called] = message.id
             return ToolCall(self._called, message.tool, message.arguments_json)
-        if isinstance(message, Progressed):
+        if isinstance(message, ProgressFrame):
             self._progressed += 1
             return (
                 Progress(message.done, message.total, message.message) if self._progressed <= PROGRESS_EVENTS else None
             )
-        if isinstance(message, Asked):
+        if isinstance(message, ArtifactFrame):
             self._artifacts += 1
             name = message.filename if message.do == "create" else message.ref
             return ArtifactCall(message.id, message.do, name, message.mime_type, message.content)
-        if isinstance(message, Logged):
+        if isinstance(message, LogFrame):
             return Log(message.level, message.text)
-        if isinstance(message, Printed):
+        if isinstance(message, OutputFrame):
             text = self._decoded(message.stream, message.data)
             return Output(message.stream, text) if text else None
         if isinstance(message, OutlineFrame):
+            if not self._plan.outline or self._has_outlined or self._has_started:
+                raise WireError("an OUTLINE that the host did not ask for")
+            self._has_outlined = True
             return message.outline
         if isinstance(message, StartedFrame):
             self._has_started = True
             return None
-        if isinstance(message, TooLarge):
+        if isinstance(message, OversizedResult):
             return Finished(Verdict.OUTPUT_LIMIT, error_message=f"the result is {message.size} bytes of JSON")
         return self._finished(message)
 
-    def _finished(self, ended: Ended) -> Finished:
+    def _finished(self, ended: ResultFrame) -> Finished:
         """How the guest says it ended. It is believed only where that concerns the guest alone."""
         if ended.status == "too_large":
             words = f"the result is more than {self._plan.limits.output_bytes} bytes of JSON"
@@ -317,7 +321,7 @@ class JailedExecution:
             lost = "the zygote died, and this run with it"
             return Finished(Verdict.LOST, error_type="EngineCrashed", error_message=lost)
         code = os.waitstatus_to_exitcode(report.status)
-        if self._guest.bound.was_out_of_memory():
+        if self._guest.resource_limit.was_out_of_memory():
             return self._used(Finished(Verdict.OUT_OF_MEMORY), report)
         if code >= 0 and self._plan.mode == "script":
             verdict = Verdict.RAISED if code else Verdict.OK

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from paddock.engines.jailed import JailedEngine, JailedExecution
 from paddock.errors import JailUnavailable
 from paddock.jail.jail import Jail
-from paddock.jail.limits import UnderWatch
+from paddock.jail.limits import WatchedLimit
 from paddock.model.events import EngineEvent, Finished, OnCall, Output
 from paddock.model.limits import Limits
 from paddock.model.result import Verdict
@@ -89,10 +89,10 @@ class NodeExecution(JailedExecution):
         tasks = max(1, limits.processes) + THREADS
         super()._limit(replace(limits, processes=tasks))
         # Where no control group counts them. A confined guest is counted with the host's own.
-        if self._counts_tasks and isinstance(self._guest.bound, UnderWatch):
+        if self._counts_tasks and isinstance(self._guest.resource_limit, WatchedLimit):
             with suppress(OSError):  # it has just died, which is noticed elsewhere
                 resource.prlimit(self._guest.pid, resource.RLIMIT_NPROC, (tasks, tasks))
-        if limits.file_bytes < self._tmp_bytes:  # the size of the jail's /tmp bounds every file
+        if limits.file_bytes < self._tmp_bytes:  # the size of the jail's /tmp limits every file
             self._limit_files(limits.file_bytes)
 
     def _limit_files(self, most: int) -> None:

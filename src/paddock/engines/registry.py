@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 import time
@@ -9,7 +10,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, TypeAlias, cast
 
-from paddock.errors import JailUnavailable
+from paddock.errors import EngineCrashed, JailUnavailable
 
 if TYPE_CHECKING:
     from paddock.config import Config
@@ -37,7 +38,9 @@ class Engines:
         self._config = config
         self.factories = available() if factories is None else factories
         self._started: dict[str, Engine] = {}
+        self._starts: dict[str, asyncio.Task[None]] = {}
         self._refused: dict[str, tuple[float, str]] = {}
+        self._is_closed = False
 
     def __bool__(self) -> bool:
         """Whether any engine was used."""
@@ -45,27 +48,42 @@ class Engines:
 
     def get(self, name: str) -> Engine:
         """The engine of this name, loaded now if it was not used yet."""
+        if self._is_closed:
+            raise EngineCrashed("Paddock was closed before the script began")
         if name not in self._started:
             self._started[name] = load(self.factories[name])(self._config)
         return self._started[name]
 
     async def unavailable(self, name: str) -> str | None:
-        """Why this engine cannot run on this host, None where it can. Starts it the first time."""
+        """Why this engine cannot run on this host, None where it can. Starts it the first time.
+
+        The start goes on when a caller is cancelled: others may wait for it too.
+        """
+        if name not in self.factories:
+            return jail_problem()
         refused = self._refused.get(name)
         if refused is not None and time.monotonic() - refused[0] < RETRY_SECONDS:
             return refused[1]
+        start = self._starts.get(name)
+        if start is None:
+            start = self._starts[name] = asyncio.create_task(self.get(name).start())
         try:
-            await self.get(name).start()
+            await asyncio.shield(start)
         except JailUnavailable as problem:
             self._refused[name] = (time.monotonic(), str(problem))
+            self._starts.pop(name, None)
             return str(problem)
+        except Exception:
+            self._starts.pop(name, None)  # the next run tries again
+            raise
         return None
 
     async def close(self) -> None:
-        """End every engine. The next run starts them again."""
-        engines, self._started = self._started, {}
-        for engine in engines.values():
+        """End every engine. Runs that have none yet fail."""
+        self._is_closed = True
+        for engine in self._started.values():
             await engine.close()
+        await asyncio.gather(*self._starts.values(), return_exceptions=True)
 
 
 def available() -> Mapping[str, Factory]:

@@ -1,6 +1,6 @@
-"""What holds on this machine: each profile really started, with a guest that runs nothing, and what keeps each promise.
+"""What works on this machine: every profile is started with a guest that runs nothing, for `paddock doctor`.
 
-Nothing here decides anything: an engine that starts tries for itself (`trial`), and stops at the first that works.
+Nothing is decided here. An engine that starts tries the profiles by itself, and stops at the first that works.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 NOTHING = Inside("paddock.guest.nothing:serve", system=())
 GUARANTEES = ("files", "network", "processes", "kernel surface", "resources")
 NO_PROFILE = "no profile of the jail works here"
-UNBOUNDED = "nothing bounds the memory of guests here"
+UNLIMITED = "nothing limits the memory of guests here"
 CELL_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class Guarantee:
-    """One promise of the jail: what keeps it here, or what to do so that something does."""
+    """One guarantee of the jail: the mechanism that provides it here, or what to do to get one."""
 
     name: str
     mechanism: str | None
@@ -47,7 +47,7 @@ class Guarantee:
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """One profile: whether a guest could be walled in with it, and whether the settings let it be used."""
+    """One profile: whether a guest could be walled in with it, and whether the settings allow it."""
 
     profile: str
     works: bool
@@ -57,7 +57,7 @@ class Tried:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """All profiles, the one that an engine would take, and what keeps each promise there."""
+    """All profiles, the one that an engine would choose, and what provides each guarantee there."""
 
     chosen: str | None
     tried: tuple[Tried, ...]
@@ -100,7 +100,7 @@ async def _tried(profile: str, config: Config) -> Tried:
 
 
 def _memory() -> tuple[str | None, str | None]:
-    """What bounds the memory of a tree here, or what to allow."""
+    """What limits the memory of a process tree here; else what to allow."""
     found = cgroup.available()
     if found is not None:
         return f"control group (v{found.version}) for the memory of all its processes", None
@@ -111,7 +111,7 @@ def _memory() -> tuple[str | None, str | None]:
 
 
 def _without_profile(tried: Sequence[Tried], config: Config) -> tuple[dict[str, str], dict[str, str]]:
-    """Where no profile works: promises that could be kept all the same; for the others, what to install or allow."""
+    """Where no profile works: the guarantees that hold anyway, and what to install or allow for the others."""
     remedies = {each.profile: _remedy(each, config) for each in tried}
     todo = f"one of these: {'; or '.join(f'{profile}: {remedy}' for profile, remedy in remedies.items())}"
     if len(set(remedies.values())) == 1:
@@ -124,7 +124,7 @@ def _without_profile(tried: Sequence[Tried], config: Config) -> tuple[dict[str, 
 
 
 def _remedy(tried: Tried, config: Config) -> str:
-    """What to do so that a profile works and may be used."""
+    """What to do so that the profile works and is allowed."""
     reason = (tried.reason or "").rstrip(".")
     if tried.works or profiles.refusal(tried.profile, config) is not None:
         return reason
@@ -132,7 +132,7 @@ def _remedy(tried: Tried, config: Config) -> str:
 
 
 def mechanisms(profile: str, memory: str | None) -> dict[str, str]:
-    """What keeps each promise in this profile but that of resources; `memory` says what bounds that."""
+    """The mechanism behind each guarantee of this profile, except resources. `memory`: what limits memory."""
     root = os.geteuid() == 0
     grouped = bool(memory and memory.startswith("control"))
     counted = "control group" if grouped else "RLIMIT_NPROC"
@@ -166,7 +166,7 @@ def mechanisms(profile: str, memory: str | None) -> dict[str, str]:
 
 
 def cell_walls() -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What stands around a worker of the light engine, by starting a small program in the same way; what is missing."""
+    """The walls around a Monty worker, and what is missing, found by starting a small program in the same way."""
     program = shutil.which("cat") or "/bin/cat"
     with subprocess.Popen(
         command("exec_jailed", program), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
@@ -193,7 +193,7 @@ def cell_walls() -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _settled(pid: int) -> dict[str, str]:
-    """The process's own status, once it has become the program."""
+    """The status of the process, once it has executed the program."""
     until = time.monotonic() + CELL_SECONDS
     while time.monotonic() < until:
         with suppress(OSError):

@@ -35,7 +35,7 @@ from paddock.model.environments import requirement_name
 Tell = Callable[[str], None]
 INSTALL_SECONDS = 3600.0
 PROBE_SECONDS = 300.0
-# A package's build code gets what compilers need, and none of the host's other variables: they may be secrets.
+# A package's build code gets what compilers need. Other variables of the host may be secrets.
 _KEPT = frozenset(
     {
         *("PATH", "HOME", "USER", "LOGNAME", "LANG", "TMPDIR", "TZ", "NETRC", "LD_LIBRARY_PATH"),
@@ -44,20 +44,20 @@ _KEPT = frozenset(
     }
 )
 _KEPT_PREFIXES = ("LC_", "XDG_", "SSL_", "UV_", "PKG_CONFIG_", "CMAKE_", "CARGO_", "RUST")
-# What would turn an install into another place, another interpreter or another kind of build than this one.
+# Variables that would make uv install to another place, with another interpreter or in another way.
 _DROPPED_PREFIXES = ("UV_PYTHON", "UV_PROJECT", "UV_SYSTEM_PYTHON", "UV_WORKING_DIR", "UV_VENV_", "UV_TARGET")
 _DROPPED = frozenset({"UV_LINK_MODE", "UV_COMPILE_BYTECODE", "UV_REQUIRE_HASHES", "UV_NO_CONFIG"})
 
 
 def silent(line: str) -> None:
-    """Nobody watches."""
+    """Ignore a progress line."""
 
 
 def build(environment: Environment, data_directory: str | Path, tell: Tell = silent, stop: Stop | None = None) -> Built:
-    """The environment, built unless it is already; `tell` hears what happens, a line at a time.
+    """Build the environment unless it is built already. `tell` is called with each line of progress.
 
-    Raises `EnvironmentFailed` with uv's last lines; what the name stood for before, it still stands for. Blocks for
-    seconds to minutes, and while another process builds the same; `stop` ends it from another thread.
+    Raises `EnvironmentFailed` with uv's last lines; the name then keeps its earlier build. Blocks for seconds to
+    minutes, and while another process builds the same. `stop` ends it from another thread.
     """
     stop = stop or Stop()
     try:
@@ -71,7 +71,7 @@ def build(environment: Environment, data_directory: str | Path, tell: Tell = sil
 
 
 def _build_once(environment: Environment, data_directory: str | Path, tell: Tell, stop: Stop) -> Built:
-    """Build under the lock of the key, unless another process has by the time it is ours."""
+    """Build under the lock of the key, unless another process has built it meanwhile."""
     try:
         builds(data_directory).mkdir(parents=True, exist_ok=True)
         store.sweep(data_directory)
@@ -80,7 +80,7 @@ def _build_once(environment: Environment, data_directory: str | Path, tell: Tell
             found = store.ready(environment, data_directory)
             if found is None:
                 partial = store.partial_of(data_directory, environment.key)
-                shutil.rmtree(partial, ignore_errors=True)  # of a build whose end the sweep did not see
+                shutil.rmtree(partial, ignore_errors=True)  # of a build that ended after the sweep
                 try:
                     found = _Builder(environment, data_directory, partial, tell, stop, lock.fd).build()
                 except BaseException:
@@ -110,12 +110,12 @@ class _Builder:
         self._python = str(partial / "bin" / "python")
 
     def build(self) -> Built:
-        """Make, fill, try and describe the environment; then put it in its place."""
+        """Make, fill, try and describe the environment, then put it in its place."""
         name, version = self._environment.name, ".".join(str(part) for part in sys.version_info[:3])
         self._tell(f"Building environment {name!r} with Python {version}")
         self._uv("venv", "--relocatable", "--no-project", "--python", sys.executable, str(self._partial))
         for shim in self._partial.glob("lib/*/site-packages/_virtualenv.*"):
-            shim.unlink()  # mends old distutils, at the cost of an import in every process that a guest starts
+            shim.unlink()  # patches old distutils, at the cost of an import in every process that a guest starts
         if self._environment.packages:
             options = ("--link-mode", "copy", "--compile-bytecode", "--python", self._python)
             self._uv("pip", "install", *options, *uv_options(os.environ), "--", *self._environment.packages)
@@ -127,7 +127,7 @@ class _Builder:
         return built
 
     def _uv(self, *arguments: str) -> None:
-        # In / there is no project whose settings uv could find; those of the user and the machine hold.
+        # In / uv finds no project settings; those of the user and the machine apply.
         status, lines = run_logged(
             [uv_binary(), *arguments],
             uv_environment(os.environ),
@@ -140,7 +140,7 @@ class _Builder:
             raise EnvironmentFailed(failure_text(self._environment, status, lines))
 
     def _probed(self) -> dict[str, object]:
-        """Import the preloads once, in the environment's own interpreter, and ask it where it reads from."""
+        """Import the preloads in the environment's own interpreter, and ask it where it reads from."""
         preload = self._environment.preload
         self._tell(f"Importing {', '.join(preload)}" if preload else "Starting its Python once")
         report = self._partial / "probe.json"
@@ -188,7 +188,7 @@ class _Builder:
 
 
 def _outermost(paths: list[str]) -> tuple[str, ...]:
-    """Each path once, and none that lies inside another."""
+    """Each path once, without those inside another."""
     unique = list(dict.fromkeys(paths))
     return tuple(path for path in unique if not any(_inside(path, other) for other in unique if other != path))
 
@@ -198,7 +198,7 @@ def _inside(path: str, folder: str) -> bool:
 
 
 def _read_only(folder: Path) -> int:
-    """Let everyone read `folder`, whatever the umask was, and nobody write its files; its size in bytes."""
+    """Make `folder` readable by everyone and its files read-only; its size in bytes."""
     size = 0
     for parent, _, names in os.walk(folder):
         Path(parent).chmod(0o755)
@@ -212,7 +212,7 @@ def _read_only(folder: Path) -> int:
 
 
 def uv_environment(environ: os._Environ[str] | dict[str, str]) -> dict[str, str]:
-    """The variables that uv, and a package's build code, are started with."""
+    """The variables for uv and for the build code of packages."""
     kept = {
         name: value
         for name, value in environ.items()
@@ -224,7 +224,7 @@ def uv_environment(environ: os._Environ[str] | dict[str, str]) -> dict[str, str]
 
 
 def uv_binary() -> str:
-    """Where uv is: beside this Python, else on the PATH."""
+    """The path of uv: beside this Python, else on the PATH."""
     try:
         from uv import find_uv_bin
 
@@ -238,7 +238,7 @@ def uv_binary() -> str:
 
 LINES = 200
 SHOWN = 20
-# What uv says on every install and nobody needs to read.
+# Lines that uv prints on every install.
 _NOISE = re.compile(r"Using (Python|CPython) |Creating virtual environment|Activate with|$")
 _CULPRIT = re.compile(
     r"Failed to (?:build|download|download and build|fetch)[^`]*`([A-Za-z0-9._-]+)|[Bb]ecause (\S+) was not"
@@ -246,7 +246,7 @@ _CULPRIT = re.compile(
 
 
 class Stop:
-    """Ends a build from another thread: kills the command that runs, and lets no other start."""
+    """Stops a build from another thread: kills the running command, and lets no other start."""
 
     def __init__(self) -> None:
         self._stopped = threading.Event()
@@ -261,13 +261,13 @@ class Stop:
                 kill_group(self._process)
 
     def pause(self, seconds: float) -> None:
-        """Wait; raise if the build is to stop."""
+        """Wait. EnvironmentFailed: the build is to stop."""
         if self._stopped.wait(seconds):
             raise EnvironmentFailed("the build of the environment was stopped")
 
     @contextmanager
     def watching(self, process: subprocess.Popen[str]) -> Iterator[None]:
-        """While this lasts, `set` kills `process`."""
+        """Let `set` kill `process` during this block."""
         with self._lock:
             self._process = process
         try:
@@ -288,7 +288,7 @@ def run_logged(
     keep_fd: int,
     seconds: float,
 ) -> tuple[int, list[str]]:
-    """Run `command` in /, tell its lines, and give its status and its last lines. Whatever ends this ends it too.
+    """Run `command` in /, pass its lines to `tell`, and return its status and its last lines.
 
     The command inherits `keep_fd`: if this process is killed, the lock holds until the command has ended as well, so
     that nobody builds in a directory that it still writes to.
@@ -324,14 +324,14 @@ def run_logged(
 
 
 def kill_group(process: subprocess.Popen[str]) -> None:
-    """Kill `process` and what it started, if it has not been waited for."""
+    """Kill `process` and what it started, unless it has been waited for."""
     if process.returncode is None:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
 
 
 def failure_text(environment: Environment, status: int, lines: list[str]) -> str:
-    """What went wrong, with the package if it can be told, and uv's last lines."""
+    """The error message: the package that failed, if it can be told, and uv's last lines."""
     said = [line for line in lines if not _NOISE.match(line)]
     said = said[next((at for at, line in enumerate(said) if line.startswith("error:")), 0) :]
     culprit = _culprit(environment, said)
@@ -359,7 +359,7 @@ ATTEMPTS = 3
 
 
 class Lease:
-    """A build that stays until `release`. `problem` says why it is not the one that is configured, if it is not."""
+    """A build that is not removed before `release`. `problem`: why it is not the configured one, if it is not."""
 
     def __init__(self, built: Built, problem: EnvironmentFailed | None, lock: FileLock) -> None:
         self.built = built
@@ -367,7 +367,7 @@ class Lease:
         self._lock = lock
 
     def release(self) -> None:
-        """Let the build be removed, as far as this lease is concerned."""
+        """Release the build."""
         self._lock.release()
 
     def __enter__(self) -> Lease:
@@ -380,13 +380,13 @@ class Lease:
 
 
 def lease(environment: Environment, data_directory: str | Path, tell: Tell = silent, stop: Stop | None = None) -> Lease:
-    """Hold the environment, built if it is not yet. Raises `EnvironmentFailed` where there is none to hold."""
+    """Build the environment if necessary, and hold it. `EnvironmentFailed`: there is no build to hold."""
     stop = stop or Stop()
     for _ in range(ATTEMPTS):
         built, problem = _built(environment, data_directory, tell, stop)
         lock = store.lock_of(data_directory, built.key, exclusive=False)
         lock.take(stop.pause)
-        # Between finding and locking it, someone may have removed it.
+        # Someone may have removed it before it was locked.
         if store.read_build(data_directory, built.key) is not None:
             return Lease(built, problem, lock)
         lock.release()
@@ -406,12 +406,12 @@ def _built(
 
 
 async def alease(environment: Environment, data_directory: str | Path, tell: Tell = silent) -> Lease:
-    """`lease` in a thread, where `tell` is called too. Cancelling it ends the build."""
+    """Call `lease` in a thread; `tell` is called there too. Cancelling this stops the build."""
     return await _in_thread(lambda stop: lease(environment, data_directory, tell, stop), Lease.release)
 
 
 async def abuild(environment: Environment, data_directory: str | Path, tell: Tell = silent) -> Built:
-    """`build` in a thread, where `tell` is called too. Cancelling it ends the build."""
+    """Call `build` in a thread; `tell` is called there too. Cancelling this stops the build."""
     return await _in_thread(lambda stop: build(environment, data_directory, tell, stop), lambda built: None)
 
 

@@ -36,12 +36,12 @@ if TYPE_CHECKING:
     from paddock.config import Config
 
 FORMAT = 2
-"""Part of every key: raised when a build of an earlier Paddock must not be used by this one."""
+"""Part of every key. Raise it when builds of an earlier Paddock must not be used any more."""
 
 
 @dataclass(frozen=True)
 class Environment:
-    """What is to be installed, and what is to be imported before a guest's first line."""
+    """What to install, and what to import before a guest's first line."""
 
     name: str
     packages: tuple[str, ...] = ()
@@ -49,7 +49,7 @@ class Environment:
 
     @cached_property
     def key(self) -> str:
-        """24 hexadecimal digits for the content; the name is no part of it, nor is the order of packages."""
+        """24 hexadecimal digits for the content. The name and the order of packages are not part of it."""
         content = {
             "format": FORMAT,
             "packages": sorted(set(self.packages)),
@@ -61,12 +61,12 @@ class Environment:
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:24]
 
     def path(self, data_directory: str | Path) -> Path:
-        """Where this content is, or will be, built."""
+        """Where this content is or will be built."""
         return builds(data_directory) / self.key
 
 
 def configured(config: Config, name: str) -> Environment:
-    """The environment that the configuration has under `name`."""
+    """The environment that is configured under `name`."""
     table = config.environments.get(name)
     if table is None:
         raise unknown(name, config.environments)
@@ -74,7 +74,7 @@ def configured(config: Config, name: str) -> Environment:
 
 
 def unknown(name: str, known: Iterable[str]) -> UnknownEnvironment:
-    """The error for a name that is none of `known`."""
+    """The error for a name that is not in `known`."""
     near = nearest(name, known)
     hint = f"did you mean {near!r}?" if near else f"known here: {', '.join(sorted(known))}"
     return UnknownEnvironment(f"there is no environment {name!r}; {hint}")
@@ -82,21 +82,21 @@ def unknown(name: str, known: Iterable[str]) -> UnknownEnvironment:
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """A finished build, as its manifest describes it. It is never written to again."""
+    """A finished build, as described by its manifest. It is never written to again."""
 
     key: str
     path: str
     packages: tuple[str, ...]
     preload: tuple[str, ...]
     executable: str
-    """The build's own `bin/python`, a link: what a guest is started with, so that it finds the packages."""
+    """The build's own `bin/python`, a link. Guests are started with it, so that they find the packages."""
     python: str
-    """The interpreter that the link stands for."""
+    """The interpreter that the link points to."""
     site_packages: str
     reads: tuple[str, ...]
-    """Every directory that a guest must be able to read: the build, the standard library, the interpreter's, and
-    those of every shared library that the interpreter, its extension modules and the preloads load. Real paths, none
-    inside another. Those of the system (`/usr/lib/…`) are among them."""
+    """Every directory that a guest must be able to read: the build, the standard library, the interpreter's, and those
+    of every shared library that the interpreter, its extension modules and the preloads load, `/usr/lib/…` included.
+    Real paths, none inside another."""
     installed: dict[str, str] = field(default_factory=dict)
     """Version by package, dependencies included."""
     size_bytes: int = 0
@@ -114,7 +114,7 @@ MANIFEST = "paddock.json"
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What a name stands for: the key in use, and every key that was built for it and not removed since."""
+    """What a name stands for: the key in use, and every key that was built for it and not removed."""
 
     key: str
     keys: tuple[str, ...] = ()
@@ -122,7 +122,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """What `remove` did: the builds that are gone, and those that a running Paddock uses or another name stands for."""
+    """What `remove` did: builds removed, builds in use by a running Paddock, builds shared with another name."""
 
     removed: list[str] = field(default_factory=list)
     in_use: list[str] = field(default_factory=list)
@@ -130,18 +130,18 @@ class Removal:
 
 
 def ready(environment: Environment, data_directory: str | Path) -> Built | None:
-    """The build of exactly this content, if it is finished. Costs one small file."""
+    """The finished build of exactly this content, if there is one. Reads one small file."""
     return read_build(data_directory, environment.key)
 
 
 def current(name: str, data_directory: str | Path) -> Built | None:
-    """What `name` stands for now: the last content that was built under it, whatever is configured since."""
+    """What `name` stands for now: the last content that was built under it, even if the configuration has changed."""
     record = read_record(name, data_directory)
     return None if record is None else read_build(data_directory, record.key)
 
 
 def read_build(data_directory: str | Path, key: str) -> Built | None:
-    """The finished build of that key. One whose interpreter is gone, or that was moved, does not count."""
+    """The finished build of that key; None if its interpreter is gone or it was moved."""
     folder = builds(data_directory) / key
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
@@ -156,7 +156,7 @@ def read_build(data_directory: str | Path, key: str) -> Built | None:
 
 
 def write_build(folder: Path, built: Built) -> None:
-    """Leave the manifest in a build that is otherwise finished."""
+    """Write the manifest of a build that is otherwise finished."""
     manifest = folder / MANIFEST
     values = asdict(built) | {"warm_modules": sorted(built.warm_modules)}
     manifest.write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
@@ -164,17 +164,17 @@ def write_build(folder: Path, built: Built) -> None:
 
 
 def lock_of(data_directory: str | Path, key: str, *, exclusive: bool) -> FileLock:
-    """The lock of one build; its directory must exist."""
+    """The lock of one build. Its directory must exist."""
     return FileLock(builds(data_directory) / f"{key}.lock", exclusive=exclusive)
 
 
 def partial_of(data_directory: str | Path, key: str) -> Path:
-    """Where that key is built, before it is renamed."""
+    """Where that key is built before it is renamed."""
     return builds(data_directory) / f"{key}.partial"
 
 
 def sweep(data_directory: str | Path) -> None:
-    """Remove what killed builds left behind; what is being built stays."""
+    """Remove what killed builds left behind, but not what is being built."""
     for partial in builds(data_directory).glob("*.partial"):
         with lock_of(data_directory, partial.stem, exclusive=True) as lock:
             if lock.try_take():
@@ -183,7 +183,7 @@ def sweep(data_directory: str | Path) -> None:
 
 
 def read_record(name: str, data_directory: str | Path) -> Record | None:
-    """What `name` stands for, as it was written down."""
+    """The record of what `name` stands for."""
     try:
         said = json.loads(_record_path(name, data_directory).read_text(encoding="utf-8"))
         return Record(str(said["key"]), tuple(str(key) for key in said["keys"]))
@@ -198,11 +198,11 @@ def recorded(data_directory: str | Path) -> list[str]:
 
 
 def record(name: str, key: str, data_directory: str | Path) -> None:
-    """From now on `name` stands for the build `key`."""
+    """Let `name` stand for the build `key` from now on."""
     before = read_record(name, data_directory)
     if before is not None and before.key == key:
         return
-    # Where the directory may only be read, the record merely cannot be a fallback for a later, failing build.
+    # In a read-only directory there is no record, and so no fallback for a later build that fails.
     with suppress(OSError), _records_locked(data_directory):
         before = read_record(name, data_directory)
         keys = dict.fromkeys((*(before.keys if before else ()), key))
@@ -212,7 +212,7 @@ def record(name: str, key: str, data_directory: str | Path) -> None:
 def remove(name: str, data_directory: str | Path, *, keys: Iterable[str] = ()) -> Removal:
     """Remove every build of `name` (and `keys`) that no running Paddock uses and no other name stands for.
 
-    With a build go the root directories that the profile `chroot` has made of it.
+    The root directories that the profile `chroot` has made of a build are removed with it.
     """
     removal = Removal()
     if not builds(data_directory).is_dir():
@@ -252,7 +252,7 @@ def _remove_build(data_directory: str | Path, key: str) -> bool:
         partial = partial_of(data_directory, key)
         shutil.rmtree(partial, ignore_errors=True)
         try:
-            (builds(data_directory) / key).rename(partial)  # at once, so that nobody finds half of it
+            (builds(data_directory) / key).rename(partial)  # atomic, so that nobody finds half of it
             shutil.rmtree(partial)
         except OSError as problem:
             raise EnvironmentFailed(f"the build {builds(data_directory) / key} cannot be removed: {problem}") from None
@@ -272,7 +272,7 @@ def _write_record(name: str, written: Record, data_directory: str | Path) -> Non
 
 
 def _records_locked(data_directory: str | Path) -> FileLock:
-    """Taken. Held for as long as it takes to write a small file, or to remove builds."""
+    """Take the lock of all records, for as long as it takes to write a small file or to remove builds."""
     lock = FileLock(builds(data_directory).parent / "records.lock", exclusive=True)
     lock.take(time.sleep)
     return lock
@@ -282,7 +282,10 @@ WAIT_SECONDS = 0.05
 
 
 class FileLock:
-    """Shared by many, or exclusive to one. Several of one process exclude each other like those of several."""
+    """A lock between processes, shared or exclusive. The kernel drops it with the last process that has it open.
+
+    Several locks in one process exclude each other like those of several processes.
+    """
 
     def __init__(self, path: Path, *, exclusive: bool) -> None:
         self.path = path
@@ -291,18 +294,18 @@ class FileLock:
 
     @property
     def fd(self) -> int:
-        """The open file; a child that inherits it holds the lock too."""
+        """The open file. A child that inherits it holds the lock too."""
         if self._fd is None:
             raise ValueError(f"{self.path} is not locked")
         return self._fd
 
     def try_take(self) -> bool:
-        """Take the lock if nobody is in the way."""
+        """Take the lock if that is possible now."""
         while True:
             fd = os.open(self.path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
             try:
                 fcntl.flock(fd, self._kind | fcntl.LOCK_NB)
-                # The file may have been removed between the two calls: then this lock excludes nobody.
+                # The file may have been removed between the two calls: then this lock would exclude nobody.
                 if os.fstat(fd).st_ino == os.stat(self.path).st_ino:  # noqa: PTH116
                     self._fd = fd
                     return True
@@ -314,7 +317,7 @@ class FileLock:
             os.close(fd)
 
     def take(self, pause: Callable[[float], object], waiting: Callable[[], None] = lambda: None) -> None:
-        """Take the lock, however long others hold it. `waiting` is called once if they do; `pause` may raise."""
+        """Take the lock, however long others hold it. `waiting` is called once if they do. `pause` may raise."""
         if self.try_take():
             return
         waiting()
@@ -322,7 +325,7 @@ class FileLock:
             pause(WAIT_SECONDS)
 
     def release(self, *, remove: bool = False) -> None:
-        """Give the lock back; with `remove`, which an exclusive holder may ask for, its file goes too."""
+        """Release the lock. With `remove`, only for exclusive holders, its file is removed too."""
         if self._fd is not None:
             if remove:
                 self.path.unlink(missing_ok=True)

@@ -1,7 +1,7 @@
-"""A process that walls itself in and becomes another program: `start.py exec_jailed BINARY ARG…`.
+"""A process that walls itself in and executes another program: `start.py exec_jailed BINARY ARG…`.
 
-For programs that need nothing of the machine but a processor and their pipes, such as the light engine's workers. No
-namespace of files is made: Landlock keeps all of them closed but the program and its libraries.
+For programs that need nothing but a CPU and their pipes, such as Monty's workers and Ruff. There is no mount namespace:
+Landlock closes all files but the program and its libraries.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from contextlib import suppress
 from paddock.jail.walls import landlock, namespaces, privileges, seccomp
 
 UNPRIVILEGED = (1 << 20) - 1
-"""Who a cell of root's is: a number that belongs to nobody, below those of the guests."""
+"""The uid of such a process if the host is root: it belongs to nobody, and is below those of guests."""
 LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache", "/usr/share/zoneinfo", "/etc/localtime")
 LIMITS = {**privileges.DEFAULT_LIMITS, "file_bytes": 0}
 
 
 def main(arguments: list[str]) -> None:
-    """Never returns. What the kernel here does not offer is left out; `paddock doctor` says what."""
-    program = os.open(arguments[0], os.O_RDONLY | os.O_CLOEXEC)  # while we may still walk there
+    """Never returns. Mechanisms that this kernel lacks are left out, except seccomp; `paddock doctor` names them."""
+    program = os.open(arguments[0], os.O_RDONLY | os.O_CLOEXEC)  # while we may still open it
     wall_in((*LIBRARIES, arguments[0]))
     os.execve(program, arguments, {})  # noqa: S606
     sys.exit(1)
 
 
 def wall_in(readable: Sequence[str]) -> None:
-    """Wall this process in for good. Of the file system it can read `readable` and nothing else."""
+    """Wall this process in for good. It can read the files `readable` and no others."""
     host = os.getppid()
     readable = [path for path in readable if os.path.exists(path)]  # noqa: PTH110
     shown = [os.open(path, os.O_PATH | os.O_CLOEXEC) for path in readable]
@@ -36,7 +36,7 @@ def wall_in(readable: Sequence[str]) -> None:
         os.setgroups([])
         os.setresgid(UNPRIVILEGED, UNPRIVILEGED, UNPRIVILEGED)
         os.setresuid(UNPRIVILEGED, UNPRIVILEGED, UNPRIVILEGED)
-        privileges.dumpable()  # else /proc/self is not ours any more
+        privileges.dumpable()  # else /proc/self belongs to root
     with suppress(OSError):
         namespaces.unshare(namespaces.NEW_USER | namespaces.NEW_NET | namespaces.NEW_IPC | namespaces.NEW_UTS)
     privileges.limit(LIMITS)
@@ -49,4 +49,4 @@ def wall_in(readable: Sequence[str]) -> None:
     try:
         seccomp.install(seccomp.for_process(filtered, os.getpid()))
     except OSError as problem:
-        sys.exit(f"paddock: a worker was not started, because nothing would filter its system calls: {problem}")
+        sys.exit(f"paddock: a worker was not started, because its system calls could not be filtered: {problem}")

@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import Literal, NamedTuple
 
 from paddock.errors import EngineCrashed, JailUnavailable
-from paddock.jail.limits import Bound
+from paddock.jail.limits import ResourceLimit
 from paddock.jail.reaper import BEGIN, END
 from paddock.jail.walls import seccomp
 from paddock.jail.wire import PREFIX, Kind
@@ -26,7 +26,10 @@ Told = Callable[[], None]
 
 
 class Epoll:
-    """Tells once of each thing that comes: what nobody reads yet must not wake the loop again and again."""
+    """One epoll for the descriptors of many guests, which the event loop knows as one descriptor.
+
+    Edge-triggered: input that nobody reads yet must not wake the loop again and again.
+    """
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -36,7 +39,7 @@ class Epoll:
         self._loop.add_reader(self._epoll.fileno(), self.look)
 
     def share(self) -> Epoll:
-        """For one more user, who says when it does not need it any more; with the last one it is gone."""
+        """Add a user. The epoll is closed when the last user has called `release`."""
         self._users += 1
         return self
 
@@ -47,44 +50,44 @@ class Epoll:
             self._epoll.close()
 
     def hear(self, fd: int, told: Told) -> None:
-        """Call `told` when something has come; what is there already counts. OSError: the kernel watches no more.
+        """Call `told` when input arrives; input that is there already counts. OSError: the kernel's limit is reached.
 
-        It counts what it watches for each user, and a guest may be a process of this one.
+        The kernel limits watches per user, and a guest may have the uid of the host.
         """
         self._epoll.register(fd, select.EPOLLIN | select.EPOLLET)
         self._told[fd] = told
 
     def forget(self, fds: Iterable[int]) -> None:
-        """Before they are closed: another process may have the same file open, of which we would hear for ever."""
+        """Stop listening. Call this before closing: another process may have the same file open and keep it alive."""
         for fd in fds:
             if self._told.pop(fd, None) is not None:
                 with suppress(OSError):
                     self._epoll.unregister(fd)
 
     def look(self) -> None:
-        """Tell now of what has come, not only when it is the loop's turn."""
+        """Handle what has arrived now, without waiting for the event loop."""
         for fd, _ in self._epoll.poll(0):
-            told = self._told.get(fd)  # none where somebody else has forgotten it meanwhile
+            told = self._told.get(fd)  # None: another callback of this round has forgotten it
             try:
                 if told is not None:
                     told()
-            except Exception as problem:  # noqa: BLE001  each is told once: what fails for one is not lost for the others
-                self._loop.call_exception_handler({"message": "what had come was not handled", "exception": problem})
+            except Exception as problem:  # noqa: BLE001  an edge is reported once: one failure must not lose the others
+                self._loop.call_exception_handler({"message": "input of a guest was not handled", "exception": problem})
 
 
 Template = Literal["bare", "warm"]
 """What a guest is a fork of: `bare` has the standard library, `warm` the preloads of its environment too."""
 READ_BYTES = 64 * 1024
 UNREAD_BYTES = 1024 * 1024
-"""More than this of what was sent to a guest, and it is behind."""
+"""A guest with more than this unread is behind, see `is_behind`."""
 LOOK_SECONDS = 0.02
-"""Between two looks at whether a process has ended, where the kernel does not tell."""
+"""The interval at which the end of a process is polled, where epoll has no room for it."""
 _CREDENTIALS = struct.Struct("3i")
-_DESERTED = "the process that looks after a guest has died"
+_DESERTED = "the reaper of a guest has died before the guest"
 
 
 class Report(NamedTuple):
-    """How a guest ended, as the zygote, its parent, saw it."""
+    """How a guest ended, as reported by its parent, the zygote."""
 
     status: int
     cpu_seconds: float
@@ -99,7 +102,7 @@ class Guest:
         uid: int,
         template: Template,
         fds: list[int],
-        bound: Bound,
+        resource_limit: ResourceLimit,
         epoll: Epoll,
         came: asyncio.Future[None],
         *,
@@ -112,8 +115,8 @@ class Guest:
         self._has_namespaces = has_namespaces
         self._traced = traced
         self._trace: seccomp.Trace | None = None
-        self._pidfd: int | None = None  # of the guest itself, where its reaper's death is not its own
-        self.bound = bound
+        self._pidfd: int | None = None  # of the guest itself, where killing its reaper does not kill it
+        self.resource_limit = resource_limit
         self._pipes = {"stdout": out, "stderr": error}
         self._heard = [control, self._report, out, error]
         for fd in self._heard:
@@ -123,8 +126,8 @@ class Guest:
         self._loop = asyncio.get_running_loop()
         self.made_at = self._loop.time()
         self._awake = False
-        self.out_of_memory = False  # perhaps: the slot knows
-        self._waiter = came  # of what comes first
+        self.out_of_memory = False  # a hint: ask the resource limit
+        self._waiter = came  # whoever waits for the next input
         self._unsent: deque[memoryview] = deque()
         self._unsent_bytes = 0
         self._ended: asyncio.Future[None] = self._loop.create_future()
@@ -134,10 +137,10 @@ class Guest:
         self.control = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, fileno=control)
 
     def _listen(self, epoll: Epoll) -> None:
-        """To everything that is its. OSError where the kernel watches no more: then to nothing."""
+        """Register all descriptors with the epoll, or none (OSError)."""
         told = dict.fromkeys(self._heard, self.rouse) | {self._reaper: self._desert}
-        if self.bound.oom_fd is not None:
-            told[self.bound.oom_fd] = self._run_out
+        if self.resource_limit.oom_fd is not None:
+            told[self.resource_limit.oom_fd] = self._run_out
         self._heard = list(told)
         try:
             for fd, tell in told.items():
@@ -151,19 +154,19 @@ class Guest:
         self.rouse()
 
     def _desert(self) -> None:
-        """Its reaper is gone before it: nobody would look at its files, or end what it leaves behind."""
+        """Kill a guest whose reaper died first: nobody would limit its files or end its processes."""
         if not self._is_killed:
             self._is_deserted = True
             self.kill()
         self.rouse()
 
     def rouse(self) -> None:
-        """Let who waits for something look again."""
+        """Wake whoever waits in `something`."""
         self._awake = True
         _settle(self._waiter)
 
     async def something(self, within_seconds: float | None = None) -> None:
-        """Wait until anything has come from the guest since the last time, or so many seconds have passed."""
+        """Wait until anything has arrived since the last call, or until the time has passed."""
         if not self._awake:
             self._waiter = self._loop.create_future()
             timer = self._loop.call_later(within_seconds, _settle, self._waiter) if within_seconds else None
@@ -173,10 +176,10 @@ class Guest:
         self._awake = False
 
     async def walled_in(self) -> None:
-        """Wait until the guest says, from inside, that it is ready; only then it may be given a script."""
+        """Wait until the guest says READY from inside its walls. Only then may it be given a script."""
         if self._traced:
             await self._follow()
-        self._awake = False  # what has come so far is read now
+        self._awake = False  # what has arrived so far is read below
         while not (pid := self._speaker()):
             await self.something()
         self.pid = pid
@@ -186,14 +189,14 @@ class Guest:
             raise EngineCrashed(_DESERTED)
 
     async def _follow(self) -> None:
-        """Take over what its filter refuses, which waits for us from the moment that the filter is there."""
-        with suppress(EOFError):  # it ended instead; who listens for READY finds out why
+        """Receive the listener of a traced filter. Refused calls wait for it from the moment that the filter exists."""
+        with suppress(EOFError):  # it ended instead; `_speaker` finds out why
             while (listener := seccomp.receive_listener(self.control)) is None:
                 await self.something()
             self._trace = seccomp.Trace(listener)
 
     def _speaker(self) -> int:
-        """The process that said READY, as the kernel knows it; 0 if it has not spoken yet."""
+        """The pid of the process that said READY, as told by the kernel; 0 if nobody has yet."""
         ready = PREFIX.pack(Kind.READY, 0, 0, 0)
         try:
             said, more, _, _ = self.control.recvmsg(len(ready), socket.CMSG_SPACE(_CREDENTIALS.size))
@@ -201,7 +204,7 @@ class Guest:
             return 0
         if said != ready or not more:
             why = self.read("stderr").decode(errors="replace").strip()
-            if not why:  # it did not come to say anything: whoever made it has died
+            if not why:  # it could not say anything: its zygote has died
                 raise EngineCrashed("a guest ended before it was walled in")
             raise JailUnavailable(f"a guest could not be walled in: {why}")
         self.control.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
@@ -209,19 +212,19 @@ class Guest:
         return int(pid)
 
     def is_waiting(self) -> bool:
-        """Whether nothing has come from it since it was walled in: not even its end."""
+        """Whether nothing has arrived from it since READY, not even its end."""
         self._epoll.look()
         return not self._awake
 
     def read(self, stream: str) -> bytes:
-        """What was written to `stdout` or `stderr`; no bytes where there is nothing."""
+        """Read what was written to `stdout` or `stderr`; empty where there is nothing."""
         try:
             return os.read(self._pipes[stream], READ_BYTES)
         except BlockingIOError:
             return b""
 
     def read_control(self, most: int = READ_BYTES) -> bytes | None:
-        """What has come; None where nothing has, and no bytes where the guest has closed its end."""
+        """Read from the control socket. None: nothing is there; empty: the guest has closed its end."""
         try:
             return self.control.recv(most)
         except BlockingIOError:
@@ -230,7 +233,7 @@ class Guest:
             return b""
 
     def report(self) -> Report | None:
-        """How the guest ended, as the zygote saw it; None while it has not ended. LookupError: nobody will tell."""
+        """How the guest ended; None while it has not. LookupError: its zygote is gone, and nobody will tell."""
         try:
             said = os.read(self._report, REPORT.size)
         except BlockingIOError:
@@ -242,37 +245,37 @@ class Guest:
             raise LookupError("the zygote is gone")
         status, user, system, size = REPORT.unpack(said)
         if self._is_deserted and status == signal.SIGKILL:
-            raise LookupError(_DESERTED)  # the host did that
+            raise LookupError(_DESERTED)  # the host itself killed it
         return Report(status, user + system, size)
 
     def limit(self, limits: Limits) -> None:
-        """Bound the whole tree, from now on; what it holds already does not count. HostError: then it has no bound."""
+        """Limit the whole process tree, above what it holds now. HostError: it could not be limited."""
         if self._trace is not None:
             self._trace.begin()
         try:
             if not self._has_namespaces:
                 signal.pidfd_send_signal(self._reaper, BEGIN)
-            # The guest is no child of its reaper, but what it leaves behind is adopted there.
-            self.bound.limit(limits, lambda: (self._reaper_pid(), self.pid), self.kill)
+            # The guest is not a child of its reaper, but the reaper adopts the guest's orphans.
+            self.resource_limit.limit(limits, lambda: (self._reaper_pid(), self.pid), self.kill)
         except ProcessLookupError:
             raise EngineCrashed(_DESERTED) from None
-        except OSError as problem:  # of the host's own: no descriptor
-            raise JailUnavailable(f"a guest could not be bounded: {problem}") from None
+        except OSError as problem:  # in the host: no descriptor is free
+            raise JailUnavailable(f"a guest could not be limited: {problem}") from None
 
     def usage(self) -> tuple[float | None, int | None]:
-        """Seconds of processor time and the most bytes of memory that the tree has used, as far as the host can say."""
-        cpu_seconds, memory_bytes = self.bound.usage()
+        """CPU seconds and peak memory of the process tree; None for what cannot be told."""
+        cpu_seconds, memory_bytes = self.resource_limit.usage()
         return (self._cpu_seconds() if cpu_seconds is None else round(cpu_seconds, 6)), memory_bytes
 
     def _cpu_seconds(self) -> float | None:
-        """What the guest's process has spent so far; None where it is gone."""
+        """CPU seconds of the guest's own process so far; None if it is gone."""
         try:
             return round(time.clock_gettime((~self.pid << 3) | 2), 6)  # what clock_getcpuclockid(3) computes
         except OSError:
             return None
 
     def send(self, data: bytes) -> None:
-        """All of `data`, as fast as the guest reads it. One that is gone is noticed elsewhere."""
+        """Send all of `data`, as fast as the guest reads it. Its death is noticed elsewhere."""
         if not self._unsent:
             with suppress(BlockingIOError, ConnectionError):
                 data = data[self.control.send(data) :]
@@ -284,7 +287,7 @@ class Guest:
 
     @property
     def is_behind(self) -> bool:
-        """Whether it does not read what is sent to it: then it should not be listened to, or that grows for ever."""
+        """Whether it leaves too much unread. Then do not listen to it, or the answers pile up here."""
         return self._unsent_bytes > UNREAD_BYTES
 
     def _send_more(self) -> None:
@@ -304,7 +307,7 @@ class Guest:
         self.rouse()
 
     def kill(self) -> None:
-        """End every process in the guest's jail. May be called from any thread, and again."""
+        """Kill every process in the guest's jail. May be called from any thread, and repeatedly."""
         self._is_killed = True
         # A list of pids races with fork(); the death of a pid namespace's first process does not.
         self._tell_reaper(signal.SIGKILL if self._has_namespaces else END)
@@ -317,18 +320,18 @@ class Guest:
             signal.pidfd_send_signal(self._reaper, what)
 
     def end(self) -> asyncio.Future[None]:
-        """Kill, when the caller has gone on; done when the last process of the jail is gone. To be called once.
+        """Kill the guest soon. The future is done when the last process of its jail is gone. Call this once.
 
-        An exception of it is what kept us from seeing that: then the guest may be there still.
+        If the future has an exception, the end could not be observed and the guest may still be there.
         """
         self._loop.call_soon(self._on_the_way, self._begin_to_end)
         return self._ended
 
     def _on_the_way(self, step: Callable[[], None]) -> None:
-        """To the end: what fails there must not leave anybody waiting for it."""
+        """Do one step of ending the guest. A failure goes to whoever waits for the end."""
         try:
             step()
-        except Exception as problem:  # noqa: BLE001  the event loop would keep it to itself
+        except Exception as problem:  # noqa: BLE001  the event loop would only log it
             if not self._ended.done():
                 self._ended.set_exception(problem)
                 self._close()
@@ -341,7 +344,7 @@ class Guest:
         self._await_end([pidfd for pidfd in (self._pidfd, self._reaper) if pidfd is not None])
 
     def _await_end(self, pidfds: list[int]) -> None:
-        """Of the last one, then of the others."""
+        """Wait for the last of these processes to end, then for the others."""
 
         def gone() -> None:
             self._epoll.forget([pidfds.pop()])
@@ -358,19 +361,19 @@ class Guest:
     def _await_one(self, pidfd: int, gone: Callable[[], None]) -> None:
         try:
             self._epoll.hear(pidfd, gone)
-        except OSError:  # the kernel watches no more for this user: somebody has to look
+        except OSError:  # the kernel's limit of watches is reached: poll
             if _has_ended(pidfd):
                 gone()
             else:
                 self._loop.call_later(LOOK_SECONDS, self._on_the_way, lambda: self._await_one(pidfd, gone))
 
     def _reaper_pid(self) -> int:
-        """Its number on this side."""
+        """The pid of the reaper in the host's pid namespace."""
         with open(f"/proc/self/fdinfo/{self._reaper}") as described:  # noqa: PTH123
             return next(int(line.split()[1]) for line in described if line.startswith("Pid:"))
 
     def _close(self) -> None:
-        self.bound.stop()  # before numbers of descriptors that it may use mean something else
+        self.resource_limit.stop()  # first: it may use descriptors whose numbers are about to be reused
         pidfds = [fd for fd in (self._reaper, self._pidfd) if fd is not None]
         self._epoll.forget([*self._heard, *pidfds])
         self._pidfd = None

@@ -1,4 +1,7 @@
-"""What a guest says, as typed values. The guest is hostile: anything that is no frame, or too large, ends the talk."""
+"""The frames that a guest sends, decoded into typed values.
+
+The guest is hostile. Anything that is not a frame, or is too large, raises WireError, and the run ends.
+"""
 
 from __future__ import annotations
 
@@ -15,34 +18,34 @@ from paddock.model.outline import Outline
 
 CALL_BYTES = 8 * 1024 * 1024
 LOG_BYTES = 16 * 1024 * 1024
-"""Of one line. A guest cuts a longer one: it is more than any run may print."""
+"""The longest line of a console. A guest cuts a longer one, which is more than any run may print."""
 ERROR_BYTES = 2 * 1024 * 1024
-"""Of a message and a traceback, as JSON."""
+"""A message and a traceback together, as JSON."""
 OUTLINE_BYTES = 8 * 1024 * 1024
 TOOL_NAME_CHARACTERS = 600
 PROGRESS_CHARACTERS = 1000
 Place = Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
-"""Of a line or column; a number of thousands of digits could not be shown again."""
+"""A line or a column. Python refuses to print an integer of thousands of digits."""
 
 
-class Called(msgspec.Struct, forbid_unknown_fields=True):
-    """It calls a tool."""
+class CallFrame(msgspec.Struct, forbid_unknown_fields=True):
+    """The script calls a tool."""
 
     tool: str
     id: int = 0
     arguments_json: str = ""
 
 
-class Progressed(msgspec.Struct, forbid_unknown_fields=True):
-    """It says how far it is."""
+class ProgressFrame(msgspec.Struct, forbid_unknown_fields=True):
+    """The script reports progress."""
 
     done: float
     total: float | None = None
     message: str = ""
 
 
-class Asked(msgspec.Struct, forbid_unknown_fields=True):
-    """It makes an artifact, or reads one."""
+class ArtifactFrame(msgspec.Struct, forbid_unknown_fields=True):
+    """The script creates or reads an artifact."""
 
     do: Literal["create", "read"]
     filename: str = ""
@@ -52,22 +55,22 @@ class Asked(msgspec.Struct, forbid_unknown_fields=True):
     content: bytes = b""
 
 
-class Logged(msgspec.Struct, forbid_unknown_fields=True):
-    """It says something on its console."""
+class LogFrame(msgspec.Struct, forbid_unknown_fields=True):
+    """The script wrote a line to its console."""
 
     level: Level
     text: str = ""
 
 
-class Printed(msgspec.Struct, forbid_unknown_fields=True):
-    """It has written this; a character may go on in the next."""
+class OutputFrame(msgspec.Struct, forbid_unknown_fields=True):
+    """Bytes that the script printed. A character may continue in the next frame."""
 
     stream: Stream
     data: bytes = b""
 
 
-class Ended(msgspec.Struct, forbid_unknown_fields=True):
-    """It says how the script ended. Whether to believe it is the host's to decide."""
+class ResultFrame(msgspec.Struct, forbid_unknown_fields=True):
+    """How the script result, in the guest's own words. The host decides whether to believe it."""
 
     status: str
     type: str = ""
@@ -89,15 +92,15 @@ class OutlineFrame(msgspec.Struct, forbid_unknown_fields=True):
     outline: Outline
 
 
-class Texts(msgspec.Struct, forbid_unknown_fields=True):
-    """What was too long for a header."""
+class ErrorTexts(msgspec.Struct, forbid_unknown_fields=True):
+    """An error's texts that were too long for the header."""
 
     message: str = ""
     traceback: str = ""
 
 
-class TooLarge(msgspec.Struct):
-    """It announced a result that is larger than it may be; nothing of it was read."""
+class OversizedResult(msgspec.Struct):
+    """The guest announced a result above the limit. Nothing of it was read."""
 
     size: int
 
@@ -110,21 +113,35 @@ _MOST: dict[int, int] = {
     Kind.STARTED: 0,
     Kind.OUTLINE: OUTLINE_BYTES,
 }
-_CALLED, _PROGRESSED = msgspec.json.Decoder(Called), msgspec.json.Decoder(Progressed)
-_ASKED, _ENDED, _TEXTS = msgspec.json.Decoder(Asked), msgspec.json.Decoder(Ended), msgspec.json.Decoder(Texts)
-_LOGGED, _PRINTED = msgspec.json.Decoder(Logged), msgspec.json.Decoder(Printed)
+_CALL = msgspec.json.Decoder(CallFrame)
+_PROGRESS = msgspec.json.Decoder(ProgressFrame)
+_ARTIFACT = msgspec.json.Decoder(ArtifactFrame)
+_LOG = msgspec.json.Decoder(LogFrame)
+_OUTPUT = msgspec.json.Decoder(OutputFrame)
+_RESULT = msgspec.json.Decoder(ResultFrame)
+_ERROR_TEXTS = msgspec.json.Decoder(ErrorTexts)
 _OUTLINE = msgspec.json.Decoder(Outline)
 
-Message = Called | Progressed | Asked | Logged | Printed | StartedFrame | OutlineFrame | Ended | TooLarge
+Message = (
+    CallFrame
+    | ProgressFrame
+    | ArtifactFrame
+    | LogFrame
+    | OutputFrame
+    | StartedFrame
+    | OutlineFrame
+    | ResultFrame
+    | OversizedResult
+)
 
 
 class Inbox:
-    """Puts frames together from bytes as they come. Holds at most one frame that is not complete."""
+    """Puts frames together from bytes as they arrive. Holds at most one incomplete frame."""
 
     def __init__(self, result_bytes: int) -> None:
         self._most = _MOST | {
             Kind.RESULT: max(result_bytes, ERROR_BYTES),
-            Kind.LOG: max(result_bytes + 1, LOG_BYTES),  # a line has as much as a run may print, and one byte more
+            Kind.LOG: max(result_bytes + 1, LOG_BYTES),  # one byte more than a run may print
         }
         self._data = bytearray()
 
@@ -132,7 +149,7 @@ class Inbox:
         self._data += data
 
     def messages(self) -> Iterator[Message]:
-        """The complete ones, in order. WireError: what came is not a frame; the rest is of no use."""
+        """Yield the complete messages, in order. WireError: the bytes are not a frame, and what follows is useless."""
         while len(self._data) >= PREFIX.size:
             kind, frame_id, header_bytes, body_bytes = prefix(self._data, body_bytes=2**32)
             most = self._most.get(kind)
@@ -141,7 +158,7 @@ class Inbox:
             if body_bytes > most:
                 if kind != Kind.RESULT:
                     raise WireError(f"a frame of kind {kind} announces {body_bytes} bytes")
-                yield TooLarge(body_bytes)
+                yield OversizedResult(body_bytes)
                 return
             end = PREFIX.size + header_bytes + body_bytes
             if len(self._data) < end:
@@ -157,54 +174,57 @@ class Inbox:
 
 def _message(kind: int, frame_id: int, header: bytes, body: bytes) -> Message:
     if kind == Kind.CALL:
-        called = _CALLED.decode(header)
-        if len(called.tool) > TOOL_NAME_CHARACTERS or called.id or called.arguments_json:
+        call = _CALL.decode(header)
+        if len(call.tool) > TOOL_NAME_CHARACTERS or call.id or call.arguments_json:
             raise ValueError("not a call")
-        return Called(called.tool, frame_id, body.decode())
+        return CallFrame(call.tool, frame_id, body.decode())
     if kind == Kind.PROGRESS:
-        progress = _PROGRESSED.decode(header)
-        return Progressed(progress.done, progress.total, progress.message[:PROGRESS_CHARACTERS])
+        progress = _PROGRESS.decode(header)
+        return ProgressFrame(progress.done, progress.total, progress.message[:PROGRESS_CHARACTERS])
     if kind == Kind.RESULT:
-        ended = _ENDED.decode(header)
-        if ended.status == "ok":
-            check(body)
-            ended.output_json = body.decode()
+        result = _RESULT.decode(header)
+        if result.status == "ok":
+            check_json(body)
+            result.output_json = body.decode()
         elif body:
-            texts = _TEXTS.decode(body)
-            ended.message, ended.traceback = texts.message, texts.traceback
-        return ended
+            texts = _ERROR_TEXTS.decode(body)
+            result.message, result.traceback = texts.message, texts.traceback
+        return result
     if kind == Kind.LOG:
-        logged = _LOGGED.decode(header)
-        if logged.text:
+        log = _LOG.decode(header)
+        if log.text:
             raise ValueError("not a line")
-        logged.text = body.decode(errors="replace")
-        return logged
+        log.text = body.decode(errors="replace")
+        return log
     if kind == Kind.STARTED:
         return StartedFrame()
     if kind == Kind.OUTLINE:
         return OutlineFrame(_OUTLINE.decode(body))
     if kind == Kind.PRINTED:
-        return Printed(_PRINTED.decode(header).stream, body)
-    asked = _ASKED.decode(header)
-    if asked.id or asked.content:
+        return OutputFrame(_OUTPUT.decode(header).stream, body)
+    request = _ARTIFACT.decode(header)
+    if request.id or request.content:
         raise ValueError("not a request for an artifact")
-    asked.id, asked.content = frame_id, body
-    return asked
+    request.id, request.content = frame_id, body
+    return request
 
 
 DEEP_BYTES = 64 * 1024
-"""What is nested more deeply than the decoder follows is checked slowly, and must not be longer than this."""
-LONGEST_NUMBER = 4300  # digits that Python converts, by default
-_passed_over = msgspec.json.Decoder(msgspec.Raw).decode  # 2 ms for a megabyte
-# A text that is never closed is one too: to look for its end again from each quote in it would take for ever.
+"""The longest text that is nested more deeply than the decoder follows: such a text is checked slowly."""
+LONGEST_NUMBER = 4300  # digits that Python converts to an integer, by default
+_validate = msgspec.json.Decoder(msgspec.Raw).decode  # decodes nothing: 2 ms for a megabyte
+# An unclosed string matches too: searching for its end again from each quote in it would take quadratic time.
 _PART = re.compile(rb'"(?:[^"\\]|\\.)*+("?)|[\[\]{}]', re.DOTALL)
 _ALL_DIGITS_ZERO = bytes.maketrans(b"123456789", b"0" * 9)
 
 
-def check(text: bytes) -> None:
-    """ValueError, or one of msgspec's: it is not one JSON value that Python can decode."""
+def check_json(text: bytes) -> None:
+    """Raise ValueError or MsgspecError unless `text` is one JSON value that Python can decode.
+
+    A result is spliced into JSON of the host's own without being decoded.
+    """
     try:
-        _passed_over(text)
+        _validate(text)
     except RecursionError:
         if len(text) > DEEP_BYTES:
             raise ValueError(f"the result is nested too deeply for {len(text)} bytes") from None
@@ -214,32 +234,32 @@ def check(text: bytes) -> None:
 
 
 def _check_deep(text: bytes) -> None:
-    """Check each list and object by itself, with `null` in the place of those inside it."""
+    """Check each list and object by itself, with `null` in place of the ones inside it."""
     open_parts: list[list[bytes]] = [[]]
     at = 0
     for found in _PART.finditer(text):
         part = found[0]
         if part[:1] == b'"' and not found[1]:
-            raise ValueError("a text of the result has no end")
+            raise ValueError("a string in the result has no end")
         open_parts[-1].append(text[at : found.start()])
         at = found.end()
         if part in (b"[", b"{"):
             open_parts.append([part])
         elif part in (b"]", b"}") and len(open_parts) > 1:
-            _passed_over(b"".join([*open_parts.pop(), part]))
+            _validate(b"".join([*open_parts.pop(), part]))
             open_parts[-1].append(b"null")
         else:
             open_parts[-1].append(part)
     if len(open_parts) > 1:
-        raise ValueError("a list or an object of the result has no end")
-    _passed_over(b"".join([*open_parts[0], text[at:]]))
+        raise ValueError("a list or an object in the result has no end")
+    _validate(b"".join([*open_parts[0], text[at:]]))
 
 
 def _check_numbers(text: bytes) -> None:
-    """The digits may be those of a text: only decoding tells."""
+    """Refuse integers with too many digits. The digits may belong to a string, which only decoding tells."""
     try:
         json.loads(text)
     except RecursionError:
-        for found in _PART.sub(b" ", text).split():
-            if len(found) > LONGEST_NUMBER:
-                raise ValueError("a number of the result is too long") from None
+        for word in re.split(rb"[\s,:]+", _PART.sub(b" ", text)):
+            if len(word) > LONGEST_NUMBER and word.removeprefix(b"-").isdigit():
+                raise ValueError("an integer in the result has too many digits") from None

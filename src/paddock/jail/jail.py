@@ -1,4 +1,4 @@
-"""The jail of one engine: what it stands on here, and its guests. Everything is started on first use."""
+"""The jail of one engine: its environment, its profile and its pool of guests. All start on first use."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from paddock.errors import EngineCrashed
 from paddock.jail.environment_build import Lease, alease
 from paddock.jail.environments import Built, configured
 from paddock.jail.guest import Guest, Template
-from paddock.jail.limits import Bounds
+from paddock.jail.limits import ResourceLimits
 from paddock.jail.pool import Pool
 from paddock.jail.profiles import Inside, first_that_works, start
 from paddock.jail.zygote_client import ZygoteClient
@@ -25,9 +25,9 @@ log = logging.getLogger("paddock.jail")
 class Jail:
     """Guests that run `runtime` in the environment that their settings name.
 
-    `program` is what they become, where they do: a path below the environment's packages, and arguments. Without
-    `processes` the filter itself leaves them no way to start another, whatever a run's limit says. With `two_templates`
-    guests are bare or warm; without, or where nothing is preloaded, all are alike and have the preloads imported.
+    `program` is the program that guests execute, if any: a path below the environment's packages, and arguments.
+    Without `processes` the filter leaves guests no way to start a process, whatever a run's limit says. With
+    `two_templates` guests are bare or warm. Without, or where nothing is preloaded, all guests have the preloads.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Jail:
         self._starting = asyncio.Lock()
         self._closed = False
         self._counted = False
-        self.profile: str | None = None  # the one that holds, once a guest was made
+        self.profile: str | None = None  # the one in use, once a guest was made
 
     async def start(self) -> None:
         """Start the zygote if it does not run yet. JailUnavailable says why no profile works here."""
@@ -75,7 +75,7 @@ class Jail:
 
     def _built(self) -> Built:
         if self._lease is None:
-            raise EngineCrashed("the environment is not there any more")
+            raise EngineCrashed("the environment was released before the script began")
         return self._lease.built
 
     def give_back(self, guest: Guest) -> None:
@@ -83,7 +83,7 @@ class Jail:
             self._pool.give_back(guest)
 
     async def close(self) -> None:
-        """Leave no process, mount, control group or file."""
+        """End everything. No process, mount, control group or file is left."""
         self._closed = True
         async with self._starting:
             if self._pool is not None:
@@ -102,23 +102,25 @@ class Jail:
                     self._lease = await alease(environment, self._config.data_directory, log.info)
                     if self._lease.problem is not None:
                         log.warning("%s", self._lease.problem)
-                bounds = await self._make_bounds()
-                self._counted = bounds.counts_unmapped
+                limits = await self._make_limits()
+                self._counted = limits.counts_unmapped
                 templates: tuple[Template, ...] = ("bare", "warm") if self._has_two(self._lease.built) else ("bare",)
-                self._pool = Pool(self._keeper, settings, bounds, templates, processes=self._processes)
+                self._pool = Pool(self._start_warden, settings, limits, templates, processes=self._processes)
             return self._pool
 
-    async def _make_bounds(self) -> Bounds:
-        making = asyncio.create_task(asyncio.to_thread(Bounds, self._config.limits, self._config.data_directory))
+    async def _make_limits(self) -> ResourceLimits:
+        making = asyncio.create_task(
+            asyncio.to_thread(ResourceLimits, self._config.limits, self._config.data_directory)
+        )
         try:
             return await asyncio.shield(making)
         except asyncio.CancelledError:
-            # The thread goes on, and nobody would close what it makes: a control group and a process beside it.
+            # The thread goes on, and nobody would close what it makes: a control group and a cleanup process.
             await (await making).close()
             raise
 
-    async def _keeper(self) -> ZygoteClient:
-        """A zygote of the profile that was found to work; the first time, of the first one that does."""
+    async def _start_warden(self) -> ZygoteClient:
+        """Start a warden with the profile that works here; the first time, find that profile."""
         built = self._built()
         program = self._program and (os.path.join(built.site_packages, self._program[0]), *self._program[1:])  # noqa: PTH118
         inside = Inside(
@@ -132,6 +134,6 @@ class Jail:
         memfds = self._counted
         if self.profile is not None:
             return await start(self.profile, self._config, built.executable, inside, memfds=memfds)
-        keeper = await first_that_works(self._config, built.executable, inside, memfds=memfds)
-        self.profile = keeper.profile
-        return keeper
+        client = await first_that_works(self._config, built.executable, inside, memfds=memfds)
+        self.profile = client.profile
+        return client

@@ -1,7 +1,7 @@
-"""How much a guest's whole tree may use: by a control group where there is one, else by a watcher.
+"""How much a guest's process tree may use, limited by a control group where there is one, else by a watcher.
 
-Both count above what the guest had when it was still waiting. What a control group forbids does not happen; what a
-watcher sees has happened, by as much as a tree can take between two looks.
+Both count above what the guest held while it was waiting. A control group prevents use above the limit. A watcher ends
+the tree afterwards, so the tree can exceed the limit by what it takes between two looks.
 """
 
 from __future__ import annotations
@@ -21,72 +21,76 @@ from paddock.jail.walls.watcher import probe as watcher_probe
 from paddock.model.limits import Limits
 
 
-class Bound(Protocol):
-    """The bound of one guest."""
+class ResourceLimit(Protocol):
+    """The limit of one guest."""
 
-    oom_fd: int | None  # readable when memory may have run out: then `was_out_of_memory` knows
+    oom_fd: int | None  # readable when memory may have run out: then ask `was_out_of_memory`
 
     def doors(self) -> list[int]:
-        """Descriptors through which the guest enters by itself; they stay the bound's."""
+        """Descriptors through which the guest enters its control group by itself. Do not close them."""
         ...
 
     def limit(self, limits: Limits, roots: Callable[[], Sequence[int]], kill: Callable[[], None]) -> None:
-        """From now on; `roots` are the first processes of the tree, the one that ends last first; `kill` ends it."""
+        """Apply `limits` from now on. `roots`: the first processes of the tree, the longest-lived first."""
         ...
 
     def was_out_of_memory(self) -> bool: ...
 
     def stop(self) -> None:
-        """The guest is gone: `kill` is not called once this has returned."""
+        """Stop: `kill` is not called after this has returned."""
         ...
 
     def usage(self) -> tuple[float | None, int | None]:
-        """Seconds of processor time and the most bytes of memory since `limit`; None for what cannot be told."""
+        """CPU seconds and peak memory since `limit`; None for what cannot be told."""
         ...
 
 
-class Bounds:
-    """The bounds of all guests. Making it blocks, for a tenth of a second until `data_directory` has a note of it."""
+class ResourceLimits:
+    """The limits of all guests of one jail.
+
+    The constructor blocks. It tries control groups for a tenth of a second, once per boot: the outcome is noted in
+    `data_directory`.
+    """
 
     def __init__(self, usual: Limits, data_directory: str | None = None) -> None:
         record = None if data_directory is None else Path(data_directory).expanduser() / "control-groups"
         controllers = available(record)
         self._source: Slots | Watcher = Watcher() if controllers is None else Slots(controllers)
         if controllers is None and (reason := watcher_probe()) is not None:
-            raise JailUnavailable(f"nothing bounds the memory of guests here. {cgroup_probe()}; or: {reason}")
+            raise JailUnavailable(f"nothing limits the memory of guests here. {cgroup_probe()}; or: {reason}")
         self._usual = usual
-        # Emptying a slot that was left full can take milliseconds, and nobody waits for it: a thread of its own.
+        # Emptying a slot can take milliseconds, and nobody waits for it.
         self._emptying = ThreadPoolExecutor(1, "paddock-slots")
 
     @property
     def counts_unmapped(self) -> bool:
-        """Whether memory counts that no process maps."""
+        """Whether memory that no process maps is counted, such as an unmapped memfd."""
         return isinstance(self._source, Slots)
 
-    async def take(self) -> Bound:
+    async def take(self) -> ResourceLimit:
         if isinstance(self._source, Watcher):
-            return UnderWatch(self._source)
+            return WatchedLimit(self._source)
         free = self._source.take_free()
-        return InSlot(await asyncio.to_thread(self._source.take) if free is None else free)
+        return GroupLimit(await asyncio.to_thread(self._source.take) if free is None else free)
 
-    def ahead(self, bound: Bound) -> None:
-        """The guest is there and waits: limit it as most runs will, so that little is left to do when one comes.
+    def ahead(self, resource_limit: ResourceLimit) -> None:
+        """Apply the usual limits to a waiting guest, so that little is left to do when a run comes.
 
-        JailUnavailable where it is not in its control group: then nothing would be limited.
+        JailUnavailable: the guest is not in its control group, so nothing would be limited.
         """
-        if isinstance(bound, InSlot):
-            if bound.slot.processes() == 0:
-                raise JailUnavailable("a guest did not come into its control group, so nothing would bound its memory")
-            bound.set(self._usual)
+        if isinstance(resource_limit, GroupLimit):
+            if resource_limit.slot.processes() == 0:
+                raise JailUnavailable("a guest did not enter its control group, so nothing would limit its memory")
+            resource_limit.set(self._usual)
 
-    def give_back(self, bound: Bound) -> None:
-        """The guest is gone."""
-        if isinstance(bound, InSlot) and isinstance(self._source, Slots):
+    def give_back(self, resource_limit: ResourceLimit) -> None:
+        """Take the limit of a guest that is gone back."""
+        if isinstance(resource_limit, GroupLimit) and isinstance(self._source, Slots):
             is_settled = False
             with suppress(OSError):  # no descriptor is free just now; the thread may find one
-                is_settled = self._source.settle(bound.slot)
+                is_settled = self._source.settle(resource_limit.slot)
             if not is_settled:
-                self._emptying.submit(self._source.give_back, bound.slot)
+                self._emptying.submit(self._source.give_back, resource_limit.slot)
 
     async def close(self) -> None:
         def close() -> None:
@@ -96,8 +100,8 @@ class Bounds:
         await asyncio.to_thread(close)
 
 
-class InSlot:
-    """A bound that the kernel keeps."""
+class GroupLimit:
+    """A limit that the kernel enforces."""
 
     def __init__(self, slot: Slot) -> None:
         self.slot = slot
@@ -121,12 +125,12 @@ class InSlot:
         try:
             used = self.slot.usage()
         except OSError:
-            return None, None  # what a run has used is not worth the run
+            return None, None  # a run must not fail for its statistics
         return used.cpu_seconds, used.memory_peak_bytes
 
 
-class UnderWatch:
-    """A bound that the host keeps."""
+class WatchedLimit:
+    """A limit that the host enforces."""
 
     oom_fd: int | None = None
 
@@ -141,10 +145,10 @@ class UnderWatch:
     def limit(self, limits: Limits, roots: Callable[[], Sequence[int]], kill: Callable[[], None]) -> None:
         def exceeded(watched: Watched) -> None:
             self._exceeded = True
-            kill()  # at once, in the watcher's thread: the event loop may be busy
+            kill()  # here, in the watcher's thread: the event loop may be busy
 
         first, *others = roots()
-        with suppress(ProcessLookupError):  # it has just died, which is noticed elsewhere
+        with suppress(ProcessLookupError):  # its death is noticed elsewhere
             self._watched = self._watcher.watch(first, limits.memory_bytes, exceeded, others)
 
     def was_out_of_memory(self) -> bool:
@@ -161,8 +165,8 @@ class UnderWatch:
             self._watched.stop()
 
 
-class Unbounded:
-    """No bound: for a guest that is tried and gets no script."""
+class NoLimit:
+    """No resource_limit: for a guest that is tried and gets no script."""
 
     oom_fd: int | None = None
 
@@ -170,7 +174,7 @@ class Unbounded:
         return []
 
     def limit(self, limits: Limits, roots: Callable[[], Sequence[int]], kill: Callable[[], None]) -> None:
-        raise AssertionError("a guest without a bound gets no script")
+        raise AssertionError("a guest without limits must not get a script")
 
     def was_out_of_memory(self) -> bool:
         return False

@@ -1,7 +1,7 @@
-"""pip's settings, as uv's: where pip finds its packages, so must an environment's build.
+"""Translates pip's settings for uv, so that builds install from the same place as pip.
 
-uv reads no `pip.conf`. Read here: pip's configuration files and `PIP_…` variables, in pip's order. A `UV_…` variable
-that is already set wins over what pip says. No setting is written anywhere.
+uv reads no `pip.conf`. This module reads pip's configuration files and `PIP_…` variables, in pip's order. A `UV_…`
+variable that is already set wins. No setting is written anywhere.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 MACHINE_FILE = Path("/etc/pip.conf")
-# By pip's setting: uv's variables that say the same. The first is given; where any is set already, none is.
+# By pip's setting: uv's variables with the same meaning. The first one is set, unless one of them is set already.
 _VARIABLES = {
     "index-url": ("UV_DEFAULT_INDEX", "UV_INDEX_URL"),
     "extra-index-url": ("UV_EXTRA_INDEX_URL", "UV_INDEX"),
@@ -30,14 +30,14 @@ _TRUE = {"1", "true", "yes", "on", "y", "t"}
 
 
 def uv_variables(environ: Mapping[str, str]) -> dict[str, str]:
-    """What to add to `environ` so that uv installs from where pip would."""
+    """The variables to add to `environ` so that uv installs from where pip would."""
     settings = pip_settings(environ)
     added = {
         names[0]: value
         for setting, names in _VARIABLES.items()
         if not any(environ.get(name) for name in names) and (value := _translated(setting, settings.get(setting, "")))
     }
-    # pip trusts the system's certificates and takes the best version that any index has; uv does neither unasked.
+    # pip trusts the system's certificates and takes the best version of all indexes; uv has to be told to.
     defaults = {"UV_SYSTEM_CERTS": "true"}
     if "UV_EXTRA_INDEX_URL" in added:
         defaults["UV_INDEX_STRATEGY"] = "unsafe-best-match"
@@ -45,7 +45,7 @@ def uv_variables(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def uv_options(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """What uv has a flag for and no variable."""
+    """The settings for which uv has a flag and no variable."""
     return ("--no-index",) if pip_settings(environ).get("no-index", "").lower() in _TRUE else ()
 
 
@@ -61,19 +61,19 @@ def _translated(setting: str, value: str) -> str:
 
 
 def _absolute(place: str) -> str:
-    # uv is started elsewhere, where a relative path would mean something else.
+    # uv is started in another directory.
     return place if "://" in place else str(Path(place).expanduser().absolute())
 
 
 def pip_settings(environ: Mapping[str, str]) -> dict[str, str]:
-    """pip's settings by name. Later files win over earlier ones, `[install]` over `[global]`, variables over all."""
+    """pip's settings by name. Later files override earlier ones, `[install]` overrides `[global]`, variables all."""
     found: dict[str, dict[str, str]] = {"global": {}, "install": {}}
     for path in _files(environ):
         parser = configparser.RawConfigParser()
         try:
             parser.read(path, encoding="utf-8")
         except (configparser.Error, UnicodeDecodeError):
-            continue  # pip says what is wrong with its file
+            continue  # pip itself reports what is wrong with its file
         for section, settings in found.items():
             if parser.has_section(section):
                 settings |= {_name(name): value for name, value in parser.items(section)}

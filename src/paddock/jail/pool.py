@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from paddock.errors import EngineCrashed, JailUnavailable, PaddockError
 from paddock.jail.guest import Guest, Template
-from paddock.jail.limits import Bounds
+from paddock.jail.limits import ResourceLimits
 from paddock.jail.zygote import FIRST_UID
 from paddock.jail.zygote_client import ZygoteClient
 
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from paddock.config import GuestsConfig
 
 AT_ONCE = 4
-"""Guests of one template that are being made at the same time: one is forked after the other, but they wall
-themselves in."""
+"""How many guests of one template are made at the same time. They are forked in turn, and wall themselves in."""
 ATTEMPTS = 3
 DEATH_SECONDS = 1.0
 HEAD_START_SECONDS = 0.005
@@ -51,19 +50,19 @@ class Shelf:
 
 
 class Pool:
-    """Hands out guests; at most `max_guests` are in use at a time, and whoever comes later waits."""
+    """Hands out guests. At most `max_guests` are in use at a time; whoever comes later waits."""
 
     def __init__(
         self,
         start: Callable[[], Awaitable[ZygoteClient]],
         settings: GuestsConfig,
-        bounds: Bounds,
+        limits: ResourceLimits,
         templates: Sequence[Template],
         *,
         processes: bool,
     ) -> None:
         self._start = start
-        self._bounds = bounds
+        self._limits = limits
         self._floor, self._ceiling = settings.min_waiting, settings.max_waiting
         self._idle_seconds, self._release_seconds = settings.idle_seconds, settings.release_seconds
         self._processes = processes
@@ -71,7 +70,7 @@ class Pool:
         self._room = asyncio.Semaphore(settings.max_guests)
         count = settings.max_guests + len(templates) * (self._ceiling + AT_ONCE)
         self._uids = deque(range(FIRST_UID, FIRST_UID + count))
-        self._keeper: ZygoteClient | None = None
+        self._client: ZygoteClient | None = None
         self._starting = asyncio.Lock()
         self._tasks: set[asyncio.Future[None]] = set()
         self._closed = False
@@ -118,15 +117,15 @@ class Pool:
             raise
 
     def give_back(self, guest: Guest) -> None:
-        """The run is over: its guest ends, in the background."""
+        """End the guest of a finished run, in the background."""
         self._room.release()
         self._end(guest)
         waiting = self._shelves[guest.template].waiting
-        while guest.is_lost and waiting:  # those who waited with it are dying too, though it does not show yet
+        while guest.is_lost and waiting:  # those that waited with it are dying too
             self._end(waiting.popleft())
 
     def _fill_soon(self, shelf: Shelf) -> None:
-        """Making a guest takes a processor from the one that has just begun: where others wait, it has a moment."""
+        """Fill the shelf; if guests still wait, a moment later, so that the run that has just begun has the CPU."""
         if not shelf.waiting:
             self._fill(shelf)
         elif shelf.filling is None:
@@ -139,7 +138,7 @@ class Pool:
         if self._closed:
             return
         missing = shelf.wanted + len(shelf.asking) - len(shelf.waiting) - shelf.making
-        # Guests that take long to end keep their ids until they are gone: the next ones wait for that.
+        # A guest keeps its uid until it is gone. Where all uids are taken, the next guests wait.
         for _ in range(min(missing, AT_ONCE - shelf.making, len(self._uids))):
             shelf.making += 1
             self._in_background(asyncio.create_task(self._make(shelf, self._uids.popleft())))
@@ -166,60 +165,64 @@ class Pool:
         self._fill(shelf)
 
     async def _made(self, shelf: Shelf, uid: int) -> Guest:
-        """A guest, from a new zygote where the old one died meanwhile."""
-        bound, hurry = await self._bounds.take(), bool(shelf.asking)
+        """Make a guest, from a new zygote if the old one died meanwhile."""
+        resource_limit, hurry = await self._limits.take(), bool(shelf.asking)
         try:
             while True:
-                keeper = await self._running()
-                gone = await keeper.load(shelf.template)
+                client = await self._running()
+                gone = await client.load(shelf.template)
                 try:
-                    guest = await keeper.guest(
-                        uid=uid, processes=self._processes, bound=bound, hurry=hurry, template=shelf.template
+                    guest = await client.guest(
+                        uid=uid,
+                        processes=self._processes,
+                        resource_limit=resource_limit,
+                        hurry=hurry,
+                        template=shelf.template,
                     )
                 except EngineCrashed:
-                    await asyncio.wait([gone], timeout=DEATH_SECONDS)  # its guests are seen to die first
+                    await asyncio.wait([gone], timeout=DEATH_SECONDS)  # so that its guests are seen to die first
                     self._blame(shelf, gone)
                     if shelf.failures >= ATTEMPTS:
                         raise
                 else:
                     shelf.failures = 0
-                    await self._bounded(guest)
+                    await self._limit_ahead(guest)
                     return guest
         except BaseException:
-            self._bounds.give_back(bound)
+            self._limits.give_back(resource_limit)
             raise
 
-    async def _bounded(self, guest: Guest) -> None:
+    async def _limit_ahead(self, guest: Guest) -> None:
         try:
-            self._bounds.ahead(guest.bound)
+            self._limits.ahead(guest.resource_limit)
         except (JailUnavailable, OSError) as problem:
-            # One that is dead, and so in no group, is noticed by who takes it. One that is alive is somewhere else.
+            # A dead guest is in no group, and is noticed when it is taken. A living one is in the wrong group.
             if isinstance(problem, OSError) or guest.is_waiting():
-                await guest.end()  # whoever gets its id and its group next must not meet it
+                await guest.end()  # it must be gone before its uid and its group are used again
                 raise
 
     def _blame(self, shelf: Shelf, gone: asyncio.Future[None]) -> None:
-        """Count what failed since a guest was last made: a zygote's death once, however many it was making."""
+        """Count failures since a guest was last made. A zygote's death counts once for all guests it was making."""
         if gone is not shelf.blamed or not gone.done():
             shelf.failures += 1
         shelf.blamed = gone
 
     async def _running(self) -> ZygoteClient:
-        if self._keeper is not None and not self._keeper.died.done():
-            return self._keeper
+        if self._client is not None and not self._client.died.done():
+            return self._client
         async with self._starting:
-            if self._keeper is not None and self._keeper.died.done():
-                dead, self._keeper = self._keeper, None
+            if self._client is not None and self._client.died.done():
+                dead, self._client = self._client, None
                 await dead.close()
-            if self._keeper is None:
+            if self._client is None:
                 if self._closed:
                     raise EngineCrashed("Paddock was closed before the script began")
-                self._keeper = await self._start()
-            return self._keeper
+                self._client = await self._start()
+            return self._client
 
     def _fail(self, shelf: Shelf, problem: PaddockError) -> None:
-        """Tell one who waits, where a zygote serves: it was that guest alone. Else all: nobody would get one."""
-        serves = not self._closed and self._keeper is not None and self._keeper.serves(shelf.template)
+        """Fail one waiting caller if the zygote still serves, because only one guest failed; else fail all of them."""
+        serves = not self._closed and self._client is not None and self._client.serves(shelf.template)
         while shelf.asking:
             asked = shelf.asking.popleft()
             if not asked.done():
@@ -235,11 +238,11 @@ class Pool:
         def ended(end: asyncio.Future[None]) -> None:
             problem = end.exception()
             if problem is None:
-                self._uids.appendleft(guest.uid)  # some profiles keep something for each
-            else:  # nobody has seen it die: nobody else gets its id
-                log.error("a guest did not end as it should: %s", problem, exc_info=problem)
+                self._uids.appendleft(guest.uid)  # to the front: some profiles keep files for each uid
+            else:  # it may still be alive: its uid is not used again
+                log.error("the end of a guest could not be observed: %s", problem, exc_info=problem)
             shelf.alive -= 1
-            self._bounds.give_back(guest.bound)
+            self._limits.give_back(guest.resource_limit)
             for each in self._shelves.values():
                 if each.asking:
                     self._fill(each)
@@ -255,7 +258,7 @@ class Pool:
             shelf.tidying = loop.call_later(self._idle_seconds, self._tidy, shelf)
 
     def _tidy(self, shelf: Shelf) -> None:
-        """Nobody has come for a while: fewer wait, and those who waited longest go. After a longer while all go."""
+        """Let waiting guests go: after `idle_seconds` without a run those above the floor, later all."""
         loop = asyncio.get_running_loop()
         idle_at, release_at = shelf.came_at + self._idle_seconds, shelf.came_at + self._release_seconds
         released = release_at <= loop.time()
@@ -266,21 +269,21 @@ class Pool:
                 self._end(shelf.waiting.popleft())
         if released and not (shelf.alive or shelf.making):
             self._in_background(asyncio.create_task(self._release(shelf)))
-        elif released:  # a run that takes long, or guests that are still ending
+        elif released:  # a long run, or guests that are still ending
             shelf.tidying = loop.call_later(self._idle_seconds, self._tidy, shelf)
         else:
             shelf.tidying = loop.call_at(min(at for at in (idle_at, release_at) if at > loop.time()), self._tidy, shelf)
 
     async def _release(self, shelf: Shelf) -> None:
-        """End the zygote of a template that nobody uses; with the last one, the warden."""
+        """End the zygote of a template that nobody uses. If nobody uses any, end the warden too."""
         async with self._starting:
-            if self._keeper is None or shelf.alive or shelf.making:
+            if self._client is None or shelf.alive or shelf.making:
                 return
             if any(each.alive or each.making for each in self._shelves.values()):
-                self._keeper.unload(shelf.template)
+                self._client.unload(shelf.template)
             else:
-                keeper, self._keeper = self._keeper, None
-                await keeper.close()
+                client, self._client = self._client, None
+                await client.close()
 
     def _in_background(self, work: asyncio.Future[None]) -> None:
         self._tasks.add(work)
@@ -294,22 +297,22 @@ class Pool:
                 if timer is not None:
                     timer.cancel()
             self._fail(shelf, EngineCrashed("Paddock was closed before the script began"))
-        if self._keeper is not None:
-            await self._keeper.close()  # and with it, every guest that there is
-        while self.waiting or self._tasks:  # one that is being made may still come
+        if self._client is not None:
+            await self._client.close()  # and with it every guest
+        while self.waiting or self._tasks:  # one that is being made may still arrive
             for shelf in self._shelves.values():
                 while shelf.waiting:
                     self._end(shelf.waiting.popleft())
             await asyncio.wait(list(self._tasks))
-        if self._keeper is not None:
-            await self._keeper.close()  # one that was still being started
-        await self._bounds.close()
+        if self._client is not None:
+            await self._client.close()  # one that was still being started
+        await self._limits.close()
 
 
 def _told(problem: BaseException) -> PaddockError:
-    """What those hear who wait for a guest that could not be made."""
+    """The error for whoever waits for a guest that could not be made."""
     if isinstance(problem, PaddockError):
         return problem
-    if isinstance(problem, OSError):  # of the host's own: no descriptor, no control group
+    if isinstance(problem, OSError):  # in the host: no descriptor, no control group
         return JailUnavailable(f"a guest could not be made: {problem}")
     return EngineCrashed(f"a guest could not be made: {type(problem).__name__}: {problem}")

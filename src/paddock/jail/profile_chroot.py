@@ -23,7 +23,7 @@ from paddock.jail.zygote import FIRST_UID, Order, Spec
 
 WRITABLE = ("/tmp", "/files", "/dev")  # noqa: S108  inside
 NOT_COPIED = ("/usr/lib", "/usr/lib64", "/usr/lib32", "/usr/libx32", "/lib32")
-"""Too much to copy: the folders below them that the interpreter loads from are named apart."""
+"""Too much to copy. The folders below them that the interpreter loads from are listed separately."""
 _SET_CHILD_SUBREAPER = 36
 
 
@@ -54,7 +54,7 @@ class Chrooted:
         os.chroot(root)
         os.chdir("/")
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-        prctl(_SET_CHILD_SUBREAPER, 1)  # orphans of guests come here and are buried, not to the first process
+        prctl(_SET_CHILD_SUBREAPER, 1)  # adopts and reaps the orphans of guests
         with suppress(PermissionError):
             privileges.drop_bounding()
         privileges.limit(privileges.DEFAULT_LIMITS)
@@ -107,7 +107,7 @@ def _copied(reads: tuple[str, ...]) -> set[str]:
 
 
 class Burial:
-    """What a reaper does without namespaces: look at the disk, kill by uid, remove the files."""
+    """The duty of a reaper without namespaces: check the disk, kill by uid, remove the files."""
 
     def __init__(self, guest: int, proc: int, spec: Spec) -> None:
         self._guest, self._proc = guest, proc
@@ -121,7 +121,7 @@ class Burial:
         for folder in roots.WRITABLE:
             roots.empty(f"/{folder}")
         with suppress(OSError):
-            os.truncate("/dev/null", 0)  # where it is a file
+            os.truncate("/dev/null", 0)  # where it is a regular file
 
 
 OF_A_BLOCK = 4096
@@ -131,9 +131,9 @@ LONGEST_PAUSE_SECONDS = 0.05
 
 
 class Block:
-    """Ids that no other Paddock on this machine uses at the same time.
+    """A block of uids that no other Paddock on this machine uses at the same time.
 
-    The name of an abstract socket is the lock: the kernel frees it when the last process that holds it is gone.
+    The name of an abstract socket is the lock. The kernel frees it with the last process that holds it.
     """
 
     def __init__(self, base: int, count: int) -> None:
@@ -144,10 +144,10 @@ class Block:
                 self._lock.bind(f"\0paddock-uids-{self._first}")
                 return
             self._lock.close()
-        raise OSError(f"all ids from {base} on are in use by other Paddocks: jail.uid_base says where they begin")
+        raise OSError(f"all uids from {base} on are in use by other Paddocks: set jail.uid_base to another range")
 
     def close(self) -> None:
-        """Let others use them, as far as this process is concerned."""
+        """Let other processes use the block, as far as this one is concerned."""
         self._lock.close()
 
     @property
@@ -162,7 +162,7 @@ class Block:
 
 
 def become(uid: int) -> None:
-    """An ordinary user with nothing but this id."""
+    """Become an ordinary user with this uid and gid and no other group."""
     os.setgroups([])
     os.setresgid(uid, uid, uid)
     os.setresuid(uid, uid, uid)
@@ -175,7 +175,7 @@ def become_reaper(own: int, guest: int) -> None:
 
 
 def end_all(guest: int, proc: int) -> None:
-    """Kill every process of the guest and return when the last one is gone. Called by its reaper; `proc` is /proc.
+    """Kill every process of the guest, and return when the last one is gone. Called by its reaper.
 
     kill(-1) holds the lock that fork() takes: a process is signalled, or its parent was before it could fork.
     """
@@ -190,9 +190,9 @@ def end_all(guest: int, proc: int) -> None:
 
 
 def of_uid(uid: int, proc: int) -> list[int]:
-    """The processes with this real uid. Not zombies: they hold nothing, and who sees them off may take its time.
+    """The processes with this real uid, without zombies, which hold nothing and may stay a while.
 
-    One whose first thread alone has ended looks like a zombie, and is none.
+    A process whose first thread has ended, and others not, looks like a zombie and is none.
     """
     found = []
     for name in os.listdir(proc):

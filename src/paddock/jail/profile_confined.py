@@ -1,8 +1,8 @@
 """The profile `confined`: for an ordinary user where no user namespace can be made.
 
-A guest is one process of this user, in the host's own namespaces. Landlock opens its runtime and one folder in memory;
-the filter leaves no call that reaches another process, another file or a socket. It promises less than the other
-profiles, so it is used only where `jail.accept_confined` says so: see docs/security.md.
+A guest is one process of this user, in the host's own namespaces. Landlock opens its runtime and one folder in memory.
+The filter allows no call that reaches another process, another file or a socket. This profile guarantees less than the
+others, so it is used only if `jail.accept_confined` is set: see docs/security.md.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from paddock.jail.walls.roots import LOADERS
 from paddock.jail.zygote import Order, Spec
 
 OPEN_FILES = 256
-"""Nobody counts what waits in the pipes and sockets of a guest: so it has not many of them."""
+"""Few, because nothing counts the bytes that wait in the pipes and sockets of a guest."""
 TASKS = "PADDOCK_TASKS"
 PID = "pid"
-THREADS, STARTED = 17, 19  # in what `_stat` gives
+THREADS, STARTED = 17, 19  # indexes into the result of `_stat`
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 
 
@@ -34,14 +34,14 @@ class Confined:
 
     def __init__(self, spec: Spec) -> None:
         self._spec = spec
-        # One that becomes another program may do so again: it stays the one process, behind the same walls.
+        # A guest that executes a program may do so again: it stays one process behind the same walls.
         policy = seccomp.Policy(processes=False, execute=bool(spec.program), confined=True, trace=spec.trace)
         self._program = seccomp.program(policy)
         self._executable = [*spec.program[:1], *_loaders()] if spec.program else []
 
     def enter(self, host: socket.socket) -> None:
         if os.geteuid() == 0:
-            raise PermissionError("a guest of root's would be root: this profile is for ordinary users")
+            raise PermissionError("a guest of root would be root: this profile is for ordinary users")
         if landlock.abi() < landlock.TRUNCATE_SINCE:
             raise OSError(f"Landlock is version {landlock.abi()} here, and 3 is needed")
         privileges.die_with_parent(os.getppid())
@@ -53,7 +53,7 @@ class Confined:
     def start_reaper(self, order: Order, report: int) -> int:
         folder = self._folder(order)
         pid = reaper.start(lambda: Removal(folder, self._spec), report)
-        # After it: whenever this process is killed, somebody is there to remove what it made.
+        # After the reaper is there: it removes the folder, whenever this process is killed.
         try:
             for part in () if folder is None else (folder, folder / "tmp", folder / "files"):
                 part.mkdir(mode=0o700)
@@ -72,7 +72,7 @@ class Confined:
     def wall_in(self, order: Order, keep: int) -> None:
         folder = self._folder(order)
         if folder is not None:
-            # For the reaper, which is there before the guest. A number alone may be another's by then.
+            # For the reaper, which is older than the guest. The start time tells a reused pid apart.
             (folder / PID).write_text(f"{os.getpid()} {_stat(os.getpid())[STARTED]}")
         os.environ.pop("HOME", None)
         os.environ[TASKS] = str(_tasks_of(os.getuid()) - 1)
@@ -96,13 +96,13 @@ class Confined:
 
 
 class Removal:
-    """What is left to a reaper: to look at the files of the one process, and to remove them when it ends."""
+    """The duty of a reaper here: check the files of the one process, and remove them when it ends."""
 
     def __init__(self, folder: Path | None, spec: Spec) -> None:
         self._folder = folder
-        self._guest: tuple[int, int] | None = None  # its number, and what stays its own when that is another's
+        self._guest: tuple[int, int] | None = None  # pid and pidfd
         self._proc = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        # Memory is not like a disk of which the last part is kept: a file that hides its size counts as a full one.
+        # Files are in memory, which has no reserve as a disk has: a file of unknown size counts as full.
         size, inodes = spec.tmp_bytes, spec.tmp_inodes
         self._quota = None if folder is None else quota.Quota([str(folder)], size, inodes, mapped_bytes=size)
 
@@ -113,19 +113,19 @@ class Removal:
         pids = [] if self._guest is None else [self._guest[0]]
         exceeded = self._quota.exceeded(pids, self._proc)
         if exceeded:
-            self._signal(signal.SIGSTOP)  # it does nothing more, and is not dead before the host was told why
+            self._signal(signal.SIGSTOP)  # stopped, not killed: the host must learn why before it learns of a death
         return exceeded
 
     def bury(self) -> None:
-        with suppress(OSError, ValueError):  # it has not come to write who it is: then it gets no script either
+        with suppress(OSError, ValueError):  # it has not written its pid yet, so it has got no script either
             self._find_guest()
         self._signal(signal.SIGKILL)
         if self._guest is not None:
-            # What it has begun goes on after the signal, and may put a link in the place of a folder that is emptied.
+            # A call under way continues after the signal, and may put a link in place of a folder that we empty.
             gone = select.poll()
             gone.register(self._guest[1], select.POLLIN)
             gone.poll()
-        # One that was just being made may still write there: once its folder is gone, it cannot any more.
+        # A guest that is just being made may still write there, until the folder is gone.
         while self._folder is not None and self._folder.exists():
             with suppress(OSError):
                 roots.empty(str(self._folder))
@@ -142,12 +142,12 @@ class Removal:
 
 
 def _loaders() -> list[str]:
-    """What the kernel executes to start a program: it is asked for as much as the program itself."""
+    """The dynamic loaders, which the kernel executes to start a program."""
     return [path for path in LOADERS if os.path.exists(path)]  # noqa: PTH110
 
 
 def _home(candidates: Sequence[str]) -> str | None:
-    """Where guests' folders are made: in memory, where the kernel bounds what all of them hold. None: nowhere."""
+    """The prefix of guests' folders, on a tmpfs with a size limit; None if there is no such tmpfs."""
     for candidate in candidates:
         with suppress(OSError):
             if _is_tmpfs(candidate):
@@ -159,7 +159,7 @@ def _home(candidates: Sequence[str]) -> str | None:
 
 
 def _tasks_of(uid: int) -> int:
-    """How many threads this user has now: RLIMIT_NPROC counts a guest's together with them."""
+    """How many threads this user has now. RLIMIT_NPROC counts them together with a guest's."""
     found = 0
     for entry in os.scandir("/proc"):
         with suppress(OSError):
@@ -169,7 +169,7 @@ def _tasks_of(uid: int) -> int:
 
 
 def _found(written: str) -> tuple[int, int] | None:
-    """The guest that wrote this, by number and by descriptor; None where it is gone."""
+    """The pid and pidfd of the guest that wrote this; None if it is gone."""
     pid, started = written.split()
     with suppress(OSError):
         fd = os.pidfd_open(int(pid))
@@ -180,13 +180,13 @@ def _found(written: str) -> tuple[int, int] | None:
 
 
 def _stat(pid: int | str) -> list[str]:
-    """What /proc tells of a process, from the third field on: the second is its name, and may hold anything."""
+    """The fields of /proc/PID/stat from the third on. The second is the name, which may contain anything."""
     with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:  # noqa: PTH123
         return stat.read().rpartition(")")[2].split()
 
 
 def _is_tmpfs(folder: str) -> bool:
-    """Whether this is a file system in memory with a size of its own."""
+    """Whether `folder` is a tmpfs mount with a size limit."""
     if not os.path.isdir(folder):  # noqa: PTH112
         return False
     with open("/proc/self/mounts", encoding="utf-8") as mounts:  # noqa: PTH123

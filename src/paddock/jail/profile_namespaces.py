@@ -20,8 +20,8 @@ class Namespaced:
     def __init__(self, spec: Spec) -> None:
         self._spec = spec
         self._ruleset: int | None = None
-        # Guests of one zygote share a network namespace, and in it the abstract names of sockets: only a Landlock that
-        # keeps these apart lets them have any.
+        # Guests share a network namespace, and with it the abstract names of sockets. Only a Landlock that keeps these
+        # apart lets guests have sockets.
         sockets: Literal["none", "unix"] = "unix" if landlock.abi() >= landlock.SCOPES else "none"
         self._programs = {
             processes: seccomp.program(
@@ -39,32 +39,32 @@ class Namespaced:
     def enter(self, host: socket.socket) -> None:
         parent = os.getppid()
         namespaces.unshare(namespaces.ZYGOTE)
-        # Opened in the new mount namespace, and while we are still who may walk there.
+        # Opened in the new mount namespace, while we still have the uid that may walk there.
         sources = [mounts.Source(path) for path in self._spec.reads]
         host.send(MAP_ME)
         host.recv(1)
         if self._spec.own_uids:
             os.setgroups([])
-            os.setresgid(0, 0, 0)  # of the namespace; outside it is an ordinary id of the range
+            os.setresgid(0, 0, 0)  # inside the namespace; outside it is an ordinary id of the range
             os.setresuid(0, 0, 0)
-        privileges.die_with_parent(parent)  # a change of uid makes the kernel forget it
+        privileges.die_with_parent(parent)  # a change of uid clears it
         started = os.fork()
         if started:
             host.close()
             _, status = os.waitpid(started, 0)
             os._exit(os.waitstatus_to_exitcode(status) & 255)
         privileges.die_with_parent(0)
-        privileges.dumpable()  # so that the zygote may join the namespaces of reapers, which share this memory
+        privileges.dumpable()  # lets the zygote join the namespaces of reapers, which share this memory
         self._pid_namespaces = namespaces.PidNamespaces()
         self._root = mounts.build_root(ROOT_PLACE, sources)
         for source in sources:
             source.close()
-        # What guests inherit need not be done by each.
+        # Done once here: guests inherit it.
         socket.sethostname("paddock")
         privileges.drop_bounding()
         privileges.limit(privileges.DEFAULT_LIMITS)
         if landlock.abi():
-            # What may be read and written, the mounts decide; Landlock adds devices, TCP, and who is outside.
+            # The mounts decide what may be read and written. Landlock adds devices, TCP, and processes outside.
             self._ruleset = landlock.prepare(read=[], write=["/"])
 
     def start_reaper(self, order: Order, report: int) -> int:
@@ -90,9 +90,9 @@ class Namespaced:
             os.setresuid(own, own, own)
             privileges.dumpable()
         else:
-            # The kernel counts processes by uid and user namespace, and here all guests have one uid.
+            # All guests have one uid here, and the kernel counts processes by uid and user namespace.
             namespaces.unshare(namespaces.NEW_USER)
-            privileges.drop_bounding()  # a new namespace fills it again
+            privileges.drop_bounding()  # a new user namespace fills it again
         privileges.drop_held()
         privileges.no_new_privs()
         if self._ruleset is not None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from paddock.errors import JailUnavailable
-from paddock.jail.limits import Unbounded
+from paddock.jail.limits import NoLimit
 from paddock.jail.walls import landlock, mounts, namespaces, privileges, seccomp
 from paddock.jail.walls.mounts import PRIVATE_PLACES
 from paddock.jail.walls.namespaces import Identities
@@ -28,13 +28,13 @@ SYSTEM = (
     *("/usr/lib", "/usr/lib64", "/usr/lib32", "/usr/libx32", "/usr/bin", "/lib", "/lib64", "/lib32", "/bin"),
     *("/usr/share/zoneinfo", "/usr/share/ca-certificates", "/etc/ssl/certs", "/etc/ld.so.cache"),
 )
-"""What programs of the system need to run: libraries, tools, time zones, certificates. No setting, no secret."""
+"""Directories of the host that programs need: libraries, tools, time zones, certificates. No setting, no secret."""
 UIDS = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
 class Inside:
-    """What guests find: a runtime, and files to read at the same path as outside."""
+    """What guests find inside: a runtime, and files at the same path as outside. See `Spec` for the fields."""
 
     runtime: str
     reads: tuple[str, ...] = ()
@@ -46,12 +46,12 @@ class Inside:
 
 
 def wanted(config: Config) -> tuple[str, ...]:
-    """The profiles that the configuration lets us try, the best first."""
+    """The profiles that the configuration allows, best first."""
     return ORDER if config.jail.profile == "auto" else (config.jail.profile,)
 
 
 def refusal(profile: str, config: Config, reads: Sequence[str] = ()) -> str | None:
-    """Why this profile is not even tried, for guests that must read these paths; None where it is."""
+    """Why this profile is not tried for guests that must read these paths; None if it is tried."""
     if not os.path.exists("/proc/self/stat"):  # noqa: PTH110
         return "/proc is not there, by which guests are counted and ended: mount it"
     if profile == "chroot" and os.geteuid() != 0:
@@ -67,7 +67,7 @@ def refusal(profile: str, config: Config, reads: Sequence[str] = ()) -> str | No
 
 
 def spec(profile: str, config: Config, inside: Inside, *, memfds: bool) -> Spec:
-    """What a zygote of this profile is told."""
+    """The specification for a warden of this profile."""
     jail = config.jail
     return Spec(
         profile=profile,
@@ -90,18 +90,18 @@ def spec(profile: str, config: Config, inside: Inside, *, memfds: bool) -> Spec:
 
 
 def identities(profile: str, config: Config) -> Identities | None:
-    """The ids of its user namespace, where it has one."""
+    """The ids of the profile's user namespace; None if it has none."""
     if profile != "namespaces":
         return None
     if os.geteuid() == 0:
-        # Above those of `chroot`, which ends all processes of an id: those of another Paddock must not be among them.
+        # Above the ids of `chroot`, which kills all processes of an id: these guests must not be among them.
         first = config.jail.uid_base + UIDS
         return Identities(0, first, first, UIDS)
     return Identities(0, os.getuid(), os.getgid(), 1)
 
 
 async def first_that_works(config: Config, python: str, inside: Inside, *, memfds: bool) -> ZygoteClient:
-    """A zygote of the first profile that works here. JailUnavailable has the reason of each that does not."""
+    """Start a warden with the first profile that works here. JailUnavailable lists why each does not."""
     reasons = []
     for profile in wanted(config):
         try:
@@ -112,21 +112,21 @@ async def first_that_works(config: Config, python: str, inside: Inside, *, memfd
 
 
 async def tried(profile: str, config: Config, python: str, inside: Inside, *, memfds: bool) -> ZygoteClient:
-    """A zygote of this profile, after one guest of it was walled in and ended again."""
+    """Start a warden with this profile, and wall one guest in to verify it."""
     reason = refusal(profile, config, inside.reads)
     if reason is not None:
         raise JailUnavailable(reason)
     try:
-        keeper = await start(profile, config, python, inside, memfds=memfds)
+        client = await start(profile, config, python, inside, memfds=memfds)
         try:
-            await (await keeper.guest(uid=FIRST_UID, processes=False, bound=Unbounded())).end()
+            await (await client.guest(uid=FIRST_UID, processes=False, resource_limit=NoLimit())).end()
         except BaseException:
-            await keeper.close()
+            await client.close()
             raise
     except JailUnavailable as problem:
         hints = advise(profile)
         raise JailUnavailable(" ".join([f"{problem}.", *hints])) from None
-    return keeper
+    return client
 
 
 async def start(profile: str, config: Config, python: str, inside: Inside, *, memfds: bool) -> ZygoteClient:
@@ -147,11 +147,11 @@ _CONTAINER = (
     "mount_setattr and pivot_root (Docker: --security-opt seccomp=PROFILE.json; Kubernetes: a seccompProfile)"
 )
 _CAPABILITIES = {0: "CHOWN", 1: "DAC_OVERRIDE", 3: "FOWNER", 6: "SETGID", 7: "SETUID", 18: "SYS_CHROOT", 5: "KILL"}
-"""Those that the profile `chroot` uses, by number."""
+"""The capabilities that the profile `chroot` uses, by number."""
 
 
 def advise(profile: str) -> list[str]:
-    """Sentences, most likely remedy first; none where nothing is known to be wrong."""
+    """Say in sentences what to install or allow so that the profile works, most likely remedy first."""
     return {"namespaces": _advise_namespaces, "chroot": _advise_chroot, "confined": _advise_confined}[profile]()
 
 
@@ -170,9 +170,8 @@ def _make_and_mount() -> None:
 def _advise_chroot() -> list[str]:
     held = int(_status("CapEff") or "0", 16)
     missing = [name for number, name in _CAPABILITIES.items() if not held >> number & 1]
-    return (
-        [f"Give it the capabilities {', '.join(missing)}."] if missing and os.geteuid() == 0 else []
-    ) + _advise_filters()
+    found = [f"Give it the capabilities {', '.join(missing)}."] if missing and os.geteuid() == 0 else []
+    return found + _advise_filters()
 
 
 def _advise_confined() -> list[str]:

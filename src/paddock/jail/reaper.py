@@ -1,7 +1,7 @@
-"""Where no pid namespace ends all processes of a guest at once: a small process beside each that does.
+"""A small process beside each guest that ends all of its processes, where no pid namespace does.
 
-It never runs a script. SIGUSR1 tells it that one runs now, whose files it then looks at; SIGTERM, which also comes when
-the warden dies, that the guest is to end. It ends after everything that the guest has started.
+It never runs a script. SIGUSR1 tells it that a script runs now: from then on it checks the guest's files. SIGTERM,
+which also comes when the warden dies, tells it to end the guest. It exits after everything the guest has started.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ LOOK_SECONDS = 0.05
 
 
 class Duty(Protocol):
-    """What a profile leaves to the reaper."""
+    """What a reaper does, by profile."""
 
     def exceeds(self) -> bool:
         """Whether the guest keeps more on disk than it may."""
         ...
 
     def bury(self) -> None:
-        """End all processes of the guest and remove what it left; returns when there is nothing any more."""
+        """End all processes of the guest and remove what it left. Returns when nothing is left."""
         ...
 
 
 def start(wall_in: Callable[[], Duty], report: int, *kept: int) -> int:
-    """A reaper, in a process of its own; its number. Nothing is open in it but `report` and `kept`."""
+    """Fork a reaper; its pid. Nothing is open in it but `report` and `kept`."""
     warden = os.getpid()
-    # Before the fork: the host may be quicker than the child.
+    # Before the fork: the host may send a signal before the child runs.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {BEGIN, END})
     pid = fork()
     if pid == 0:
@@ -43,7 +43,7 @@ def start(wall_in: Callable[[], Duty], report: int, *kept: int) -> int:
             duty = wall_in()
             privileges.die_with_parent(warden, END)
             _reap(duty, report)
-        except BaseException:  # noqa: BLE001  whatever it was, nothing of ours may run on
+        except BaseException:  # noqa: BLE001  whatever happened, the warden's code must not run here
             os._exit(70)
     signal.pthread_sigmask(signal.SIG_SETMASK, before)
     return pid
@@ -54,7 +54,7 @@ def _reap(duty: Duty, report: int) -> None:
         if signal.sigwait({BEGIN, END}) == BEGIN:
             while signal.sigtimedwait({END}, LOOK_SECONDS) is None:
                 if duty.exceeds():
-                    os.write(report, REPORT.pack(signal.SIGXFSZ, 0.0, 0.0, 0))  # before the zygote says: killed
+                    os.write(report, REPORT.pack(signal.SIGXFSZ, 0.0, 0.0, 0))  # before the zygote reports a kill
                     break
     finally:
         duty.bury()

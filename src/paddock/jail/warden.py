@@ -36,31 +36,31 @@ ENCLOSURES = {
 
 
 class Enclosure(Protocol):
-    """How a profile walls in: what all share, once; each reaper; each guest, before it reads a byte."""
+    """A profile at work: it walls in the warden once, each reaper, and each guest before it reads a byte."""
 
     def enter(self, host: socket.socket) -> None:
         """Called once. Returns in the process that is to be the warden."""
         ...
 
     def start_reaper(self, order: Order, report: int) -> int:
-        """Called in the warden: a process, the first of a guest's jail, whose end is the end of all in it.
+        """Called in the warden. Start the first process of a guest's jail, whose end ends all others; its pid.
 
-        Through `report` it may tell the host how the guest ended, before the zygote does.
+        It may report to the host through `report` how the guest ended, before the zygote does.
         """
         ...
 
     def reaper_ended(self, pid: int) -> None: ...
 
     def give_up(self, pid: int) -> None:
-        """Called in the warden: end a reaper that got no guest, and that nobody will hear of."""
+        """Called in the warden. End a reaper, and whatever is in its jail."""
         ...
 
     def join(self, reaper_pidfd: int) -> None:
-        """Called in the zygote: the next process that it forks is in that jail."""
+        """Called in the zygote. The next process that it forks is in the jail of this reaper."""
         ...
 
     def wall_in(self, order: Order, keep: int) -> None:
-        """Called in the guest; afterwards nothing is open but 0, 1, 2 and `keep`."""
+        """Called in the guest. Afterwards no descriptor is open but 0, 1, 2 and `keep`."""
         ...
 
 
@@ -70,17 +70,17 @@ def main(control_fd: int) -> None:
     host = socket.socket(fileno=control_fd)
     spec = Spec.from_bytes(host.recv(MESSAGE_BYTES))
     with open("/proc/self/oom_score_adj", "w") as score:  # noqa: PTH123
-        score.write("500")  # where memory runs out, guests go before the host; one at -1000 would never go
+        score.write("500")  # the kernel kills guests before the host; one at -1000 would never be killed
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_DFL)  # a shell starts background jobs with some of them ignored
+        signal.signal(number, signal.SIG_DFL)  # a shell may have started us with some of them ignored
     try:
         module, _, name = spec.runtime.partition(":")
-        loaded = importlib.import_module(module)  # our own files are not there any more when the root is built
+        loaded = importlib.import_module(module)  # our own files are not in the new root
         if spec.program:
             loaded.become(spec.program)
         enclosure = _enclosure(spec)
-        sys.dont_write_bytecode = True  # from here on what is imported is not ours
-        proc = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)  # a new root may have none
+        sys.dont_write_bytecode = True  # what is imported from here on is not ours
+        proc = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)  # the new root may have none
         _enter(enclosure, host)
         proc = _own_proc(proc)
         warden = Warden(spec, enclosure, getattr(loaded, name), getattr(loaded, "warm_up", None), host, proc)
@@ -136,14 +136,14 @@ class Warden:
         self._poll.register(self._first, select.POLLIN)
 
     def _start_zygote(self, preload: tuple[str, ...]) -> socket.socket:
-        """Fork a zygote; the socket for its orders, on which it says first whether it could load."""
+        """Fork a zygote. On the returned socket it says first whether it could load; then it takes orders."""
         orders, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         if os.fork() == 0:
             try:
                 orders.close()
                 self._let_go()
                 zygote.serve(its, preload, self._enclosure, self._runtime, self._warm_up, self._proc)
-            except BaseException:  # noqa: BLE001  what it was is for whoever reads the host's stderr
+            except BaseException:  # noqa: BLE001  the traceback goes to the host's stderr
                 traceback.print_exc()
             finally:
                 os._exit(1)
@@ -151,7 +151,7 @@ class Warden:
         return orders
 
     def _let_go(self) -> None:
-        """Close what only the warden needs: a zygote that held the orders of another would keep that one alive."""
+        """Close what only the warden needs. A zygote with the order socket of another would keep that one alive."""
         self._host.close()
         if self._first is not None:
             self._first.close()
@@ -163,7 +163,7 @@ class Warden:
         while True:
             for fd, _ in self._poll.poll():
                 if self._first is not None and fd == self._first.fileno():
-                    os._exit(1)  # in its pid namespace everything else goes too; elsewhere the reapers see to it
+                    os._exit(1)  # the kernel or the reapers kill everything else
                 if fd == self._host.fileno():
                     self._hear_host()
                 elif self._warm is not None and fd == self._warm.fileno():
@@ -190,7 +190,7 @@ class Warden:
             self._end_warm(self._warm)
 
     def _load(self, number: int) -> None:
-        """Start the warm zygote; it says later whether it could load."""
+        """Start the warm zygote. It says later whether it could load."""
         if self._warm is not None:
             self._end_warm(self._warm)
         self._warm_number = number
@@ -209,7 +209,7 @@ class Warden:
             self._tell(loaded=self._warm_number)
 
     def _end_warm(self, warm: socket.socket) -> None:
-        """End the warm zygote and its guests, of whose end nobody would tell the host any more."""
+        """End the warm zygote and its guests, whose ends nobody would report any more."""
         self._poll.unregister(warm)
         warm.close()  # it ends when it sees this
         self._warm = None
@@ -231,7 +231,7 @@ class Warden:
                 self._tell(unmade=order.number, lost=True, why="the zygote has died")
                 return
             reaper, pidfd = _make(order, doors, self._host, orders, self._enclosure)
-        except OSError as problem:  # this guest's alone: no descriptor, no process, no room on the disk
+        except OSError as problem:  # only this guest fails: no descriptor, no process, no room on the disk
             self._tell(unmade=order.number, why=str(problem))
             return
         self._poll.register(pidfd, select.POLLIN)
@@ -268,7 +268,7 @@ def _own_proc(host_proc: int) -> int:
 def _make(
     order: Order, doors: list[int], host: socket.socket, orders: socket.socket, enclosure: Enclosure
 ) -> tuple[int, int]:
-    """A reaper, and a guest that the zygote is told to fork for it. OSError where a part cannot be had: then none."""
+    """Start a reaper and have the zygote fork a guest into its jail. OSError: a part failed, and nothing is left."""
     opened = list(doors)
     try:
         for _ in range(2):
@@ -278,7 +278,7 @@ def _make(
         pid, pidfd = enclosure.start_reaper(order, report), -1
         try:
             pidfd = os.pidfd_open(pid)
-            # To the host first: what the zygote does not get, the host sees close.
+            # To the host first: if the zygote does not get its ends, the host sees them close.
             outside = [host_control, host_report, host_out, host_error, pidfd]
             socket.send_fds(host, [json.dumps({"forked": order.number}).encode()], outside)
         except OSError:
@@ -296,12 +296,12 @@ def _make(
 
 def _pair() -> tuple[socket.socket, socket.socket]:
     ours, its = socket.socketpair()
-    ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)  # the kernel tells the host who is speaking
+    ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)  # the kernel tells the host which process speaks
     return ours, its
 
 
 def _require_all(doors: list[int], flags: int) -> None:
-    """A guest without all its doors would have no bound."""
+    """OSError if a descriptor is missing: a guest that cannot enter its control group would have no limits."""
     if flags & socket.MSG_CTRUNC:
         for door in doors:
             os.close(door)

@@ -1,7 +1,7 @@
 """Frames between the host and a guest: kind, id, two lengths, a small JSON header and a raw body.
 
-Both ends import this module, so it needs the standard library alone. Nothing that a guest writes is trusted: lengths
-are checked before a byte of what they announce is read, and the host decodes headers into typed values of its own.
+Both ends import this module, so it uses the standard library alone. Nothing that a guest writes is trusted: lengths
+are checked before a byte of the announced content is read, and the host decodes headers into typed values (`inbox`).
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ HEADER_BYTES = 64 * 1024
 BODY_BYTES = 64 * 1024 * 1024
 """The most that any frame may carry; a reader may allow less."""
 ARTIFACT_BYTES = 16 * 1024 * 1024
-"""Of one artifact; what a guest says of a larger one is not read."""
+"""The largest artifact. A frame that announces a larger one is not read."""
 CHUNK_BYTES = 256 * 1024
-"""Large files cross in frames of this size, and what is printed in no larger ones."""
+"""Large files are sent in frames of this size. Frames with printed output are not larger."""
 
 
 class Kind(IntEnum):
-    """What a frame means. Below 16 from the host, above from the guest."""
+    """What a frame means. Below 16: from the host; from 16 on: from the guest."""
 
     START = 1  # limits, mode, names: precedes everything else
     INPUT = 2  # one variable; the body is its JSON text
@@ -37,18 +37,18 @@ class Kind(IntEnum):
     PROGRESS = 18
     ARTIFACT = 19  # create one, or read one
     RESULT = 20  # the script is over; the body is the value's JSON text
-    LOG = 21  # a line of a console, without its end; the header says which level
-    PRINTED = 22  # what a script with a console has written to stdout or stderr itself: so it stays in order with that
+    LOG = 21  # a line of a console, without its newline; the header has the level
+    PRINTED = 22  # bytes that a script with a console wrote to stdout or stderr itself, in order with its LOG frames
     STARTED = 23  # the source compiled; the next thing that happens is the script's first line
     OUTLINE = 24  # facts about the compiled source, where START asked for them; the guest then waits for GO
 
 
 class WireError(Exception):
-    """What came over the wire is not a frame."""
+    """The bytes that arrived are not a frame."""
 
 
 class Prefix(NamedTuple):
-    """What a frame announces of itself."""
+    """The fixed-size start of a frame."""
 
     kind: int
     id: int
@@ -63,18 +63,18 @@ class Frame(NamedTuple):
     body: bytes
 
     def values(self) -> dict[str, Any]:
-        """The header as plain values, for the end that trusts the other."""
+        """The header as plain values, for an end that trusts the other."""
         return json.loads(self.header) if self.header else {}
 
 
 def pack(kind: Kind, frame_id: int = 0, header: dict[str, Any] | None = None, body: bytes = b"") -> bytes:
-    """A frame as bytes."""
+    """Encode a frame."""
     text = json.dumps(header).encode() if header else b""
     return PREFIX.pack(kind, frame_id, len(text), len(body)) + text + body
 
 
 def prefix(data: bytes | bytearray | memoryview, body_bytes: int = BODY_BYTES) -> Prefix:
-    """The prefix that `data` begins with; refused if it announces too much."""
+    """Decode the prefix that `data` begins with. WireError: it announces too much."""
     found = Prefix(*PREFIX.unpack_from(data))
     if found.header_bytes > HEADER_BYTES or found.body_bytes > body_bytes:
         raise WireError(f"a frame announces {found.header_bytes} + {found.body_bytes} bytes")
@@ -82,7 +82,7 @@ def prefix(data: bytes | bytearray | memoryview, body_bytes: int = BODY_BYTES) -
 
 
 def receive(sock: socket.socket) -> Frame | None:
-    """The next frame from a blocking socket; None where the other end has closed it."""
+    """Read the next frame from a blocking socket. None: the other end has closed it."""
     start = _exactly(sock, PREFIX.size)
     if start is None:
         return None

@@ -37,18 +37,18 @@ class Spec:
     """What all guests of one zygote have in common."""
 
     profile: str
-    runtime: str  # `module:function` that a guest runs when it is walled in; it gets its socket
+    runtime: str  # `module:function` that a guest calls with its socket when it is walled in
     reads: tuple[str, ...]  # directories and files of the host that guests see, read-only, at the same path
-    whole: tuple[str, ...] = ()  # those of them that hold nothing but what guests need
+    whole: tuple[str, ...] = ()  # those of them that `chroot` copies completely
     preload: tuple[str, ...] = ()  # modules that the first zygote imports before it forks
     warm: tuple[str, ...] = ()  # modules of the warm zygote, which is started on demand; empty: there is none
-    program: tuple[str, ...] = ()  # what guests become when they are walled in: its path, its arguments
-    own_uids: bool = False  # each guest under an id of its own; needs a range of ids
-    uid_base: int = 0  # where that range begins, as the host counts
+    program: tuple[str, ...] = ()  # what guests execute when they are walled in: path, arguments
+    own_uids: bool = False  # each guest has a uid of its own; needs a range of ids
+    uid_base: int = 0  # where that range begins, outside
     uid_count: int = 0
-    place: str = ""  # a directory of the host's for what a profile has to keep
-    memory_folders: tuple[str, ...] = ()  # where folders may be made in memory, if they are
-    memfds: bool = True  # files in memory that nobody maps: not where only a watcher counts
+    place: str = ""  # a directory of the host where `chroot` keeps its roots
+    memory_folders: tuple[str, ...] = ()  # tmpfs directories in which `confined` may make folders
+    memfds: bool = True  # whether guests may make memfds, which a watcher does not count
     tmp_bytes: int = 64 * MB
     tmp_inodes: int = 10_000
     trace: bool = False  # tell the host which system calls are refused
@@ -67,15 +67,15 @@ _ORDER = struct.Struct("!QI???")
 
 
 class Order(NamedTuple):
-    """One guest, as the host orders it. What must be known before it is walled in; the rest comes with the script.
+    """One guest, as the host orders it: what must be known before it is walled in.
 
     Descriptors that come with the order are the doors of its control group.
     """
 
     number: int
-    uid: int  # of the guest, inside; used where guests have ids of their own
-    processes: bool = True  # whether it may start further ones
-    hurry: bool = False  # somebody waits for it: nothing that would only make it quicker later
+    uid: int  # of the guest, inside; used where guests have uids of their own
+    processes: bool = True  # whether it may start processes
+    hurry: bool = False  # somebody waits for it: skip what only makes it quicker later
     warm: bool = False  # a fork of the warm zygote
 
     def to_bytes(self) -> bytes:
@@ -87,21 +87,21 @@ class Order(NamedTuple):
 
 
 def command(**values: int) -> bytes:
-    """What the host asks of a warden beside guests, which are ordered far more often.
+    """Encode a command for a warden, other than an order.
 
-    `dismiss=N`: the host has no use for guest N, and no means to end it. `load=N`: start the warm zygote and call it N.
-    `unload=N`: end the warm zygote N, which has no guest.
+    `dismiss=N`: end guest N, which the host cannot end. `load=N`: start the warm zygote under the number N.
+    `unload=N`: end warm zygote N, which has no guest.
     """
     return json.dumps(values).encode()
 
 
 def commanded(message: bytes) -> dict[str, int] | None:
-    """The values of a command; None where the message is an order, whose first byte is never that of JSON."""
+    """Decode a command; None if the message is an order, which never begins like JSON."""
     return json.loads(message) if message.startswith(b"{") else None
 
 
 Runtime = Callable[[socket.socket, bool], NoReturn]
-"""Gets the guest's socket, and whether somebody waits for the guest already."""
+"""Called with the guest's socket, and whether somebody waits for the guest already."""
 WarmUp = Callable[[], None]
 MESSAGE_BYTES = 64 * 1024
 FDS_BYTES = socket.CMSG_SPACE(16 * 4)
@@ -109,7 +109,7 @@ UNIX, STREAM, TRUNCATED = int(socket.AF_UNIX), int(socket.SOCK_STREAM), int(sock
 CLOSE_ON_EXEC = int(getattr(socket, "MSG_CMSG_CLOEXEC", 0))  # Linux; elsewhere this module can at least be imported
 GUEST_NAME = ProcessName("paddock-guest")
 REPORT = struct.Struct("!iddq")
-"""How a guest ended: wait status, seconds of CPU in user mode and in the kernel, largest resident size in bytes."""
+"""How a guest ended: wait status, CPU seconds in user mode and in the kernel, peak resident bytes."""
 
 
 def serve(
@@ -120,7 +120,7 @@ def serve(
     warm_up: WarmUp | None,
     proc: int,
 ) -> None:
-    """Load, say so, and fork a guest for each order, until the warden closes its end. `proc` is the host's /proc."""
+    """Load, say so, and fork a guest for each order, until the warden closes its end. `proc`: a descriptor of /proc."""
     ProcessName("paddock-zygote").take()
     try:
         _load(preload, warm_up)
@@ -141,7 +141,7 @@ def serve(
 
 
 def _serve(orders: socket.socket, woken: int, poll: select.poll, enclosure: Enclosure, runtime: Runtime) -> None:
-    """What is written to after a fork is copied first, page by page: few objects, and none of Python's conveniences."""
+    """Fork guests. Few objects and plain calls: each page that is written after a fork has to be copied."""
     reports: dict[int, int] = {}  # descriptors by the number of the guest whose end they tell
     while True:
         for fd, _ in poll.poll():
@@ -152,7 +152,7 @@ def _serve(orders: socket.socket, woken: int, poll: select.poll, enclosure: Encl
             order, more, flags, _ = orders.recvmsg(MESSAGE_BYTES, FDS_BYTES, CLOSE_ON_EXEC)
             if not order:
                 return
-            if flags & TRUNCATED:  # no descriptor is free here; the host sees those close that did not come
+            if flags & TRUNCATED:  # no descriptor is free; the host sees the lost ones close
                 for _, _, data in more:
                     for came in memoryview(data[: len(data) & ~3]).cast("i"):
                         os.close(came)
@@ -162,7 +162,7 @@ def _serve(orders: socket.socket, woken: int, poll: select.poll, enclosure: Encl
 
 
 def _load(preload: tuple[str, ...], warm_up: WarmUp | None) -> None:
-    """Import what guests are to find in memory, once, and keep its pages from being written by the collector."""
+    """Import what guests are to find in memory, and keep the collector from writing to those pages."""
     gc.disable()
     for name in preload:
         importlib.import_module(name)
@@ -174,7 +174,7 @@ def _load(preload: tuple[str, ...], warm_up: WarmUp | None) -> None:
 
 
 def _require_nothing_shared(proc: int) -> None:
-    """RuntimeError where what was loaded would let a guest reach the zygote, or hang."""
+    """RuntimeError if something loaded would let a guest reach the zygote, or make it hang."""
     tasks = os.open("self/task", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=proc)
     count = len(os.listdir(tasks))  # noqa: PTH208
     os.close(tasks)
@@ -183,7 +183,7 @@ def _require_nothing_shared(proc: int) -> None:
     with os.fdopen(os.open("self/maps", os.O_RDONLY | os.O_CLOEXEC, dir_fd=proc), "rb") as maps:
         for line in maps:
             _, permissions, _, _, _, *name = line.split(None, 5)
-            # Not copied by fork(): what one guest writes there, the zygote and every other guest have.
+            # fork() does not copy it: what one guest writes there, the zygote and every other guest read.
             if permissions[1:2] == b"w" and permissions[3:4] == b"s":
                 shown = b"".join(name).decode(errors="replace").strip() or "no file"
                 raise RuntimeError(f"a preloaded module has memory that all guests would share, of {shown}")
@@ -194,8 +194,8 @@ def _fork(order: Order, fds: Sequence[int], reports: dict[int, int], enclosure: 
     try:
         enclosure.join(reaper_pidfd)
         pid = fork()
-    except OSError as problem:  # this guest's alone; the host reads it there, and sees the sockets close
-        with suppress(OSError):  # or does not, where it has no use for this guest any more
+    except OSError as problem:  # only this guest fails; the host reads why there, and sees the sockets close
+        with suppress(OSError):  # the host may have given this guest up
             os.write(error, f"{problem}\n".encode())
         for fd in fds:
             os.close(fd)
@@ -204,9 +204,9 @@ def _fork(order: Order, fds: Sequence[int], reports: dict[int, int], enclosure: 
         try:
             GUEST_NAME.take()
             for door in doors:
-                os.write(door, b"0")  # into its control group, before it allocates anything
+                os.write(door, b"0")  # enters its control group, before it allocates anything
             _signal.set_wakeup_fd(-1)
-            _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)  # which would be 40 pages to copy
+            _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)  # `signal.signal` would copy 40 pages
             os.setsid()
             os.dup2(os.open("/dev/null", os.O_RDONLY), 0)
             os.dup2(out, 1)
@@ -224,7 +224,7 @@ def _fork(order: Order, fds: Sequence[int], reports: dict[int, int], enclosure: 
 
 
 def _report(reports: dict[int, int]) -> None:
-    """Tell the host of every guest that has ended."""
+    """Report every guest that has ended to the host."""
     while True:
         try:
             pid, status, usage = os.wait4(-1, os.WNOHANG)
@@ -235,6 +235,6 @@ def _report(reports: dict[int, int]) -> None:
         report = reports.pop(pid, None)
         if report is None:
             continue  # a guest's orphan
-        with suppress(OSError):  # the host may have let go of it
+        with suppress(OSError):  # the host may have closed its end
             os.write(report, REPORT.pack(status, usage.ru_utime, usage.ru_stime, usage.ru_maxrss * 1024))
         os.close(report)

@@ -13,7 +13,7 @@ from typing import cast
 
 from paddock.errors import EngineCrashed, JailUnavailable, PaddockError
 from paddock.jail.guest import Epoll, Guest, Template
-from paddock.jail.limits import Bound
+from paddock.jail.limits import ResourceLimit
 from paddock.jail.start import warden_command
 from paddock.jail.walls.namespaces import Identities, give_identities
 from paddock.jail.zygote import Order, Spec, command
@@ -36,11 +36,11 @@ ENVIRONMENT = {
 
 @dataclass(slots=True)
 class Ordered:
-    """A guest that was ordered; `came` is settled when it is there and has something to say."""
+    """A guest that was ordered. `came` is settled when it is there and has something to say."""
 
     uid: int
     template: Template
-    bound: Bound
+    resource_limit: ResourceLimit
     came: asyncio.Future[None]
     guest: Guest | None = None
 
@@ -56,7 +56,7 @@ class WarmZygote:
     def end(self, why: str) -> None:
         if not self.ready.done():
             self.ready.set_exception(EngineCrashed(f"the zygote could not be started: {why}"))
-            self.ready.exception()  # whoever waited may be gone: then nobody else looks at it
+            self.ready.exception()  # marks it as seen: whoever waited may be gone
         if not self.gone.done():
             self.gone.set_result(None)
 
@@ -80,9 +80,9 @@ class ZygoteClient:
 
     @classmethod
     async def start(cls, python: str, spec: Spec, identities: Identities | None) -> ZygoteClient:
-        """A zygote that serves, with everything preloaded. JailUnavailable says why it could not come to be."""
+        """Start a warden, and wait until its first zygote serves. JailUnavailable: the profile does not work here."""
         ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        # From this thread: the kernel ends the warden when the thread that made it ends.
+        # In this thread: the kernel kills the warden when the thread that started it ends.
         process = subprocess.Popen(  # noqa: ASYNC220
             warden_command(python, its.fileno()),
             pass_fds=[its.fileno()],
@@ -93,18 +93,18 @@ class ZygoteClient:
         its.close()
         ours.setblocking(False)
         try:
-            keeper = cls(process, ours, spec)
-        except OSError:  # no descriptor for all that
+            client = cls(process, ours, spec)
+        except OSError:  # no descriptor is free
             ours.close()
             process.kill()
             await asyncio.to_thread(process.wait)
             raise
         try:
-            await keeper._begin(spec, identities)
+            await client._begin(spec, identities)
         except BaseException:
-            await keeper.close()
+            await client.close()
             raise
-        return keeper
+        return client
 
     async def _begin(self, spec: Spec, identities: Identities | None) -> None:
         self._control.send(spec.to_bytes())
@@ -114,7 +114,7 @@ class ZygoteClient:
                 try:
                     give_identities(self._process.pid, identities)
                 except OSError as problem:
-                    raise JailUnavailable(f"ids could not be given to a user namespace: {problem}") from None
+                    raise JailUnavailable(f"ids could not be mapped into a user namespace: {problem}") from None
                 self._control.send(b"1")
             elif isinstance(told, dict) and "serving" in told:
                 return
@@ -125,9 +125,9 @@ class ZygoteClient:
                 raise EngineCrashed(f"the zygote could not be started: {why}")
 
     async def load(self, template: Template) -> asyncio.Future[None]:
-        """Wait until the zygote of `template` serves, started if there is none; done when that zygote is gone.
+        """Wait until the zygote of `template` serves; start it if there is none. EngineCrashed says why it could not.
 
-        EngineCrashed says why it could not load.
+        The returned future is done when that zygote is gone.
         """
         if template == "bare":
             return self.died
@@ -159,16 +159,22 @@ class ZygoteClient:
             self._control.send(command(**values))
 
     async def guest(
-        self, *, uid: int, processes: bool, bound: Bound, hurry: bool = False, template: Template = "bare"
+        self,
+        *,
+        uid: int,
+        processes: bool,
+        resource_limit: ResourceLimit,
+        hurry: bool = False,
+        template: Template = "bare",
     ) -> Guest:
-        """A new guest, walled in and waiting, in `bound`. The zygote of its template must have been loaded."""
+        """Order a guest and wait until it is walled in. The zygote of its template must have been loaded."""
         if self.died.done():
             raise EngineCrashed("the zygote has died")
         self._numbers += 1
         order = Order(self._numbers, uid, processes, hurry, warm=template == "warm")
-        ordered = self._ordered[order.number] = Ordered(uid, template, bound, self._loop.create_future())
+        ordered = self._ordered[order.number] = Ordered(uid, template, resource_limit, self._loop.create_future())
         try:
-            socket.send_fds(self._control, [order.to_bytes()], bound.doors())
+            socket.send_fds(self._control, [order.to_bytes()], resource_limit.doors())
         except ConnectionError:
             self._ordered.pop(order.number, None)
             self._die()
@@ -215,7 +221,7 @@ class ZygoteClient:
     def _hear_of_warm(self, told: dict[str, object]) -> None:
         warm = self._warm
         if warm is None or warm.number not in (told.get("loaded"), told.get("lost")):
-            return  # of one that was ended
+            return  # about a zygote that was ended meanwhile
         if "lost" in told:
             warm.end(str(told["why"]))
         elif not warm.ready.done():
@@ -228,7 +234,7 @@ class ZygoteClient:
                 ordered.uid,
                 ordered.template,
                 fds,
-                ordered.bound,
+                ordered.resource_limit,
                 self._epoll,
                 ordered.came,
                 has_namespaces=self.profile == "namespaces",
@@ -238,11 +244,11 @@ class ZygoteClient:
             self._dismiss(number, str(problem), fds)
             return
         del self._ordered[number]
-        if ordered.came.done():  # who ordered it is gone
+        if ordered.came.done():  # nobody waits for it any more
             ordered.guest.end()
 
     def _dismiss(self, number: int, why: str, fds: list[int]) -> None:
-        """It is there, and cannot be used. It ends when its sockets close; its reaper only when it is told to."""
+        """Give up a guest that exists and cannot be used. It ends when its sockets close; its reaper must be told."""
         with suppress(OSError):
             self._control.send(command(dismiss=number))
         self._refuse(self._ordered.pop(number), JailUnavailable(f"a guest could not be made: {why}"), fds)
@@ -254,7 +260,7 @@ class ZygoteClient:
             ordered.came.set_exception(problem)
 
     def _die(self) -> None:
-        """No guest will come any more: whoever waits for one is told."""
+        """Note the death of the warden, and tell everyone who waits for a guest."""
         self._loop.remove_reader(self._control.fileno())
         self._told.put_nowait(b"")
         for ordered in self._ordered.values():
@@ -267,13 +273,13 @@ class ZygoteClient:
             self.died.set_result(None)
 
     async def close(self) -> None:
-        """End the zygote and with it every guest."""
+        """Kill the warden, and with it every zygote and guest."""
         if self._control.fileno() < 0:
             return
         self._die()
         with suppress(ProcessLookupError):
             self._process.kill()
         await asyncio.to_thread(self._process.wait)
-        if self._control.fileno() >= 0:  # nobody else has closed it meanwhile
+        if self._control.fileno() >= 0:  # another task may have closed it meanwhile
             self._control.close()
             self._epoll.release()

@@ -133,8 +133,14 @@ class _CodeTool:
 
     def _detach(self, run_id: str, caller: Caller, request: FaceRequest) -> None:
         detached = self._services.detached
-        task = detached[run_id] = asyncio.create_task(self._run(run_id, replace(caller, report=_ignore), request))
-        task.add_done_callback(lambda _: detached.pop(run_id, None))
+
+        def ended(task: asyncio.Task[RunResult]) -> None:
+            del detached[run_id]
+            if not task.cancelled() and (fault := task.exception()) is not None:
+                log.warning("the detached run %s failed: %s: %s", run_id, type(fault).__name__, fault)
+
+        detached[run_id] = task = asyncio.create_task(self._run(run_id, replace(caller, report=_ignore), request))
+        task.add_done_callback(ended)
 
     async def _run(self, run_id: str, caller: Caller, request: FaceRequest) -> RunResult:
         """Run to the end, reporting progress to the caller. However the run ends, that is stored."""

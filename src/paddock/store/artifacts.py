@@ -181,7 +181,7 @@ class StoredArtifacts:
             async for chunk in chunks:
                 size += len(chunk)
                 if most_bytes is not None and size > most_bytes:
-                    raise BadArtifact(f"only {max(0, most_bytes)} bytes more may be kept here; keep less, or remove")
+                    raise BadArtifact(f"only {max(0, most_bytes)} more bytes may be kept; keep less, or remove some")
                 yield chunk
 
         await self.store.writer.write(lambda connection: records.enter(connection, key, self.clock()))

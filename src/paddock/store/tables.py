@@ -141,7 +141,7 @@ sessions = Table(
     Column("principal", Text, nullable=False),
     Column("created_at", Float, nullable=False),
     Column("seen_at", Float, nullable=False),
-    Column("expires_at", Float),
+    Column("expires_at", Float),  # not used: sessions expire by `store.session_days`
     Column("state_json", Text, nullable=False),
     Index(None, "principal", "seen_at"),
     Index(None, "expires_at"),

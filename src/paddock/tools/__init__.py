@@ -1,1 +1,15 @@
-"""What a script may call, and who answers."""
+"""Tools that scripts call: Python functions and the tools of MCP servers.
+
+broker         answers a script's calls: policy, validation, journal, tool
+toolbox        which tools there are, which a run may call, and how they are called
+catalogue      finds tools by name; search ranks them; describe and stubs* show them to models and checkers
+functions      Python functions as tools
+mcp_config     reads which MCP servers there are
+upstream       one MCP server: connecting, listing, calling; connection, listing and upstream_errors are parts of it
+stdio, sse     transports; streamable HTTP is the SDK's, over http_client; messages filters what arrives
+answers        turns a server's answer into what a script gets
+schema*        checks arguments, explains what is wrong with them, reads them as types; repair corrects them
+policy         who may call what, and how often
+context        what the host adds to calls
+secrets        keeps credentials out of everything; sanitize makes foreign text safe to show
+"""

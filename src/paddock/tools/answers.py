@@ -175,15 +175,15 @@ def _is_uri(text: str) -> bool:
 
 def _failed(result: Result, tool: Tool) -> Answer:
     """The envelope that the server sent. Raises CallFailed if it sent anything else."""
-    text = "\n".join(said for block in result.content if (said := _text(block)) is not None)
+    text = "\n".join(part for block in result.content if (part := _text(block)) is not None)
     for candidate in (text, _dumps(result.structured) if isinstance(result.structured, dict) else ""):
         own = envelope.parse(candidate)
         if own is not None:
             return Answer(candidate if _is_strict(own) else _dumps(own), failed=True)
-    said = text or (_dumps(result.structured) if result.has_structured else "")
-    why = shorten(said) or f"The tool '{tool.full_name}' failed and did not say why."
-    found = _REJECTED.match(said)  # the SDKs write some protocol errors into a result
-    raise broken(why) if found is None else json_rpc_failed(tool.server, int(found[1] or -32602), said)
+    message = text or (_dumps(result.structured) if result.has_structured else "")
+    why = shorten(message) or f"The tool '{tool.full_name}' failed and did not say why."
+    found = _REJECTED.match(message)  # the SDKs write some protocol errors into a result
+    raise broken(why) if found is None else json_rpc_failed(tool.server, int(found[1] or -32602), message)
 
 
 def _is_strict(value: Any) -> bool:

@@ -32,8 +32,8 @@ ARGUMENT_DEPTH = 100
 _DENIED = '"error_kind": "policy_denied"'
 
 
-class _Journalled(NamedTuple):
-    """A call as it is journalled."""
+class _Entry(NamedTuple):
+    """A call as the journal gets it."""
 
     number: int
     arguments: Mapping[str, Any]
@@ -107,12 +107,12 @@ class Broker:
         task = asyncio.current_task()
         self.concluding.add(task)
         try:
-            status, milliseconds, said, secrets = unwritten
-            if secrets or may_hold_secrets(said):
-                text = said
-                said = await large.run(lambda: redacted_json(text, secrets), is_large=len(text) > large.LARGE)
+            status, milliseconds, answer, secrets = unwritten
+            if secrets or may_hold_secrets(answer):
+                text = answer
+                answer = await large.run(lambda: redacted_json(text, secrets), is_large=len(text) > large.LARGE)
             # If this fails, the journal has a call whose outcome is unknown, as after a crash.
-            await _try_journal(self._journal.conclude(Outcome(self._run_id, number, status, milliseconds, said)))
+            await _try_journal(self._journal.conclude(Outcome(self._run_id, number, status, milliseconds, answer)))
         finally:
             self.concluding.discard(task)
 
@@ -139,34 +139,34 @@ class Broker:
 
     async def _answer(self, call: ToolCall, name: str, arguments: Mapping[str, Any] | None) -> Answer:
         if arguments is None:
-            return await self._refused(self._journal_form(call.id, {}), name, None, _too_large(name))
-        asked = self._journal_form(call.id, arguments, call.arguments_json)
+            return await self._refused(self._entry(call.id, {}), name, None, _too_large(name))
+        entry = self._entry(call.id, arguments, call.arguments_json)
         if name in self._scope.own:
-            return await self._own_answer(asked, self._scope.own[name].tool)
+            return await self._own_answer(entry, self._scope.own[name].tool)
         tool = await self._scope.find(name)
         if tool is None:
-            return await self._refused(asked, name, None, await self._not_found(name))
+            return await self._refused(entry, name, None, await self._not_found(name))
         if self._rules.policy is not None and (decision := self._rules.policy.decide(tool)).action != "allow":
-            return await self._refused(asked, tool.full_name, tool, refusal(decision, tool))
+            return await self._refused(entry, tool.full_name, tool, refusal(decision, tool))
         notes: list[dict[str, Any]] = []
         if self._rules.repairs:
             from paddock.tools.repair import repair
 
             arguments, notes = repair(arguments, tool.input_schema)
             if notes:
-                asked, self._repaired[call.id] = self._journal_form(call.id, arguments), arguments
-        problem = await self._problem(tool, asked.arguments)
+                entry, self._repaired[call.id] = self._entry(call.id, arguments), arguments
+        problem = await self._problem(tool, entry.arguments)
         if problem is not None:
             problem = envelope.with_meta(problem, normalized=notes)
-            return await self._refused(asked, tool.full_name, tool, problem)
-        return await self._call_and_journal(asked, tool, notes)
+            return await self._refused(entry, tool.full_name, tool, problem)
+        return await self._call_and_journal(entry, tool, notes)
 
-    async def _own_answer(self, asked: _Journalled, tool: Tool) -> Answer:
+    async def _own_answer(self, entry: _Entry, tool: Tool) -> Answer:
         """Answer a call of one of the session's own tools, to which no policy applies."""
-        problem = await self._problem(tool, asked.arguments)
+        problem = await self._problem(tool, entry.arguments)
         if problem is not None:
-            return await self._refused(asked, tool.name, tool, problem)
-        return await self._call_and_journal(asked, tool, [])
+            return await self._refused(entry, tool.name, tool, problem)
+        return await self._call_and_journal(entry, tool, [])
 
     async def _problem(self, tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
         """What is wrong with the arguments: something that only the host may pass, or a violation of the schema."""
@@ -182,38 +182,38 @@ class Broker:
             problem = injection.missing(tool, self._scope.context)
         return problem
 
-    async def _refused(self, asked: _Journalled, name: str, tool: Tool | None, said: dict[str, Any]) -> Answer:
+    async def _refused(self, entry: _Entry, name: str, tool: Tool | None, failure: dict[str, Any]) -> Answer:
         """Journal a call that is not made, with the reason."""
         is_read_only = tool is not None and bool(tool.hints.read_only)
-        answer = _failure(said)
-        if await self._intend(asked, name, is_read_only=is_read_only) is None:
-            self._unwritten[asked.number] = _Unwritten("error", 0.0, answer.json, asked.secrets)
+        answer = _failure(failure)
+        if await self._intend(entry, name, is_read_only=is_read_only) is None:
+            self._unwritten[entry.number] = _Unwritten("error", 0.0, answer.json, entry.secrets)
         return answer
 
-    async def _call_and_journal(self, asked: _Journalled, tool: Tool, notes: list[dict[str, Any]]) -> Answer:
-        failure = await self._intend(asked, tool.full_name, is_read_only=bool(tool.hints.read_only))
+    async def _call_and_journal(self, entry: _Entry, tool: Tool, notes: list[dict[str, Any]]) -> Answer:
+        failure = await self._intend(entry, tool.full_name, is_read_only=bool(tool.hints.read_only))
         if failure is not None:
             summary = f"The call was not made: the journal cannot be written ({failure})."
             return _failure(envelope.internal_error(tool.full_name, summary))
         started = time.perf_counter()
         answer: Answer | None = None
         try:
-            answer = await self._called(tool, asked.arguments, notes)
+            answer = await self._called(tool, entry.arguments, notes)
         finally:
             status: Status = "cancelled" if answer is None else "error" if answer.failed else "ok"
             milliseconds = (time.perf_counter() - started) * 1000
-            said = "" if answer is None else answer.json
-            self._unwritten[asked.number] = _Unwritten(status, milliseconds, said, asked.secrets)
+            text = "" if answer is None else answer.json
+            self._unwritten[entry.number] = _Unwritten(status, milliseconds, text, entry.secrets)
             if answer is None:
-                await self.conclude(asked.number)
+                await self.conclude(entry.number)
         return answer
 
-    async def _intend(self, asked: _Journalled, name: str, *, is_read_only: bool) -> str | None:
+    async def _intend(self, entry: _Entry, name: str, *, is_read_only: bool) -> str | None:
         """Journal that a call is about to be made. Returns why that failed, if it did."""
-        intent = Intent(self._run_id, asked.number, name, asked.text, is_read_only, time.time())
+        intent = Intent(self._run_id, entry.number, name, entry.text, is_read_only, time.time())
         return await _try_journal(self._journal.intend(intent))
 
-    def _journal_form(self, number: int, arguments: Mapping[str, Any], text: str | None = None) -> _Journalled:
+    def _entry(self, number: int, arguments: Mapping[str, Any], text: str | None = None) -> _Entry:
         """The call without secrets. `text` is its arguments as JSON, if known.
 
         The script's own passwords are secrets too, and a tool or an error may repeat them.
@@ -222,9 +222,9 @@ class Broker:
 
         known = self._toolbox.secrets
         if text is not None and not known and not may_hold_secrets(text):
-            return _Journalled(number, arguments, text, ())
+            return _Entry(number, arguments, text, ())
         secrets = (*known, *named_secrets(arguments))
-        return _Journalled(number, arguments, json.dumps(redacted(arguments, secrets)), secrets)
+        return _Entry(number, arguments, json.dumps(redacted(arguments, secrets)), secrets)
 
     async def _called(self, tool: Tool, arguments: Mapping[str, Any], notes: list[dict[str, Any]]) -> Answer:
         from paddock.tools.upstream_errors import CallFailed
@@ -281,8 +281,8 @@ def _internal(tool: Tool, problem: BaseException, notes: list[dict[str, Any]]) -
     except Exception:  # noqa: BLE001  a foreign __str__ may fail as well
         text = ""
     name = type(problem).__name__
-    said = envelope.internal_error(tool.full_name, f"{name}: {text}" if text else name)
-    return _failure(envelope.with_meta(said, normalized=notes))
+    failure = envelope.internal_error(tool.full_name, f"{name}: {text}" if text else name)
+    return _failure(envelope.with_meta(failure, normalized=notes))
 
 
 def _too_large(tool: str) -> dict[str, Any]:
@@ -291,5 +291,5 @@ def _too_large(tool: str) -> dict[str, Any]:
     return envelope.invalid_arguments(tool, summary, hints=["Pass less, and flatter, at once."])
 
 
-def _failure(said: dict[str, Any]) -> Answer:
-    return Answer(json.dumps(said), failed=True)
+def _failure(failure: dict[str, Any]) -> Answer:
+    return Answer(json.dumps(failure), failed=True)

@@ -31,9 +31,9 @@ def detailed(tools: Iterable[Tool], language: str = "python", *, among: Iterable
 
 def full(tools: Iterable[Tool], language: str = "python", *, among: Iterable[Tool] | None = None) -> str:
     """For each tool its typed stub and its JSON Schemas."""
-    asked = once(tools)
+    shown = once(tools)
     parts = []
-    for tool, text in zip(asked, stubs(asked, language, among=among).values(), strict=True):
+    for tool, text in zip(shown, stubs(shown, language, among=among).values(), strict=True):
         parts.append(f"### {_name(tool)}\n\n{_block([text], language)}")
         parts.append(f"Input schema:\n\n{_schema(tool.input_schema)}")
         if tool.output_schema is not None:
@@ -57,8 +57,8 @@ def overview(tools: Iterable[Tool], *, with_names: bool = False) -> str:
 
 
 def _line(tool: Tool) -> str:
-    said = first_sentence(tool.description) or one_line(tool.title)
-    return f"- {_name(tool)}: {inline(said)}" if said else f"- {_name(tool)}"
+    summary = first_sentence(tool.description) or one_line(tool.title)
+    return f"- {_name(tool)}: {inline(summary)}" if summary else f"- {_name(tool)}"
 
 
 def _block(declarations: Iterable[str], language: str) -> str:

@@ -37,14 +37,14 @@ class FunctionTool:
     @cached_property
     def tool(self) -> Tool:
         summary, described = _docstring(self.function)
-        said = getattr(self.function, "hints", None)
+        hints = getattr(self.function, "hints", None)
         return Tool(
             server="",
             name=self.name,
             description=summary,
             input_schema=self._parameters.schema(described),
             output_schema=_output_schema(self.function),
-            hints=said if isinstance(said, Hints) else Hints(),
+            hints=hints if isinstance(hints, Hints) else Hints(),
         )
 
     @cached_property
@@ -197,13 +197,13 @@ def _annotations(function: Function) -> dict[str, Any]:
 
 def _docstring(function: Function) -> tuple[str, dict[str, str]]:
     """The summary of a docstring, and its text for each parameter."""
-    said = inspect.getdoc(function) or ""
-    if isinstance(function, type) or said == (inspect.getdoc(type(function)) or ""):
-        said = ""
+    text = inspect.getdoc(function) or ""
+    if isinstance(function, type) or text == (inspect.getdoc(type(function)) or ""):
+        text = ""
     summary: list[str] = []
     parameters: dict[str, str] = {}
     section, last = "summary", ""
-    for line in said.splitlines():
+    for line in text.splitlines():
         if _SECTION.match(line):
             section = "parameters"
         elif _OTHER_SECTION.match(line) or line.lstrip().startswith((":return", ":rtype", ":raises")):

@@ -43,6 +43,8 @@ BYTES_PER_LINE = 400
 """Event streams are read no faster than this, in lines or their worth of bytes: each costs the host a microsecond."""
 MAX_COOKIES = 50
 RESUME_SECONDS = 0.1
+LISTEN_SECONDS = 1.0
+"""The least time between two streams of what a server sends unasked. The SDK waits as briefly as the server says."""
 MAX_RESUMES = 100
 MAX_STALLED_RESUMES = 2
 """Resumes in a row from the same event."""
@@ -116,6 +118,7 @@ class Client(httpx2.AsyncClient):
             max_redirects=10,
         )
         self._own = own
+        self._has_listened = False
         self._limit = server.answer_bytes
         self._opening_headers = server.opening_headers
         if not server.keeps_cookies:  # a cookie of one call would make the next one somebody else's
@@ -130,8 +133,10 @@ class Client(httpx2.AsyncClient):
         sent = _read(request)
         if sent is not None and sent.id is not None and sent.method:
             return await self._request(request, exchange, sent.id, options)
+        if request.method == "GET" and exchange is self._own:
+            return await self._listen(request, options)
         if request.method == "GET":
-            return await self._listen(request, exchange, options)
+            return await self._resume(request, exchange, options)
         response = httpx2.Response(504, request=request)
         with anyio.move_on_after(NOTIFICATION_SECONDS):
             response = await self._send(request, Exchange(), options)
@@ -162,20 +167,21 @@ class Client(httpx2.AsyncClient):
         kept = {name: value for name, value in response.headers.items() if name in ("content-type", "mcp-session-id")}
         return httpx2.Response(200, headers=kept, content=answer, request=request)
 
-    async def _listen(self, request: httpx2.Request, exchange: Exchange, options: dict[str, Any]) -> httpx2.Response:
-        """Open a stream of events: what the server sends unasked, or the rest of a stream that ended."""
-        last_event = request.headers.get("last-event-id", "")
-        noted = exchange
-        if exchange is not self._own:
-            noted = Exchange()  # a stream that cannot be resumed is not the request's own failure
-            if not exchange.may_resume(last_event):
-                return httpx2.Response(410, request=request)
-        elif "mcp-session-id" in request.headers:
-            noted = exchange = Exchange()
-        if last_event:
-            await anyio.sleep(RESUME_SECONDS)
+    async def _listen(self, request: httpx2.Request, options: dict[str, Any]) -> httpx2.Response:
+        """Open the stream of what the server sends unasked."""
+        if self._has_listened:
+            await anyio.sleep(LISTEN_SECONDS)
+        self._has_listened = True
+        is_extra = "mcp-session-id" in request.headers  # streamable HTTP works without this stream, SSE does not
+        return await self._send(request, Exchange() if is_extra else self._own, options)
+
+    async def _resume(self, request: httpx2.Request, exchange: Exchange, options: dict[str, Any]) -> httpx2.Response:
+        """Open the rest of a request's stream that ended. If that fails, the request's exchange does not note it."""
+        if not exchange.may_resume(request.headers.get("last-event-id", "")):
+            return httpx2.Response(410, request=request)
+        await anyio.sleep(RESUME_SECONDS)
         with exchange.closable() as scope:
-            response = await self._send(request, noted, options)
+            response = await self._send(request, Exchange(), options)
         if scope.cancelled_caught:
             return httpx2.Response(503, request=request)
         if isinstance(response.stream, _Body):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
 from mcp_types import PaginatedRequestParams
@@ -105,7 +105,14 @@ def _size(schema: dict[str, Any] | None) -> int:
 
 def _tool(server: Server, tool: Listed) -> Tool:
     annotations = tool.annotations
-    hints = Hints() if annotations is None else Hints(*_flags(annotations))
+    hints = Hints()
+    if annotations is not None:
+        hints = Hints(
+            annotations.read_only_hint,
+            annotations.destructive_hint,
+            annotations.idempotent_hint,
+            annotations.open_world_hint,
+        )
     description = tool.description or ""
     if len(description) > DESCRIPTION_CHARACTERS:
         description = f"{description[:DESCRIPTION_CHARACTERS]} …"
@@ -120,10 +127,6 @@ def _tool(server: Server, tool: Listed) -> Tool:
         tags=_tags(tool.meta or {}),
         title=_printable(title)[:TITLE_CHARACTERS],
     )
-
-
-def _flags(said: Any) -> Iterator[bool | None]:
-    return iter((said.read_only_hint, said.destructive_hint, said.idempotent_hint, said.open_world_hint))
 
 
 def _tags(meta: dict[str, Any]) -> tuple[str, ...]:

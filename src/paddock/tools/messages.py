@@ -7,10 +7,10 @@ dropped here, and a server that sends too many is read more slowly: the flood bl
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import anyio
 from mcp.shared.message import SessionMessage
@@ -27,6 +27,7 @@ from paddock.tools import large
 from paddock.tools.secrets import redact, redact_all
 
 if TYPE_CHECKING:
+    from anyio.streams.memory import MemoryObjectSendStream
     from mcp.client._transport import ReadStream, TransportStreams
 
 WANTED = frozenset(
@@ -84,71 +85,43 @@ class Throttle:
             await anyio.sleep(self._second + 1 - now)
 
 
-class Guarded:
-    """A transport with a filter on what arrives. `ended` is called once nothing more will arrive."""
-
-    def __init__(
-        self,
-        transport: AbstractAsyncContextManager[TransportStreams],
-        secrets: tuple[str, ...],
-        ended: Callable[[], None],
-    ) -> None:
-        self._transport = transport
-        self._secrets = secrets
-        self._ended = ended
-
-    async def __aenter__(self) -> TransportStreams:
-        read, write = await self._transport.__aenter__()
-        return _Incoming(read, self._secrets, self._ended), write
-
-    async def __aexit__(self, *details: Any) -> bool | None:
-        return await self._transport.__aexit__(*details)
-
-
-class _Incoming:
-    """The read stream that the SDK gets."""
-
-    def __init__(
-        self, inner: ReadStream[SessionMessage | Exception], secrets: tuple[str, ...], ended: Callable[[], None]
-    ) -> None:
-        self._inner = inner
-        self._secrets = secrets
-        self._ended = ended
-        self._throttle = Throttle(MAX_PER_SECOND)
-
-    async def receive(self) -> SessionMessage | Exception:
-        while True:
-            try:
-                item = await self._inner.receive()
-            except (anyio.EndOfStream, anyio.ClosedResourceError):
-                self._ended()
-                raise
-            if isinstance(item, Exception):
-                await self._throttle.take(1)
-                continue
-            if isinstance(item.message, JSONRPCNotification | JSONRPCRequest):
-                await self._throttle.take(1)
-                if isinstance(item.message, JSONRPCNotification) and item.message.method not in WANTED:
-                    continue
-            if self._secrets:
-                is_large = large.is_larger(getattr(item.message, "result", None), large.LARGE)
-                await large.run(partial(clean, item.message, self._secrets), is_large=is_large)
-            return item
-
-    async def aclose(self) -> None:
-        await self._inner.aclose()
-
-    def __aiter__(self) -> _Incoming:
-        return self
-
-    async def __anext__(self) -> SessionMessage | Exception:
+@asynccontextmanager
+async def guarded(
+    transport: AbstractAsyncContextManager[TransportStreams], secrets: tuple[str, ...], ended: Callable[[], None]
+) -> AsyncIterator[TransportStreams]:
+    """`transport` with a filter on what arrives. `ended` is called once nothing more will arrive."""
+    async with transport as (read, write), anyio.create_task_group() as group:
+        passed, filtered = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+        group.start_soon(_filter, read, passed, secrets, ended)
         try:
-            return await self.receive()
-        except anyio.EndOfStream:
-            raise StopAsyncIteration from None
+            yield filtered, write
+        finally:
+            group.cancel_scope.cancel()
+            passed.close()
+            filtered.close()
 
-    async def __aenter__(self) -> _Incoming:
-        return self
 
-    async def __aexit__(self, *_: object) -> None:
-        await self.aclose()
+async def _filter(
+    read: ReadStream[SessionMessage | Exception],
+    passed: MemoryObjectSendStream[SessionMessage | Exception],
+    secrets: tuple[str, ...],
+    ended: Callable[[], None],
+) -> None:
+    throttle = Throttle(MAX_PER_SECOND)
+    try:
+        async for item in read:
+            if isinstance(item, Exception) or isinstance(item.message, JSONRPCNotification | JSONRPCRequest):
+                await throttle.take(1)
+            if isinstance(item, Exception):
+                continue
+            if isinstance(item.message, JSONRPCNotification) and item.message.method not in WANTED:
+                continue
+            if secrets:
+                is_large = large.is_larger(getattr(item.message, "result", None), large.LARGE)
+                await large.run(partial(clean, item.message, secrets), is_large=is_large)
+            await passed.send(item)
+    except (anyio.ClosedResourceError, anyio.BrokenResourceError):
+        pass  # the connection is closing
+    finally:
+        passed.close()
+        ended()

@@ -98,28 +98,28 @@ def parse(values: object) -> Policy:
 def refusal(decision: Decision, tool: Tool) -> dict[str, Any]:
     """The envelope for a call that `decision` does not allow."""
     name = tool.full_name
-    said = f"the rule {decision.rule}" if decision.rule else "the policy's default"
+    reason = f"the rule {decision.rule}" if decision.rule else "the policy's default"
     rule = f'{{match = "{name}", action = "allow"}}'
     how = f"Only the operator of this server can allow it, with {rule} before that rule in [tools] policy."
     if decision.action == "ask":
-        summary = f"'{name}' needs the approval of a person ({said}), and Paddock cannot ask for approvals yet."
+        summary = f"'{name}' needs the approval of a person ({reason}), and Paddock cannot ask for approvals yet."
         return policy_denied(
             name, summary, needs_approval=True, hints=["Tell the user what you would call and why.", how]
         )
     return policy_denied(
-        name, f"'{name}' is denied by {said}.", needs_approval=False, hints=["Do without this tool.", how]
+        name, f"'{name}' is denied by {reason}.", needs_approval=False, hints=["Do without this tool.", how]
     )
 
 
 def _has_hint(hints: Hints, rule: Rule) -> bool:
     """Whether the tool has the rule's hint: it says so itself or, for a rule that restricts, does not deny it."""
     name, wanted = HINTS[rule.hint]
-    said = getattr(hints, name)
-    if name == "destructive" and hints.read_only and said is None:
-        said = False  # what only reads destroys nothing
-    if said is None and rule.action != "allow":
-        said = getattr(_MCP_DEFAULTS, name)
-    return said is wanted
+    hint = getattr(hints, name)
+    if name == "destructive" and hints.read_only and hint is None:
+        hint = False  # what only reads destroys nothing
+    if hint is None and rule.action != "allow":
+        hint = getattr(_MCP_DEFAULTS, name)
+    return hint is wanted
 
 
 def _rule(value: object, where: str) -> Rule:

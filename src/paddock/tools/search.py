@@ -92,9 +92,9 @@ class Index:
         With `tags` or `servers`, only tools that have one of the tags and come from one of the servers.
         """
         query = query[:QUERY_CHARACTERS].strip()
-        asked = list(dict.fromkeys(words(query)))
-        asked = [word for word in asked if word not in _COMMON][:QUERY_WORDS] or asked[:QUERY_WORDS]
-        scores = self._scores(asked) if asked else dict.fromkeys(range(len(self._tools)), 0.0)
+        every = list(dict.fromkeys(words(query)))
+        terms = ([word for word in every if word not in _COMMON] or every)[:QUERY_WORDS]
+        scores = self._scores(terms) if terms else dict.fromkeys(range(len(self._tools)), 0.0)
         for place in self._exact.get(query.casefold(), ()):
             if place in scores:
                 scores[place] += 1000.0
@@ -105,11 +105,11 @@ class Index:
         best = sorted(ranked) if limit is None else nsmallest(limit, ranked)
         return [Found(self._tools[place], -score) for score, place in best]
 
-    def _scores(self, asked: list[str]) -> dict[int, float]:
+    def _scores(self, terms: list[str]) -> dict[int, float]:
         totals: dict[int, float] = defaultdict(float)
         hits: Counter[int] = Counter()
-        for word in asked:
-            found = self._word_scores(word, is_last=word == asked[-1])
+        for word in terms:
+            found = self._word_scores(word, is_last=word == terms[-1])
             hits.update(found.keys())
             for place, score in found.items():
                 totals[place] += score

@@ -39,9 +39,9 @@ class Signature:
 
     def documentation(self) -> list[str]:
         """Lines about the tool: its description, then its full name and effects."""
-        said = lines(self.tool.description or self.tool.title, DOCUMENTATION_CHARACTERS)
+        description = lines(self.tool.description or self.tool.title, DOCUMENTATION_CHARACTERS)
         facts = [f"Tool: {one_line(self.tool.full_name)} (id {self.tool.id}){_effects(self.tool)}"]
-        return [*said, "", *facts] if said else facts
+        return [*description, "", *facts] if description else facts
 
 
 def _effects(tool: Tool) -> str:
@@ -77,8 +77,8 @@ def signatures(
     tools: Iterable[Tool], language: str = "python", *, among: Iterable[Tool] | None = None
 ) -> list[Signature]:
     """The signature of each tool in a script of this language, in the order in which they are linked."""
-    asked = once(tools)
-    names = linked(asked if among is None else [*among, *asked], language)
+    chosen = once(tools)
+    names = linked(chosen if among is None else [*among, *chosen], language)
     by_tool: dict[str, list[str]] = {}
     for name, tool in names.items():
         by_tool.setdefault(tool.full_name, []).append(name)
@@ -86,7 +86,7 @@ def signatures(
     types = Names({*names, *taken(language), *writer.TYPE_NAMES})
     bare = _callable_bare(once(names.values()))
     return [
-        _signature(tool, tuple(by_tool[tool.full_name]), types, writer.ARGUMENTS, tool.name in bare) for tool in asked
+        _signature(tool, tuple(by_tool[tool.full_name]), types, writer.ARGUMENTS, tool.name in bare) for tool in chosen
     ]
 
 

@@ -152,8 +152,8 @@ class Toolbox:
 
         An upstream that does not answer in time is left out until it does.
         """
-        asked = tuple(dict.fromkeys(servers))
-        return await self._catalogue(asked or tuple(self._upstreams), () if asked else self._functions)
+        named = tuple(dict.fromkeys(servers))
+        return await self._catalogue(named or tuple(self._upstreams), () if named else self._functions)
 
     async def followed(self, servers: Iterable[str]) -> None:
         """Wait briefly until the changes that these servers announced are known."""
@@ -162,9 +162,9 @@ class Toolbox:
 
     async def _catalogue(self, servers: tuple[str, ...], functions: Iterable[str]) -> Catalogue:
         """The tools of these servers and functions. Returns the same object as long as they do not change."""
-        asked = (*functions, "", *servers)
+        key = (*functions, "", *servers)
         lists = tuple(await asyncio.gather(*(self._listed(self._upstream(name)) for name in servers)))
-        known = self._catalogues.get(asked)
+        known = self._catalogues.get(key)
         if known is None or any(new is not old for new, old in zip(lists, known[0], strict=True)):
             from paddock.tools.catalogue import Catalogue
 
@@ -172,7 +172,7 @@ class Toolbox:
             if len(self._catalogues) >= CATALOGUES:
                 self._catalogues.clear()
             known = (lists, Catalogue([*described, *chain(*lists)], servers=self._upstreams))
-            self._catalogues[asked] = known
+            self._catalogues[key] = known
         return known[1]
 
     def is_full(self, name: str) -> bool:

@@ -51,7 +51,7 @@ class Asked:
         await self.write(content)
 
     async def say(self, **message: Any) -> None:
-        session = {"mcp_session_id": "s1"} if self.path == "/session" else {}
+        session = {"mcp_session_id": "s1"} if self.path in ("/session", "/restless") else {}
         await self.body(json.dumps({"jsonrpc": "2.0", "id": self.number, **message}).encode(), 200, JSON, **session)
 
     async def event(self, **message: Any) -> None:
@@ -228,6 +228,10 @@ async def answer(asked: Asked) -> None:
         await failed(asked, int(rest))
     elif first in CALLS:
         await CALLS[first](asked)
+    elif asked.method == "GET" and first == "restless":
+        record(asked, "listened")
+        await asked.head(200, EVENTS)
+        await asked.write(b"retry: 0\ndata: \n\n")
     elif asked.method != "POST":
         await asked.body(b"", 405)
     elif asked.asks == "initialize":

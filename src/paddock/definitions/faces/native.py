@@ -119,8 +119,7 @@ _OUTPUT_SCHEMA: dict[str, Any] = {
 
 
 def _languages(engines: Collection[str]) -> list[str]:
-    has = {"python": {"cpython", "monty"}, "javascript": {"quickjs", "node"}, "typescript": {"node"}}
-    return [name for name in LANGUAGES if not has[name].isdisjoint(engines)]
+    return list(LANGUAGES) if "node" in engines else ["python"]
 
 
 def _without_point(seconds: float) -> float:

@@ -71,19 +71,14 @@
           const length = TypedArrayPrototypeGetLength(value);
           return name + '(' + length + ') ' + items(value, length);
         }
-        case 'Map': {
+        case 'Map': case 'Set': {
           const parts = [];
-          MapPrototypeForEach(value, (item, key) => {
-            if (parts.length < ITEMS) push(parts, write(key) + ' => ' + write(item));
+          const size = kind === 'Map' ? MapPrototypeGetSize(value) : SetPrototypeGetSize(value);
+          (kind === 'Map' ? MapPrototypeForEach : SetPrototypeForEach)(value, (item, key) => {
+            if (parts.length >= ITEMS) return;
+            push(parts, kind === 'Map' ? write(key) + ' => ' + write(item) : write(item));
           });
-          return name + '(' + MapPrototypeGetSize(value) + ') ' + joined('{', parts, MapPrototypeGetSize(value), '}');
-        }
-        case 'Set': {
-          const parts = [];
-          SetPrototypeForEach(value, (item) => {
-            if (parts.length < ITEMS) push(parts, write(item));
-          });
-          return name + '(' + SetPrototypeGetSize(value) + ') ' + joined('{', parts, SetPrototypeGetSize(value), '}');
+          return name + '(' + size + ') ' + joined('{', parts, size, '}');
         }
         default: {
           const parts = properties(value, () => true);

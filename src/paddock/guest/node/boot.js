@@ -296,6 +296,7 @@
     values.parse('{"a":[1]}');
     parts.logs(require, () => {}, taken).console().log({ a: [1] });
     createRequire('/main.js');
+    closed.made('', [], [], []);
     if (how === 'typescript') {
       for (const code of ['const a: number = 1', 'enum A { B }']) parts.typescript(require, taken).stripped(code);
     }

@@ -1,1 +1,1 @@
-"""One file per mechanism of the kernel. Standard library alone: they run in the zygote."""
+"""One file per mechanism of the kernel. They use the standard library alone, because they run in the zygote."""

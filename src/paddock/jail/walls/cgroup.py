@@ -37,15 +37,19 @@ __all__ = ["Controllers", "Slot", "Slots", "Usage", "available", "probe", "sweep
 NAME = re.compile(r"paddock-(?P<pid>\d+)-(?P<start>\d+)-(?P<namespace>\d+)-[0-9a-f]{8}")
 
 MOST_FREE = 16
-"""Empty slots that wait for a guest; what a busy hour needed beyond them does not stay."""
+"""Empty slots that are kept for the next guests. More are removed."""
+NOTED = 8
+"""Places that are remembered as tried, such as a machine and its containers with one data directory."""
 KEPT_FILES = 14
-"""That a slot keeps open, at most. All slots together keep a quarter of what this process may open, and no more; one
-beyond that keeps, while a guest is in it, the three that tell how the guest ended."""
+"""Files that a slot keeps open, at most. All slots together keep at most a quarter of what this process may open. A
+slot beyond that keeps, while a guest is in it, the three files that tell how the guest ended."""
 
 
 class Slot(Protocol):
-    """A group for one guest at a time. `oom_fd`: readable when it ran out of memory and the host must end the tree;
-    None where the kernel then ends it by itself."""
+    """A group for one guest at a time.
+
+    `oom_fd` is readable when the group ran out of memory and the host must end the tree. None: the kernel ends it.
+    """
 
     oom_fd: int | None
     reusable: bool
@@ -63,9 +67,9 @@ class Slot(Protocol):
 
 
 class Slots:
-    """The slots of this process, in groups that carry its name; all guests together weigh `cpu_weight` (of 100).
+    """The slots of this process, in groups named after it. All guests together have the CPU weight `cpu_weight`.
 
-    Safe to use from several threads. `close()` removes everything; a process beside this one does where it is killed.
+    Safe to use from several threads. `close()` removes everything; if this process is killed, `Cleanup` does.
     """
 
     def __init__(self, controllers: Controllers, *, cpu_weight: int = 50) -> None:
@@ -98,12 +102,12 @@ class Slots:
                     write(f"{parent}/{file}", str(value))
 
     def take_free(self) -> Slot | None:
-        """An empty slot that was given back, if there is one. Does not block."""
+        """A free slot, if there is one. Does not block."""
         with self._lock:
             return self._free.pop() if self._free else None
 
     def take(self) -> Slot:
-        """An empty slot without limits: one that was given back, or a new one (0.3 ms)."""
+        """A slot without limits: a free one, or a new one (0.3 ms)."""
         free = self.take_free()
         if free is not None:
             return free
@@ -120,7 +124,7 @@ class Slots:
         return slot
 
     def settle(self, slot: Slot) -> bool:
-        """`give_back` of a slot that has emptied by itself, in 50 µs. Whether it has: else that has to be called."""
+        """Take a slot back that is empty already, in 50 µs. False: call `give_back` instead."""
         if len(self._free) >= MOST_FREE or not (slot.reusable and slot.is_settled()):
             return False
         slot.reset()
@@ -129,7 +133,7 @@ class Slots:
         return True
 
     def give_back(self, slot: Slot) -> None:
-        """Kill what is left in it and make it ready for the next. One that does not empty is left for `close()`."""
+        """Kill what is left in the slot and make it ready for the next guest, or leave it to `close()`."""
         if not slot.kill():
             return
         if slot.reusable and len(self._free) < MOST_FREE:
@@ -142,11 +146,11 @@ class Slots:
                 self._all.remove(slot)
 
     def close(self) -> None:
-        """Kill everything in every slot and remove all groups. OSError where a process does not end."""
+        """Kill everything in every slot and remove all groups. OSError: a process does not end."""
         with self._lock:
             slots, self._all, self._free = self._all, [], []
         for slot in slots:
-            # One that cannot be emptied or removed fails again below, after all the others are gone.
+            # A slot that cannot be removed fails again below, after all the others are gone.
             with contextlib.suppress(OSError):
                 slot.kill()
             with contextlib.suppress(OSError):
@@ -157,16 +161,16 @@ class Slots:
 
 
 def available(record: Path | None = None) -> Controllers | None:
-    """The controllers that work here, found by using them; takes tens of milliseconds.
+    """The controllers that work here, found by using them, which takes a tenth of a second.
 
-    What was found is noted in the file `record`, and not tried again there until the machine is booted.
+    The outcome is noted in the file `record`, and not tried again in the same place until the machine is booted.
     """
     found, _ = _search(record)
     return found
 
 
 def probe() -> str | None:
-    """None where slots work here, else the reason and what to allow."""
+    """None if slots work here, else the reason and what to allow."""
     _, reason = _search(None)
     return reason
 
@@ -178,7 +182,7 @@ def _search(record: Path | None) -> tuple[Controllers | None, str | None]:
             reasons.append(candidate)
             continue
         place = _place(candidate)
-        if record is not None and _noted(record) == place:
+        if record is not None and place in _noted(record):
             return candidate, None
         reason = _try(candidate)
         if reason is None:
@@ -190,30 +194,34 @@ def _search(record: Path | None) -> tuple[Controllers | None, str | None]:
 
 
 def _place(controllers: Controllers) -> str:
-    """Everything on which it depends whether the kernel enforces limits in these groups."""
+    """Everything that decides whether the kernel enforces limits in groups of these hierarchies.
+
+    Whether this process may make groups there, and whether a guest is in its own, is found out each time.
+    """
     boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     containers = [Path(f"/proc/self/ns/{kind}").stat().st_ino for kind in ("mnt", "cgroup", "user")]
     oom = Path("/proc/self/oom_score_adj").read_text().strip()
-    return f"{boot} {containers} {oom} {os.geteuid()} v{controllers.version} {sorted(controllers.parents.items())}"
+    hierarchies = {name: parent.stat().st_dev for name, parent in sorted(controllers.parents.items())}
+    return f"{boot} {containers} {oom} {os.geteuid()} v{controllers.version} {hierarchies}"
 
 
-def _noted(record: Path) -> str | None:
+def _noted(record: Path) -> list[str]:
     with contextlib.suppress(OSError, ValueError):
-        return record.read_text(encoding="utf-8")
-    return None
+        return record.read_text(encoding="utf-8").splitlines()
+    return []
 
 
 def _note(record: Path | None, place: str) -> None:
     if record is not None:
         new = record.with_suffix(f".{os.getpid()}")
-        with contextlib.suppress(OSError):  # then it is tried again the next time
+        with contextlib.suppress(OSError):  # then the next process tries again
             record.parent.mkdir(parents=True, exist_ok=True)
-            new.write_text(place, encoding="utf-8")
+            new.write_text("\n".join([*_noted(record)[1 - NOTED :], place]), encoding="utf-8")
             new.replace(record)
 
 
 def _try(controllers: Controllers) -> str | None:
-    """Let a child run into a limit for real; None, or what failed."""
+    """Let a child run into a memory limit; None, or what failed."""
     grabs = [sys.executable, "-I", "-S", "-c", "import sys; sys.stdin.read(); bytearray(b'x') * (64 << 20)"]
     where = controllers.parents["memory"]
     try:
@@ -235,7 +243,7 @@ def _try(controllers: Controllers) -> str | None:
 
 
 def sweep(controllers: Controllers) -> int:
-    """Remove the empty groups of hosts that are gone, and say how many; never those of another pid namespace."""
+    """Remove the empty groups of hosts that are gone; how many. Groups of another pid namespace stay."""
     swept = 0
     namespace = _pid_namespace()
     for parent in dict.fromkeys(controllers.parents.values()):
@@ -255,13 +263,13 @@ def sweep(controllers: Controllers) -> int:
 
 
 def own_name() -> str:
-    """A name for our groups that says whose they are, even after our number has been given to another process."""
+    """A name for our groups that identifies this process, even after its pid has been reused."""
     pid = os.getpid()
     return f"paddock-{pid}-{start_time(pid)}-{_pid_namespace()}-{secrets.token_hex(4)}"
 
 
 def start_time(pid: int) -> int | None:
-    """When the process started, in clock ticks since boot; None where there is none."""
+    """When the process started, in clock ticks since boot; None if there is no such process."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except (FileNotFoundError, ProcessLookupError):
@@ -285,7 +293,7 @@ ALLOW = (
 
 @dataclass(frozen=True, slots=True)
 class Controllers:
-    """The groups in which ours are made, by controller; on v2 it is one directory for all."""
+    """The groups in which ours are made, by controller. On v2 it is one directory for all."""
 
     version: int
     parents: Mapping[str, Path]
@@ -293,7 +301,7 @@ class Controllers:
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """A mounted hierarchy: the part of it that is visible, and where."""
+    """A mounted hierarchy: which part of it is visible, and where."""
 
     version: int
     root: str
@@ -315,7 +323,7 @@ def mounts(proc: Path = Path("/proc")) -> list[Mount]:
 
 
 def own_groups(proc: Path = Path("/proc")) -> dict[str, str]:
-    """The group of this process by controller; v2's is under the empty name."""
+    """The group of this process by controller. The one of v2 has the empty name."""
     found: dict[str, str] = {}
     for line in (proc / "self/cgroup").read_text().splitlines():
         _, names, path = line.split(":", 2)
@@ -324,7 +332,7 @@ def own_groups(proc: Path = Path("/proc")) -> dict[str, str]:
 
 
 def candidates(proc: Path = Path("/proc")) -> Iterator[Controllers | str]:
-    """Places worth trying, the best first, or why one is not. Enables controllers on v2 where that is possible."""
+    """Yield places worth trying, best first, or why one is not. Enables controllers on v2 where possible."""
     try:
         mounted, own = mounts(proc), own_groups(proc)
     except OSError as error:
@@ -346,7 +354,7 @@ def candidates(proc: Path = Path("/proc")) -> Iterator[Controllers | str]:
 
 
 def _candidates_v2(own: Path, point: Path) -> Iterator[Controllers | str]:
-    """Our own group first, because its limits then hold for guests too; then the groups that it is in."""
+    """Our own group first, because its limits then apply to guests too; then its parents."""
     for group in (own, *own.parents):
         if not group.is_relative_to(point):
             return
@@ -362,14 +370,14 @@ def _candidates_v2(own: Path, point: Path) -> Iterator[Controllers | str]:
         if reason := _enable(group):
             yield reason
             continue
-        # Weights are worth having and not worth failing for: the kernel refuses them where real-time tasks run.
+        # Weights are optional: the kernel refuses them where real-time tasks run.
         with contextlib.suppress(OSError):
             write(f"{group}/cgroup.subtree_control", "+cpu")
         yield Controllers(2, dict.fromkeys(NEEDED, group))
 
 
 def _enable(group: Path) -> str | None:
-    """Let groups inside this one have the needed controllers, or say why not."""
+    """Enable the needed controllers for groups inside this one, or say why that fails."""
     if set(NEEDED) <= set(read(f"{group}/cgroup.subtree_control").split()):
         return None
     wanted = " ".join(f"+{name}" for name in NEEDED)
@@ -386,7 +394,7 @@ def _enable(group: Path) -> str | None:
 
 
 def _step_aside(group: Path) -> bool:
-    """Move ourselves into a leaf, where nobody else is in the group: a group of processes can have no controllers."""
+    """Move this process into a leaf if it is alone in the group: a group with processes can have no controllers."""
     if members(group) != {os.getpid()}:
         return False
     leaf = group / LEAF
@@ -398,7 +406,7 @@ def _step_aside(group: Path) -> bool:
 
 
 def _group_in(mount: Mount, path: str | None) -> Path | None:
-    """Where the group is in the file system, if the mounted part of the hierarchy has it."""
+    """The path of the group, if it is in the mounted part of the hierarchy."""
     if path is None or ".." in path.split("/"):
         return None
     relative = os.path.relpath(path, mount.root)

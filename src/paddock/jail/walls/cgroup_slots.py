@@ -26,8 +26,10 @@ class Usage:
 
 
 class Files:
-    """The files of one group that are used for every guest. They stay open with `kept`: to open one takes longer than
-    to read or write it. Not for `cgroup.procs`, where a descriptor of v1 that was read before shows an old list."""
+    """The files of one group that are used for every guest. With `kept` they stay open, because opening takes longest.
+
+    Not for reading `cgroup.procs`: on v1 a descriptor that was read before shows an old list.
+    """
 
     def __init__(self, group: Path, *, kept: bool) -> None:
         self._group = group
@@ -35,18 +37,18 @@ class Files:
         self._fds: dict[tuple[str, int], int] = {}
 
     def fd(self, name: str, mode: int) -> int:
-        """Stays ours: do not close it."""
+        """A descriptor of the file. Do not close it."""
         fd = self._fds.get((name, mode))
         if fd is None:
             fd = self._fds[name, mode] = os.open(self._group / name, mode | os.O_CLOEXEC)
         return fd
 
     def number(self, name: str) -> int:
-        """A file that holds one number."""
+        """Read a file that holds one number."""
         return int(os.pread(self.fd(name, os.O_RDONLY), FILE_BYTES, 0))
 
     def field(self, name: str, key: str) -> int | None:
-        """A number of a file of `name number` lines, or None where this kernel does not count it."""
+        """Read a number from a file of `name number` lines; None if this kernel does not count it."""
         return _field(os.pread(self.fd(name, os.O_RDONLY), FILE_BYTES, 0).decode(), key)
 
     def write(self, name: str, text: str) -> None:
@@ -57,7 +59,7 @@ class Files:
             raise OSError(error.errno, f"cannot write {text}: {error.strerror}", f"{self._group}/{name}") from error
 
     def rest(self, but: Container[str] = ()) -> None:
-        """They are not used for a while: those that are not kept are closed, `but` these, which are to be read."""
+        """Close the files until they are used again, unless they are kept, `but` for these, which will be read."""
         if not self._kept:
             for name, mode in list(self._fds):
                 if name not in but or mode != os.O_RDONLY:
@@ -80,14 +82,14 @@ UNLIMITED = "-1"
 TOLD_AT_THE_END_V1 = ("memory.max_usage_in_bytes", "memory.oom_control", "cpuacct.usage")
 USUAL_WEIGHT = 100
 SETTLED_BYTES = 4 * 1024 * 1024
-"""What may be left of one guest in the baseline of the next: dropping it takes half a millisecond."""
+"""How much of one guest may be left in the baseline of the next: dropping it takes half a millisecond."""
 
 
 class SlotV1:
-    """Groups of one name in the hierarchies of memory and pids and, where there are any, cpu and cpuacct.
+    """Groups of one name in the hierarchies of memory and pids and, if mounted, cpu and cpuacct.
 
     `oom_fd` becomes readable when the group runs out of memory: v1 kills one process, and the host must end the rest.
-    It fires for want of memory in a parent group too: ask `was_out_of_memory()`, which also reads it empty.
+    It also fires for a parent group: ask `was_out_of_memory()`, which resets it.
     """
 
     reusable = True
@@ -101,7 +103,7 @@ class SlotV1:
         try:
             self._make(groups)
         except OSError:
-            # No descriptor, no room: what was opened until then would be missing for ever.
+            # No descriptor, no room: what was opened until then must be closed.
             with contextlib.suppress(OSError):
                 self.remove()
             raise
@@ -129,25 +131,25 @@ class SlotV1:
         return fd
 
     def enter(self, pid: int) -> None:
-        """Move a process with its threads; what it has allocated stays with its old group.
+        """Move a process with its threads. What it has allocated stays with its old group.
 
-        Takes 5 to 30 ms after a quiet moment (the kernel waits for RCU), 0.2 ms in a row: a thread's work.
+        Takes 5 to 30 ms after a quiet moment (the kernel waits for RCU), 0.2 ms in a row: call it in a thread.
         """
         for group in self._groups:
             write(f"{group}/cgroup.procs", str(pid))
 
     def doors(self) -> list[int]:
-        """Descriptors to which a single-threaded child writes b"0" to enter by itself, in 0.1 ms; they stay ours.
+        """Descriptors to which a single-threaded child writes b"0" to enter by itself, in 0.1 ms. Do not close them.
 
-        The kernel takes no system-wide lock for a thread that moves itself. Never left open in a guest.
+        The kernel takes no system-wide lock for a thread that moves itself. They must not stay open in a guest.
         """
         return [files.fd("tasks", os.O_WRONLY) for files in self._groups.values()]
 
     def limit(self, memory_bytes: int, processes: int, cpu_weight: int = USUAL_WEIGHT) -> None:
-        """Allow this much above the baseline, which is what is charged now, and so many tasks; those of now are one.
+        """Allow this much memory above the baseline, and so many tasks, where those of the baseline count as one.
 
-        The first call after `reset()` takes the baseline (0.2 ms); a later one only changes the numbers, at no cost
-        where they are the same. So call it once while the guest waits, with the usual limits.
+        The first call after `reset()` takes the baseline (0.2 ms). A later call only changes the numbers, and is free
+        if they are the same. So call it once while the guest waits, with the usual limits.
         """
         if self._limits is None:
             self._take_baseline()
@@ -155,7 +157,7 @@ class SlotV1:
         memory_now, processes_now, weight_now = self._limits or (None, None, USUAL_WEIGHT)
         if memory_bytes != memory_now:
             files = ["memory.limit_in_bytes"] + ["memory.memsw.limit_in_bytes"] * self._swap_counts
-            # Memory alone may never be above memory and swap together, not even between two writes.
+            # The memory limit may never be above that of memory and swap together, not even between two writes.
             for file in reversed(files) if memory_now is not None and memory_bytes > memory_now else files:
                 self._memory.write(file, str(self._baseline + memory_bytes))
         if processes != processes_now:
@@ -170,7 +172,7 @@ class SlotV1:
         self._memory.write("memory.max_usage_in_bytes", "0")
         self._others = max(self._pids.number("pids.current") - 1, 0)
         self._cpu_before = self._cpu_nanoseconds()
-        # Now: at the end of a run, it would be lost where no descriptor is free.
+        # Opened now: at the end of a run there may be no free descriptor.
         for name in ("memory.max_usage_in_bytes", "memory.oom_control"):
             self._memory.fd(name, os.O_RDONLY)
 
@@ -183,23 +185,23 @@ class SlotV1:
         )
 
     def processes(self) -> int:
-        """How many are in it now, threads counted."""
+        """How many tasks are in it now: processes and threads."""
         return self._pids.number("pids.current")
 
     def was_out_of_memory(self) -> bool:
-        """Whether the group's own limit, or the kernel for want of memory, ended a process of it since `reset()`."""
+        """Whether the kernel killed a process of the group for lack of memory since `reset()`."""
         if self.oom_fd is not None:
             with contextlib.suppress(BlockingIOError):
                 os.eventfd_read(self.oom_fd)
                 self._noticed = True
         if self._oom_kills() > self._kills_before:
             return True
-        # The host may have killed the tree on the notice, before the kernel chose, and counted, a victim of its own.
+        # The host may have killed the tree on the notice, before the kernel killed, and counted, a process.
         return self._noticed and self._reached_limit()
 
     def is_settled(self) -> bool:
-        """Whether a guest that came all the way in is gone with all of its own: `kill` and `reset` are then quick."""
-        # Nobody leaves a group alive, and whoever was born in the one of pids is in the others too.
+        """Whether the guest is gone with everything of its own, so that `reset` is quick and `kill` not needed."""
+        # No process leaves a group alive, and one that was born in the group of pids is in the others too.
         return (
             self._limits is not None
             and self.processes() == 0
@@ -207,12 +209,12 @@ class SlotV1:
         )
 
     def kill(self) -> bool:
-        """Kill everything in the group; whether it is empty now. Takes as long as its memory takes to free."""
+        """Kill everything in the group; whether it is empty now. Takes as long as freeing its memory."""
         self._pids.write("pids.max", "0")
         return not [group for group in self._groups if not end_members(group)]
 
     def reset(self) -> None:
-        """Make an empty group as new: unlimited, without cached pages, counting from here. Milliseconds if full."""
+        """Make an empty group as new: no limits, no cached pages, counters reset. Takes milliseconds if it was full."""
         if self._swap_counts:
             self._memory.write("memory.memsw.limit_in_bytes", UNLIMITED)
         self._memory.write("memory.limit_in_bytes", UNLIMITED)
@@ -253,10 +255,10 @@ class SlotV1:
         return kills
 
     def _reached_limit(self) -> bool:
-        """Whether a notice can be about our own limit, not a parent's; a charge that fails is a small one."""
+        """Whether a notice is about our own limit and not a parent's. The allocation that failed is small."""
         if self._limits is None:
             return False
-        # Not memory.failcnt: recent kernels count nothing in it.
+        # Not memory.failcnt: recent kernels do not count in it.
         ceiling = self._baseline + self._limits[0]
         return self._memory.number("memory.max_usage_in_bytes") > ceiling - 2**20
 
@@ -273,9 +275,9 @@ TOLD_AT_THE_END_V2 = ("memory.current", "memory.events", "cpu.stat")
 
 
 class SlotV2:
-    """One group. The kernel itself ends all of it when one of its processes is killed for memory.
+    """One group. When a process of it is killed for memory, the kernel kills the whole group.
 
-    That needs Linux 4.19 (`memory.oom.group`). Before 6.12 a peak cannot be reset: the slot is then used once.
+    That needs Linux 4.19 (`memory.oom.group`). Before 6.12 the peak cannot be reset, and the slot is used once.
     """
 
     oom_fd: int | None = None
@@ -287,7 +289,7 @@ class SlotV2:
         try:
             self._make(group)
         except OSError:
-            # No descriptor, no room: what was opened until then would be missing for ever.
+            # No descriptor, no room: what was opened until then must be closed.
             with contextlib.suppress(OSError):
                 self.remove()
             raise
@@ -304,31 +306,31 @@ class SlotV2:
         self._count_from_here()
 
     def _open_peak(self) -> tuple[int | None, bool]:
-        # A reset is seen by the descriptor that wrote it alone, so it stays open.
+        # Only the descriptor that wrote a reset sees it, so it stays open.
         for flags, reusable in ((os.O_RDWR, True), (os.O_RDONLY, False)):
             with contextlib.suppress(OSError):
                 return os.open(self._group / "memory.peak", flags | os.O_CLOEXEC), reusable
         return None, False
 
     def enter(self, pid: int) -> None:
-        """Move a process with its threads; what it has allocated stays with its old group.
+        """Move a process with its threads. What it has allocated stays with its old group.
 
-        Takes 5 to 30 ms after a quiet moment (the kernel waits for RCU), 0.2 ms in a row: a thread's work.
+        Takes 5 to 30 ms after a quiet moment (the kernel waits for RCU), 0.2 ms in a row: call it in a thread.
         """
         write(f"{self._group}/cgroup.procs", str(pid))
 
     def doors(self) -> list[int]:
-        """A descriptor to which a child writes b"0" to enter by itself; it stays ours. Never left open in a guest.
+        """A descriptor to which a child writes b"0" to enter by itself. Do not close it.
 
-        The kernel asks whether who opened it may move a process here, and not what the child may.
+        The kernel checks the permissions of the process that opened it. It must not stay open in a guest.
         """
         return [self._files.fd("cgroup.procs", os.O_WRONLY)]
 
     def limit(self, memory_bytes: int, processes: int, cpu_weight: int = USUAL_WEIGHT) -> None:
-        """Allow this much above the baseline, which is what is charged now, and so many tasks; those of now are one.
+        """Allow this much memory above the baseline, and so many tasks, where those of the baseline count as one.
 
-        The first call after `reset()` takes the baseline (0.2 ms); a later one only changes the numbers, at no cost
-        where they are the same. So call it once while the guest waits, with the usual limits.
+        The first call after `reset()` takes the baseline (0.2 ms). A later call only changes the numbers, and is free
+        if they are the same. So call it once while the guest waits, with the usual limits.
         """
         if self._limits is None:
             self._take_baseline()
@@ -349,11 +351,11 @@ class SlotV2:
             os.pwrite(self._peak_fd, b"reset", 0)
         self._others = max(self._files.number("pids.current") - 1, 0)
         self._cpu_before = self._cpu_microseconds()
-        # Now: at the end of a run, it would be lost where no descriptor is free.
+        # Opened now: at the end of a run there may be no free descriptor.
         self._files.fd("memory.events", os.O_RDONLY)
 
     def usage(self) -> Usage:
-        """What was used since `limit()`. Before Linux 5.19 there is no peak: the memory is that of this moment."""
+        """What was used since `limit()`. Before Linux 5.19 there is no peak, and the current memory is returned."""
         spent = self._cpu_microseconds()
         return Usage(
             max(self._peak() - self._baseline, 0),
@@ -361,21 +363,21 @@ class SlotV2:
         )
 
     def processes(self) -> int:
-        """How many are in it now, threads counted."""
+        """How many tasks are in it now: processes and threads."""
         return self._files.number("pids.current")
 
     def was_out_of_memory(self) -> bool:
-        """Whether the group's own limit, or the kernel for want of memory, ended a process of it since `reset()`."""
+        """Whether the kernel killed a process of the group for lack of memory since `reset()`."""
         return self._oom_kills() > self._kills_before
 
     def is_settled(self) -> bool:
-        """Whether a guest that came all the way in is gone with all of its own: `kill` and `reset` are then quick."""
+        """Whether the guest is gone with everything of its own, so that `reset` is quick and `kill` not needed."""
         return (
             self._limits is not None and self.processes() == 0 and self._files.number("memory.current") <= SETTLED_BYTES
         )
 
     def kill(self) -> bool:
-        """Kill everything in the group; whether it is empty now. Takes as long as its memory takes to free."""
+        """Kill everything in the group; whether it is empty now. Takes as long as freeing its memory."""
         if (self._group / "cgroup.kill").exists():
             write(f"{self._group}/cgroup.kill", "1")
         else:
@@ -384,14 +386,14 @@ class SlotV2:
         return end_members(self._group)
 
     def reset(self) -> None:
-        """Make an empty group as new: unlimited, without cached pages, counting from here. Milliseconds if full."""
+        """Make an empty group as new: no limits, no cached pages, counters reset. Takes milliseconds if it was full."""
         self._files.write("memory.max", "max")
         self._files.write("pids.max", "max")
         if self._weighted and self._limits and self._limits[2] != USUAL_WEIGHT:
             self._files.write("cpu.weight", str(USUAL_WEIGHT))
         left = self._files.number("memory.current")
         if left > SETTLED_BYTES:
-            # EAGAIN: not all of it could be dropped. What stays is in the baseline of the next guest.
+            # EAGAIN: not all of it could be dropped. The rest is in the baseline of the next guest.
             with contextlib.suppress(FileNotFoundError, BlockingIOError):
                 write(f"{self._group}/memory.reclaim", str(left))
         self._count_from_here()

@@ -12,8 +12,8 @@ import signal
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # as in `typing`, whose import would cost a megabyte
 if TYPE_CHECKING:
     import subprocess
     from pathlib import Path
@@ -25,7 +25,7 @@ Group = str | os.PathLike[str]
 
 
 def write(path: str, text: str) -> None:
-    """Write a value. Moving a process or lowering a limit may block for milliseconds; the rest takes microseconds."""
+    """Write a value. Moving a process or lowering a limit may block for milliseconds."""
     fd = os.open(path, os.O_WRONLY | os.O_TRUNC | os.O_CLOEXEC)
     try:
         os.write(fd, text.encode())
@@ -36,7 +36,7 @@ def write(path: str, text: str) -> None:
 
 
 def read(path: str) -> str:
-    """The file's text, without surrounding white space."""
+    """The text of the file, stripped."""
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         # The kernel hands out cgroup.procs a page at a time.
@@ -47,17 +47,17 @@ def read(path: str) -> str:
 
 
 def members(group: Group) -> set[int]:
-    """The processes of the group. One of a foreign pid namespace is listed as 0 and left out: nobody can name it."""
+    """The processes of the group. Those of a foreign pid namespace, listed as 0, are left out."""
     return {int(line) for line in read(f"{group}/cgroup.procs").split()} - {0}
 
 
 def end_members(group: Group, *, within_seconds: float = PATIENCE_SECONDS) -> bool:
-    """SIGKILL until no process is left in the group; whether that was reached in time. Stop forks first.
+    """Kill until no process is left in the group; whether that was reached in time. Prevent forks first.
 
-    A killed process stays in the group until it has let go of its memory.
+    A killed process stays in the group until its memory is freed.
     """
     deadline = time.monotonic() + within_seconds
-    # Again and again: what was being forked while the list was read is in the next one.
+    # Repeatedly: a process that was forked while the list was read is in the next list.
     while alive := members(group):
         _kill(group, alive)
         if time.monotonic() > deadline:
@@ -72,7 +72,7 @@ def _kill(group: Group, pids: set[int]) -> None:
         for pid in pids:
             with suppress(ProcessLookupError):
                 handles[pid] = os.pidfd_open(pid)
-        # A number can be reused before it is opened; one that is still listed afterwards was ours when opened.
+        # A pid can be reused before it is opened; one that is still listed afterwards was ours when opened.
         for pid in members(group) & handles.keys():
             with suppress(ProcessLookupError):
                 signal.pidfd_send_signal(handles[pid], signal.SIGKILL)
@@ -82,9 +82,9 @@ def _kill(group: Group, pids: set[int]) -> None:
 
 
 def remove(group: Group, *, within_seconds: float = PATIENCE_SECONDS) -> None:
-    """Remove the group and the groups in it. OSError where a process in one of them does not end."""
+    """Remove the group and the groups in it. OSError: a process in one of them does not end."""
     with suppress(OSError):
-        return os.rmdir(group)  # noqa: PTH106  one with nothing in it: no descriptor is needed for that
+        return os.rmdir(group)  # noqa: PTH106  empty: this needs no descriptor
     with suppress(FileNotFoundError):
         for inside in groups_in(group):
             remove(inside, within_seconds=within_seconds)
@@ -95,7 +95,7 @@ def remove(group: Group, *, within_seconds: float = PATIENCE_SECONDS) -> None:
         except FileNotFoundError:
             return None
         except OSError:
-            # The last process is off the list a moment before the kernel lets go of the group.
+            # The last process leaves the list a moment before the group can be removed.
             if time.monotonic() > deadline:
                 raise
         time.sleep(0.0005)
@@ -113,15 +113,15 @@ GROUP, FOLDER = "group:", "folder:"
 
 
 def main(host: int, promised: Sequence[str]) -> None:
-    """`host` is a pidfd. Never returns."""
+    """Wait for the host, a pidfd, to end, then clean up. Never returns."""
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)  # who is told to end with the host does so: after it
+        signal.signal(number, signal.SIG_IGN)  # sent to the host's process group too: end after the host, not with it
     with suppress(OSError), open("/proc/self/comm", "w") as name:  # noqa: PTH123
         name.write("paddock-cleanup")
     groups = [each.removeprefix(GROUP) for each in promised if each.startswith(GROUP)]
     folders = [each.removeprefix(FOLDER) for each in promised if each.startswith(FOLDER)]
     if folders:
-        import shutil  # noqa: F401  megabytes that a cleanup of groups does without
+        import shutil  # noqa: F401  megabytes, which groups do not need
     ended = select.poll()
     ended.register(host, select.POLLIN)
     ended.poll()
@@ -135,7 +135,7 @@ def main(host: int, promised: Sequence[str]) -> None:
 
 
 def _stop(groups: Sequence[str]) -> None:
-    """Whatever is in them forks no more and, where the kernel can do that, is killed at once."""
+    """Prevent forks in these groups and, if the kernel can, kill everything in them."""
     for group in groups:
         for file, value in (("pids.max", "0"), ("cgroup.kill", "1")):
             with suppress(OSError):
@@ -155,7 +155,7 @@ def _remove_folder(folder: str) -> None:
 
 
 def _until_gone(path: str, remove_one: Callable[[str], None], deadline: float) -> None:
-    """Others may be at it too, or still write there until the kernel has ended them: so again and again."""
+    """Try repeatedly: others may remove it too, or write there until the kernel has ended them."""
     while os.path.lexists(path) and time.monotonic() < deadline:
         with suppress(OSError):
             remove_one(path)
@@ -164,10 +164,10 @@ def _until_gone(path: str, remove_one: Callable[[str], None], deadline: float) -
 
 
 class Cleanup:
-    """From when this returns, what is named here is gone soon after this process is, however that ends.
+    """Removes these groups and folders if this process ends without calling `dismiss`, however it ends.
 
-    To be made before the first of it is. It has 5 MB of memory. Descriptors in `locks` stay open until it is done.
-    Where none can be started, a warning says so, and the next host sweeps.
+    Make it before the first of them. It takes 4 MB of memory. Descriptors in `locks` stay open until it is done. If the
+    process cannot be started, a warning says so, and the next host removes what is left.
     """
 
     def __init__(self, *, groups: Iterable[Path] = (), folders: Iterable[Path] = (), locks: Iterable[int] = ()) -> None:
@@ -188,7 +188,7 @@ class Cleanup:
                     stderr=subprocess.DEVNULL,
                     cwd="/",
                     env={},
-                    start_new_session=True,  # what ends all of a terminal's, or of a group, does not end this
+                    start_new_session=True,  # signals to a terminal or a process group do not end it
                 )
             finally:
                 os.close(host)
@@ -200,7 +200,7 @@ class Cleanup:
             )
 
     def dismiss(self) -> None:
-        """There is nothing to tidy any more. Takes a millisecond."""
+        """End the process: nothing is left to clean up. Takes a millisecond."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()

@@ -1,4 +1,4 @@
-"""Landlock: which files a process may reach, TCP, and signals and abstract sockets of those outside."""
+"""Landlock: which files a process may reach, TCP, and signals and abstract sockets of processes outside."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _ABSENT = (errno.ENOSYS, errno.EOPNOTSUPP, errno.EPERM)
 
 TRUNCATE_SINCE = 3
 SCOPES = 6
-"""The version that keeps abstract sockets and signals of those outside apart."""
+"""The version that keeps abstract sockets and signals of processes outside apart."""
 
 _abi: int | None = None
 
 
 def abi() -> int:
-    """The kernel's version of Landlock; 0 without. TCP needs 4, signals and abstract sockets 6."""
+    """The kernel's version of Landlock; 0 without Landlock. TCP needs 4, signals and abstract sockets 6."""
     global _abi  # noqa: PLW0603 - it cannot change, and guests ask for it often
     if _abi is None:
         try:
@@ -49,11 +49,11 @@ def restrict(
     network: bool = False,
     programs: Sequence[str] = (),
 ) -> None:
-    """From now on only these paths and what is beneath them, for this thread and what it will fork.
+    """Restrict this thread, and whatever it forks, to these paths and what is beneath them. Needs no_new_privs.
 
-    `write` means all but making devices. Without `execute` nothing but `programs` can be executed (mapping libraries
-    still works); without `network` TCP is refused (UDP is not Landlock's). Needs no_new_privs. A missing path is an
-    error. Landlock does not cover stat, chmod, chown, utime, xattr: names and metadata stay visible.
+    `write` allows everything but making devices. Without `execute` only `programs` can be executed (libraries can still
+    be mapped); without `network` TCP is refused (UDP is not covered by Landlock). A missing path is an error. Landlock
+    does not cover stat, chmod, chown, utime and xattr: names and metadata stay visible.
     """
     ruleset = prepare(read, write, execute=execute, network=network, programs=programs)
     try:
@@ -70,7 +70,7 @@ def prepare(
     network: bool = False,
     programs: Sequence[str] = (),
 ) -> int:
-    """A ruleset, as an fd, to be enforced by many: what the paths are now is meant, under whatever name later."""
+    """Make a ruleset that many processes can enforce. It means the files that the paths name now."""
     handled = _rights()
     runs = _EXECUTE if execute else 0
     reads = _READ_FILE | _READ_DIR | runs
@@ -87,7 +87,7 @@ def prepare(
 
 
 def enforce(ruleset: int) -> None:
-    """`restrict` with a prepared ruleset. Close the fd before a guest could add rules of its own to it."""
+    """Enforce a prepared ruleset. Close its descriptor before a guest could add rules to it."""
     syscall("landlock_restrict_self", ruleset, 0)
 
 
@@ -117,7 +117,7 @@ def _allow(ruleset: int, path: str, rights: int) -> None:
 
 
 def probe() -> str | None:
-    """None if Landlock really holds here, else why not."""
+    """None if Landlock really works here, else why not."""
     if abi() == 0:
         return "Landlock: not in this kernel; it needs Linux 5.13 with `landlock` in CONFIG_LSM or in lsm= at boot"
     return privileges.attempt(_try)

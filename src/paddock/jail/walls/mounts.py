@@ -1,4 +1,4 @@
-"""The root that guests see: built once by the zygote, with a private part mounted over it for each guest.
+"""The root directory that guests see: built once by the warden, with private file systems mounted for each guest.
 
 Everything in it is either a read-only view of a directory of the host, at the same path, or a few bytes of our own.
 """
@@ -23,7 +23,7 @@ LINKS = {"/dev/fd": "/proc/self/fd", "/dev/stdin": "/proc/self/fd/0", "/dev/stdo
 PRIVATE_PLACES = ("/tmp", "/files", "/dev/shm")  # noqa: S108  paths inside
 KEPT = "/.kept"
 BOX = "/run"
-"""Where a guest's own file system is mounted; its places are shown from there."""
+"""Where a guest's own file system is mounted. Its private places are bind mounts from there."""
 INNER_PLACES = tuple((path, f"{BOX}/{number}") for number, path in enumerate(PRIVATE_PLACES))
 TEXTS = {
     "/etc/passwd": "root:x:0:0:root:/:/bin/false\nguest:x:1000:1000:guest:/tmp:/bin/sh\n"
@@ -39,7 +39,7 @@ def mount(source: str, target: str, kind: str | None, flags: int, options: str =
 
 
 class Source:
-    """A directory or file of the host, opened while we may still walk to it. It may not be there: `found` says."""
+    """A directory or file of the host, opened while we may still reach it. `found` is false if it does not exist."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -60,17 +60,17 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """What there is to know of a root that was built."""
+    """What a guest has to know of a root that was built."""
 
     has_proc: bool
     kept: Mapping[str, str]
-    """Where else a path is that every guest's own /tmp would hide: an environment may lie there."""
+    """By path, the second place of a source that a guest's own /tmp would hide: an environment may be in /tmp."""
 
 
 def build_root(place: str, sources: Iterable[Source]) -> Root:
-    """Make the root at `place` and enter it; the old one is gone afterwards.
+    """Make the root at `place` and enter it. The old root is gone afterwards.
 
-    The caller is the first process of a pid namespace, in mount and user namespaces of its own.
+    The caller must be the first process of a pid namespace, in mount and user namespaces of its own.
     """
     kept: dict[str, str] = {}
     mount("none", "/", None, REC | PRIVATE)
@@ -91,7 +91,7 @@ def build_root(place: str, sources: Iterable[Source]) -> Root:
         (Path(place) / path.lstrip("/")).write_text(text)
     has_proc = _mount_proc(f"{place}/proc")
     os.chdir(place)
-    syscall("pivot_root", b".", b".")  # the old root now lies over the new one
+    syscall("pivot_root", b".", b".")  # the old root is now stacked on the new one
     syscall("umount2", b".", DETACH)
     os.chdir("/")
     mount("none", "/", None, REMOUNT | BIND | READ_ONLY | NO_SUID | NO_DEV)
@@ -105,16 +105,16 @@ def _show(source: Source, place: str, *, at: str | None = None, devices: bool = 
         target.symlink_to(source.link)
         return
     if os.path.lexists(target):
-        return  # inside one that is shown already
+        return  # inside a directory that is shown already
     path = f"/proc/self/fd/{source.fd}"
     target.mkdir() if os.path.isdir(path) else target.touch()  # noqa: PTH112  through the open fd
-    # Recursively: what is mounted below a directory cannot be left out by who has no privilege over it.
+    # Recursively: an unprivileged user cannot leave out what is mounted below a directory.
     mount(path, str(target), None, BIND | REC)
     _lock(str(target), devices=devices)
 
 
 def _lock(target: str, *, devices: bool) -> None:
-    """Read-only, without setuid and (but for the few that are needed) without devices, with all that lies below."""
+    """Make a mount and all below it read-only, without setuid and, unless `devices`, without devices."""
     rdonly, nosuid, nodev = 1, 2, 4
     attributes = struct.pack("QQQQ", rdonly | nosuid | (0 if devices else nodev), 0, 0, 0)
     at_fdcwd = -100
@@ -133,17 +133,17 @@ def _mount_proc(target: str) -> bool:
 def make_private(owner: int, size_bytes: int, inodes: int, root: Root) -> None:
     """Give the calling guest a file system of its own under /tmp, /files and /dev/shm, and its own /proc.
 
-    The caller has mount and pid namespaces of its own, and loses the right to mount afterwards.
+    The caller must have mount and pid namespaces of its own, and must give up the right to mount afterwards.
     """
     options = f"size={size_bytes},nr_inodes={inodes},mode=755,uid={owner},gid={owner}"
     mount("paddock", BOX, "tmpfs", NO_SUID | NO_DEV, options)
     for path, inner in INNER_PLACES:
-        os.mkdir(inner)  # noqa: PTH102  on the path of every guest
+        os.mkdir(inner)  # noqa: PTH102  every guest does this
         os.chown(inner, owner, owner)
         mount(inner, path, None, BIND)
     for path, elsewhere in root.kept.items():
         os.makedirs(path, exist_ok=True)  # noqa: PTH103
-        mount(elsewhere, path, None, BIND | REC)  # as read-only as it is there
+        mount(elsewhere, path, None, BIND | REC)  # read-only, as it is there
     if root.has_proc:
-        # Read-only: oom_score_adj, mem and others of /proc/self are to be written by their owner otherwise.
+        # Read-only: the owner could write oom_score_adj, mem and others of /proc/self otherwise.
         mount("proc", "/proc", "proc", READ_ONLY | NO_SUID | NO_DEV | NO_EXEC, "subset=pid")

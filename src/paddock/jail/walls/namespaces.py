@@ -1,8 +1,8 @@
 """Namespaces: what a process can see and name of the machine.
 
-A zygote owns a user namespace, so that nothing in it has a privilege outside, and pid, mount, network, IPC and UTS
-namespaces in that. Each guest gets pid, mount and IPC namespaces of its own; the network one, with no interface up,
-and the UTS one, whose name no guest may change, are the zygote's.
+A warden owns a user namespace, so that nothing in it has a privilege outside, and pid, mount, network, IPC and UTS
+namespaces in it. Each guest gets pid, mount and IPC namespaces of its own. The network namespace, which has no
+interface up, and the UTS namespace, whose name no guest may change, are shared.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ GUEST = NEW_MOUNT | NEW_IPC
 
 @dataclass(frozen=True, slots=True)
 class Identities:
-    """The ids of a user namespace: `count` of them, from `inside` on, are those from `outside` on."""
+    """The ids of a user namespace: `count` ids from `inside` on stand for those from `outside` on."""
 
     inside: int
     outside_uid: int
@@ -43,11 +43,11 @@ def unshare(flags: int) -> None:
 
 
 def give_identities(pid: int, identities: Identities, proc: str = "/proc") -> None:
-    """Map the ids of the user namespace that `pid` has just made; to be called from outside it."""
+    """Map the ids of the user namespace that `pid` has just made. Call this from outside it."""
     inside, count = identities.inside, identities.count
     folder = Path(proc) / str(pid)
     if count == 1:
-        (folder / "setgroups").write_text("deny")  # the kernel asks this of who has no privilege
+        (folder / "setgroups").write_text("deny")  # the kernel demands this of unprivileged users
     (folder / "gid_map").write_text(f"{inside} {identities.outside_gid} {count}")
     (folder / "uid_map").write_text(f"{inside} {identities.outside_uid} {count}")
 
@@ -58,11 +58,11 @@ def join_pids(pidfd: int) -> None:
 
 
 class PidNamespaces:
-    """New pid namespaces, each with a first process that does nothing, for as long as it lives.
+    """Makes pid namespaces, each with a first process that only sleeps.
 
-    That process shares our memory and sleeps in the kernel, so it costs neither a copy of our pages nor their end:
-    50 µs against a millisecond. It runs no code of ours and no handler. Children that a guest leaves behind become its
-    own, and since SIGCHLD is ignored here the kernel buries them. To be made while /proc is the host's.
+    That process shares our memory and sleeps in the kernel, which takes 50 µs where a fork takes a millisecond. It runs
+    no code and no signal handler. It adopts the orphans of a guest, and because SIGCHLD is ignored here the kernel
+    reaps them. Make this object while /proc is the host's.
     """
 
     STACK_BYTES = 16 * 1024
@@ -74,10 +74,10 @@ class PidNamespaces:
         os.close(proc)
         self._stacks: dict[int, mmap.mmap] = {}
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # a handler would run in the memory that both have
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # a handler would run in the shared memory
 
     def start(self) -> int:
-        """The first process of a new namespace."""
+        """Start the first process of a new namespace; its pid."""
         syscall("setns", self._own, NEW_PID)
         # Private: a zygote that is forked later must not share it, nor may that zygote's guests.
         stack = mmap.mmap(-1, self.STACK_BYTES, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
@@ -86,6 +86,6 @@ class PidNamespaces:
         return pid
 
     def ended(self, pid: int) -> None:
-        """It is gone, and does not need its stack any more."""
+        """Free the stack of a process that is gone."""
         with suppress(BufferError):
             self._stacks.pop(pid).close()

@@ -14,32 +14,27 @@ from paddock.jail.walls.syscalls import prctl, syscall
 
 _SET_PDEATHSIG, _SET_DUMPABLE, _NO_NEW_PRIVS = 1, 4, 38
 _BOUNDING_READ, _BOUNDING_DROP = 23, 24
-_AMBIENT, _AMBIENT_IS_SET, _AMBIENT_CLEAR_ALL = 47, 1, 4
+_AMBIENT, _AMBIENT_CLEAR_ALL = 47, 4
 _HEADER = struct.pack("=Ii", 0x2008_0522, 0)  # version 3, oneself
 _SETPCAP = 8
 _Words = ctypes.c_char * 24  # making the type takes longer than the call
 
 
 def no_new_privs() -> None:
-    """No exec gains anything: setuid bits and file capabilities are ignored. seccomp and Landlock require it."""
+    """Make exec ignore setuid bits and file capabilities. seccomp and Landlock require it."""
     prctl(_NO_NEW_PRIVS, 1)
 
 
-def not_dumpable() -> None:
-    """No core dump, no tracing by the same uid. `/proc/self` then belongs to root, and exec undoes it."""
-    prctl(_SET_DUMPABLE, 0)
-
-
 def dumpable() -> None:
-    """Own files under `/proc/self` again, which a change of uid gave to root."""
+    """Own the files under `/proc/self` again, which a change of uid gave to root."""
     prctl(_SET_DUMPABLE, 1)
 
 
 def die_with_parent(parent_pid: int, by: signal.Signals = signal.SIGKILL) -> None:
-    """This signal on the death of the parent, even if it is dead already. `parent_pid` as this process sees it.
+    """Get this signal when the parent dies, or now if it is dead already. `parent_pid` as this process sees it.
 
-    Call it after the change of uid, which clears it. It is the parent's *thread* that counts. Where the parent is
-    outside the pid namespace both see 0: then an earlier death goes unnoticed, and a pipe has to tell.
+    Call it after a change of uid, which clears it. The death of the parent's *thread* counts. If the parent is outside
+    the pid namespace, `parent_pid` is 0 and an earlier death goes unnoticed: a pipe has to tell.
     """
     prctl(_SET_PDEATHSIG, by)
     if os.getppid() != parent_pid:
@@ -47,9 +42,9 @@ def die_with_parent(parent_pid: int, by: signal.Signals = signal.SIGKILL) -> Non
 
 
 def drop_bounding() -> None:
-    """Empty the bounding set. Needs CAP_SETPCAP, so before the change of uid; a new user namespace fills it again.
+    """Empty the bounding set. Needs CAP_SETPCAP, so before a change of uid. A new user namespace fills it again.
 
-    A millisecond, each drop being a copy of all credentials: do it once in the zygote, children inherit it.
+    Takes a millisecond, because each drop copies all credentials: do it once in the zygote, children inherit it.
     """
     for number in _bounding():
         prctl(_BOUNDING_DROP, number)
@@ -58,8 +53,7 @@ def drop_bounding() -> None:
 def drop_all() -> None:
     """Empty the ambient, bounding, effective, permitted and inheritable sets.
 
-    Without CAP_SETPCAP the bounding set stays as it is: call `drop_bounding` while privileged. Under no_new_privs
-    what it holds cannot be gained.
+    Without CAP_SETPCAP the bounding set stays as it is, but under no_new_privs nothing in it can be gained.
     """
     if sets()["effective"] >> _SETPCAP & 1:
         drop_bounding()
@@ -67,26 +61,18 @@ def drop_all() -> None:
 
 
 def drop_held() -> None:
-    """Empty all sets but the bounding one, which a parent has emptied: for the path of every guest."""
+    """Empty all sets but the bounding one, which a parent has emptied. Every guest calls this."""
     prctl(_AMBIENT, _AMBIENT_CLEAR_ALL)
     syscall("capset", _HEADER, bytes(24))
 
 
 def sets() -> dict[str, int]:
-    """The sets that capget(2) tells, as bit masks."""
+    """The effective, permitted and inheritable sets, as bit masks."""
     words = _Words()
     syscall("capget", _HEADER, words)
     low = struct.unpack_from("=III", words, 0)
     high = struct.unpack_from("=III", words, 12)
     return {name: low[at] | high[at] << 32 for at, name in enumerate(("effective", "permitted", "inheritable"))}
-
-
-def held() -> dict[str, set[int]]:
-    """The capabilities in each of the five sets, by number. For tests and diagnosis."""
-    listed = {name: {number for number in range(64) if mask >> number & 1} for name, mask in sets().items()}
-    listed["bounding"] = _bounding()
-    listed["ambient"] = {number for number in listed["permitted"] if prctl(_AMBIENT, _AMBIENT_IS_SET, number)}
-    return listed
 
 
 def _bounding() -> set[int]:
@@ -100,18 +86,6 @@ def _bounding() -> set[int]:
                 raise
             break  # past the last capability of this kernel
     return found
-
-
-def probe() -> str | None:
-    """None if privileges can be given up here, else why not."""
-    return attempt(_try)
-
-
-def _try() -> str | None:
-    no_new_privs()
-    drop_all()
-    kept = {name for name, numbers in held().items() if numbers and name != "bounding"}
-    return f"capabilities: {', '.join(sorted(kept))} not empty after capset(2)" if kept else None
 
 
 LIMITS = {
@@ -130,7 +104,7 @@ LIMITS = {
     "stack_bytes": resource.RLIMIT_STACK,
 }
 
-# Of every guest, whatever the request says.
+# For every guest, whatever the request says.
 DEFAULT_LIMITS: Mapping[str, int] = {
     "core": 0,
     "memlock": 64 * 1024,
@@ -144,7 +118,7 @@ DEFAULT_LIMITS: Mapping[str, int] = {
 
 
 def limit(limits: Mapping[str, int]) -> None:
-    """Set these for the calling process and its children, for good: soft and hard.
+    """Set these limits, soft and hard, for the calling process and its children.
 
     A limit that is already lower stays. The signals of `cpu_seconds` and `file_bytes` are SIGKILL and SIGXFSZ.
     """
@@ -158,19 +132,8 @@ def limit(limits: Mapping[str, int]) -> None:
         resource.setrlimit(LIMITS[name], (lower, lower))
 
 
-def probe_limits() -> str | None:
-    """None if limits can be set here, else why not."""
-    return attempt(_try_limits)
-
-
-def _try_limits() -> str | None:
-    limit(DEFAULT_LIMITS)
-    wrong = [name for name, value in DEFAULT_LIMITS.items() if resource.getrlimit(LIMITS[name])[1] > value]
-    return f"rlimits: {', '.join(wrong)} did not take effect" if wrong else None
-
-
 def attempt(trial: Callable[[], str | None]) -> str | None:
-    """What `trial` says in a forked child: None for "it works", else the reason. Call it from a small process."""
+    """Call `trial` in a forked child; None means that it works, else the reason. Call this from a small process."""
     reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -190,7 +153,7 @@ def _report(trial: Callable[[], str | None], writer: int) -> None:
     try:
         os.write(writer, (trial() or "").encode())
         code = 0
-    except BaseException as error:  # noqa: BLE001 - nothing may pass the fork: the caller's own stack is above
+    except BaseException as error:  # noqa: BLE001 - nothing may escape: the caller's own stack is above
         os.write(writer, f"{type(error).__name__}: {error}".encode())
     finally:
         os._exit(code)

@@ -1,9 +1,9 @@
-"""What a guest keeps on a disk that it shares with others: looked at again and again, where no file system of its own
-can be mounted.
+"""How much a guest keeps on a disk that it shares with others, checked repeatedly.
 
-RLIMIT_FSIZE bounds each file. Between two looks a guest can write as fast as the disk takes it. Files without a name
-count while a process holds them open; one that is only mapped counts with 1 MB or what the caller says, whatever it
-holds; one whose descriptor waits in a socket is not seen. For those, nobody may take the last of the disk's free space.
+For profiles in which a guest cannot have a file system of its own. RLIMIT_FSIZE limits each file. Between two checks a
+guest can write as fast as the disk accepts it. A deleted file counts while a process holds it open. One that is only
+mapped counts as 1 MB, or as what the caller says. One whose descriptor waits in a socket is not seen: because of those,
+a guest must leave a part of the disk free.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from contextlib import suppress
 
 RESERVE_BYTES = 1 << 30
 RESERVE_SHARE = 20
-"""Of the disk, one part in so many stays free, or RESERVE_BYTES if that is less."""
+"""One part in so many of the disk stays free, or RESERVE_BYTES if that is less."""
 OWN_SHARE = 64
-"""A file system notes where a file lies in blocks that count as the file's: one part in so many may be of that kind."""
+"""A file system counts its own blocks about a file as the file's: one part in so many is allowed for these."""
 LEAST_MAPPED_BYTES = 1 << 20
 LONG_PATH = 2000
 HIDDEN_LOOKS = 10
@@ -25,7 +25,7 @@ _GONE = (FileNotFoundError, ProcessLookupError, NotADirectoryError)
 
 
 class Quota:
-    """The most that may lie in some folders. To be asked by a process that may read them, and the guest's /proc."""
+    """The most that may be in some folders. The caller must be able to read them, and the guest's files in /proc."""
 
     def __init__(
         self, folders: Sequence[str], size_bytes: int, inodes: int, *, mapped_bytes: int = LEAST_MAPPED_BYTES
@@ -39,9 +39,9 @@ class Quota:
         self._free_before = _free(self._disk)[0]
 
     def exceeded(self, pids: Iterable[int] = (), proc: int | None = None) -> bool:
-        """Whether there is more than there may be, now. `pids` are looked at for files that have lost their name."""
+        """Whether the quota is exceeded now. `pids` are searched for deleted files that are still open."""
         pids = tuple(pids)
-        # A file that is gone and one that came while we looked are counted both: only what is seen twice is too much.
+        # One check may count a file that is gone together with one that has just come: so it must exceed twice.
         return self._is_over(pids, proc) and self._is_over(pids, proc)
 
     def _is_over(self, pids: tuple[int, ...], proc: int | None) -> bool:
@@ -50,7 +50,7 @@ class Quota:
             if proc is not None:
                 held |= self._nameless(pids, proc)
         except (OSError, _TooMany):
-            return True  # whatever hides files from us must not be a way around the limit
+            return True  # hiding files from us must not be a way around the limit
         return sum(held.values()) > self._size_bytes + self._size_bytes // OWN_SHARE or self._disk_is_short()
 
     def _named(self) -> dict[tuple[int, int], int]:
@@ -64,7 +64,7 @@ class Quota:
         return held
 
     def _walk(self, held: dict[tuple[int, int], int], opened: list[int]) -> None:
-        """Every entry, however deep. A path may become longer than the kernel takes: then its folder stays open."""
+        """Visit every entry, however deep. Where a path gets too long for the kernel, its folder stays open."""
         waiting: list[tuple[int | None, str]] = [(None, folder) for folder in self._folders]
         count = 0
         while waiting:
@@ -94,7 +94,7 @@ class Quota:
             try:
                 held |= _nameless(pid, proc, self._prefixes, self._mapped_bytes)
             except PermissionError:
-                # One that is just ending shows nothing for a while; one that never does hides something.
+                # A process that is just ending shows nothing for a moment; one that never does hides something.
                 hidden[pid] = self._hidden.get(pid, 0) + 1
         if any(looks > HIDDEN_LOOKS for looks in hidden.values()):
             raise _TooMany
@@ -107,11 +107,11 @@ class Quota:
 
 
 class _TooMany(Exception):
-    """More entries than there may be."""
+    """There are more entries than allowed."""
 
 
 def _nameless(pid: int, proc: int, folders: tuple[bytes, ...], mapped_bytes: int) -> dict[tuple[int, int], int]:
-    """The regular files that a process holds and nobody can open by name, with their sizes."""
+    """The deleted regular files that a process still holds, with their sizes."""
     held: dict[tuple[int, int], int] = {}
     with suppress(*_GONE):
         task = _living_task(pid, proc)
@@ -130,8 +130,10 @@ def _nameless(pid: int, proc: int, folders: tuple[bytes, ...], mapped_bytes: int
 
 
 def _living_task(pid: int, proc: int) -> str:
-    """Where its files are shown. Its first thread may have ended before the others, and then shows none; all others
-    have the same, because the filter lets no thread have descriptors of its own."""
+    """The directory of /proc that shows its descriptors. A first thread that has ended shows none.
+
+    All other threads show the same ones, because the filter lets no thread have descriptors of its own.
+    """
     if not _is_over(f"{pid}", proc):
         return f"{pid}"
     tasks = os.open(f"{pid}/task", os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY, dir_fd=proc)
@@ -153,7 +155,7 @@ def _is_over(task: str, proc: int) -> bool:
 
 
 def _mapped(task: str, proc: int, folders: tuple[bytes, ...]) -> set[int]:
-    """Inodes of files in `folders` that are mapped and have no name. A mapping does not tell how large its file is."""
+    """Inodes of deleted files in `folders` that are mapped. A mapping does not tell the size of its file."""
     found: set[int] = set()
     fd = os.open(f"{task}/maps", os.O_RDONLY | os.O_CLOEXEC, dir_fd=proc)
     with os.fdopen(fd, "rb") as lines:

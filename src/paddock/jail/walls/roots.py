@@ -1,9 +1,8 @@
-"""A root directory for chroot(2): copies of what guests read, made once, and one such tree of links for each guest.
+"""Root directories for chroot(2): one tree of copies, made once, and for each guest a tree of hard links to it.
 
-Where nothing can be mounted, two guests have two `/tmp` only if they have two roots. The first tree is made of copies,
-and not of links to the host's files: whoever changes the owner of a data directory must not change that of `/usr/bin`.
-The trees of guests are links to the first. All of it belongs to root and is writable for nobody else, but each guest's
-private folders.
+Where nothing can be mounted, two guests have separate `/tmp` folders only if they have separate roots. The first tree
+is made of copies, not of links to the host's files: changing the owner of a data directory must not change that of
+`/usr/bin`. Everything belongs to root and is writable for nobody else, except each guest's private folders.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ WRITABLE = ("tmp", "files", "dev/shm")
 LEFT_OUT = frozenset(
     {"site-packages", "dist-packages", "test", "idlelib", "tkinter", "ensurepip", "perl", "perl-base", "right"}
 )
-"""Of folders of the system: packages that are not of the environment, and what no script needs."""
+"""Left out of system folders: packages that are not part of the environment, and what no script needs."""
 NOT_LOADED = (".a", ".o", ".la", ".h")
 FICLONE = 0x4004_9409
 LOADERS = ("/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1")
@@ -36,14 +35,14 @@ _DEVICE_NUMBERS = {"null": (1, 3), "zero": (1, 5), "full": (1, 7), "random": (1,
 
 
 def built(place: str, reads: Iterable[str], complete: Iterable[str] = ()) -> tuple[Path, int]:
-    """The root for these files of the host, and a descriptor that keeps others from removing it. Seconds, once.
+    """The root with these files of the host, and a descriptor that keeps others from removing it.
 
-    Folders in `complete` are taken as they are; of the others some parts are left out.
+    Building takes seconds, once. Folders in `complete` are copied completely; of the others some parts are left out.
     """
     reads = sorted(reads)
     folder = Path(place)
     folder.mkdir(parents=True, exist_ok=True)
-    folder.chmod(0o700)  # guests see it from inside alone
+    folder.chmod(0o700)  # guests see it only from inside
     root = folder / _key(reads)
     with _locked(folder / "lock") as lock:
         held = os.open(folder / f"{root.name}.used", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -51,10 +50,10 @@ def built(place: str, reads: Iterable[str], complete: Iterable[str] = ()) -> tup
         os.ftruncate(held, 0)
         os.pwrite(held, json.dumps(reads).encode(), 0)
         if not root.exists():
-            from paddock.jail.walls.cleanup import Cleanup  # seldom needed, and a warden stays small
+            from paddock.jail.walls.cleanup import Cleanup  # rarely needed, and a warden stays small
 
             partial = folder / PARTIAL
-            # With the lock: nobody builds there while it is removed.
+            # It holds the lock too: nobody builds there while it removes.
             with Cleanup(folders=[partial], locks=[lock]):
                 _sweep(folder)
                 shutil.rmtree(partial, ignore_errors=True)
@@ -64,7 +63,7 @@ def built(place: str, reads: Iterable[str], complete: Iterable[str] = ()) -> tup
 
 
 def slot(name: str, owner: int) -> None:
-    """A guest's own tree, below the root that the caller has entered: made on first use, private folders empty."""
+    """Make a guest's own tree below the root that the caller has entered, or empty its private folders."""
     tree = Path("/", SLOTS, name)
     if not tree.exists():
         partial = Path("/", SLOTS, f"{name}.partial")
@@ -77,7 +76,7 @@ def slot(name: str, owner: int) -> None:
         partial.rename(tree)
     for folder in WRITABLE:
         (tree / folder).mkdir(mode=0o700, exist_ok=True)
-        empty(str(tree / folder))  # what is left of a guest whose reaper did not come to it
+        empty(str(tree / folder))  # leftovers of a guest whose reaper was killed
         os.chown(tree / folder, owner, owner)
 
 
@@ -98,8 +97,10 @@ def _build(root: Path, reads: list[str], complete: tuple[str, ...]) -> None:
 
 
 def _repeat(source: str, target: str, one: Callable[[str, str], None], left_out: frozenset[str] = frozenset()) -> None:
-    """The same file or tree at another place. Symbolic links stay; what is neither file nor folder, or not for
-    everyone to read, is left out."""
+    """Repeat a file or tree at another place by calling `one` for each file. Symbolic links are kept.
+
+    What is neither file nor folder, or not readable by everyone, is left out.
+    """
     mode = os.lstat(source).st_mode
     if stat.S_ISLNK(mode):
         os.symlink(os.readlink(source), target)  # noqa: PTH115, PTH211
@@ -119,16 +120,16 @@ def _repeat(source: str, target: str, one: Callable[[str, str], None], left_out:
 def _copy(source: str, target: str) -> None:
     with open(source, "rb") as old, open(target, "xb") as new:  # noqa: PTH123
         try:
-            fcntl.ioctl(new, FICLONE, old.fileno())  # where the file system can share the blocks
+            fcntl.ioctl(new, FICLONE, old.fileno())  # shares the blocks where the file system can
         except OSError:
             shutil.copyfileobj(old, new, 1 << 20)
         status = os.fstat(old.fileno())
         os.fchmod(new.fileno(), 0o755 if status.st_mode & 0o111 else 0o644)
-    os.utime(target, ns=(status.st_atime_ns, status.st_mtime_ns))  # what is compiled is known by it
+    os.utime(target, ns=(status.st_atime_ns, status.st_mtime_ns))  # bytecode is matched to its source by the time
 
 
 def _devices(folder: Path, owner: int) -> None:
-    """Real ones where they may be made and used; else `null` is an empty file of the owner's, and no other is there."""
+    """Make device files if that is allowed and works; else only `null`, as an empty file of the owner."""
     folder.mkdir(mode=0o755)
     for name in DEVICES:
         with suppress(OSError):
@@ -143,9 +144,9 @@ def _devices(folder: Path, owner: int) -> None:
 
 
 def empty(folder: str) -> None:
-    """Remove all that a guest left in `folder`, however deep: nothing is followed, and little is open at a time.
+    """Remove everything that a guest left in `folder`, however deep. No link is followed, and few files are open.
 
-    For when no process of the guest is left: a folder that its owner has closed is opened by its name.
+    Call it when no process of the guest is left: a folder without permissions is opened by name.
     """
     top = _opened(folder, None)
     try:
@@ -157,7 +158,7 @@ def empty(folder: str) -> None:
             try:
                 for entry in os.listdir(here):  # noqa: PTH208
                     if stat.S_ISDIR(os.lstat(entry, dir_fd=here).st_mode):
-                        # A path may be longer than the kernel takes: so every folder is brought to the top first.
+                        # A path may be longer than the kernel accepts, so every folder is moved to the top first.
                         moved += 1
                         os.close(_opened(entry, here))
                         os.rename(entry, f"{prefix}{moved}", src_dir_fd=here, dst_dir_fd=top)
@@ -173,21 +174,21 @@ def empty(folder: str) -> None:
 
 
 def _opened(name: str, above: int | None) -> int:
-    """A folder, never what a link in its place points to; open to us from now on."""
+    """Open a folder, never a link in its place, and give its owner all permissions."""
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
         fd = os.open(name, flags, dir_fd=above)
     except PermissionError:
-        os.chmod(name, 0o700, dir_fd=above)  # it is ours; its owner may have closed it
+        os.chmod(name, 0o700, dir_fd=above)  # it is ours; the guest may have removed the permissions
         fd = os.open(name, flags, dir_fd=above)
     os.fchmod(fd, 0o700)
     return fd
 
 
 def forget(place: str | Path, builds: str | Path) -> None:
-    """Remove the roots that were made for builds, in the folder `builds`, that are not there any more.
+    """Remove the roots of builds, in the folder `builds`, that do not exist any more.
 
-    One that is in use stays: whoever makes the next root removes it.
+    A root that is in use stays, until the next root is made.
     """
     folder, builds = Path(place), Path(builds)
     if not folder.is_dir():
@@ -201,16 +202,16 @@ def forget(place: str | Path, builds: str | Path) -> None:
 
 
 def _sweep(folder: Path) -> None:
-    """Remove the roots that nobody uses and nobody will: the runtime that they were made of has changed since."""
+    """Remove roots that nobody uses and whose files on the host have changed since."""
     for used in folder.glob("*.used"):
         if not _is_current(used):
             _remove_unless_used(used)
 
 
 def _is_current(used: Path) -> bool:
-    """Whether the root would be found again: that of another environment, which waits for its next use."""
+    """Whether the root would be found again, such as that of another environment."""
     root = used.with_suffix("")
-    with suppress(ValueError, TypeError):  # of a Paddock that did not write what it was made of
+    with suppress(ValueError, TypeError):  # an earlier Paddock did not write what it was made of
         return root.exists() and _key(json.loads(used.read_text())) == root.name
     return False
 
@@ -225,7 +226,7 @@ def _remove_unless_used(used: Path) -> None:
     else:
         shutil.rmtree(partial, ignore_errors=True)
         if root.exists():
-            root.rename(partial)  # at once: who is killed while removing it leaves no half of a root
+            root.rename(partial)  # atomic: if we are killed while removing, no half of a root is left
         shutil.rmtree(partial, ignore_errors=True)
         used.unlink()
     finally:
@@ -233,7 +234,7 @@ def _remove_unless_used(used: Path) -> None:
 
 
 def _key(reads: list[str]) -> str:
-    """A name for what is in the root: another one when the host's files have changed."""
+    """A name for the content of the root, which changes when the host's files change."""
     told = [FORMAT]
     for path in (*reads, "/etc/ld.so.cache"):
         with suppress(FileNotFoundError):

@@ -17,14 +17,14 @@ Rule = Callable[[Node, Node], Node]  # from what allows and what refuses to what
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What a guest's filter leaves open. Threads always; `confined` is one process without sockets, whatever else."""
+    """What a guest's filter allows. Threads are always allowed. `confined` means one process without sockets."""
 
     processes: bool = True  # fork and exec
-    execute: bool = False  # exec without fork: for a wrapper that walls itself in and becomes another program
+    execute: bool = False  # exec without fork, for a process that walls itself in and executes another program
     sockets: Literal["none", "unix", "inet"] = "none"
-    confined: bool = False  # no namespaces around it: nothing that reaches other processes or files past Landlock
-    memfds: bool = True  # memory that no process maps; a watcher does not see it, a control group does
-    trace: bool = False  # refused calls are reported to a listener, see `notices`
+    confined: bool = False  # no namespaces around it: refuse what reaches other processes, or files past Landlock
+    memfds: bool = True  # memory that no process maps: a control group counts it, a watcher does not
+    trace: bool = False  # refused calls are reported to a listener, see `seccomp.denied_calls`
 
     def __post_init__(self) -> None:
         if self.confined and self.sockets != "none":
@@ -35,7 +35,7 @@ def _names(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-# The pid to signal in a confined program, until `seccomp.for_process` puts the real one in. No process has it.
+# Stands for the guest's own pid in a confined program until `seccomp.for_process` replaces it. No process has it.
 NOBODY = 0x7FFF_FFF0
 
 ALWAYS = _names("""
@@ -59,7 +59,7 @@ ALWAYS = _names("""
     recvfrom recvmsg recvmmsg shutdown getsockname getpeername getsockopt
 """)
 
-# With a pid namespace, or a uid of its own, these reach only the guest's own processes and files.
+# In a pid namespace, or with a uid of its own, these reach only the guest's own processes and files.
 UNLESS_CONFINED = _names("""
     chown fchown lchown fchownat utime utimes utimensat futimesat
     getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr
@@ -71,9 +71,9 @@ PROCESSES = _names("fork vfork execve execveat setsid setpgid")
 EXECUTE = _names("execve execveat")
 ADDRESSES = _names("connect bind listen accept accept4")
 
-# Callers fall back to an older call on ENOSYS alone. clone3 and openat2 take flags in memory, where no filter looks.
+# Callers fall back to an older call only on ENOSYS. clone3 and openat2 take flags in memory, where no filter looks.
 UNKNOWN = _names("clone3 openat2 futex_waitv futex_wake futex_wait futex_requeue")
-# shutil.copy2 takes ENOTSUP for "no such attributes here", and EPERM for a failure.
+# shutil.copy2 ignores ENOTSUP, and fails on EPERM.
 UNSUPPORTED = _names("""
     setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr setxattrat removexattrat
     getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr getxattrat listxattrat
@@ -81,19 +81,19 @@ UNSUPPORTED = _names("""
 
 
 def refusal(name: str | None) -> int:
-    """The error of a refused call; of a number without a name, ENOSYS. It depends on nothing else."""
+    """The errno of a refused call; ENOSYS for a number without a name."""
     if name is None or name in UNKNOWN:
         return errno.ENOSYS
     return errno.EOPNOTSUPP if name in UNSUPPORTED else errno.EPERM
 
 
 def allowed(_allow: Node, _refuse: Node) -> Node:
-    """Whatever its arguments."""
+    """Allow the call with any arguments."""
     return _allow
 
 
 def one_of(argument: int, *values: int, mask: int = 0) -> Rule:
-    """The argument, an int, is one of these (after masking, if a mask is given)."""
+    """Allow if the argument, an int, is one of these (after masking, if a mask is given)."""
 
     def rule(allow: Node, refuse: Node) -> Node:
         found = search(dict.fromkeys(values, allow), refuse)
@@ -112,22 +112,22 @@ def case(argument: int, rules: Mapping[int, Rule]) -> Rule:
 
 
 def equals(argument: int, value: int) -> Rule:
-    """The argument, an int, is this."""
+    """Allow if the argument, an int, is this."""
     return lambda allow, refuse: low(argument, branch(EQUAL, value, allow, refuse))
 
 
 def none_of_bits(argument: int, bits: int) -> Rule:
-    """The argument, an int, has none of these bits."""
+    """Allow if the argument, an int, has none of these bits."""
     return lambda allow, refuse: low(argument, branch(ANY_BIT, bits, refuse, allow))
 
 
 def any_of_bits(argument: int, bits: int) -> Rule:
-    """The argument, an int, has one of these bits."""
+    """Allow if the argument, an int, has one of these bits."""
     return lambda allow, refuse: low(argument, branch(ANY_BIT, bits, allow, refuse))
 
 
 def upper_half_zero(argument: int) -> Rule:
-    """The argument, a long, fits in 32 bits."""
+    """Allow if the argument, a long, fits in 32 bits."""
     return lambda allow, refuse: high(argument, branch(EQUAL, 0, allow, refuse))
 
 
@@ -223,13 +223,13 @@ def rules(policy: Policy) -> dict[str, Rule]:
 
 
 def _some_owner(user: int, group: int) -> Rule:
-    """Not both -1: that may be asked of anybody's file, and takes its capabilities and setuid bits away."""
+    """Not both -1: the kernel allows that on any file, and it removes the file's capabilities and setuid bits."""
     nobody = 0xFFFF_FFFF
     return lambda allow, refuse: equals(user, nobody)(equals(group, nobody)(refuse, allow), allow)
 
 
 def _clone(*, processes: bool) -> Rule:
-    """A thread has the descriptors of its process: who looks for files without a name looks at one thread."""
+    """Threads must share the descriptors of their process: the quota looks for nameless files in one thread only."""
     known = every(upper_half_zero(0), none_of_bits(0, 0xFFFF_FFFF & ~CLONE_FLAGS))
     whole = any_of_bits(0, CLONE_FILES)
     if not processes:
@@ -238,7 +238,7 @@ def _clone(*, processes: bool) -> Rule:
 
 
 def _opening() -> dict[str, Rule]:
-    """Opening is free, but a new file is not setuid. Without creation the mode is whatever was in the register."""
+    """Any file may be opened, but none created setuid. Without creation the mode argument is undefined."""
 
     def opening(flags: int) -> Rule:
         return when(any_of_bits(flags, O_CREAT_AND_O_TMPFILE), none_of_bits(flags + 1, SETUID_AND_SETGID))
@@ -247,7 +247,7 @@ def _opening() -> dict[str, Rule]:
 
 
 def _self_only() -> dict[str, Rule]:
-    """Calls that name a process: only 0, oneself. `setpriority` and `ioprio_set` could also name a group or a user."""
+    """Calls that name a process: only 0, the caller. `setpriority` and `ioprio_set` can also name a group or a user."""
     this_process = ("prlimit64", "sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr")
     return dict.fromkeys(this_process, equals(0, 0)) | {
         "setpriority": every(equals(0, 0), equals(1, 0)),
@@ -256,7 +256,7 @@ def _self_only() -> dict[str, Rule]:
 
 
 def _options(policy: Policy) -> dict[str, Rule]:
-    # A confined guest must not outlive its host: it keeps the signal that it was given.
+    # A confined guest must not outlive its host, so it may not change its parent-death signal.
     parental = () if policy.confined else (PR_SET_PDEATHSIG,)
     return {
         "fcntl": one_of(1, *FCNTL),
@@ -268,7 +268,7 @@ def _options(policy: Policy) -> dict[str, Rule]:
 
 
 def _sockets(policy: Policy) -> dict[str, Rule]:
-    # A datagram socket of a pair can be sent to any address; a stream keeps its peer. asyncio needs the pair.
+    # A datagram socket of a pair can send to any address; a stream keeps its peer. asyncio needs a pair.
     pair = one_of(1, STREAM, SEQPACKET, mask=SOCKET_TYPE)
     any_unix = one_of(1, STREAM, DGRAM, SEQPACKET, mask=SOCKET_TYPE)
     internet = every(one_of(1, STREAM, DGRAM, mask=SOCKET_TYPE), one_of(2, 0, TCP, UDP))
@@ -282,7 +282,7 @@ def _sockets(policy: Policy) -> dict[str, Rule]:
     if policy.sockets == "inet":
         levels |= dict.fromkeys((IPPROTO_IP, IPPROTO_IPV6), one_of(2, *IP_OPTIONS))
     refused = MSG_FASTOPEN if policy.sockets == "inet" else MSG_FASTOPEN | MSG_OOB
-    # A descriptor that waits in a socket holds a file that nobody sees. The listener of a trace has to go that way.
+    # A descriptor that waits in a socket holds a file that the quota cannot see. A trace sends its listener that way.
     messages = {"sendmsg": none_of_bits(2, refused), "sendmmsg": none_of_bits(3, refused)}
     return {
         "socketpair": every(equals(0, AF_UNIX), pair if policy.sockets == "none" else any_unix),

@@ -36,7 +36,7 @@ _NEW_LISTENER = 1 << 3
 
 @functools.cache
 def program(policy: Policy, machine: str = MACHINE) -> bytes:
-    """The filter, an array of struct sock_filter. Of a confined one, see `for_process`."""
+    """Compile the filter. The program of a confined policy must go through `for_process`."""
     permitted = rules(policy)
 
     def decision(name: str | None) -> bpf.Node:
@@ -44,7 +44,7 @@ def program(policy: Policy, machine: str = MACHINE) -> bytes:
         rule = permitted.get(name) if name else None
         return rule(bpf.answer(ALLOW), refuse) if rule else refuse
 
-    # A number of x32 is a large one (bit 30), so it is among the unknown.
+    # The numbers of x32 have bit 30 set, so they are unknown numbers.
     by_number = bpf.search({number: decision(name) for name, number in NUMBERS[machine].items()}, decision(None))
     native = bpf.load(bpf.NUMBER, by_number)
     checked = bpf.branch(bpf.EQUAL, ARCHITECTURES[machine], native, bpf.answer(KILL))
@@ -54,19 +54,19 @@ def program(policy: Policy, machine: str = MACHINE) -> bytes:
 
 
 def for_process(confined: bytes, pid: int) -> bytes:
-    """A confined program that lets this process signal itself: without, even abort() sends nothing."""
+    """Let this process signal itself in a confined program. Without that, even abort() does not work."""
     return confined.replace(struct.pack("=I", NOBODY), struct.pack("=I", pid))
 
 
 def install(program: bytes) -> None:
-    """Put the calling thread, and what it will fork, under the filter. Needs no_new_privs; cannot be undone."""
+    """Put the calling thread, and whatever it forks, under the filter for good. Needs no_new_privs."""
     _install(program, flags=0)
 
 
 def install_traced(program: bytes) -> int:
-    """Install a program with `trace`; the listener's fd, for `denied_calls`.
+    """Install a program with `trace`; returns the listener for `denied_calls`.
 
-    Refused calls wait for whoever reads the listener: hand it to the host and close it before any user code runs.
+    Refused calls wait until somebody reads the listener: hand it to the host, and close it before user code runs.
     """
     return _install(program, flags=_NEW_LISTENER)
 
@@ -78,13 +78,13 @@ def _install(program: bytes, *, flags: int) -> int:
 
 @functools.lru_cache(maxsize=32)
 def _described(program: bytes) -> tuple[bytes, object]:
-    """A struct sock_fprog and the memory that it points to, made before the fork: a child pays for each new page."""
+    """A struct sock_fprog and the memory it points to, made before the fork: a child pays for each new page."""
     held = ctypes.create_string_buffer(program, len(program))
     return struct.pack("HxxxxxxQ", len(program) // 8, ctypes.addressof(held)), held
 
 
 def probe() -> str | None:
-    """None if a filter really holds here, else why not."""
+    """None if a filter really works here, else why not."""
     if MACHINE not in ARCHITECTURES:
         return f"seccomp: no table of system calls for {MACHINE}; Paddock's jail needs x86-64 or aarch64"
     return privileges.attempt(_try)
@@ -110,7 +110,7 @@ _ANSWER = struct.Struct("=QqiI")  # id, value, error, flags
 
 @dataclass(frozen=True, slots=True)
 class Denied:
-    """A refused call. `pid` as the reader's pid namespace sees it, 0 if it doesn't."""
+    """A refused call. `pid` as seen in the reader's pid namespace, 0 if it is not visible there."""
 
     name: str
     pid: int
@@ -118,29 +118,29 @@ class Denied:
 
 
 def denied_calls(listener: int) -> Iterator[Denied]:
-    """Refused calls as they come, each answered before it is yielded; ends with the last process under the filter.
+    """Yield refused calls, each answered before it is yielded, until the last process under the filter ends.
 
-    Blocks. If nobody reads, the guest's refused calls wait; if the listener is closed, they get ENOSYS.
+    Blocks. If nobody reads, the guest's refused calls wait. If the listener is closed, they get ENOSYS.
     """
     names = {number: name for name, number in NUMBERS[MACHINE].items()}
     poll = select.poll()
     poll.register(listener, select.POLLIN)
     while any(event & select.POLLIN for _, event in poll.poll()):
-        notice = bytearray(_NOTICE.size)  # the kernel insists on zeros
+        notice = bytearray(_NOTICE.size)  # the kernel requires zeros
         try:
             fcntl.ioctl(listener, _RECEIVE, notice)
             identity, pid, _, number, _, _, *arguments = _NOTICE.unpack(notice)
             name = names.get(number)
             fcntl.ioctl(listener, _SEND, bytearray(_ANSWER.pack(identity, 0, -refusal(name), 0)))
         except OSError as error:
-            if error.errno not in (errno.ENOENT, errno.EINTR):  # the caller died, or was interrupted, meanwhile
+            if error.errno not in (errno.ENOENT, errno.EINTR):  # the caller died or was interrupted
                 raise
             continue
         yield Denied(name or f"syscall {number}", pid, tuple(arguments))
 
 
 _HELLO = b"L"
-"""Comes with the listener, before anything else that a guest says."""
+"""Sent with the listener, before anything else that a guest sends."""
 _PATIENCE_SECONDS = 5.0
 _RIGHTS = socket.CMSG_SPACE(4)
 _CREDENTIALS = socket.CMSG_SPACE(12)
@@ -149,11 +149,11 @@ log = logging.getLogger("paddock.denied")
 
 
 def install_in_guest(program: bytes, control: int, *, trace: bool) -> None:
-    """Put the guest under its filter; one that is `told` of goes to the host with its listener, over `control`."""
+    """Put the guest under its filter. With `trace`, send the listener to the host over `control`."""
     if not trace:
         install(program)
         return
-    # Made before: what is refused from here on waits until the host has the listener.
+    # Made before the filter: calls that it refuses wait until the host has the listener.
     with socket.socket(fileno=os.dup(control)) as host:
         listener = install_traced(program)
         socket.send_fds(host, [_HELLO], [listener])
@@ -161,7 +161,7 @@ def install_in_guest(program: bytes, control: int, *, trace: bool) -> None:
 
 
 def receive_listener(control: socket.socket) -> int | None:
-    """The listener that a guest hands over; None while it has not, EOFError where it says something else."""
+    """The listener from a guest; None if it has not arrived yet. EOFError: something else arrived."""
     try:
         said, more, _, _ = control.recvmsg(len(_HELLO), _RIGHTS + _CREDENTIALS)
     except BlockingIOError:
@@ -173,7 +173,7 @@ def receive_listener(control: socket.socket) -> int | None:
 
 
 class Trace:
-    """Answers what a guest's filter refuses, and from `begin` on names it in the log `paddock.denied`."""
+    """Answers the calls that a guest's filter refuses, and logs them to `paddock.denied` after `begin`."""
 
     def __init__(self, listener: int) -> None:
         self._listener = listener
@@ -185,7 +185,7 @@ class Trace:
         self._begun = True
 
     def finish(self) -> None:
-        """The guest is gone: wait until everything that it was refused is named."""
+        """Wait until all refused calls of a guest that is gone are logged."""
         self._thread.join(_PATIENCE_SECONDS)
 
     def _follow(self) -> None:
@@ -198,7 +198,7 @@ class Trace:
 
 
 def describe(denied: Denied) -> str:
-    """A call by its name and its arguments, without pointers; more of them are shown than some calls have."""
+    """The call with its arguments, without pointers. Some calls have fewer arguments than are shown."""
     shown = [hex(argument) if argument < 1 << 32 else "…" for argument in denied.arguments]
     while shown and shown[-1] in {"0x0", "…"}:
         shown.pop()

@@ -101,22 +101,14 @@ NUMBERS = {
 MACHINE = os.uname().machine
 
 
-def name(number: int, machine: str = MACHINE) -> str:
-    """The call's name, or `syscall 1234` where the table has none."""
-    for known, its_number in NUMBERS[machine].items():
-        if its_number == number:
-            return known
-    return f"syscall {number}"
-
-
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
-# As wide as a register, all of them: what is not passed would be whatever was there. Converting them here, and not by
-# code of ours, spares a guest that has just been forked the copies of a hundred pages.
+# All arguments are passed at full width, because the registers of missing ones would hold leftovers. ctypes converts
+# them: Python code for that would cost a freshly forked guest copies of a hundred pages.
 _libc.syscall.argtypes = [ctypes.c_long, *[ctypes.c_void_p] * 6]
 _PAUSE = ctypes.cast(_libc.pause, ctypes.c_void_p)
 _with_interpreter = ctypes.PyDLL(None, use_errno=True)
-if hasattr(_libc, "prctl"):  # Linux; elsewhere this module can at least be imported
+if hasattr(_libc, "prctl"):  # Linux; elsewhere this module can still be imported
     _libc.prctl.argtypes = [ctypes.c_int, *[ctypes.c_ulong] * 4]
 
 Argument = int | bytes | ctypes.Array[ctypes.c_char] | None
@@ -126,7 +118,7 @@ _ABSENT = [(None,) * (6 - count) for count in range(7)]
 
 
 def syscall(name: str, *arguments: Argument) -> int:
-    """Make the call; its result, or OSError."""
+    """Make the call and return its result. OSError names the call."""
     if name not in _OWN:
         raise OSError(errno.ENOSYS, f"{name}: unknown on {MACHINE}")
     result: int = _libc.syscall(_OWN[name], *arguments, *_ABSENT[len(arguments)])
@@ -137,7 +129,7 @@ def syscall(name: str, *arguments: Argument) -> int:
 
 
 def prctl(option: int, *arguments: int) -> int:
-    """prctl(2); its result, or OSError."""
+    """Call prctl(2) and return its result."""
     result: int = _libc.prctl(option, *[*arguments, 0, 0, 0, 0][:4])
     if result < 0:
         number = ctypes.get_errno()
@@ -146,7 +138,7 @@ def prctl(option: int, *arguments: int) -> int:
 
 
 class ProcessName:
-    """What `ps` and `top` show of a process; at most 15 bytes."""
+    """The name that `ps` and `top` show of a process; at most 15 bytes."""
 
     def __init__(self, name: str) -> None:
         self._held = ctypes.create_string_buffer(name.encode())
@@ -158,10 +150,10 @@ class ProcessName:
 
 
 def fork() -> int:
-    """fork(2) as it is, for a process of one thread.
+    """Plain fork(2), for a process with one thread.
 
-    os.fork() then puts threads, locks and random generators in order, which writes to 200 pages of the child: there is
-    one thread, no lock is held, and a guest is seeded anew.
+    os.fork() also resets threads, locks and random generators, which writes to 200 pages of the child. Here there is
+    one thread, no lock is held, and a guest is seeded anyway.
     """
     pid: int = _with_interpreter.fork()
     if pid < 0:
@@ -171,8 +163,8 @@ def fork() -> int:
 
 
 def sleeping_child(stack_top: int, flags: int) -> int:
-    """A child that shares our memory and our descriptors, and sleeps until it is killed; `flags` are of clone(2)."""
-    # A table of its own would keep open whatever we had open when it was made.
+    """Start a child that shares our memory and descriptors and sleeps until it is killed; `flags` are of clone(2)."""
+    # A descriptor table of its own would keep everything open that we have open now.
     clone_vm, clone_files, sigchld = 0x100, 0x400, 17
     pid: int = _libc.clone(_PAUSE, ctypes.c_void_p(stack_top), flags | clone_vm | clone_files | sigchld, None)
     if pid < 0:

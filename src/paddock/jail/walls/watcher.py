@@ -12,7 +12,6 @@ as fast as they can on two overloaded cores were stopped 15 MB above a limit of 
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import ctypes
 import heapq
@@ -25,7 +24,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 _log = logging.getLogger(__name__)
@@ -37,7 +36,7 @@ FILL_BYTES_PER_SECOND = 1.5e9 * min(os.cpu_count() or 1, 8)
 
 
 class Watched:
-    """A tree and what it was seen to use. `exceeded` is set once: it held too much, or (`error`) could not be read."""
+    """A process tree, and what it was seen to use. `on_exceeded` is called once, also if the tree is unreadable."""
 
     def __init__(
         self, root: int, memory_bytes: int, on_exceeded: Callable[[Watched], None], others: Sequence[int] = ()
@@ -53,23 +52,22 @@ class Watched:
         self._exact, self._visit_after = 0, 0.0
         self._telling = threading.Lock()
         self._stopped = False
-        self.exceeded = asyncio.Event()
         self.error: Exception | None = None
         self.memory_peak_bytes = 0
         self.cpu_seconds = 0.0
 
     def look(self) -> float | None:
-        """Count once, tell when it is too much, and say in how many seconds to look again; None for never."""
+        """Count once, and report if it is too much. Returns in how many seconds to look again; None: never."""
         before = time.monotonic()
         try:
             seen = tree(self._root, *self._others)
-            # A number that was freed may be another process by now: its tree is not ours.
+            # A pid may have been reused: that tree is not ours.
             self._others = [pid for pid in self._others if pid in seen and seen[pid].start == self._first[pid].start]
             if not seen or seen[self._root].start != self._first[self._root].start:
                 return None
             held = self._held(seen)
         except Exception as error:  # noqa: BLE001
-            # Whatever hides the tree from us must not be a way out of its limit, nor end the watch over others.
+            # Hiding the tree from us must not be a way around its limit, nor end the watch over others.
             self.error = error
             self._tell()
             return None
@@ -84,7 +82,7 @@ class Watched:
         return None if self._stopped else max(min(soon, CEILING_SECONDS), least)
 
     def stop(self) -> None:
-        """Look no more; `on_exceeded` is not called once this has returned."""
+        """Stop watching. `on_exceeded` is not called after this has returned."""
         with self._telling:
             self._stopped = True
 
@@ -95,28 +93,28 @@ class Watched:
                 self._stopped = True
 
     def _held(self, seen: dict[int, Process]) -> int:
-        """Bytes above the baseline. Pages shared between processes are told apart only if the plain sum is too much."""
+        """Bytes above the baseline. Shared pages are told apart only if the plain sum is too much."""
         plain = sum(
             max(each.memory_bytes - self._first[pid].memory_bytes, 0) if pid in self._first else each.memory_bytes
             for pid, each in seen.items()
         )
-        # Telling apart visits every page of every process, so what they map together is capped too; but not what each
-        # was forked with.
+        # Telling them apart visits every page of every process, so what they map together is capped too, above what
+        # each was forked with.
         most = MAPPED_TIMES * self._limit_bytes + self._inherited * len(seen)
         if plain <= self._limit_bytes or plain > most or seen.keys() <= self._first.keys():
             return plain
         now = time.monotonic()
         if now >= self._visit_after and (seen != self._seen or not self._visit_after):
             self._exact = max(held_bytes(seen.values()) - self._inherited, 0)
-            # At most half of a core for one tree: visiting takes longer the more there is.
+            # At most half of a core for one tree: the more pages, the longer it takes.
             self._visit_after = 2 * time.monotonic() - now
         return self._exact
 
 
 class Watcher:
-    """Watches any number of trees from one thread, which starts with the first and ends with `close()`.
+    """Watches any number of trees from one thread, which starts with the first tree and ends with `close()`.
 
-    A look costs 25 µs for each process and is due every 2 to 100 ms, by the room that is left.
+    A look takes 25 µs for each process, every 2 to 100 ms, more often near the limit.
     """
 
     def __init__(self) -> None:
@@ -129,10 +127,10 @@ class Watcher:
     def watch(
         self, root: int, memory_bytes: int, on_exceeded: Callable[[Watched], None], others: Sequence[int] = ()
     ) -> Watched:
-        """Watch the tree under `root` from now; `on_exceeded` is called in the watcher's thread and must not block.
+        """Watch the tree under `root` from now on. `on_exceeded` is called in the watcher's thread and must not block.
 
-        `others` are watched too, as long as they are there. What the tree holds now is its baseline, so call this
-        before any byte of user code is read.
+        `others` are watched too while they exist. What the tree holds now is its baseline, so call this before any
+        user code is read.
         """
         watched = Watched(root, memory_bytes, on_exceeded, others)
         with self._wake:
@@ -144,26 +142,6 @@ class Watcher:
             self._put(time.monotonic() + FLOOR_SECONDS, watched)
             self._wake.notify()
         return watched
-
-    @contextlib.asynccontextmanager
-    async def watching(
-        self, root: int, memory_bytes: int, *, at_once: Callable[[], None] | None = None
-    ) -> AsyncIterator[Watched]:
-        """Watch while the block runs. `at_once` is called in the watcher's thread before `exceeded` is set: a kill
-        there does not wait for the event loop."""
-        loop = asyncio.get_running_loop()
-
-        def exceeded(watched: Watched) -> None:
-            if at_once is not None:
-                at_once()
-            with contextlib.suppress(RuntimeError):  # the loop was closed
-                loop.call_soon_threadsafe(watched.exceeded.set)
-
-        watched = self.watch(root, memory_bytes, exceeded)
-        try:
-            yield watched
-        finally:
-            watched.stop()
 
     def close(self) -> None:
         """End the thread."""
@@ -186,8 +164,8 @@ class Watcher:
                 watched = heapq.heappop(self._due)[2]
             try:
                 again = watched.look()
-            except Exception:  # noqa: BLE001  whoever was told failed: told again, and the watch over others goes on
-                _log.exception("a tree of processes that holds too much could not be ended")
+            except Exception:  # noqa: BLE001  the callback failed: call it again later, and watch the others
+                _log.exception("a process tree above its memory limit could not be ended")
                 again = CEILING_SECONDS
             if again is not None:
                 with self._wake:
@@ -195,8 +173,10 @@ class Watcher:
 
 
 def probe() -> str | None:
-    """None where the memory of a child can be read here, else the reason and what to allow. Says nothing of guests
-    with another uid: as an ordinary user those are readable only if they are dumpable."""
+    """None if the memory of a child can be read here, else the reason and what to allow.
+
+    Guests with another uid are not tried: an ordinary user can read them only if they are dumpable.
+    """
     waits = [sys.executable, "-I", "-S", "-c", "import sys; sys.stdin.read()"]
     allow = "mount /proc without hidepid and subset, and allow reading smaps_rollup (Linux 5.4 or newer)"
     try:
@@ -217,16 +197,16 @@ _libc = ctypes.CDLL(None, use_errno=True)
 _KCMP = {"x86_64": 312, "aarch64": 272}
 _KCMP_VM = 1
 _TICKS = os.sysconf("SC_CLK_TCK")
-# CONFIG_PROC_CHILDREN; where it is missing, all of /proc is read for the parents instead.
+# CONFIG_PROC_CHILDREN; without it, all of /proc is scanned for parents.
 _CHILDREN_LISTED = os.path.exists("/proc/thread-self/children")  # noqa: PTH110
 _GONE = (FileNotFoundError, ProcessLookupError)
 
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """One process at one moment. `memory_bytes`: anonymous, shared and swapped pages, whoever else has them too.
+    """One process at one moment. `memory_bytes`: anonymous, shared and swapped pages, even if others map them too.
 
-    `task` is a thread of it that still has the memory: the first one may have ended before the others.
+    `task` is a thread that still has the memory: the first thread may have ended before the others.
     """
 
     memory_bytes: int
@@ -236,9 +216,9 @@ class Process:
 
 
 def tree(root: int, *others: int) -> dict[int, Process]:
-    """The process, further ones, and their living descendants; empty when the first is gone. 25 µs for each.
+    """The processes `root` and `others` and their living descendants; empty if `root` is gone. 25 µs for each.
 
-    Not a snapshot: a process that is born and orphaned while the tree is read may be missed, until the next time.
+    Not a snapshot: a process that is born and orphaned meanwhile may be missed until the next time.
     """
     below = None if _CHILDREN_LISTED else _children_by_scan()
     found: dict[int, Process] = {}
@@ -256,9 +236,9 @@ def tree(root: int, *others: int) -> dict[int, Process]:
 
 
 def held_bytes(processes: Iterable[Process]) -> int:
-    """Anonymous, shared and swapped pages of the processes, each page divided by the number that map it.
+    """Anonymous, shared and swapped pages of the processes, each page divided by how many processes map it.
 
-    The kernel visits every page: 1 ms for 40 MB. A process that hides its pages (not dumpable) counts in full.
+    The kernel visits every page: 1 ms for 40 MB. A process that is not dumpable counts in full.
     """
     total = 0
     counted: dict[int, list[int]] = {}
@@ -278,7 +258,7 @@ def held_bytes(processes: Iterable[Process]) -> int:
 
 
 def _pages(task: int) -> bytes:
-    """What the kernel tells of its pages. Root without CAP_SYS_PTRACE has to ask as the owner."""
+    """The content of smaps_rollup. Root without CAP_SYS_PTRACE has to read it as the owner."""
     path = f"/proc/{task}/smaps_rollup"
     try:
         return _read(path)
@@ -286,7 +266,7 @@ def _pages(task: int) -> bytes:
         if os.geteuid() != 0:
             raise
     owner = os.stat(f"/proc/{task}")  # noqa: PTH116
-    # Of this thread alone, and only while the file is opened.
+    # Only for this thread, and only while the file is opened.
     _libc.setfsgid(owner.st_gid)
     _libc.setfsuid(owner.st_uid)
     try:
@@ -300,16 +280,16 @@ def _process(pid: int) -> tuple[Process, list[int]]:
     """The process and its threads."""
     # The name in parentheses may contain anything; the fields after it are numbered from 3 in proc(5).
     fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
-    ticks = sum(map(int, fields[11:15]))  # its own, and those of children that it waited for
+    ticks = sum(map(int, fields[11:15]))  # its own, and those of children it has waited for
     tasks = [pid] if fields[17] == b"1" else [int(entry.name) for entry in os.scandir(f"/proc/{pid}/task")]
-    if not tasks:  # it was buried between the two
+    if not tasks:  # it was reaped meanwhile
         raise ProcessLookupError(pid)
     memory, task = _memory_of(tasks if fields[0] == b"Z" else [pid])
     return Process(memory, ticks / _TICKS, int(fields[19]), task), tasks
 
 
 def _memory_of(tasks: list[int]) -> tuple[int, int]:
-    """The memory of the first thread that still has it, and which one that is."""
+    """The memory of the first thread that still has it, and that thread."""
     for task in tasks:
         with contextlib.suppress(*_GONE):
             if kilobytes := _kilobytes(_RESIDENT, _read(f"/proc/{task}/status")):
