@@ -166,7 +166,10 @@ class Pool:
 
     async def _made(self, shelf: Shelf, uid: int) -> Guest:
         """Make a guest, from a new zygote if the old one died meanwhile."""
-        resource_limit, hurry = await self._limits.take(), bool(shelf.asking)
+        resource_limit = await self._limits.take()
+        # In a burst a guest is used at once: what it prepares for later only takes CPU from the others.
+        is_burst = shelf.wanted > self._floor and not shelf.waiting
+        hurry = is_burst or bool(shelf.asking)
         try:
             while True:
                 client = await self._running()

@@ -201,7 +201,11 @@ class Warden:
             self._tell(lost=number, why=str(problem))
 
     def _hear_warm(self, warm: socket.socket) -> None:
-        said = json.loads(warm.recv(MESSAGE_BYTES) or b'{"failed": "it has died"}')
+        try:
+            data = warm.recv(MESSAGE_BYTES)
+        except ConnectionError:  # it died with orders that it had not read
+            data = b""
+        said = json.loads(data or b'{"failed": "it has died"}')
         if "failed" in said:
             self._tell(lost=self._warm_number, why=said["failed"])
             self._end_warm(warm)

@@ -3,7 +3,7 @@
   'use strict';
   const {
     BigIntPrototypeToString, DatePrototypeGetTime, DatePrototypeToISOString, JSONStringify, MapPrototypeForEach,
-    MapPrototypeGetSize, NumberIsNaN, ObjectGetOwnPropertyDescriptor,
+    MapPrototypeGetSize, NumberIsNaN, NumberParseFloat, NumberParseInt, ObjectGetOwnPropertyDescriptor,
     ObjectGetPrototypeOf, ObjectHasOwn, ObjectIs, ObjectKeys, ObjectPrototypeHasOwnProperty, RegExpPrototypeExec,
     RegExpPrototypeToString, Set, SetPrototypeAdd, SetPrototypeDelete, SetPrototypeForEach, SetPrototypeGetSize,
     SetPrototypeHas, StringPrototypeIncludes, StringPrototypeSlice, SymbolPrototypeToString,
@@ -127,12 +127,36 @@
     return write(value);
   }
 
+  const shown = (value) => (typeof value === 'string' ? value : inspect(value));
+  // What a letter after `%` makes of a value.
+  const FORMATS = {
+    __proto__: null,
+    s: shown,
+    d: (value) => inspect(typeof value === 'bigint' ? value : +value),
+    i: (value) => inspect(NumberParseInt(value)),
+    f: (value) => inspect(NumberParseFloat(value)),
+    j: (value) => '' + JSONStringify(value),
+    o: inspect,
+    O: inspect,
+    c: () => '',
+  };
+
   function line(values) {
-    let text = '';
-    for (let index = 0; index < values.length; index++) {
-      const value = values[index];
-      text += (index === 0 ? '' : ' ') + (typeof value === 'string' ? value : inspect(value));
+    if (values.length === 0) return '';
+    let text = shown(values[0]);
+    let next = 1;
+    if (typeof values[0] === 'string' && values.length > 1 && StringPrototypeIncludes(text, '%')) {
+      const first = text;
+      text = '';
+      for (let index = 0; index < first.length; index++) {
+        const letter = first[index] === '%' ? first[index + 1] ?? '' : '';
+        const isPlaced = next < values.length && FORMATS[letter] !== undefined;
+        if (isPlaced) text += FORMATS[letter](values[next++]);
+        else text += first[index];
+        if (isPlaced || letter === '%') index++;
+      }
     }
+    for (; next < values.length; next++) text += ' ' + shown(values[next]);
     return text;
   }
 
