@@ -124,9 +124,9 @@ def _monty(report: EngineReport) -> EngineReport:
     worker = worker_binary()
     if platform.system() != "Linux":
         return replace(report, worker=worker, walls=(UNJAILED, MAY_OUTLIVE_HOST))
-    from paddock.jail.doctor import cell_walls
+    from paddock.jail.doctor import worker_walls
 
-    walls, missing = cell_walls()
+    walls, missing = worker_walls()
     return replace(report, worker=worker, walls=(*walls, DIES_WITH_HOST), missing=missing)
 
 
