@@ -301,7 +301,7 @@
     values.parse('{"a":[1]}');
     parts.logs(require, () => {}, taken).console().log({ a: [1] });
     createRequire('/main.js');
-    closed.made('', [], [], []);
+    closed.prepare();
     if (how === 'typescript') parts.typescript(require, taken).stripped('const a: number = 1');
     parts.script(require, taken, wrap, stacks, {
       started: () => true,
