@@ -58,7 +58,7 @@ class GuestsConfig:
     """Guests of an engine, which wait for scripts in a jail."""
 
     environment: str = DEFAULT_ENVIRONMENT
-    min_waiting: int = 2
+    min_waiting: int = 1
     max_waiting: int = 8
     max_guests: int = field(default_factory=lambda: max(32, 4 * (os.cpu_count() or 1)))
     idle_seconds: float = 60.0
@@ -125,7 +125,7 @@ class Config:
     cpython: GuestsConfig = field(default_factory=GuestsConfig)
     quickjs: GuestsConfig = field(default_factory=lambda: GuestsConfig(QUICKJS_ENVIRONMENT))
     # Each takes 50 MB, and a tenth of a second to make.
-    node: GuestsConfig = field(default_factory=lambda: GuestsConfig(NODE_ENVIRONMENT, min_waiting=1, max_waiting=4))
+    node: GuestsConfig = field(default_factory=lambda: GuestsConfig(NODE_ENVIRONMENT, max_waiting=4))
     jail: JailConfig = field(default_factory=JailConfig)
     environments: Mapping[str, EnvironmentConfig] = field(default_factory=lambda: dict(BUILT_IN))
     tools: ToolsConfig = field(default_factory=ToolsConfig)

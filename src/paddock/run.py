@@ -234,7 +234,7 @@ class Paddock:
             scope.own, scope.context = context.tools, context.context or scope.context
         known, unavailable = engines.factories, {}
         is_auto = (request.engine or self._config.engine) == "auto" and request.language == "python"
-        if is_auto and "cpython" in known and (problem := await engines.unavailable("cpython")) is not None:
+        if is_auto and (problem := await engines.unavailable("cpython")) is not None:
             unavailable["cpython"] = problem
         plan = make_plan(request, self._config, engines=known, tools=scope.links, unavailable=unavailable)
         can_outline = plan.engine == "cpython" and plan.mode == "expression"

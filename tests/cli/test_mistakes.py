@@ -22,7 +22,7 @@ MISTAKES = [
         "--input x: 'NaN' is not JSON (JSON has no NaN); text needs quotes of its own: --input x='\"NaN\"'",
     ),
     (["-c", "1", "--input", "name"], "--input 'name' is not KEY=JSON; write for example --input prices='[1, 2, 3]'"),
-    (["-c", "1", "--input", "a b=1"], "input 'a b' cannot be a variable name in the script"),
+    (["-c", "1", "--input", "a b=1"], "input 'a b' is not a valid variable name in python"),
     (["-c", "1", "--inputs", "nowhere.json"], "--inputs nowhere.json: there is no such file"),
     (["nowhere.py"], "cannot read 'nowhere.py': there is no such file; code on the command line goes after -c"),
     (["/"], "cannot read '/': it is a directory, a file was expected"),

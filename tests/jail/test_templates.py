@@ -1,10 +1,11 @@
-"""Bare and warm guests: two zygotes under one warden, the warm one only while somebody needs it."""
+"""Bare and warm guests: two zygotes under one warden, and what their guests find in memory."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import signal
+import subprocess
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -14,9 +15,10 @@ import pytest
 from paddock.config import Config, GuestsConfig
 from paddock.errors import EngineCrashed
 from paddock.jail.environment_build import build
-from paddock.jail.environments import configured
+from paddock.jail.environments import Built, configured
 from paddock.jail.jail import Jail
 from paddock.model.environments import EnvironmentConfig
+from paddock.run import Paddock
 from tests.environments import sdist
 
 RUNTIME = "paddock.guest.python.main:serve"
@@ -32,7 +34,8 @@ async def jail(config: Config) -> AsyncIterator[Jail]:
 
 
 def config(preload: tuple[str, ...] = ("sqlite3",), packages: tuple[str, ...] = (), **settings: float) -> Config:
-    guests = GuestsConfig(environment="own", min_waiting=1, max_waiting=1, **settings)  # type: ignore[arg-type]
+    numbers = {"min_waiting": 1, "max_waiting": 1} | settings
+    guests = GuestsConfig(environment="own", **numbers)  # type: ignore[arg-type]
     return Config(environments={"own": EnvironmentConfig(packages, preload)}, cpython=guests)
 
 
@@ -136,4 +139,52 @@ async def test_a_warm_zygote_that_nobody_needs_ends_and_comes_back() -> None:
         again = await guests.take("warm")
         assert (has_sqlite(again.pid), zygote_of(zygote_of(again.pid))) == (True, zygote_of(zygote_of(bare.pid)))
         guests.give_back(again)
+        guests.give_back(bare)
+
+
+USES = """
+table = pandas.DataFrame({"key": ["a", "b"], "value": [1, 2]})
+str(table.pivot_table(index="key", values="value")), table.to_dict(), numpy.fft.fft([1.0])
+"""
+FRESH = f"""
+import sys, numpy, pandas
+imported = set(sys.modules)
+{USES}
+print(*sorted(set(sys.modules) - imported))
+"""
+
+
+@pytest.mark.parametrize(("preload", "is_there"), [(("xml.dom.minidom",), True), ((), False)])
+async def test_a_preload_is_imported_before_the_first_line(preload: tuple[str, ...], *, is_there: bool) -> None:
+    environments = {"own": EnvironmentConfig(preload=preload)}
+    async with Paddock(Config(environments=environments, cpython=GuestsConfig(environment="own"))) as paddock:
+        result = await paddock.run("import sys\n'xml.dom.minidom' in sys.modules", engine="cpython")
+    assert result.output is is_there
+
+
+async def test_what_a_preload_loads_only_when_it_is_used_is_there_too(default_environment: Built) -> None:
+    command = [default_environment.executable, "-I", "-c", FRESH]
+    fresh = await asyncio.to_thread(subprocess.run, command, capture_output=True, text=True, check=True)
+    late = fresh.stdout.split()
+    assert any(name.startswith("pandas.") for name in late), "all comes with the import: this shows nothing"
+    code = "import sys\nfound = set(sys.modules)\nimport pandas\n[name for name in wanted if name not in found]"
+    async with Paddock() as paddock:
+        result = await paddock.run(code, engine="cpython", inputs={"wanted": ["numpy", "pandas", *late]})
+    assert result.output == []
+
+
+async def test_a_warm_zygote_that_dies_with_orders_unread_harms_no_bare_guest() -> None:
+    async with jail(config(min_waiting=0, max_waiting=0)) as guests:
+        bare, warm = await guests.take("bare"), await guests.take("warm")
+        zygote = zygote_of(warm.pid)
+        os.kill(zygote, signal.SIGSTOP)
+        ordered = [asyncio.create_task(guests.take("warm")) for _ in range(3)]
+        warden = zygote_of(zygote)
+        await until(lambda: len(Path(f"/proc/{warden}/task/{warden}/children").read_text().split()) >= 7)
+        os.kill(zygote, signal.SIGKILL)
+        for guest in await asyncio.gather(*ordered):
+            assert has_sqlite(guest.pid)
+            guests.give_back(guest)
+        assert bare.is_waiting()
+        guests.give_back(warm)
         guests.give_back(bare)

@@ -135,6 +135,9 @@ LINES = {
     "(() => { const o = { n: 1 }; o.self = o; return o })()": "{ n: 1, self: [Circular] }",
     "{ get a() { return 1 } }": "{ a: [Getter] }",
     "[[[[[[[1]]]]]]]": "[ [ [ [ [ [ [Array] ] ] ] ] ] ]",
+    "'%s is %d%%', 'a', 5, 'rest'": "a is 5% rest",
+    "'%s %j %i', 'a', { b: 1 }, 4.5, 5n": 'a {"b":1} 4 5n',
+    "'%x %s', 'y'": "%x y",
     "'100%', 5": "100% 5",
     "": "",
 }

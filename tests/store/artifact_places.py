@@ -21,7 +21,7 @@ MB = 1024 * 1024
 
 @dataclass
 class Clock:
-    """Seconds since 1970, as a test says."""
+    """A clock that tests set, in seconds since 1970."""
 
     now: float = 1_000_000.0
 
@@ -32,7 +32,7 @@ class Clock:
 
 @dataclass
 class Place:
-    """A store of artifacts, and what tests look at behind its back."""
+    """Stored artifacts, with their folder and their clock."""
 
     stored: StoredArtifacts
     folder: Path

@@ -1,4 +1,4 @@
-"""A store in a real file, for each test its own."""
+"""Each test has its own store in a real file."""
 
 from __future__ import annotations
 

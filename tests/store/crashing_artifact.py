@@ -1,4 +1,4 @@
-"""A program of its own that dies at a chosen moment of a write, as in a power cut: nothing is caught or closed."""
+"""A separate program that is killed at a chosen moment of a write."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def die() -> None:
 
 
 class DiesAfterBytes(Objects):
-    """Real objects; the process dies when one is written, before its record is."""
+    """Real objects. The process dies when one is written, before its record is."""
 
     async def put(self, key: str, content: Content) -> None:
         await super().put(key, content)

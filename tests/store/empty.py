@@ -1,4 +1,4 @@
-"""An empty store of the newest version, migrated once: for tests that are not about how one is made."""
+"""An empty store of the newest version, migrated once for all tests that are not about migration."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from paddock.store.database import migrate
 
 
 def put(path: Path) -> None:
-    """Put one there, unless there is a store."""
+    """Create an empty store at `path`, unless there is one."""
     if not path.exists():
         make_file(path)
         path.write_bytes(_migrated())

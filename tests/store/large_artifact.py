@@ -1,4 +1,4 @@
-"""A program of its own: makes an artifact of 1 GB, and says how much memory each thing that is done with it took."""
+"""A separate program that creates and uses an artifact of 1 GB, and reports the memory that each step took."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NEEDLE = b"the needle in it\n"
 
 
 async def stream(megabytes: int) -> AsyncIterator[bytes]:
-    """Text of many lines; one of 100 MB; a few lines; what is looked for; a line that does not end."""
+    """Many lines, one line of 100 MB, a few lines, the needle, and a line without an end."""
     for number in range(megabytes - LONG_LINE_MB - 10):
         yield PLAIN if number % 10 else BLOCK
     for _ in range(LONG_LINE_MB):

@@ -1,4 +1,4 @@
-"""What is left where a write of an artifact is cut off: never a record without its bytes, nor bytes for ever."""
+"""Interrupted writes of artifacts leave no record without bytes, and no bytes that are never deleted."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ async def test_a_write_that_is_cancelled_leaves_nothing(place: Place) -> None:
 
 
 async def test_bytes_that_are_being_deleted_get_no_record(place: Place) -> None:
-    """What takes longer to write than anything is waited for loses its bytes, and says so."""
+    """An upload that takes longer than a day loses its bytes and raises."""
 
     class Slow(Objects):
         async def put(self, key: str, content: Content) -> None:

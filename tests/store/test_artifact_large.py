@@ -1,4 +1,4 @@
-"""An artifact of 1 GB is made, paged, searched, appended to and read without ever being in memory."""
+"""An artifact of 1 GB is created, paged, searched, appended to and read without being held in memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.thorough
 
 MEGABYTES = 1024
 ROOM_MB = 100
-"""What it may take beside what the process takes anyway, a tenth of the artifact."""
+"""How much more memory than an idle process it may take: a tenth of the artifact."""
 ROOT = Path(__file__).parents[2]
 
 

@@ -1,4 +1,4 @@
-"""Definitions on disk: each save is a version, and what was is still known."""
+"""Definitions on disk: each save is a version, and old versions stay known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A database that is locked, full, damaged, foreign or too new is a clear StoreError, and nobody waits for ever."""
+"""A database that is locked, full, damaged, foreign or too new gives a clear StoreError, and nobody waits for ever."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ async def test_a_full_disk_is_an_error_and_what_was_kept_stays(tmp_path: Path) -
 
 
 async def kept(path: Path) -> list[int]:
-    """How many calls were committed, as the process said it: those that were acknowledged, and those it could read."""
+    """Return how many calls are stored, twice: as the process printed what was acknowledged and what it could read."""
     async with Store(path) as store:
         count = len(await store.journal.calls("r_1"))
     assert count > 0

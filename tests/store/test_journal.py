@@ -1,4 +1,4 @@
-"""The journal on disk: what may change something is committed before it is done, and nothing else is waited for."""
+"""The journal on disk: only the intent of a call that may change something is waited for, until it is committed."""
 
 from __future__ import annotations
 

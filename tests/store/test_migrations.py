@@ -1,4 +1,4 @@
-"""A database becomes the one that this Paddock knows, from nothing and from every earlier version."""
+"""Migrations bring a new file, and a file of any earlier version, to the newest version."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.store.working import adding, stored
 
 
 def versions() -> list[str]:
-    """Every version, the first one first."""
+    """Return every version, oldest first."""
     walked = ScriptDirectory(str(database.MIGRATIONS)).walk_revisions()
     return [script.revision for script in walked][::-1]
 
@@ -72,7 +72,7 @@ def upgrade():
 
 
 def later_migrations(folder: Path, then: str) -> Path:
-    """The migrations as a later release would have them, with one more."""
+    """Return the migrations of a later release, with one more version."""
     shutil.copytree(database.MIGRATIONS, folder)
     text = LATER.format(version="9000", before=database.VERSION, then=then)
     (folder / "versions" / "9000_later.py").write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What is over a limit goes, the oldest first, and its calls with it; what goes on stays."""
+"""Retention removes what is over a limit, oldest first, and keeps runs that have not ended."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ KEEP_ALL = StoreConfig(run_days=0, run_count=0, run_bytes=0, session_days=0, def
 
 
 async def fill(store: Store, path: Path, count: int, *, stdout: str = "") -> None:
-    """Runs that have ended, each with a call: r_0 is a day old, r_1 two days, and so on. One older goes on."""
+    """Store ended runs with a call each (r_0 is one day old, r_1 two, …), and an older one that has not ended."""
     for number in range(count + 1):
         run_id = f"r_{number}"
         await store.runs.begin(replace(RUN, id=run_id))
@@ -37,7 +37,7 @@ async def fill(store: Store, path: Path, count: int, *, stdout: str = "") -> Non
 
 
 async def kept(store: Store) -> tuple[list[str], list[str]]:
-    """The runs, the newest first, and the runs that have calls."""
+    """Return the runs, newest first, and the runs that have calls."""
     runs = [run.id for run in await store.runs.list(EVERYONE, limit=1000)]
     with_calls = [run_id for run_id in (f"r_{number}" for number in range(400)) if await store.journal.calls(run_id)]
     return runs, with_calls

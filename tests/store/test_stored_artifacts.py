@@ -1,4 +1,4 @@
-"""Artifacts in the store: whose they are, what they are called, how they are changed, and when they go."""
+"""Stored artifacts: ownership, names, changes, quotas and expiry."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages of a text and searches in it, however its bytes are cut, and bounded whatever is searched for."""
+"""Pages of a text and searches in it, however its bytes are split."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def paged(reader: TextReader, content: bytes, unit: Unit, offset: int, limit: in
 
 
 def lines(text: str) -> list[str]:
-    """The lines with their ends. Not `splitlines`: only a line feed ends one."""
+    """Return the lines with their ends. Unlike with `splitlines`, only a line feed ends one."""
     return [line for line in text.replace("\n", "\n\0").split("\0") if line]
 
 
@@ -164,7 +164,7 @@ def shown_lines(text: str) -> list[str]:
 
 
 def naive(text: str, pattern: str) -> list[tuple[int, str]]:
-    """Each line by itself, with Python's `re`; its `\\A` and `\\Z` are those of the text."""
+    """Search each line by itself with Python's `re`; `\\A` and `\\Z` mean the text, not the line."""
     found = []
     shown = shown_lines(text)
     for number, line in enumerate(shown):

@@ -1,4 +1,4 @@
-"""One thread that writes: in order, many pieces of work in one transaction, none of them spoiling another."""
+"""The writer: work in order, many pieces in one transaction, and one that fails undoes itself alone."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ async def test_a_reader_cannot_write(store: Store) -> None:
 
 
 def seeing(seen: threading.Event) -> Callable[[sqlalchemy.Connection], None]:
-    """Work that adds a row called `last`, and tells."""
+    """Return work that adds a row called `last` and sets `seen`."""
 
     def work(connection: sqlalchemy.Connection) -> None:
         adding("last")(connection)

@@ -1,4 +1,4 @@
-"""Pieces of work for a store, and a way to hold its writer up."""
+"""Work for a store, and ways to block its writer or lock its file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PATIENCE_SECONDS = 60
 
 
 def adding(name: str) -> Callable[[sqlalchemy.Connection], str]:
-    """Work that adds a row called `name`; twice, it fails."""
+    """Return work that adds a row called `name`. Done twice, it fails."""
 
     def work(connection: sqlalchemy.Connection) -> str:
         row = {"id": name, "principal": "p", "created_at": 0.0, "seen_at": 0.0, "expires_at": None, "state_json": "{}"}
@@ -31,7 +31,7 @@ def adding(name: str) -> Callable[[sqlalchemy.Connection], str]:
 
 
 def names(connection: sqlalchemy.Connection) -> list[str]:
-    """The rows that were added, in the order in which they were."""
+    """Return the names of the rows, in the order in which they were added."""
     return list(connection.execute(select(sessions.c.id).order_by(sqlalchemy.text("rowid"))).scalars())
 
 
@@ -41,7 +41,7 @@ async def stored(store: Store) -> list[str]:
 
 @contextmanager
 def held_up(writer: Writer) -> Iterator[None]:
-    """Inside the block the writer is in the middle of a transaction, and what is queued waits for the next one."""
+    """Hold the writer inside a transaction, so that what is queued waits for the next one."""
     entered, leave = threading.Event(), threading.Event()
 
     def work(connection: sqlalchemy.Connection) -> None:
@@ -59,7 +59,7 @@ def held_up(writer: Writer) -> Iterator[None]:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Inside the block the database is as if another process held it: SQLite's locks are between connections."""
+    """Lock the database as another process would: SQLite's locks are between connections."""
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         yield
@@ -67,6 +67,6 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def result(run_id: str, verdict: Verdict = Verdict.OK, **more: object) -> RunResult:
-    """How a run might have ended."""
+    """Return the result of a run."""
     plain = RunResult(run_id, verdict, "python", "monty", "fits", Usage(0.25))
     return RunResult(**{**plain.__dict__, **more})

@@ -1,4 +1,4 @@
-"""Which upstreams a run connects to, and what one that misbehaves costs it and the others."""
+"""Which upstreams a run connects to, and what a misbehaving one costs."""
 
 from __future__ import annotations
 
@@ -106,7 +106,9 @@ async def test_a_run_that_names_its_tools_connects_to_their_servers_alone() -> N
         both = await paddock.run("[await double({'n': 2}), await add({'a': 1, 'b': 2})]", tools=["good.add", "double"])
         assert (both.output, set(both.available_functions)) == ([{"result": 4}, {"sum": 3}], {"add", "double"})
         assert states(paddock) == {"good": "ready", "dead": "idle"}
-        with pytest.raises(UnknownTool, match=r"'dead.x' cannot be linked: The server 'dead' is not there now: .*exit"):
+        with pytest.raises(
+            UnknownTool, match=r"'dead.x' cannot be linked: The server 'dead' is not available now: .*exit"
+        ):
             await paddock.run("1", tools=["dead.x"])
         with pytest.raises(UnknownTool, match=r"Did you mean 'good\.add'"):
             await paddock.run("1", tools=["good.ad"])

@@ -59,6 +59,8 @@ class Engines:
 
         The start goes on when a caller is cancelled: others may wait for it too.
         """
+        if name not in self.factories:
+            return jail_problem()
         refused = self._refused.get(name)
         if refused is not None and time.monotonic() - refused[0] < RETRY_SECONDS:
             return refused[1]

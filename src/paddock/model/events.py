@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from paddock.model.artifacts import Artifact
-from paddock.model.outline import Outline
 
 if TYPE_CHECKING:
+    from paddock.model.outline import Outline
     from paddock.model.result import RunResult, Verdict
 
 Stream = Literal["stdout", "stderr"]
@@ -89,7 +89,7 @@ class Done:
     result: RunResult
 
 
-EngineEvent = Output | Log | Progress | Outline | Finished
+EngineEvent: TypeAlias = "Output | Log | Progress | Outline | Finished"
 GuestCall = ToolCall | ArtifactCall
 OnCall = Callable[[GuestCall], None]
 """Starts to answer a call of the guest, without blocking."""

@@ -26,24 +26,26 @@ class Intent:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a call came to."""
+    """How a call ended."""
 
     run_id: str
     number: int
     status: Status
     milliseconds: float
-    answer_json: str  # what the script got: a value, or an envelope
+    answer_json: str  # what the script got: a value, or an error envelope
 
 
 class Journal(Protocol):
-    """Where calls are written down."""
+    """Stores the tool calls of runs."""
 
     async def intend(self, intent: Intent) -> None:
-        """Keep `intent`; when this returns it is as safe as the journal makes it."""
+        """Store `intent`. The call is made when this returns, and not at all if it raises."""
         ...
 
-    async def conclude(self, outcome: Outcome) -> None: ...
+    async def conclude(self, outcome: Outcome) -> None:
+        """Store how a call ended."""
+        ...
 
     async def calls(self, run_id: str) -> list[tuple[Intent, Outcome | None]]:
-        """The calls of a run, in the order of its program; without an outcome where none is known."""
+        """Return the calls of a run in the order of its program, each with its outcome if that is known."""
         ...

@@ -5,26 +5,22 @@ A hostile guest can send any outline. It then misleads the static check of its o
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import msgspec
-
-Place = Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
-"""A line counted from 1, or an offset counted from 0."""
+from dataclasses import dataclass, field
 
 
-class Outline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+@dataclass(frozen=True, slots=True)
+class Outline:
     """What the host needs to know about a script before its first line runs."""
 
-    returns: list[tuple[Place, Place, bool]] = []
+    returns: list[tuple[int, int, bool]] = field(default_factory=list)
     """Top-level `return` statements: line, byte offset in the line, and whether a value follows."""
-    bound: list[str] = []
+    bound: list[str] = field(default_factory=list)
     """Names that the script assigns anywhere."""
-    unbound: list[str] | None = []
+    unbound: list[str] | None = field(default_factory=list)
     """Names that it uses without binding them first. None: it may use any name, through `eval` or the like."""
-    unawaited: list[tuple[Place, Place, str]] = []
+    unawaited: list[tuple[int, int, str]] = field(default_factory=list)
     """Top-level `return f(…)` without `await`: line, column counted from 1, and the function's name."""
-    stored_keys: list[str] = []
+    stored_keys: list[str] = field(default_factory=list)
     """Constant keys that it stores into some dict."""
-    spread_lines: list[tuple[Place, Place]] = []
+    spread_lines: list[tuple[int, int]] = field(default_factory=list)
     """First and last line of each dict literal that unpacks another dict."""

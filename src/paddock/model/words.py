@@ -7,6 +7,8 @@ from itertools import islice
 
 COMPARED_CHARACTERS = 100
 COMPARED_WORDS = 20_000
+EDITED_WORDS = 1000
+"""Known words that are compared, which bounds the time: whoever wrote them may be hostile."""
 SIMILARITY_PERCENT = 60
 
 
@@ -36,7 +38,7 @@ def within_edits(word: str, known: Iterable[str], distance: int = 2) -> list[str
     if len(word) > COMPARED_CHARACTERS:
         return []
     found: list[tuple[int, str]] = []
-    for other in islice(known, COMPARED_WORDS):
+    for other in islice(known, EDITED_WORDS):
         longer = max(len(word), len(other))
         allowed = 0 if longer <= 2 else min(distance, 1) if longer <= 4 else distance
         if abs(len(word) - len(other)) <= allowed:

@@ -125,8 +125,7 @@ class _CodeTool:
             definition=self._definition.name,
             idempotency_key=key,
             fingerprint=digest,
-            redact=self._services.paddock.redact,
-            redact_json=self._services.paddock.redact_json,
+            redactor=self._services.paddock,
         )
         earlier = await self._services.store.runs.begin(new)
         return None if earlier is None else await summarize_stored(self._services, caller, earlier)

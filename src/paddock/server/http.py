@@ -41,8 +41,7 @@ def make_app(server: Server[Any]) -> Starlette:
     app = server.streamable_http_app(
         max_request_body_size=BODY_BYTES, custom_starlette_routes=[health], transport_security=unchecked
     )
-    app.add_middleware(_DisconnectWatcher)
-    app.add_middleware(_LoopbackOnly)
+    app.add_middleware(_Guard)
     return app
 
 
@@ -68,37 +67,18 @@ async def _health(request: Request) -> PlainTextResponse:
     return PlainTextResponse("ok\n")
 
 
-class _LoopbackOnly:
-    """Refuses requests with a foreign `Host` or `Origin`, which a browser always sends."""
+class _Guard:
+    """Refuses requests with a foreign `Host` or `Origin`, and notices when a client disconnects.
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        refusal = _refusal(Headers(scope=scope)) if scope["type"] in ("http", "websocket") else None
-        await (refusal or self._app)(scope, receive, send)
-
-
-def _refusal(headers: Headers) -> PlainTextResponse | None:
-    if not all(_HOST.fullmatch(host) for host in headers.getlist("host") or [""]):
-        return PlainTextResponse("Invalid Host header", 421)
-    if not all(_ORIGIN.fullmatch(origin) for origin in headers.getlist("origin")):
-        return PlainTextResponse("Invalid Origin header", 403)
-    return None
-
-
-class _DisconnectWatcher:
-    """Sets the request's disconnect event when its client goes away.
-
-    In the eras with sessions the SDK carries on, in case the client reconnects and asks for what it missed. This server
-    keeps nothing for that, so the call ends.
+    A browser always sends both headers. In the eras with sessions the SDK carries on after a disconnect, in case the
+    client asks later for what it missed; this server keeps nothing for that, so the call ends.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
+        if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
         disconnected = asyncio.Event()
@@ -110,4 +90,12 @@ class _DisconnectWatcher:
                 disconnected.set()
             return message
 
-        await self._app(scope, watched, send)
+        await (_refusal(Headers(scope=scope)) or self._app)(scope, watched, send)
+
+
+def _refusal(headers: Headers) -> PlainTextResponse | None:
+    if not all(_HOST.fullmatch(host) for host in headers.getlist("host") or [""]):
+        return PlainTextResponse("Invalid Host header", 421)
+    if not all(_ORIGIN.fullmatch(origin) for origin in headers.getlist("origin")):
+        return PlainTextResponse("Invalid Origin header", 403)
+    return None

@@ -69,16 +69,13 @@ def list_session_tools(injection: Injection | None) -> list[SessionTool]:
     """`get_session_state`, and a setter for everything that the configuration lets clients set."""
     if injection is None:
         return [_PROBE]
-    tools = [_PROBE, *map(_field_setter, injection.fields)]
+    tools = [
+        _PROBE,
+        *(_setter(each.setter, _field_description(each), {each.parameter: each}) for each in injection.fields),
+    ]
     if injection.fields:
-        tools.append(
-            _context_setter(
-                "set_context",
-                "Set several fields of the context at once; a field that is not named stays as it is.",
-                {each.parameter: _value_schema(each) for each in injection.fields},
-                {each.parameter: each.name for each in injection.fields},
-            )
-        )
+        every = "Set several fields of the context at once; a field that is not named stays as it is."
+        tools.append(_setter("set_context", every, {each.parameter: each for each in injection.fields}))
     if injection.connections:
         schemas = {server: _connection_schema(listed) for server, listed in injection.connections.items()}
         tools.append(SessionTool(_setter_spec("select_connections", _SELECT, schemas), _select_connections))
@@ -134,25 +131,20 @@ def session_state(session: Session | None) -> dict[str, Any]:
     return {"session_present": True, "state_scope": "session", "state_reason": session.state_reason}
 
 
-def _field_setter(each: Field) -> SessionTool:
+def _field_description(each: Field) -> str:
     servers = "all servers" if EVERY_SERVER in each.servers else ", ".join(each.servers)
-    description = f"{each.description.strip()} " if each.description.strip() else ""
-    return _context_setter(
-        each.setter,
-        f"{description}Added to every later call of tools of {servers}; never pass it to them.",
-        {each.parameter: _value_schema(each)},
-        {each.parameter: each.name},
-    )
+    return f"{each.description.strip()} Added to every later call of tools of {servers}; never pass it to them.".strip()
 
 
-def _context_setter(
-    name: str, description: str, properties: Mapping[str, Any], fields: Mapping[str, str]
-) -> SessionTool:
+def _setter(name: str, description: str, fields: Mapping[str, Field]) -> SessionTool:
+    """A tool that sets these fields, by the name of the parameter."""
+
     def act(context: Context, session: Session | None, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        context.values.update({fields[key]: value for key, value in arguments.items()})
+        context.values.update({fields[parameter].name: value for parameter, value in arguments.items()})
         return _confirm(session, arguments)
 
-    return SessionTool(_setter_spec(name, description, properties), act)
+    schemas = {parameter: _value_schema(each) for parameter, each in fields.items()}
+    return SessionTool(_setter_spec(name, description, schemas), act)
 
 
 _SELECT = "Choose the connection through which a server's tools are called from now on, by its id."

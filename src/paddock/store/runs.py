@@ -6,10 +6,10 @@ import asyncio
 import hashlib
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from paddock.errors import BadInput, RequestError, StoreError
 from paddock.model.result import RunError, RunResult, Usage, Verdict
@@ -47,6 +47,16 @@ class Everyone(Enum):
 EVERYONE = Everyone.EVERYONE
 
 
+class Redactor(Protocol):
+    """Removes secrets; a `Paddock` is one."""
+
+    def redact(self, value: Any) -> Any: ...
+
+    def redact_json(self, text: str) -> str:
+        """Do the same for JSON text. Returns an empty string if it cannot be read."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class NewRun:
     """What is stored of a request. Inputs and attached files are not, except as part of `fingerprint`."""
@@ -59,8 +69,7 @@ class NewRun:
     definition: str | None = None
     idempotency_key: str | None = None
     fingerprint: str = ""  # tells whether a key that comes again is for the same request
-    redact: Callable[[Any], Any] | None = None  # removes secrets from JSON values before they are written
-    redact_json: Callable[[str], str] | None = None  # the same for JSON text; returns "" if that cannot be read
+    redactor: Redactor | None = None  # removes secrets from code, output and result before they are written
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +185,7 @@ class StoredRuns:
             run.timer.cancel()
 
         def work(connection: sqlalchemy.Connection) -> None:
-            _finish(connection, result, _result_json(result, None if run is None else run.new), now)
+            _finish(connection, result, _result_json(result, None if run is None else run.new.redactor), now)
 
         size = len(result.stdout) + len(result.stderr) + len(result.output_json or "")
         await self._store.writer.put(work, size_bytes=size)
@@ -212,7 +221,8 @@ class StoredRuns:
             return
         run.timer.cancel()
         run.timer = None
-        output = dict(run.live_output) if run.new.redact is None else run.new.redact(run.live_output)
+        redactor = run.new.redactor
+        output = dict(run.live_output) if redactor is None else redactor.redact(run.live_output)
         values = {f"{name}_so_far": stored_text(text) for name, text in output.items()}
 
         def work(connection: sqlalchemy.Connection) -> None:
@@ -272,7 +282,7 @@ def _begin(connection: sqlalchemy.Connection, run: NewRun, owner: str, now: floa
             )
         if earlier is not None:
             return str(earlier.id)
-    code = stored_text(run.code if run.redact is None else str(run.redact(run.code)))
+    code = stored_text(run.code if run.redactor is None else str(run.redactor.redact(run.code)))
     values = {
         "id": run.id,
         "principal": run.principal,
@@ -306,17 +316,13 @@ def _finish(connection: sqlalchemy.Connection, result: RunResult, result_json: s
     connection.execute(sa.update(runs).where(runs.c.id == result.run_id).values(values))
 
 
-def _result_json(result: RunResult, new: NewRun | None) -> str:
-    """Return the result as it is stored: without secrets if the run came with a way to remove them."""
-    result = replace(result, calls=())  # they are in the journal, without secrets
-    if new is not None and new.redact_json is not None:
-        return new.redact_json(result.to_json()) or new.redact_json(replace(result, output_json=None).to_json())
-    if new is None or new.redact is None:
+def _result_json(result: RunResult, redactor: Redactor | None) -> str:
+    """Return the result as it is stored, without calls: they are in the journal, without secrets."""
+    result = replace(result, calls=())
+    if redactor is None:
         return result.to_json()
-    try:
-        return json.dumps(new.redact(result.to_dict()))
-    except (ValueError, RecursionError):  # a value that this Python cannot hold: store none rather than one unread
-        return json.dumps(new.redact(replace(result, output_json=None).to_dict()))
+    # A value that cannot be searched for secrets is not stored.
+    return redactor.redact_json(result.to_json()) or redactor.redact_json(replace(result, output_json=None).to_json())
 
 
 def _mark_lost(connection: sqlalchemy.Connection, process: ProcessLock) -> list[str]:

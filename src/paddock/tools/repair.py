@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from paddock.model.words import within_edits
@@ -21,6 +22,8 @@ from paddock.tools.schema_errors import path, received_type
 NOTES = 50
 GUESSES = 20
 """Unknown fields for which a known name is searched."""
+FIELDS = 1000
+"""Known names that are compared with an unknown one."""
 _DEEPEST = 20
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,14})?")
 _TYPES = frozenset({"null", "boolean", "integer", "number", "string", "array", "object"})
@@ -40,7 +43,6 @@ class _Repair:
     root: Mapping[str, Any]
     notes: list[dict[str, Any]] = field(default_factory=list)
     guesses: int = GUESSES
-    spellings: dict[int, dict[str, list[str]]] = field(default_factory=dict)  # of the properties with this identity
 
     def value(self, value: Any, schema: Any, place: _Place) -> Any:
         node = self._followed(schema)
@@ -144,16 +146,12 @@ class _Repair:
         if self.guesses <= 0:
             return None
         self.guesses -= 1
-        spellings = self.spellings.get(id(properties))
-        if spellings is None:
-            spellings = self.spellings[id(properties)] = {}
-            for other in properties:
-                if isinstance(other, str):
-                    spellings.setdefault(_spelling(other), []).append(other)
-        spelled = spellings.get(_spelling(name), [])
+        known = [other for other in islice(properties, FIELDS) if isinstance(other, str)]
+        spelling = _spelling(name)
+        spelled = [other for other in known if _spelling(other) == spelling]
         if len(spelled) == 1:
             return spelled[0]
-        near = within_edits(name, (other for other in properties if isinstance(other, str)))
+        near = within_edits(name, known)
         return near[0] if len(near) == 1 else None
 
     def _note(self, kind: str, what: dict[str, Any]) -> None:

@@ -3,7 +3,7 @@
   'use strict';
   const {
     BigIntPrototypeToString, DatePrototypeGetTime, DatePrototypeToISOString, JSONStringify, MapPrototypeForEach,
-    MapPrototypeGetSize, NumberIsNaN, ObjectGetOwnPropertyDescriptor,
+    MapPrototypeGetSize, NumberIsNaN, NumberParseFloat, NumberParseInt, ObjectGetOwnPropertyDescriptor,
     ObjectGetPrototypeOf, ObjectHasOwn, ObjectIs, ObjectKeys, ObjectPrototypeHasOwnProperty, RegExpPrototypeExec,
     RegExpPrototypeToString, Set, SetPrototypeAdd, SetPrototypeDelete, SetPrototypeForEach, SetPrototypeGetSize,
     SetPrototypeHas, StringPrototypeIncludes, StringPrototypeSlice, SymbolPrototypeToString,
@@ -71,19 +71,14 @@
           const length = TypedArrayPrototypeGetLength(value);
           return name + '(' + length + ') ' + items(value, length);
         }
-        case 'Map': {
+        case 'Map': case 'Set': {
           const parts = [];
-          MapPrototypeForEach(value, (item, key) => {
-            if (parts.length < ITEMS) push(parts, write(key) + ' => ' + write(item));
+          const size = kind === 'Map' ? MapPrototypeGetSize(value) : SetPrototypeGetSize(value);
+          (kind === 'Map' ? MapPrototypeForEach : SetPrototypeForEach)(value, (item, key) => {
+            if (parts.length >= ITEMS) return;
+            push(parts, kind === 'Map' ? write(key) + ' => ' + write(item) : write(item));
           });
-          return name + '(' + MapPrototypeGetSize(value) + ') ' + joined('{', parts, MapPrototypeGetSize(value), '}');
-        }
-        case 'Set': {
-          const parts = [];
-          SetPrototypeForEach(value, (item) => {
-            if (parts.length < ITEMS) push(parts, write(item));
-          });
-          return name + '(' + SetPrototypeGetSize(value) + ') ' + joined('{', parts, SetPrototypeGetSize(value), '}');
+          return name + '(' + size + ') ' + joined('{', parts, size, '}');
         }
         default: {
           const parts = properties(value, () => true);
@@ -132,12 +127,36 @@
     return write(value);
   }
 
+  const shown = (value) => (typeof value === 'string' ? value : inspect(value));
+  // What a letter after `%` makes of a value.
+  const FORMATS = {
+    __proto__: null,
+    s: shown,
+    d: (value) => inspect(typeof value === 'bigint' ? value : +value),
+    i: (value) => inspect(NumberParseInt(value)),
+    f: (value) => inspect(NumberParseFloat(value)),
+    j: (value) => '' + JSONStringify(value),
+    o: inspect,
+    O: inspect,
+    c: () => '',
+  };
+
   function line(values) {
-    let text = '';
-    for (let index = 0; index < values.length; index++) {
-      const value = values[index];
-      text += (index === 0 ? '' : ' ') + (typeof value === 'string' ? value : inspect(value));
+    if (values.length === 0) return '';
+    let text = shown(values[0]);
+    let next = 1;
+    if (typeof values[0] === 'string' && values.length > 1 && StringPrototypeIncludes(text, '%')) {
+      const first = text;
+      text = '';
+      for (let index = 0; index < first.length; index++) {
+        const letter = first[index] === '%' ? first[index + 1] ?? '' : '';
+        const isPlaced = next < values.length && FORMATS[letter] !== undefined;
+        if (isPlaced) text += FORMATS[letter](values[next++]);
+        else text += first[index];
+        if (isPlaced || letter === '%') index++;
+      }
     }
+    for (; next < values.length; next++) text += ' ' + shown(values[next]);
     return text;
   }
 

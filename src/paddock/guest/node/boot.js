@@ -117,6 +117,7 @@
 
   // Before the first line. False where the script is not to run.
   function started() {
+    if (hasStarted) return true;
     delete globalThis[SIGNAL];
     if (isCheck) end('ok', {}, null, 'null');
     hasStarted = true;
@@ -270,7 +271,11 @@
       resolve: (name, context, next) => (
         name === path || name === url ? { url, format, shortCircuit: true } : next(name, context)
       ),
-      load: (at, context, next) => (at === url ? { format, source, shortCircuit: true } : next(at, context)),
+      load(at, context, next) {
+        if (at === url) return { format, source, shortCircuit: true };
+        if (!at.startsWith('node:')) started(); // what it imports may run code of the script's before the first line
+        return next(at, context);
+      },
     });
   }
 
@@ -296,6 +301,7 @@
     values.parse('{"a":[1]}');
     parts.logs(require, () => {}, taken).console().log({ a: [1] });
     createRequire('/main.js');
+    closed.made('', [], [], []);
     if (how === 'typescript') {
       for (const code of ['const a: number = 1', 'enum A { B }']) parts.typescript(require, taken).stripped(code);
     }

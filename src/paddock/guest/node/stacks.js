@@ -88,7 +88,7 @@
   // Where the text of an error that Node made while it compiled says that it is; its first lines show the source.
   function parsed(error) {
     const stack = read(() => error.stack, '');
-    const found = RegExpPrototypeExec(/^[^\n]*:(\d+)\n(?:[^\n]*\n( *)\^)?/, stack);
+    const found = RegExpPrototypeExec(/^[^\n]*:(\d{1,9})\n(?:[^\n]*\n( *)\^)?/, stack);
     if (found === null) return {};
     const line = +found[1];
     const column = found[2] === undefined ? undefined : found[2].length + 1;

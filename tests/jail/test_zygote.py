@@ -1,4 +1,4 @@
-"""What a zygote may not have in memory when guests are forked from it."""
+"""What a zygote must not have in memory when guests are forked from it."""
 
 from __future__ import annotations
 
