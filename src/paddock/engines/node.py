@@ -53,8 +53,10 @@ class NodeEngine(JailedEngine):
         self._tmp_bytes = config.jail.tmp_bytes
         usual = node_program(self._usual_bytes)
         super().__init__(config, config.node, RUNTIME, usual)
-        rare = replace(config.node, min_waiting=0, max_waiting=min(1, config.node.max_waiting))
-        self._typescript = Jail(config, rare, TYPESCRIPT_RUNTIME, usual)
+        one = min(1, config.node.max_waiting)
+        # One must wait for the pool to make guests ahead without haste: only those have stripped types once.
+        self._typescript = Jail(config, replace(config.node, min_waiting=one), TYPESCRIPT_RUNTIME, usual)
+        rare = replace(config.node, min_waiting=0, max_waiting=one)
         self._roomy = Jail(config, rare, RUNTIME, node_program(config.caps.memory_bytes))
 
     @asynccontextmanager

@@ -301,10 +301,8 @@
     values.parse('{"a":[1]}');
     parts.logs(require, () => {}, taken).console().log({ a: [1] });
     createRequire('/main.js');
-    closed.made('', [], [], []);
-    if (how === 'typescript') {
-      for (const code of ['const a: number = 1', 'enum A { B }']) parts.typescript(require, taken).stripped(code);
-    }
+    closed.prepare();
+    if (how === 'typescript') parts.typescript(require, taken).stripped('const a: number = 1');
     parts.script(require, taken, wrap, stacks, {
       started: () => true,
       ended(value) {

@@ -25,9 +25,9 @@
     };
   }
 
-  function made(code, tools, files, inputs) {
+  function built(hasClone) {
     const context = createContext(DONT_CONTEXTIFY, { codeGeneration: { strings: false, wasm: false } });
-    const clone = code.includes('structuredClone') ? cloner(context) : structuredClone;
+    const clone = hasClone ? cloner(context) : structuredClone;
     const parts = self.runInContext(context);
     const taken = parts.primordials();
     let armed; // the timer of Node's for the script's next one
@@ -62,10 +62,18 @@
     for (const name of GIVEN) globals.define(name, globalThis[name]);
     globals.define('TextEncoder', new Script(ENCODER).runInContext(context)(TextEncoder));
     globals.define('structuredClone', clone);
+    return { __proto__: null, context, globals, taken };
+  }
+
+  let ahead = null; // built before the script came
+
+  function made(code, tools, files, inputs) {
+    const isCloning = code.includes('structuredClone');
+    const { context, globals, taken } = (isCloning ? null : ahead) ?? built(isCloning);
     globals.give(tools, taken.JSONParse(JSON.stringify(files)));
     for (const [name, text] of inputs) globals.input(name, text);
     return { __proto__: null, bridge: globals.bridge, context, Uint8Array: taken.Uint8Array, values: globals.values };
   }
 
-  return { __proto__: null, made };
+  return { __proto__: null, made, prepare: () => { ahead = built(false); } };
 })
