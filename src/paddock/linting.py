@@ -153,7 +153,7 @@ def _ruff(code: str, rules: list[str]) -> list[bytes]:
     status, report = _run_jailed(arguments, code)
     if len(report) > REPORT_BYTES:
         return report.splitlines()[:-1]
-    if status not in (0, 1):
+    if status not in (0, 1) or not all(line.startswith(b"{") for line in report.splitlines()):
         raise LintUnavailable(_failure(status, report[:1000].decode(errors="replace").strip()))
     return report.splitlines()
 

@@ -1,4 +1,4 @@
-"""By which names tools are found, and which of them a script is given."""
+"""The names under which tools are found, and the functions that a script gets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Context and connections ride calls of upstream tools as headers, arguments or `_meta`, over every transport."""
+"""Context and connections are added to upstream calls as headers, arguments or `_meta`, over every transport."""
 
 from __future__ import annotations
 

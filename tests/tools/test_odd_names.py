@@ -1,4 +1,4 @@
-"""Tools whose names are no names in one language or the other, are very long, or look like those of another server."""
+"""Tools whose names are not identifiers, are very long, or look like those of another server."""
 
 from __future__ import annotations
 

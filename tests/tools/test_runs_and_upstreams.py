@@ -1,4 +1,4 @@
-"""Which upstreams a run connects to, and what one that misbehaves costs it and the others."""
+"""Which upstreams a run connects to, and what a misbehaving one costs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arguments that do not fit are told with the right code, and no schema hangs, reads or ends the host."""
+"""Invalid arguments get the right code, and no schema hangs, reads files or ends the host."""
 
 from __future__ import annotations
 

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from paddock.cli.options import ConfigOption, JsonOption, McpConfigOption
+from paddock.cli.options import ConfigOption, JsonOption, McpConfigOption, unknown
+from paddock.cli.render import WIDTH, Screen, build_progress, local_time, stderr, stdout, to_json
+from paddock.cli.signals import Interrupts
+from paddock.errors import BadDefinition, RequestError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from paddock.cli.render import Screen
     from paddock.config import Config
     from paddock.definitions.definition import Definition
     from paddock.store.database import Store
@@ -29,11 +31,9 @@ _FACTS = ("title", "face", "language", "engine", "mode", "tools", "includes_file
 @app.command("list")
 def list_(config: ConfigOption = None, as_json: JsonOption = False) -> int:
     """List every definition: those that come with Paddock, and those that were saved."""
-    from paddock.cli.render import WIDTH, stdout, to_json
     from paddock.cli.runs import query_store
     from paddock.config import Config
     from paddock.definitions.definition import SHIPPED, shipped
-    from paddock.errors import BadDefinition
 
     out, own = stdout(), [shipped(name) for name in SHIPPED]
     saved = query_store(Config.load(config), _saved) or []
@@ -65,11 +65,9 @@ def show(
     as_json: JsonOption = False,
 ) -> int:
     """Show one definition: its description, code, inputs and versions."""
-    from paddock.cli.render import stdout, to_json
     from paddock.cli.runs import query_store
     from paddock.config import Config
     from paddock.definitions.definition import SHIPPED, shipped
-    from paddock.errors import RequestError
     from paddock.model.context import LOCAL
 
     async def history(store: Store) -> list[StoredDefinition]:
@@ -106,8 +104,6 @@ def apply(
     \b
     paddock definitions apply totals.toml --mcp-config mcp.json
     """
-    from paddock.cli.render import stderr, stdout, to_json
-    from paddock.cli.signals import Interrupts
     from paddock.config import Config
 
     values = _read_toml(file)
@@ -124,11 +120,9 @@ def apply(
 @app.command()
 def remove(name: NameArgument, config: ConfigOption = None) -> int:
     """Stop offering a definition. Its versions are kept, and their numbers go on if it is saved again."""
-    from paddock.cli.render import stdout
     from paddock.cli.runs import query_store
     from paddock.config import Config
     from paddock.definitions.definition import SHIPPED
-    from paddock.errors import RequestError
     from paddock.model.context import LOCAL
 
     async def removed(store: Store) -> bool:
@@ -146,7 +140,6 @@ def remove(name: NameArgument, config: ConfigOption = None) -> int:
 async def _apply(
     config: Config, mcp_config: str | None, values: Mapping[str, Any]
 ) -> tuple[StoredDefinition, tuple[str, ...]]:
-    from paddock.cli.render import build_progress
     from paddock.definitions.saving import validate
     from paddock.model.context import LOCAL
     from paddock.run import Paddock
@@ -162,8 +155,6 @@ async def _apply(
 def _read_toml(file: str) -> dict[str, Any]:
     import tomllib
     from pathlib import Path
-
-    from paddock.errors import BadDefinition
 
     origin = "standard input" if file == "-" else file
     try:
@@ -193,7 +184,6 @@ async def _saved(store: Store) -> list[StoredDefinition]:
 
 
 def _unknown(name: str, config: Config) -> Exception:
-    from paddock.cli.options import unknown
     from paddock.cli.runs import query_store
     from paddock.definitions.definition import SHIPPED
 
@@ -221,8 +211,6 @@ def _values(definition: Definition | StoredDefinition) -> dict[str, Any]:
 def _show(
     out: Screen, definition: Definition, stored: StoredDefinition | None, versions: list[StoredDefinition]
 ) -> None:
-    from paddock.cli.render import local_time, to_json
-
     def state(each: StoredDefinition) -> str:
         return "  current" if each.is_current else "  removed" if each.removed_at is not None else ""
 

@@ -6,7 +6,6 @@ Text that a script or a server wrote is never trusted: on a terminal it is escap
 from __future__ import annotations
 
 import json
-import logging
 import os
 import re
 import select
@@ -16,10 +15,10 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
 from paddock.errors import HostError
-from paddock.model.result import RunResult, Verdict
 
 if TYPE_CHECKING:
     from paddock.model.events import Progress
+    from paddock.model.result import RunResult
 
 WIDTH = 100
 SIGNAL_SECONDS = 0.5
@@ -153,30 +152,25 @@ def progress() -> Iterator[Callable[[str], None]]:
 @contextmanager
 def build_progress() -> Iterator[Callable[[], None]]:
     """Show on stderr what an engine builds on its first use, until the block ends or the yielded function is called."""
+    import logging
+
+    class Handler(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            with suppress(HostError, OSError):  # a build does not fail because nobody reads about it
+                if record.levelno < logging.WARNING:
+                    tell(record.getMessage())
+                else:
+                    stack.close()
+                    stderr().line(f"Warning: {record.getMessage()}", "yellow")
+
     log = logging.getLogger("paddock.jail")
     with ExitStack() as stack:
-        handler, level = _BuildHandler(stack.enter_context(progress()), stack.close), log.level
+        tell, handler, level = stack.enter_context(progress()), Handler(), log.level
         log.addHandler(handler)
         log.setLevel(logging.INFO)
         stack.callback(log.setLevel, level)
         stack.callback(log.removeHandler, handler)
         yield stack.close
-
-
-class _BuildHandler(logging.Handler):
-    """Shows the jail's log: the lines of a build as progress, warnings as lines that stay."""
-
-    def __init__(self, tell: Callable[[str], None], close: Callable[[], None]) -> None:
-        super().__init__()
-        self._tell, self._close = tell, close
-
-    def emit(self, record: logging.LogRecord) -> None:
-        with suppress(HostError, OSError):  # a build does not fail because nobody reads about it
-            if record.levelno < logging.WARNING:
-                self._tell(record.getMessage())
-            else:
-                self._close()
-                stderr().line(f"Warning: {record.getMessage()}", "yellow")
 
 
 def progress_text(progress: Progress) -> str:
@@ -216,7 +210,7 @@ def error_lines(result: RunResult, code: str) -> list[str]:
     if error is None:
         return [""]
     summary = f"{error.type}: {error.message}" if error.message else error.type
-    last = summary if result.verdict is Verdict.RAISED else f"{result.verdict}: {summary}"
+    last = summary if result.verdict == "raised" else f"{result.verdict}: {summary}"
     if error.traceback:
         return [*error.traceback.rstrip("\n").removesuffix(summary).rstrip("\n").split("\n"), last]
     lines = code.splitlines()
@@ -224,7 +218,7 @@ def error_lines(result: RunResult, code: str) -> list[str]:
         return [last]
     text = lines[error.line - 1]
     shown = [f'  File "main.py", line {error.line}', f"    {text.strip()}"]
-    if result.verdict is Verdict.REJECTED and error.column is not None:
+    if result.verdict == "rejected" and error.column is not None:
         indent = len(text) - len(text.lstrip())
         shown.append(f"    {' ' * max(0, error.column - 1 - indent)}^")
     return [*shown, last]

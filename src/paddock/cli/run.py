@@ -9,11 +9,24 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from paddock.cli.options import CodeOption, ConfigOption, FileArgument, JsonOption, McpConfigOption
+from paddock.cli.artifacts import contents_of, make_folder, save
+from paddock.cli.options import (
+    CodeOption,
+    ConfigOption,
+    FileArgument,
+    JsonOption,
+    McpConfigOption,
+    language_of,
+    read_code,
+    read_file,
+    read_inputs,
+    refuse_empty,
+)
+from paddock.cli.render import Screen, build_progress, progress_text, show_result, stderr, stdout
+from paddock.cli.signals import Interrupts
+from paddock.errors import RequestError
 
 if TYPE_CHECKING:
-    from paddock.cli.render import Screen
-    from paddock.cli.signals import Interrupts
     from paddock.config import Config
     from paddock.model.artifacts import Artifact
     from paddock.model.events import Event
@@ -86,12 +99,7 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
     paddock run --script convert.py --file sales.csv -- --verbose
     paddock run report.py --out reports
     """
-    from paddock.cli.artifacts import make_folder, save
-    from paddock.cli.options import language_of, read_code, read_file, read_inputs, refuse_empty
-    from paddock.cli.render import show_result, stderr, stdout
-    from paddock.cli.signals import Interrupts
     from paddock.config import Config
-    from paddock.errors import RequestError
 
     refuse_empty({"FILE": [file], "--language": [language], "--engine": [engine], "--inputs": [inputs]})
     refuse_empty({"--file": attached or [], "--config": [config], "--mcp-config": [mcp_config], "--out": [out]})
@@ -142,8 +150,6 @@ async def _run(
     """
     from contextlib import AsyncExitStack, aclosing
 
-    from paddock.cli.artifacts import contents_of
-    from paddock.cli.render import build_progress
     from paddock.model.events import Done
     from paddock.run import Paddock
 
@@ -161,7 +167,6 @@ async def _run(
 
 
 def _show_event(out: Screen, err: Screen, interrupts: Interrupts, event: Event) -> None:
-    from paddock.cli.render import progress_text
     from paddock.model.events import Output, Progress
 
     with interrupts.writing():
@@ -181,9 +186,6 @@ def _tracing(config: Config, engine: str | None) -> tuple[Config, str]:
     import logging
     from dataclasses import replace
 
-    from paddock.cli.render import stderr
-    from paddock.errors import RequestError
-
     if engine not in {None, "auto", "cpython"}:
         raise RequestError(f"--trace-denied works with full Python only; leave out --engine {engine}")
     err, seen, log = stderr(), set[str](), logging.getLogger("paddock.denied")
@@ -201,7 +203,6 @@ def _tracing(config: Config, engine: str | None) -> tuple[Config, str]:
 
 def _limits(timeout: float | None, memory: float | None, config: Config) -> dict[str, object]:
     """Return the limits of --timeout and --memory; an error names them as the user wrote them."""
-    from paddock.errors import RequestError
     from paddock.model.limits import MB
 
     limits: dict[str, object] = {}

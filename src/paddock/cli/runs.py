@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from paddock.cli.options import ConfigOption, JsonOption
+from paddock.cli.options import ConfigOption, JsonOption, unknown
+from paddock.cli.render import WIDTH, Screen, local_time, short_json, stdout, to_json
+from paddock.cli.signals import Interrupts
+from paddock.errors import RequestError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
-    from paddock.cli.render import Screen
     from paddock.config import Config
     from paddock.store.database import Store
     from paddock.store.runs import RunSummary, StoredRun
@@ -42,7 +44,6 @@ def list_(
     as_json: JsonOption = False,
 ) -> int:
     """List the stored runs of servers, newest first."""
-    from paddock.cli.render import stdout, to_json
     from paddock.config import Config
 
     _check_verdict(verdict)
@@ -74,9 +75,7 @@ def show(
     as_json: JsonOption = False,
 ) -> int:
     """Show one stored run of a server: its code, its result, its tool calls."""
-    from paddock.cli.render import stdout
     from paddock.config import Config
-    from paddock.errors import RequestError
 
     async def find(store: Store) -> StoredRun:
         from paddock.model.words import nearest
@@ -103,7 +102,6 @@ def show(
 
 def query_store(config: Config, question: Callable[[Store], Awaitable[T]]) -> T | None:
     """Ask the store. Returns None where there is no store yet: asking does not create one."""
-    from paddock.cli.signals import Interrupts
     from paddock.store.database import Store, store_path
 
     async def ask() -> T:
@@ -114,7 +112,6 @@ def query_store(config: Config, question: Callable[[Store], Awaitable[T]]) -> T 
 
 
 def _check_verdict(verdict: str | None) -> None:
-    from paddock.cli.options import unknown
     from paddock.model.result import Verdict
     from paddock.store.runs import RUNNING
 
@@ -123,7 +120,6 @@ def _check_verdict(verdict: str | None) -> None:
 
 
 def _show_line(out: Screen, run: RunSummary) -> None:
-    from paddock.cli.render import WIDTH, local_time
     from paddock.store.runs import RUNNING
 
     verdict = run.verdict or RUNNING
@@ -133,7 +129,6 @@ def _show_line(out: Screen, run: RunSummary) -> None:
 
 
 def _show_run(out: Screen, run: StoredRun) -> None:
-    from paddock.cli.render import local_time
     from paddock.store.runs import RUNNING
 
     result: Mapping[str, Any] = run.to_dict()["result"] or {}
@@ -161,8 +156,6 @@ def _show_run(out: Screen, run: StoredRun) -> None:
 
 
 def _value(value: Any) -> str:
-    from paddock.cli.render import short_json
-
     try:
         return value if isinstance(value, str) else short_json(value)
     except (ValueError, RecursionError):
@@ -170,8 +163,6 @@ def _value(value: Any) -> str:
 
 
 def _call(call: Mapping[str, Any]) -> str:
-    from paddock.cli.render import WIDTH
-
     duration = "" if call["milliseconds"] is None else f", {call['milliseconds']:.1f} ms"
     arguments = json.dumps(call["arguments"], ensure_ascii=False)
     shown = arguments if len(arguments) <= WIDTH else f"{arguments[:WIDTH]}…"

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
-from paddock.cli.options import ConfigOption, JsonOption, McpConfigOption
+from paddock.cli.options import ConfigOption, JsonOption, McpConfigOption, read_inputs, refuse_empty
+from paddock.cli.render import Screen, progress, progress_text, short_json, stderr, stdout, to_json
+from paddock.cli.signals import Interrupts
+from paddock.errors import ConfigError, RequestError, UnknownTool
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from paddock.cli.render import Screen
     from paddock.config import Config
     from paddock.model.tools import Tool
     from paddock.run import Paddock
@@ -37,7 +39,7 @@ _ACTIONS = {
 }
 
 app = typer.Typer(
-    help="Tools of MCP servers that scripts may call: list, search, show, stubs, call.",
+    help="Tools that scripts may call: list, search, show, stubs, call.",
     rich_markup_mode=None,
     no_args_is_help=True,
 )
@@ -62,8 +64,6 @@ def list_(
 ) -> int:
     """List every server with its state and tools. Exit status 1 where one cannot be reached."""
     from dataclasses import asdict
-
-    from paddock.cli.render import stdout, to_json
 
     session = _Session(config, mcp_config, server=server or [])
     tools, servers = session.run(lambda paddock: _tools_of(paddock, server or ()))
@@ -107,7 +107,6 @@ def search(
     \b
     paddock tools search refund an order --mcp-config mcp.json
     """
-    from paddock.cli.render import stdout, to_json
     from paddock.tools import describe
     from paddock.tools.catalogue import Catalogue
 
@@ -133,8 +132,7 @@ def show(
     config: ConfigOption = None,
     as_json: JsonOption = False,
 ) -> int:
-    """Show one tool: its arguments and result, its effects, and whether scripts may call it."""
-    from paddock.cli.render import stdout, to_json
+    """Show one tool, and whether scripts may call it."""
     from paddock.tools.catalogue import servers_of
     from paddock.tools.policy import parse
 
@@ -166,11 +164,9 @@ def stubs(
     mcp_config: McpConfigOption = None,
     config: ConfigOption = None,
 ) -> int:
-    """Write typed declarations of tools, for editors, type checkers and models."""
+    """Write typed declarations of tools."""
     from pathlib import Path
 
-    from paddock.cli.render import stdout
-    from paddock.errors import RequestError
     from paddock.tools.catalogue import servers_of
     from paddock.tools.stubs import module
 
@@ -203,16 +199,14 @@ def call(
     config: ConfigOption = None,
     as_json: JsonOption = False,
 ) -> int:
-    """Call one tool as a script would: under the policy, with validation and limits.
+    """Call one tool as a script would.
 
-    Exit status 1 where the call fails; its error envelope is then shown on stderr, with --json on stdout.
+    Policy, validation and limits apply. Exit status 1 where the call fails: its error envelope is
+    then shown on stderr, with --json on stdout.
 
     \b
     paddock tools call shop.orders --input status='"open"' --mcp-config mcp.json
     """
-    from paddock.cli.options import read_inputs
-    from paddock.cli.render import progress_text, stderr, stdout, to_json
-
     session = _Session(config, mcp_config, tool=[tool], inputs=[inputs])
     arguments = read_inputs(input_ or [], inputs)
     answer = session.run(
@@ -233,7 +227,6 @@ class _Session:
     """The settings that every command here takes, and a `Paddock` with them."""
 
     def __init__(self, config: str | None, mcp_config: str | None, **given: Iterable[str | None]) -> None:
-        from paddock.cli.options import refuse_empty
         from paddock.config import Config
 
         flags = {name.upper() if name in ("tool", "word") else f"--{name}": values for name, values in given.items()}
@@ -243,8 +236,6 @@ class _Session:
 
     def run(self, work: Callable[[Paddock], Coroutine[Any, Any, T]]) -> T:
         """Do `work` with the servers; everything that it started has ended when this returns."""
-        from paddock.cli.signals import Interrupts
-        from paddock.errors import ConfigError
         from paddock.run import Paddock
 
         async def run() -> T:
@@ -263,8 +254,6 @@ class _Session:
 
     def warn_of_missing(self, servers: Servers) -> None:
         """Name on stderr the servers whose tools are missing."""
-        from paddock.cli.render import stderr
-
         for name, health in servers.items():
             if health.state != "ready":
                 why = " ".join(_failure(health, self.config.tools.connect_seconds))
@@ -281,8 +270,6 @@ async def _tools_of(paddock: Paddock, servers: Iterable[str]) -> tuple[tuple[Too
 async def _with_progress(paddock: Paddock, work: Callable[[Callable[[str], None]], Coroutine[Any, Any, T]]) -> T:
     """Do `work`. On a terminal show its progress, and the servers that are being connected."""
     import asyncio
-
-    from paddock.cli.render import progress, stderr
 
     with progress() as shown:
         tell = shown if stderr().is_styled else lambda line: None
@@ -301,8 +288,6 @@ async def _with_progress(paddock: Paddock, work: Callable[[Callable[[str], None]
 
 def _named(names: Iterable[str], every: Iterable[Tool], servers: Servers) -> list[Tool]:
     """Return the tools with these names. An unknown one is an error that suggests another, or names a dead server."""
-    from paddock.cli.render import stderr
-    from paddock.errors import UnknownTool
     from paddock.tools.catalogue import Catalogue, servers_of
     from paddock.tools.sanitize import one_line
 
@@ -423,8 +408,6 @@ def _show_failure(err: Screen, envelope: Mapping[str, Any]) -> None:
 
 def _answer_text(value: Any) -> str:
     """Return an answer: text as it is, anything else as JSON."""
-    from paddock.cli.render import short_json
-
     is_text = isinstance(value, dict) and value.keys() == {"result"} and isinstance(value["result"], str)
     return str(value["result"]) if is_text else short_json(value)
 

@@ -129,7 +129,7 @@ class JailedExecution:
         next_check = CPU_CHECK_SECONDS + time.monotonic()
         more = has_ended = False
         while True:
-            await (asyncio.sleep(0) if more else self._guest.something(CPU_CHECK_SECONDS))
+            await (asyncio.sleep(0) if more else self._guest.wait_for_input(CPU_CHECK_SECONDS))
             if time.monotonic() > next_check:
                 next_check = CPU_CHECK_SECONDS + time.monotonic()
                 if (self._guest.usage()[0] or 0) > self._plan.limits.cpu_seconds:
@@ -167,7 +167,7 @@ class JailedExecution:
 
     def answer(self, call_id: int, answer: Answer) -> None:
         if self._is_ahead():
-            self._guest.rouse()
+            self._guest.wake()
         number = self._calls.pop(call_id, None)
         if number is not None:
             self._guest.send(pack(Kind.ANSWER, number, {"failed": answer.failed}, answer.json.encode()))
@@ -177,7 +177,7 @@ class JailedExecution:
         if answer.content is not None:
             header["text"] = answer.is_text
         self._artifacts -= 1
-        self._guest.rouse()
+        self._guest.wake()
         self._guest.send(pack(Kind.ANSWER, call_id, header, answer.content or b""))
 
     def _set_limits(self, limits: Limits) -> None:

@@ -53,8 +53,10 @@ class NodeEngine(JailedEngine):
         self._tmp_bytes = config.jail.tmp_bytes
         program = node_program(self._default_bytes)
         super().__init__(config, config.node, RUNTIME, program)
-        few_waiting = replace(config.node, min_waiting=0, max_waiting=min(1, config.node.max_waiting))
-        self._typescript = Jail(config, few_waiting, TYPESCRIPT_RUNTIME, program)
+        one = min(1, config.node.max_waiting)
+        # Only guests that the pool makes ahead of demand have stripped types once, so one must always wait.
+        self._typescript = Jail(config, replace(config.node, min_waiting=one), TYPESCRIPT_RUNTIME, program)
+        few_waiting = replace(config.node, min_waiting=0, max_waiting=one)
         self._large = Jail(config, few_waiting, RUNTIME, node_program(config.caps.memory_bytes))
 
     @asynccontextmanager

@@ -25,8 +25,8 @@ guest ended is reported by its parent, the zygote. What it used is reported by i
 If the host dies, the warden's socket closes and the warden exits. It is the first process of its pid namespace, so the
 kernel kills everything in it. Control groups and temporary folders outlive processes: a **cleanup** process beside the
 host, started before the first of them is made, removes them when the host is gone (`walls/cleanup`). If the warden or
-its first zygote dies, the host sees the socket close, gives the runs that were lost the verdict `lost`, and starts
-another. If the warm zygote dies, only its own guests go with it.
+its first zygote dies, the host sees the socket close and starts another. A run that was lost begins again if nothing
+of it had left the sandbox, else its verdict is `lost`. If the warm zygote dies, only its own guests go with it.
 
 `walls/` has one file for each mechanism of the kernel. `profile_namespaces`, `profile_chroot` and `profile_confined`
 combine them. The page above describes the first of these profiles. The other two have no pid namespace: there the

@@ -125,11 +125,15 @@ class Pool:
             self._end(waiting.popleft())
 
     def _fill_soon(self, shelf: Shelf) -> None:
-        """Fill the shelf; if guests still wait, a moment later, so that the run that has just begun has the CPU."""
-        if not shelf.waiting:
+        """Fill the shelf; unless in a burst, a moment later, so that the run that has just begun has the CPU."""
+        if self._is_burst(shelf):
             self._fill(shelf)
         elif shelf.filling is None:
             shelf.filling = asyncio.get_running_loop().call_later(HEAD_START_SECONDS, self._fill, shelf)
+
+    def _is_burst(self, shelf: Shelf) -> bool:
+        """Whether runs come faster than guests are made."""
+        return shelf.wanted > self._floor and not shelf.waiting
 
     def _fill(self, shelf: Shelf) -> None:
         if shelf.filling is not None:
@@ -167,9 +171,8 @@ class Pool:
     async def _made(self, shelf: Shelf, uid: int) -> Guest:
         """Make a guest, from a new zygote if the old one died meanwhile."""
         resource_limit = await self._limits.take()
-        # In a burst a guest is used at once: what it prepares for later only takes CPU from the others.
-        is_burst = shelf.wanted > self._floor and not shelf.waiting
-        hurry = is_burst or bool(shelf.asking)
+        # A guest that is used at once need not prepare anything for later, which takes CPU from the others.
+        hurry = self._is_burst(shelf) or bool(shelf.asking)
         try:
             while True:
                 client = await self._running()

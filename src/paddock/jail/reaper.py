@@ -26,7 +26,7 @@ class Duty(Protocol):
         """Whether the guest keeps more on disk than it may."""
         ...
 
-    def bury(self) -> None:
+    def clean_up(self) -> None:
         """End all processes of the guest and remove what it left. Returns when nothing is left."""
         ...
 
@@ -57,7 +57,7 @@ def _reap(duty: Duty, report: int) -> None:
                     os.write(report, REPORT.pack(signal.SIGXFSZ, 0.0, 0.0, 0))  # before the zygote reports a kill
                     break
     finally:
-        duty.bury()
+        duty.clean_up()
     os._exit(0)
 
 

@@ -25,9 +25,9 @@
     };
   }
 
-  function createRealm(code, tools, files, inputs) {
+  function buildContext(hasClone) {
     const context = createContext(DONT_CONTEXTIFY, { codeGeneration: { strings: false, wasm: false } });
-    const clone = code.includes('structuredClone') ? makeStructuredClone(context) : structuredClone;
+    const clone = hasClone ? makeStructuredClone(context) : structuredClone;
     const parts = self.runInContext(context);
     const primordials = parts.primordials();
     let nodeTimer; // Node's timer for the script's next timer
@@ -64,11 +64,19 @@
     for (const name of WEB_GLOBALS) globals.define(name, globalThis[name]);
     globals.define('TextEncoder', new Script(ENCODER).runInContext(context)(TextEncoder));
     globals.define('structuredClone', clone);
+    return { __proto__: null, context, globals, primordials };
+  }
+
+  let prepared = null; // a context that was built before the script arrived
+
+  function createRealm(code, tools, files, inputs) {
+    const usesClone = code.includes('structuredClone');
+    const { context, globals, primordials } = (usesClone ? null : prepared) ?? buildContext(usesClone);
     globals.defineJob(tools, primordials.JSONParse(JSON.stringify(files)));
     for (const [name, text] of inputs) globals.input(name, text);
     const { bridge, values } = globals;
     return { __proto__: null, bridge, context, Uint8Array: primordials.Uint8Array, values };
   }
 
-  return { __proto__: null, createRealm };
+  return { __proto__: null, createRealm, prepare: () => { prepared = buildContext(false); } };
 })
