@@ -35,17 +35,17 @@ def list_(config: ConfigOption = None, as_json: JsonOption = False) -> int:
     from paddock.config import Config
     from paddock.definitions.definition import SHIPPED, shipped
 
-    out, own = stdout(), [shipped(name) for name in SHIPPED]
+    out, shipped_definitions = stdout(), [shipped(name) for name in SHIPPED]
     saved = query_store(Config.load(config), _saved) or []
     if as_json:
-        out.document(to_json([*map(_values, own), *map(_values, saved)]))
+        out.document(to_json([*map(_values, shipped_definitions), *map(_values, saved)]))
         return 0
 
     def line(name: str, source: str, text: str, colour: str = "") -> None:
-        shown = text if len(text) <= WIDTH or colour else f"{text[: WIDTH - 1]}…"
-        out.spans((f"{name:<24}", "bold"), (f"{source:<9}  ", ""), (shown, colour))
+        cut_text = text if len(text) <= WIDTH or colour else f"{text[: WIDTH - 1]}…"
+        out.spans((f"{name:<24}", "bold"), (f"{source:<9}  ", ""), (cut_text, colour))
 
-    for each in own:
+    for each in shipped_definitions:
         line(each.name, "shipped", each.title)
     for stored in saved:
         try:
@@ -80,10 +80,10 @@ def show(
             raise _unknown(name, settings)
         stored = next((each for each in versions if each.version == (version or each.version)), None)
         if stored is None:
-            there = ", ".join(str(each.version) for each in versions)
-            raise RequestError(f"{name!r} has no version {version}; there are {there}")
+            known = ", ".join(str(each.version) for each in versions)
+            raise RequestError(f"{name!r} has no version {version}; known versions: {known}")
         if version is None and not stored.is_current:
-            raise RequestError(f"{name!r} was removed; --version {stored.version} shows what it was")
+            raise RequestError(f"{name!r} was removed; --version {stored.version} shows its last version")
     definition = shipped(name) if stored is None else _definition(stored)
     if as_json:
         out.document(to_json(_values(stored or definition)))
@@ -99,7 +99,7 @@ def apply(
     config: ConfigOption = None,
     as_json: JsonOption = False,
 ) -> int:
-    """Check a definition and save it as the current version of its name. A wrong one changes nothing.
+    """Check a definition and save it as the current version of its name. An invalid one changes nothing.
 
     \b
     paddock definitions apply totals.toml --mcp-config mcp.json
@@ -119,19 +119,19 @@ def apply(
 
 @app.command()
 def remove(name: NameArgument, config: ConfigOption = None) -> int:
-    """Stop offering a definition. Its versions are kept, and their numbers go on if it is saved again."""
+    """Stop offering a definition. Its versions are kept, and the numbering continues if it is saved again."""
     from paddock.cli.runs import query_store
     from paddock.config import Config
     from paddock.definitions.definition import SHIPPED
     from paddock.model.context import LOCAL
 
-    async def removed(store: Store) -> bool:
+    async def remove_stored(store: Store) -> bool:
         return await store.definitions.remove(LOCAL, name)
 
     if name in SHIPPED:
         raise RequestError(f"{name!r} comes with Paddock; leave it out of --definitions instead")
     settings = Config.load(config)
-    if not query_store(settings, removed):
+    if not query_store(settings, remove_stored):
         raise _unknown(name, settings)
     stdout().line(f"{name} is removed.")
     return 0
@@ -148,8 +148,8 @@ async def _apply(
     async with Paddock(config, mcp_config=mcp_config) as paddock, Store.of(config) as store:
         others = [each.name for each in await store.definitions.list(LOCAL)]
         with build_progress():  # checking the code may build the default environment
-            made = await validate(values, paddock, config, others)
-        return await store.definitions.save(LOCAL, made.definition.name, values), made.warnings
+            checked = await validate(values, paddock, config, others)
+        return await store.definitions.save(LOCAL, checked.definition.name, values), checked.warnings
 
 
 def _read_toml(file: str) -> dict[str, Any]:

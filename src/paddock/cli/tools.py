@@ -62,7 +62,7 @@ def list_(
     config: ConfigOption = None,
     as_json: JsonOption = False,
 ) -> int:
-    """List every server with its state and tools. Exit status 1 where one cannot be reached."""
+    """List every server with its state and tools. Exit status 1 if one cannot be reached."""
     from dataclasses import asdict
 
     session = _Session(config, mcp_config, server=server or [])
@@ -111,17 +111,17 @@ def search(
     from paddock.tools.catalogue import Catalogue
 
     session = _Session(config, mcp_config, server=server or [], word=words or [], tag=tag or [])
-    every, servers = session.run(lambda paddock: _tools_of(paddock, server or ()))
-    found = Catalogue(every).search(" ".join(words or ()), tags=tag or (), limit=limit)
+    all_tools, servers = session.run(lambda paddock: _tools_of(paddock, server or ()))
+    matches = Catalogue(all_tools).search(" ".join(words or ()), tags=tag or (), limit=limit)
     session.warn_of_missing(servers)
     if as_json:
-        stdout().document(to_json([_values(tool, every, detail) for tool in found]))
+        stdout().document(to_json([_values(tool, all_tools, detail) for tool in matches]))
         return 0
     if detail == "brief":
-        text = describe.brief(found)
+        text = describe.brief(matches)
     else:
-        text = (describe.detailed if detail == "detailed" else describe.full)(found, among=every)
-    stdout().line(text or f"No match among {len(every)} tools.")
+        text = (describe.detailed if detail == "detailed" else describe.full)(matches, among=all_tools)
+    stdout().line(text or f"No match among {len(all_tools)} tools.")
     return 0
 
 
@@ -137,15 +137,15 @@ def show(
     from paddock.tools.policy import parse
 
     session = _Session(config, mcp_config, tool=[tool])
-    every, servers = session.run(lambda paddock: _tools_of(paddock, servers_of([tool], paddock.upstreams())))
-    (found,) = _named([tool], every, servers)
-    decision = parse(session.config.tools.policy).decide(found)
+    all_tools, servers = session.run(lambda paddock: _tools_of(paddock, servers_of([tool], paddock.upstreams())))
+    (match,) = _require_tools([tool], all_tools, servers)
+    decision = parse(session.config.tools.policy).decide(match)
     if as_json:
         rule = None if decision.rule is None else str(decision.rule)
-        values = {**_values(found, every, "full"), "policy": {"action": decision.action, "rule": rule}}
+        values = {**_values(match, all_tools, "full"), "policy": {"action": decision.action, "rule": rule}}
         stdout().document(to_json(values))
     else:
-        _show_tool(stdout(), found, every, decision)
+        _show_tool(stdout(), match, all_tools, decision)
     return 0
 
 
@@ -171,8 +171,8 @@ def stubs(
     from paddock.tools.stubs import module
 
     session = _Session(config, mcp_config, tool=tools or [], output=[output])
-    every, servers = session.run(lambda paddock: _tools_of(paddock, servers_of(tools or (), paddock.upstreams())))
-    text = module(_named(tools, every, servers) if tools else every, language)
+    all_tools, servers = session.run(lambda paddock: _tools_of(paddock, servers_of(tools or (), paddock.upstreams())))
+    text = module(_require_tools(tools, all_tools, servers) if tools else all_tools, language)
     session.warn_of_missing(servers)
     if output is None:
         stdout().write(text)
@@ -201,7 +201,7 @@ def call(
 ) -> int:
     """Call one tool as a script would.
 
-    Policy, validation and limits apply. Exit status 1 where the call fails: its error envelope is
+    Policy, validation and limits apply. Exit status 1 if the call fails: its error envelope is
     then shown on stderr, with --json on stdout.
 
     \b
@@ -211,7 +211,7 @@ def call(
     arguments = read_inputs(input_ or [], inputs)
     answer = session.run(
         lambda paddock: _with_progress(
-            paddock, lambda tell: paddock.call_tool(tool, arguments, progress=lambda said: tell(progress_text(said)))
+            paddock, lambda show: paddock.call_tool(tool, arguments, progress=lambda event: show(progress_text(event)))
         )
     )
     if as_json:
@@ -224,7 +224,7 @@ def call(
 
 
 class _Session:
-    """The settings that every command here takes, and a `Paddock` with them."""
+    """The settings that all commands here share, and a `Paddock` with them."""
 
     def __init__(self, config: str | None, mcp_config: str | None, **given: Iterable[str | None]) -> None:
         from paddock.config import Config
@@ -235,7 +235,7 @@ class _Session:
         self._mcp_config = mcp_config
 
     def run(self, work: Callable[[Paddock], Coroutine[Any, Any, T]]) -> T:
-        """Do `work` with the servers; everything that it started has ended when this returns."""
+        """Do `work` with the servers. Everything that was started has ended when this returns."""
         from paddock.run import Paddock
 
         async def run() -> T:
@@ -271,22 +271,22 @@ async def _with_progress(paddock: Paddock, work: Callable[[Callable[[str], None]
     """Do `work`. On a terminal show its progress, and the servers that are being connected."""
     import asyncio
 
-    with progress() as shown:
-        tell = shown if stderr().is_styled else lambda line: None
-        task = asyncio.create_task(work(tell))
+    with progress() as show_line:
+        show = show_line if stderr().is_styled else lambda line: None
+        task = asyncio.create_task(work(show))
         try:
             while not task.done():
                 await asyncio.wait({task}, timeout=0.2)
                 connecting = [name for name, health in paddock.upstreams().items() if health.state == "connecting"]
                 if connecting and not task.done():
-                    tell(f"connecting to {', '.join(connecting)}")
+                    show(f"connecting to {', '.join(connecting)}")
             return await task
         finally:
             task.cancel()
             await asyncio.wait({task})
 
 
-def _named(names: Iterable[str], every: Iterable[Tool], servers: Servers) -> list[Tool]:
+def _require_tools(names: Iterable[str], every: Iterable[Tool], servers: Servers) -> list[Tool]:
     """Return the tools with these names. An unknown one is an error that suggests another, or names a dead server."""
     from paddock.tools.catalogue import Catalogue, servers_of
     from paddock.tools.sanitize import one_line

@@ -200,7 +200,7 @@ class Toolbox:
         from paddock.tools.catalogue import Catalogue, servers_of
 
         if isinstance(names, str) or not isinstance(names, Iterable):
-            return Catalogue().only(names)  # raises with what is wrong
+            return Catalogue().subset(names)  # raises with what is wrong
         names = list(names)
         functions = [name for name in names if name in self._functions]
         rest = [name for name in names if name not in functions]
@@ -211,7 +211,7 @@ class Toolbox:
         for name in rest:
             if catalogue.find(str(name)) is None and (gone := self.unreachable(str(name))) is not None:
                 raise UnknownTool(f"the tool {name!r} cannot be linked: {gone.summary}")
-        return catalogue.only(names)
+        return catalogue.subset(names)
 
     async def stubs(self, names: Iterable[str] | None, language: str, *, whole: bool = True) -> str:
         """A file of typed stubs, or only the tools without what every script has. Raises UnknownTool."""
@@ -326,7 +326,7 @@ class Toolbox:
         """The tools as scripts see them. Returns the same objects as long as they do not change."""
         known = self._shown_of.get(server)
         if known is None or known[0] is not tools:
-            known = self._shown_of[server] = (tools, tuple(map(injection.shown, tools)))
+            known = self._shown_of[server] = (tools, tuple(map(injection.hide_arguments, tools)))
         return known[1]
 
 
