@@ -263,18 +263,18 @@ return {came, said, seen, inside: []}
         ({"context": {"region": {"servers": ["it"], "header": "X-R"}}}, "which has no headers"),
         (
             {"context": {"region": {"servers": ["it"], "argument": "r", "header": "Host"}}},
-            "cannot be added as a header can",
+            "cannot be added as a header",
         ),
         (
             {"context": {"region": {"servers": ["it"], "argument": "r", "header": "a\r\nb"}}},
-            "cannot be added as a header can",
+            "cannot be added as a header",
         ),
         ({"context": {"region": {"servers": ["it"], "meta": "progressToken"}}}, "is reserved by the protocol"),
         (
             {"context": {"region": {"servers": ["it"], "argument": "r", "header": "Upgrade"}}},
-            "cannot be added as a header can",
+            "cannot be added as a header",
         ),
-        ({"context": {"region": {**REGION, "header": "X-R", "default": "eu "}}}, "no space at either end"),
+        ({"context": {"region": {**REGION, "header": "X-R", "default": "eu "}}}, "without leading or trailing spaces"),
         ({"context": {"region": {**REGION, "required_by": ["its.*"]}}}, "'its.*' matches no tool of the servers"),
         ({"context": {"region": {"servers": ["it"], "argumnet": "r"}}}, "did you mean 'argument'?"),
         ({"context": {"Region": {"servers": ["it"], "argument": "r"}}}, "a field has a name such as"),
