@@ -137,7 +137,7 @@ class MontyExecution:
         self._system = SystemCalls(plan.files, plan.limits.wall_seconds + 1)
         self._feeds = 0
 
-    async def feed(self, on_call: OnCall) -> AsyncGenerator[EngineEvent, None]:
+    async def events(self, on_call: OnCall) -> AsyncGenerator[EngineEvent, None]:
         self._driving = asyncio.create_task(self._drive())
         while True:
             # Calls wait their turn among the events: what was printed before may have ended the run.

@@ -51,7 +51,7 @@ class Plan:
     refused_modules: tuple[str, ...] = ()
     globals: str = "all"
     """`closed`: a script in JavaScript finds the same few globals on every engine."""
-    outline: bool = False
+    sends_outline: bool = False
     """Whether the guest describes the script and waits, before it runs it."""
     check_only: bool = False
     """Whether the script is compiled and never run."""
