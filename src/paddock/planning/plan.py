@@ -80,7 +80,10 @@ def make_plan(
     language, engine = _language(request.language), _engine(request.engine or config.engine)
     if engine != "auto" and (ENGINE_LANGUAGE[engine] == "python") != (language == "python"):
         if request.engine:
-            raise UnknownEngine(f"engine {engine!r} does not run {language}")
+            able = [name for name, runs in ENGINE_LANGUAGE.items() if (runs == "python") == (language == "python")]
+            raise UnknownEngine(
+                f"engine {engine!r} does not run {language}; use 'auto' or {' or '.join(map(repr, able))}"
+            )
         engine = "auto"  # the configured engine is for the other language
     if engine == "quickjs" and language == "typescript":
         if request.engine:
