@@ -80,10 +80,7 @@ def make_plan(
     language, engine = _language(request.language), _engine(request.engine or config.engine)
     if engine != "auto" and (ENGINE_LANGUAGE[engine] == "python") != (language == "python"):
         if request.engine:
-            able = [name for name, runs in ENGINE_LANGUAGE.items() if (runs == "python") == (language == "python")]
-            raise UnknownEngine(
-                f"engine {engine!r} does not run {language}; use 'auto' or {' or '.join(map(repr, able))}"
-            )
+            raise UnknownEngine(f"engine {engine!r} does not run {language}; use 'auto'")
         engine = "auto"  # the configured engine is for the other language
     if engine == "quickjs" and language == "typescript":
         if request.engine:
