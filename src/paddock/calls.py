@@ -41,7 +41,7 @@ class CallTasks:
         self._execution, self._broker, self._artifacts, self._publish = execution, broker, artifacts, publish
         self._tasks: set[asyncio.Task[None]] = set()
         self._context = copy_context()
-        self.has_side_effects = False
+        self.may_have_side_effects = False
         """Whether any call was started that may have changed something outside the sandbox."""
 
     def start(self, call: GuestCall) -> None:
@@ -51,7 +51,7 @@ class CallTasks:
         """
         if isinstance(call, ToolCall):
             self._publish(call)
-        self.has_side_effects = self.has_side_effects or isinstance(call, ToolCall) or call.action == "create"
+        self.may_have_side_effects = self.may_have_side_effects or isinstance(call, ToolCall) or call.action == "create"
         task = self._context.run(asyncio.create_task, self._answer(call))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

@@ -195,7 +195,9 @@ def _start(arguments: list[str]) -> subprocess.Popen[bytes]:
             argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=env, cwd="/"
         )
     except OSError as problem:
-        raise LintUnavailable(f"a process for lint could not be started: {problem}") from None
+        raise LintUnavailable(
+            f"a process for lint could not be started ({problem}): this machine or this process is at a limit"
+        ) from None
 
 
 def _exchange(process: subprocess.Popen[bytes], source: bytes) -> bytes:

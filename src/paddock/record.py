@@ -42,7 +42,7 @@ class RunRecord:
         self.artifacts: tuple[Artifact, ...] = ()
         self.has_side_effects = False
         """Whether the run may have changed something outside the sandbox."""
-        self.has_denied: Callable[[str], bool] = lambda text: False
+        self.is_denial: Callable[[str], bool] = lambda text: False
         """Whether a call was answered with this text because the policy denied it."""
 
     @property
@@ -153,7 +153,7 @@ class RunRecord:
         if finished.verdict is not Verdict.RAISED or error is None or error.envelope is None:
             return finished.verdict
         is_about_policy = error.envelope["error_kind"] == "policy_denied"
-        return Verdict.DENIED if is_about_policy and self.has_denied(error.message) else Verdict.RAISED
+        return Verdict.DENIED if is_about_policy and self.is_denial(error.message) else Verdict.RAISED
 
     def _error(self, finished: Finished) -> RunError | None:
         if finished.verdict is Verdict.OK:

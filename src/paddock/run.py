@@ -1,6 +1,11 @@
 """The path of a run, and `Paddock`, the library's front door.
 
-request -> plan -> execution (engine) <-> calls (broker, artifacts) -> result
+    request -> plan -> execution <-> calls -> result
+
+`_plan` decides which engine runs the script, and what the script may call. `_execute` is one attempt to run it:
+`_listen` records what the guest does, and `CallTasks` answers what it asks for. `_prepare` links the tools that the
+script names and checks its types, before the first line runs. `_run` tries again if the host lost the guest. Every
+default (limits, pool sizes, how long things are kept) is in `config.py`.
 """
 
 from __future__ import annotations
@@ -41,8 +46,9 @@ if TYPE_CHECKING:
     from paddock.tools.upstream import Health
 
 ATTEMPTS = 4
-"""How often a run is tried if the host loses it before it had any visible effect."""
+"""How many times a run is started in all, if the host loses it before anything of it is visible outside."""
 _END: Any = object()
+"""Marks the end of a stream."""
 
 
 class Paddock:
@@ -68,9 +74,9 @@ class Paddock:
                 f"config must be a paddock.Config, not {type(config).__name__}; Config.load() reads a file"
             )
         self._config = config or Config()
-        self._functions = by_name(tools)
+        self._local_tools = by_name(tools)
         self._mcp_config = mcp_config
-        self._toolbox, self._rules = make_toolbox(self._config, self._functions, mcp_config)
+        self._toolbox, self._rules = make_toolbox(self._config, self._local_tools, mcp_config)
         self._journal = journal or MemoryJournal()
         self._engines = Engines(self._config, engines)
         self._type_checker: TypeChecker | None = None
@@ -114,9 +120,9 @@ class Paddock:
             await asyncio.wait([task])
 
     async def check(self, code: str, **options: Unpack[RunOptions]) -> RunError | None:
-        """The error with which `run` would reject the script: syntax, and with `type_check` types. Nothing runs.
+        """What `run` would reject before the first line: syntax errors, and type errors if `type_check` is set.
 
-        Monty cannot check without running, so with that engine every source is accepted.
+        Nothing runs. Monty cannot check without running, so there the answer is None for any source.
         """
         request = make_request(code, options)
         scope, plan, engine = await self._plan(request, None)
@@ -134,7 +140,7 @@ class Paddock:
                 self._background = Background(
                     lambda: Paddock(
                         self._config,
-                        tools=[tool.function for tool in self._functions.values()],
+                        tools=[tool.function for tool in self._local_tools.values()],
                         engines=self._engines.factories,
                         artifacts=self._artifacts,
                         journal=self._journal,
@@ -152,7 +158,7 @@ class Paddock:
         return artifact[1]
 
     async def tools(self, *, servers: Iterable[str] = ()) -> tuple[Tool, ...]:
-        """The tools that scripts can call now: all, or those of the named servers, if they respond."""
+        """The tools that scripts may call now, of all servers or of the named ones; none of a server that is down."""
         self._check_loop()
         return tuple(await self._toolbox.catalogue(servers))
 
@@ -185,13 +191,13 @@ class Paddock:
     ) -> str:
         """Typed declarations of all tools, or of the named ones, as the text of a `.pyi` or `.d.ts` file.
 
-        With `whole=False` only the tools are declared, without the functions that every script has.
+        With `whole=False` only the tools are declared, without what every script has.
         """
         self._check_loop()
         return await self._toolbox.stubs(names, language, whole=whole)
 
     def redact(self, value: Any) -> Any:
-        """Remove the servers' secrets, and everything that looks like a secret, from JSON values."""
+        """JSON values with the servers' secrets, and whatever looks like a secret, taken out."""
         from paddock.tools.secrets import redacted
 
         return redacted(value, self._toolbox.secrets)
@@ -205,11 +211,11 @@ class Paddock:
 
     @property
     def injection(self) -> Injection | None:
-        """The arguments that the configuration adds to upstream calls, or None if it adds none."""
+        """The arguments that the configuration adds to upstream calls; None where it adds none."""
         return self._toolbox.injection
 
     def upstreams(self) -> Mapping[str, Health]:
-        """The health of each MCP server, by name. Opens no connections."""
+        """The health of each MCP server, by name. Connects nothing."""
         return self._toolbox.health()
 
     async def _run(
@@ -226,29 +232,31 @@ class Paddock:
         return result
 
     async def _plan(self, request: Request, context: RunContext | None) -> tuple[Scope, Plan, Engine | None]:
-        """The tools in scope, the plan, and the engine; None if no engine can run the script."""
+        """What the script may call, how it will be run, and by which engine, if one can run it."""
         self._check_loop()
-        engines = self._engines  # `aclose` replaces them, and a run must not start an engine after that
+        engines = self._engines  # `aclose` replaces them; a run keeps those that it began with
         scope = await self._toolbox.scope(request)
         if context is not None:
-            scope.own, scope.context = context.tools, context.context or scope.context
-        known, unavailable = engines.factories, {}
-        is_auto = (request.engine or self._config.engine) == "auto" and request.language == "python"
-        if is_auto and (problem := await engines.unavailable("cpython")) is not None:
+            scope.own = context.tools
+            scope.context = context.context or scope.context
+        unavailable: dict[str, str] = {}
+        is_auto_python = (request.engine or self._config.engine) == "auto" and request.language == "python"
+        if is_auto_python and (problem := await engines.unavailable("cpython")) is not None:
             unavailable["cpython"] = problem
-        plan = make_plan(request, self._config, engines=known, tools=scope.links, unavailable=unavailable)
-        can_outline = plan.engine == "cpython" and plan.mode == "expression"
-        plan = replace(plan, outline=can_outline and (scope.is_pending or _checks_types(plan)))
+        plan = make_plan(request, self._config, engines=engines.factories, tools=scope.links, unavailable=unavailable)
+        if plan.engine == "cpython" and plan.mode == "expression":
+            plan = replace(plan, sends_outline=_needs_preparation(plan, scope))
         return scope, plan, None if plan.engine is None else engines.get(plan.engine)
 
     async def _execute(
         self, plan: Plan, scope: Scope, engine: Engine | None, events: _Events, context: RunContext | None = None
     ) -> RunRecord:
-        """Make one attempt at a run."""
+        """One attempt at a run, from its engine to its end."""
         record = RunRecord(plan, context, scope.functions)
         if engine is None:
             return record
-        if not plan.outline and (scope.is_pending or _checks_types(plan)):
+        # A guest that sends an outline is prepared for when the outline has come (`_listen`), all others here.
+        if not plan.sends_outline and _needs_preparation(plan, scope):
             if (problem := await self._prepare(plan, scope, None)) is not None:
                 record.add(problem)
                 return record
@@ -261,17 +269,17 @@ class Paddock:
             calls = CallTasks(execution, broker, artifacts, events.publish)
             try:
                 async with asyncio.timeout(seconds) as clock:
-                    await self._follow(execution, plan, scope, calls, record, events, clock)
+                    await self._listen(execution, plan, scope, calls, record, events, clock)
             except TimeoutError:
                 record.end(Verdict.TIMEOUT)
             finally:
                 await calls.end()
-        record.functions, record.has_side_effects = scope.functions, calls.has_side_effects
+        record.functions, record.has_side_effects = scope.functions, calls.may_have_side_effects
         record.calls, record.artifacts = broker.calls(), artifacts.created()
-        record.has_denied = broker.has_denied
+        record.is_denial = broker.is_denial
         return record
 
-    async def _follow(
+    async def _listen(
         self,
         execution: Execution,
         plan: Plan,
@@ -281,12 +289,12 @@ class Paddock:
         events: _Events,
         clock: asyncio.Timeout,
     ) -> None:
-        """Record the guest's events until the run has a verdict."""
-        async with aclosing(execution.feed(calls.start)) as stream:
-            async for event in stream:
-                public = record.add(event)
-                if public is not None:
-                    events.publish(public)
+        """Record what the guest does until it has a verdict."""
+        async with aclosing(execution.events(calls.start)) as guest_events:
+            async for event in guest_events:
+                shown = record.add(event)
+                if shown is not None:
+                    events.publish(shown)
                 if isinstance(event, Outline):
                     if (problem := await self._prepare(plan, scope, event, clock)) is not None:
                         record.add(problem)
@@ -298,15 +306,15 @@ class Paddock:
     async def _prepare(
         self, plan: Plan, scope: Scope, outline: Outline | None, clock: asyncio.Timeout | None = None
     ) -> Finished | None:
-        """Link the tools that the script names, then check its types. Returns why it must not run, or None.
+        """Link the tools that the script names, then check its types. Returns why it must not run, if so.
 
-        Waiting for MCP servers to connect does not count as the script's time; the type check does.
+        Waiting for MCP servers to connect does not count as the script's time. With an outline the type check does.
         """
         if scope.is_pending:
             with _paused(clock):
                 await scope.resolve(plan, outline)
         plan = replace(plan, tools=tuple(scope.links))
-        if not _checks_types(plan):
+        if not _wants_type_check(plan):
             return None
         if self._type_checker is None:
             from paddock.engines.type_checker import TypeChecker
@@ -338,7 +346,7 @@ class Paddock:
     def _check_loop(self) -> None:
         """Refuse a second event loop: engines and upstreams belong to the loop that started them."""
         loop = asyncio.get_running_loop()
-        if (self._engines or self._toolbox.is_used) and self._loop not in (None, loop):
+        if (self._engines.is_used or self._toolbox.is_used) and self._loop not in (None, loop):
             raise RequestError(
                 "this Paddock was started in another event loop; make one for each loop, leave it with `async with` "
                 "before its loop ends, or use run_sync"
@@ -356,7 +364,7 @@ class Paddock:
         await self._toolbox.close()
 
     def close(self) -> None:
-        """End the engines that `run_sync` started."""
+        """End what `run_sync` started. The plain `with` statement does this; `async with` calls `aclose`."""
         if self._background is not None:
             background, self._background = self._background, None
             background.close()
@@ -375,7 +383,7 @@ class Paddock:
 
 
 class _Events:
-    """Passes events to the watcher of the run, if there is one."""
+    """Passes events to whoever watches the run, if anybody does."""
 
     def __init__(self, watch: Callable[[Event], None] | None) -> None:
         self._watch = watch
@@ -389,18 +397,23 @@ class _Events:
 
 @contextmanager
 def _paused(clock: asyncio.Timeout | None) -> Iterator[None]:
-    """Stop a run's clock while the block runs."""
+    """Stop a run's clock for as long as the block takes."""
     deadline = None if clock is None else clock.when()
     if clock is None or deadline is None:
         yield
         return
     loop = asyncio.get_running_loop()
-    paused_at = loop.time()
+    began = loop.time()
     clock.reschedule(None)
     yield
-    clock.reschedule(deadline + loop.time() - paused_at)
+    clock.reschedule(deadline + loop.time() - began)
 
 
-def _checks_types(plan: Plan) -> bool:
-    """Whether types are checked before the script runs. With "tools", only if it has tools."""
+def _needs_preparation(plan: Plan, scope: Scope) -> bool:
+    """Whether something must be done between compiling the script and running it."""
+    return scope.is_pending or _wants_type_check(plan)
+
+
+def _wants_type_check(plan: Plan) -> bool:
+    """Whether types are checked before the script runs. `"tools"` checks only a script that has tools."""
     return plan.type_check is True or (plan.type_check == "tools" and bool(plan.tools))

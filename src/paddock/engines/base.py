@@ -16,7 +16,7 @@ from paddock.planning.plan import Plan
 class Execution(Protocol):
     """An engine opened for one plan. Leaving its context ends the guest, whatever it was doing."""
 
-    def feed(self, on_call: OnCall) -> AsyncGenerator[EngineEvent, None]:
+    def events(self, on_call: OnCall) -> AsyncGenerator[EngineEvent, None]:
         """Run the plan's code and yield its events. The last event is `Finished`.
 
         The guest's calls go to `on_call` instead, in the same order, until the generator is closed.

@@ -123,7 +123,7 @@ class JailedExecution:
         self._has_outlined = False
         self._has_started = False  # the guest compiled the source and was about to run the first line
 
-    async def feed(self, on_call: OnCall) -> AsyncGenerator[EngineEvent, None]:
+    async def events(self, on_call: OnCall) -> AsyncGenerator[EngineEvent, None]:
         self._set_limits(self._plan.limits)
         self._send_script()
         next_check = CPU_CHECK_SECONDS + time.monotonic()
@@ -272,7 +272,7 @@ class JailedExecution:
             text = self._decode(message.stream, message.data)
             return Output(message.stream, text) if text else None
         if isinstance(message, OutlineFrame):
-            if not self._plan.outline or self._has_outlined or self._has_started:
+            if not self._plan.sends_outline or self._has_outlined or self._has_started:
                 raise WireError("an OUTLINE that the host did not ask for")
             self._has_outlined = True
             return message.outline
@@ -366,6 +366,6 @@ def _start_body(plan: Plan) -> dict[str, object]:
         "tools": plan.tools,
         "files": [placed.entry() for placed in plan.files],
         "absent_modules": plan.refused_modules,
-        "outline": plan.outline,
+        "outline": plan.sends_outline,
         "check_only": plan.check_only,
     }

@@ -137,7 +137,7 @@ class MontyExecution:
         self._system = SystemCalls(plan.files, plan.limits.wall_seconds + 1)
         self._feeds = 0
 
-    async def feed(self, on_call: OnCall) -> AsyncGenerator[EngineEvent, None]:
+    async def events(self, on_call: OnCall) -> AsyncGenerator[EngineEvent, None]:
         self._task = asyncio.create_task(self._drive())
         while True:
             # Calls go through the event queue, because output printed before a call may have ended the run.

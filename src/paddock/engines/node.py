@@ -124,8 +124,8 @@ class NodeExecution(JailedExecution):
                 yield Output("stderr", self._report_text)
                 self._report_text = ""
 
-    async def feed(self, on_call: OnCall) -> AsyncGenerator[EngineEvent, None]:
-        async with aclosing(super().feed(on_call)) as events:
+    async def events(self, on_call: OnCall) -> AsyncGenerator[EngineEvent, None]:
+        async with aclosing(super().events(on_call)) as events:
             async for event in events:
                 has_report = isinstance(event, Finished) and event.verdict is not Verdict.OUT_OF_MEMORY
                 if has_report and self._report_text:

@@ -42,8 +42,9 @@ class Engines:
         self._refused: dict[str, tuple[float, str]] = {}
         self._is_closed = False
 
-    def __bool__(self) -> bool:
-        """Whether any engine was used."""
+    @property
+    def is_used(self) -> bool:
+        """Whether any engine was loaded."""
         return bool(self._started)
 
     def get(self, name: str) -> Engine:

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 from paddock.errors import EngineCrashed, JailUnavailable, PaddockError
 from paddock.jail.guest import Guest, Template
 from paddock.jail.limits import ResourceLimits
+from paddock.jail.warden_client import WardenClient
 from paddock.jail.zygote import FIRST_UID
-from paddock.jail.zygote_client import ZygoteClient
 
 if TYPE_CHECKING:
     from paddock.config import GuestsConfig
@@ -54,7 +54,7 @@ class Pool:
 
     def __init__(
         self,
-        start: Callable[[], Awaitable[ZygoteClient]],
+        start: Callable[[], Awaitable[WardenClient]],
         settings: GuestsConfig,
         limits: ResourceLimits,
         templates: Sequence[Template],
@@ -70,7 +70,7 @@ class Pool:
         self._room = asyncio.Semaphore(settings.max_guests)
         count = settings.max_guests + len(templates) * (self._ceiling + AT_ONCE)
         self._uids = deque(range(FIRST_UID, FIRST_UID + count))
-        self._client: ZygoteClient | None = None
+        self._client: WardenClient | None = None
         self._starting = asyncio.Lock()
         self._tasks: set[asyncio.Future[None]] = set()
         self._closed = False
@@ -213,7 +213,7 @@ class Pool:
             shelf.failures += 1
         shelf.blamed = gone
 
-    async def _running(self) -> ZygoteClient:
+    async def _running(self) -> WardenClient:
         if self._client is not None and not self._client.died.done():
             return self._client
         async with self._starting:

@@ -51,7 +51,7 @@ class Plan:
     refused_modules: tuple[str, ...] = ()
     globals: str = "all"
     """`closed`: JavaScript has the same few globals on every engine."""
-    outline: bool = False
+    sends_outline: bool = False
     """Whether the guest sends an outline of the script and waits before it runs the script."""
     check_only: bool = False
     """Whether the script is compiled and never run."""
@@ -80,7 +80,7 @@ def make_plan(
     language, engine = _language(request.language), _engine(request.engine or config.engine)
     if engine != "auto" and (ENGINE_LANGUAGE[engine] == "python") != (language == "python"):
         if request.engine:
-            raise UnknownEngine(f"engine {engine!r} does not run {language}")
+            raise UnknownEngine(f"engine {engine!r} does not run {language}; use 'auto'")
         engine = "auto"  # the configured engine is for the other language
     if engine == "quickjs" and language == "typescript":
         if request.engine:

@@ -61,7 +61,7 @@ class WarmZygote:
             self.gone.set_result(None)
 
 
-class ZygoteClient:
+class WardenClient:
     """One warden with its zygotes, from its start to its end."""
 
     def __init__(self, process: subprocess.Popen[bytes], control: socket.socket, spec: Spec) -> None:
@@ -79,7 +79,7 @@ class ZygoteClient:
         self._loop.add_reader(control.fileno(), self._receive)
 
     @classmethod
-    async def start(cls, python: str, spec: Spec, identities: Identities | None) -> ZygoteClient:
+    async def start(cls, python: str, spec: Spec, identities: Identities | None) -> WardenClient:
         """Start a warden, and wait until its first zygote serves. JailUnavailable: the profile does not work here."""
         ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         # In this thread: the kernel kills the warden when the thread that started it ends.
