@@ -16,7 +16,7 @@ from itertools import islice
 from typing import Any
 
 from paddock.model.words import within_edits
-from paddock.tools.schema import pointed_to
+from paddock.tools.schema import resolve_pointer
 from paddock.tools.schema_errors import path, received_type
 
 NOTES = 50
@@ -138,7 +138,7 @@ class _Repair:
         for _ in range(_DEEPEST):
             if not isinstance(schema, Mapping) or "$ref" not in schema:
                 return schema
-            schema = pointed_to(self.root, schema["$ref"])
+            schema = resolve_pointer(self.root, schema["$ref"])
         return None
 
     def _meant(self, name: str, properties: Mapping[str, Any]) -> str | None:

@@ -8,7 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from paddock.tools.schema import HERE_LIST, HERE_NAMED, HERE_ONE, INSIDE_ITEMS, INSIDE_NAMED, SafeSchema
+from paddock.tools.schema import (
+    ITEM_SCHEMAS,
+    MEMBER_MAPS,
+    SAME_VALUE_LISTS,
+    SAME_VALUE_MAPS,
+    SAME_VALUE_SCHEMAS,
+    SafeSchema,
+)
 
 TOO_MUCH = 10**12
 CHARACTERS_PER_UNIT = 16
@@ -146,10 +153,10 @@ def _own(node: dict[str, Any], schema: SafeSchema) -> int:
 
 def _here(node: dict[str, Any], schema: SafeSchema) -> list[dict[str, Any]]:
     """Schemas that apply to the same value as `node`."""
-    found = [node.get(name) for name in HERE_ONE]
-    for name in HERE_LIST:
+    found = [node.get(name) for name in SAME_VALUE_SCHEMAS]
+    for name in SAME_VALUE_LISTS:
         found += node[name] if isinstance(node.get(name), list) else []
-    for name in HERE_NAMED:
+    for name in SAME_VALUE_MAPS:
         found += _table(node, name).values()
     found.append(schema.target(node.get("$ref")))
     return [child for child in found if isinstance(child, dict)]
@@ -158,13 +165,13 @@ def _here(node: dict[str, Any], schema: SafeSchema) -> list[dict[str, Any]]:
 def _inside(node: dict[str, Any]) -> list[dict[str, Any]]:
     """Schemas that apply to values inside."""
     found = [node.get(name) for name in ("additionalProperties", "unevaluatedProperties", "propertyNames")]
-    for name in INSIDE_NAMED:
+    for name in MEMBER_MAPS:
         found += _table(node, name).values()
     return [*(child for child in found if isinstance(child, dict)), *_items(node)]
 
 
 def _items(node: dict[str, Any]) -> list[dict[str, Any]]:
-    found = [node.get(name) for name in INSIDE_ITEMS]
+    found = [node.get(name) for name in ITEM_SCHEMAS]
     for name in ("prefixItems", "items"):
         found += node[name] if isinstance(node.get(name), list) else []
     return [child for child in found if isinstance(child, dict)]
