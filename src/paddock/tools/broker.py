@@ -102,7 +102,7 @@ class Broker:
         if pending is None:
             return
         from paddock.tools import large
-        from paddock.tools.secrets import may_hold_secrets, redacted_json
+        from paddock.tools.secrets import may_hold_secrets, redact_secrets_in_json
 
         task = asyncio.current_task()
         self.concluding.add(task)
@@ -110,7 +110,9 @@ class Broker:
             status, milliseconds, answer, secrets = pending
             if secrets or may_hold_secrets(answer):
                 text = answer
-                answer = await large.run(lambda: redacted_json(text, secrets), is_large=len(text) > large.LARGE)
+                answer = await large.run(
+                    lambda: redact_secrets_in_json(text, secrets), is_large=len(text) > large.LARGE
+                )
             # If this fails, the journal has a call with an unknown outcome, as after a crash.
             await _try_journal(self._journal.conclude(Outcome(self._run_id, number, status, milliseconds, answer)))
         finally:
@@ -218,13 +220,13 @@ class Broker:
 
         Passwords that the script passes are secrets too, because a tool or an error may repeat them.
         """
-        from paddock.tools.secrets import may_hold_secrets, named_secrets, redacted
+        from paddock.tools.secrets import may_hold_secrets, named_secrets, redact_secrets
 
         toolbox_secrets = self._toolbox.secrets
         if text is not None and not toolbox_secrets and not may_hold_secrets(text):
             return _Entry(number, arguments, text, ())
         secrets = (*toolbox_secrets, *named_secrets(arguments))
-        return _Entry(number, arguments, json.dumps(redacted(arguments, secrets)), secrets)
+        return _Entry(number, arguments, json.dumps(redact_secrets(arguments, secrets)), secrets)
 
     async def _call(self, tool: Tool, arguments: Mapping[str, Any], notes: list[dict[str, Any]]) -> Answer:
         from paddock.tools.upstream_errors import CallFailed
