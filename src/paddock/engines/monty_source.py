@@ -114,7 +114,7 @@ def _line_start(code: str, at: int, scopes: list[int]) -> tuple[int, str]:
     found = _LINE_START.match(code, at)
     if found is None or (not found[2] and code[found.end() : found.end() + 1] in ("", "\n", "#")):
         return 1, ""  # an empty line ends nothing
-    indent = len(found[1])
+    indent = len(found[1].rpartition("\f")[2])  # a form feed begins the line anew
     while scopes and scopes[-1] >= indent:
         scopes.pop()
     if found[2] in ("def", "class") or found[3]:

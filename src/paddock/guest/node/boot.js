@@ -216,6 +216,7 @@
     for (const file of given) file.path = placed(file.path);
     if (start.globals === 'closed') {
       realm = closed.made(code, start.tools, given, inputs);
+      closed.shut();
       return;
     }
     const { bridge } = realm;

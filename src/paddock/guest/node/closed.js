@@ -12,6 +12,18 @@
     encode(text) { return new Uint8Array(super.encode(text)); }
   }`;
 
+  // What a script is given from outside leads to the outer Function, which would make code that finds all of Node.
+  function shut() {
+    const kinds = [function () {}, async function () {}, function* () {}, async function* () {}];
+    for (const prototype of kinds.map(Object.getPrototypeOf)) {
+      Object.defineProperty(prototype, 'constructor', { __proto__: null, value: refuse, writable: false });
+    }
+  }
+
+  function refuse() {
+    throw new EvalError('Code generation from strings disallowed for this context');
+  }
+
   // Clones into the context: what Node's own returns would belong to another Array and Map. Takes some milliseconds to
   // make, and names that a script does not find.
   function cloner(context) {
@@ -67,5 +79,5 @@
     return { __proto__: null, bridge: globals.bridge, context, Uint8Array: taken.Uint8Array, values: globals.values };
   }
 
-  return { __proto__: null, made };
+  return { __proto__: null, made, shut };
 })
