@@ -34,10 +34,10 @@ def execution(**changes: Any) -> JailedExecution:
         ({}, [STARTED, REJECTED]),
         ({"check_only": True}, [CALL]),
         ({"check_only": True}, [STARTED]),
-        ({"outline": True}, [STARTED]),
-        ({"outline": True}, [OUTLINE, CALL]),
-        ({"outline": True}, [OUTLINE, OUTLINE]),
-        ({"outline": True}, [OUTLINE, STARTED, OUTLINE]),
+        ({"sends_outline": True}, [STARTED]),
+        ({"sends_outline": True}, [OUTLINE, CALL]),
+        ({"sends_outline": True}, [OUTLINE, OUTLINE]),
+        ({"sends_outline": True}, [OUTLINE, STARTED, OUTLINE]),
     ],
 )
 def test_a_frame_out_of_turn_ends_the_run(changes: dict[str, Any], messages: list[Message]) -> None:
@@ -48,7 +48,7 @@ def test_a_frame_out_of_turn_ends_the_run(changes: dict[str, Any], messages: lis
         run._event(messages[-1])
 
 
-@pytest.mark.parametrize("changes", [{}, {"outline": True}])
+@pytest.mark.parametrize("changes", [{}, {"sends_outline": True}])
 def test_frames_in_turn_are_read(changes: dict[str, Any]) -> None:
     run = execution(**changes)
     messages: list[Message] = [OUTLINE, STARTED, CALL, ARTIFACT]

@@ -162,10 +162,12 @@ async def test_many_findings_beside_many_spread_dicts_take_time_by_their_number(
     outline = Outline(spread_lines=spreads, stored_keys=[f"k{number}" for number in range(50_000)])
     begun = time.thread_time()
     changes = type_checker._Changes.of(outline)
-    records = type_checker._Records.of("")
+    typed_dicts = type_checker._TypedDicts.of("")
     lines = range(90_000, 94_000)
     found = [type_checker.Finding(line, 1, "missing-typed-dict-key", "") for line in lines]
-    assert [type_checker._is_certain(each, records, changes) for each in found] == [bool(line % 2) for line in lines]
+    assert [type_checker._is_certain(each, typed_dicts, changes) for each in found] == [
+        bool(line % 2) for line in lines
+    ]
     assert time.thread_time() - begun < 2
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from paddock.config import Config, GuestsConfig, JailConfig
 from paddock.errors import EngineCrashed
-from paddock.jail.guest import Epoll, Guest, Told
+from paddock.jail.guest import Callback, Epoll, Guest
 from paddock.model.environments import EnvironmentConfig
 from paddock.model.events import Done, Output
 from paddock.model.result import Verdict
@@ -54,7 +54,7 @@ async def test_guests_that_take_long_to_end_make_others_wait_and_not_fail(monkey
         pool = paddock._engines.get("cpython")._jail._pool  # type: ignore[attr-defined]
         await until(lambda: not pool._tasks)
         pool_ids = len(pool._uids)
-        monkeypatch.setattr(Guest, "_begin_to_end", lambda guest: ending.extend([guest]))
+        monkeypatch.setattr(Guest, "_begin_end", lambda guest: ending.extend([guest]))
         for number in range(pool_ids):
             assert (await paddock.run(f"{number}", engine="cpython")).output == number
         await until(lambda: len(ending) == pool_ids)
@@ -63,7 +63,7 @@ async def test_guests_that_take_long_to_end_make_others_wait_and_not_fail(monkey
         assert done == set()
         monkeypatch.undo()
         for guest in ending:
-            guest._begin_to_end()
+            guest._begin_end()
         async with asyncio.timeout(PATIENCE_SECONDS):
             assert (await late).output == "late"
 
@@ -85,23 +85,23 @@ async def test_what_fails_while_a_guest_ends_leaves_nobody_waiting(
 
 
 async def test_where_the_kernel_tells_nobody_the_end_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    hear = Epoll.hear
+    register = Epoll.register
     async with Paddock(config()) as paddock:
         assert (await paddock.run("1", engine="cpython")).output == 1
 
-        def full(epoll: Epoll, fd: int, told: Told) -> None:
+        def full(epoll: Epoll, fd: int, told: Callback) -> None:
             if "_await_one" in told.__qualname__ or "_await_end" in told.__qualname__:
                 raise OSError(28, "No space left on device")
-            hear(epoll, fd, told)
+            register(epoll, fd, told)
 
-        monkeypatch.setattr(Epoll, "hear", full)
+        monkeypatch.setattr(Epoll, "register", full)
         assert (await paddock.run("2", engine="cpython")).output == 2
         pool = paddock._engines.get("cpython")._jail._pool  # type: ignore[attr-defined]
         await until(lambda: not pool._tasks)
 
 
 async def test_a_guest_that_cannot_be_listened_to_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(epoll: Epoll, fd: int, told: Told) -> None:
+    def full(epoll: Epoll, fd: int, told: Callback) -> None:
         raise OSError(28, "No space left on device")
 
     async with Paddock(config()) as paddock:
@@ -110,7 +110,7 @@ async def test_a_guest_that_cannot_be_listened_to_leaves_nothing(monkeypatch: py
         await until(lambda: not pool._tasks)
         below, opened = wards(pool._client._process.pid), len(list(Path("/proc/self/fd").iterdir()))
         with monkeypatch.context() as patch:
-            patch.setattr(Epoll, "hear", full)
+            patch.setattr(Epoll, "register", full)
             with pytest.raises(Exception, match="No space left"):
                 await paddock.run("2", engine="cpython")
         await until(lambda: wards(pool._client._process.pid) == below)

@@ -11,7 +11,7 @@ from tests.cli.command import Ended, on_a_terminal, paddock
 MISTAKES = [
     (["-c", "1", "--engine", "mony"], "unknown engine 'mony'; did you mean 'monty'?"),
     (["-c", "1", "--language", "pyton"], "unknown language 'pyton'; did you mean 'python'?"),
-    (["-c", "1", "--engine", "node"], "engine 'node' does not run python"),
+    (["-c", "1", "--engine", "node"], "engine 'node' does not run python; use 'auto'"),
     (
         ["-c", "1", "--input", "name=Ada"],
         "--input name: 'Ada' is not JSON (Expecting value: line 1 column 1 (char 0)); "

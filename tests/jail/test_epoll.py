@@ -32,13 +32,13 @@ async def test_what_nobody_reads_is_told_once_and_more_of_it_again(pipe: tuple[i
     told: list[int] = []
     os.write(theirs, b"before")
     epoll = Epoll()
-    epoll.hear(ours, lambda: told.append(ours))
+    epoll.register(ours, lambda: told.append(ours))
     await turns()
     assert told == [ours]
     os.write(theirs, b"after")
-    epoll.look()
+    epoll.poll()
     assert told == [ours, ours]
-    epoll.forget([ours])
+    epoll.unregister([ours])
     epoll.release()
 
 
@@ -47,8 +47,8 @@ async def test_a_forgotten_descriptor_is_not_told_of_though_another_process_hold
     told: list[int] = []
     epoll = Epoll()
     held = os.dup(ours)
-    epoll.hear(held, lambda: told.append(held))
-    epoll.forget([held])
+    epoll.register(held, lambda: told.append(held))
+    epoll.unregister([held])
     os.close(held)
     os.write(theirs, b"late")
     await turns()
@@ -61,11 +61,11 @@ async def test_it_is_closed_when_its_last_user_has_gone_and_no_sooner(pipe: tupl
     epoll = Epoll()
     shared = epoll.share()
     epoll.release()
-    shared.hear(ours, lambda: None)
-    shared.forget([ours])
+    shared.register(ours, lambda: None)
+    shared.unregister([ours])
     shared.release()
     with pytest.raises(ValueError, match="closed"):
-        epoll.look()
+        epoll.poll()
 
 
 async def test_what_fails_for_one_is_not_lost_for_the_others() -> None:
@@ -79,11 +79,11 @@ async def test_what_fails_for_one_is_not_lost_for_the_others() -> None:
 
     epoll = Epoll()
     for number, (ours, theirs) in enumerate(pipes):
-        epoll.hear(ours, fail if number % 2 == 0 else partial(told.append, ours))
+        epoll.register(ours, fail if number % 2 == 0 else partial(told.append, ours))
         os.write(theirs, b"x")
-    epoll.look()
+    epoll.poll()
     assert (sorted(told), problems) == (sorted(ours for ours, _ in pipes[1::2]), ["broken", "broken"])
-    epoll.forget([ours for ours, _ in pipes])
+    epoll.unregister([ours for ours, _ in pipes])
     epoll.release()
     for end in (end for pipe in pipes for end in pipe):
         os.close(end)
@@ -93,6 +93,6 @@ async def test_what_could_not_be_heard_is_not_there_and_can_be_forgotten(tmp_pat
     epoll = Epoll()
     with (tmp_path / "plain").open("w") as file:  # of which epoll does not tell
         with pytest.raises(PermissionError):
-            epoll.hear(file.fileno(), lambda: None)
-        epoll.forget([file.fileno()])
+            epoll.register(file.fileno(), lambda: None)
+        epoll.unregister([file.fileno()])
     epoll.release()

@@ -11,7 +11,7 @@ from paddock.config import Config
 from paddock.jail import environments as store
 from paddock.jail import profiles
 from paddock.jail.environments import builds
-from paddock.jail.profiles import Inside
+from paddock.jail.profiles import GuestSetup
 from paddock.jail.walls import roots
 
 pytestmark = pytest.mark.skipif(
@@ -35,7 +35,7 @@ def left(data: Path) -> set[str]:
 
 
 def test_roots_are_where_the_profile_keeps_them(tmp_path: Path) -> None:
-    spec = profiles.spec("chroot", Config(data_directory=str(tmp_path)), Inside("runtime:serve"), memfds=True)
+    spec = profiles.make_spec("chroot", Config(data_directory=str(tmp_path)), GuestSetup("runtime:serve"), memfds=True)
     assert spec.place == str(store.roots_of(tmp_path))
 
 

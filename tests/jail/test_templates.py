@@ -34,7 +34,8 @@ async def jail(config: Config) -> AsyncIterator[Jail]:
 
 
 def config(preload: tuple[str, ...] = ("sqlite3",), packages: tuple[str, ...] = (), **settings: float) -> Config:
-    guests = GuestsConfig(environment="own", min_waiting=1, max_waiting=1, **settings)  # type: ignore[arg-type]
+    numbers = {"min_waiting": 1, "max_waiting": 1} | settings
+    guests = GuestsConfig(environment="own", **numbers)  # type: ignore[arg-type]
     return Config(environments={"own": EnvironmentConfig(packages, preload)}, cpython=guests)
 
 
@@ -170,3 +171,20 @@ async def test_what_a_preload_loads_only_when_it_is_used_is_there_too(default_en
     async with Paddock() as paddock:
         result = await paddock.run(code, engine="cpython", inputs={"wanted": ["numpy", "pandas", *late]})
     assert result.output == []
+
+
+async def test_a_warm_zygote_that_dies_with_orders_unread_harms_no_bare_guest() -> None:
+    async with jail(config(min_waiting=0, max_waiting=0)) as guests:
+        bare, warm = await guests.take("bare"), await guests.take("warm")
+        zygote = zygote_of(warm.pid)
+        os.kill(zygote, signal.SIGSTOP)
+        ordered = [asyncio.create_task(guests.take("warm")) for _ in range(3)]
+        warden = zygote_of(zygote)
+        await until(lambda: len(Path(f"/proc/{warden}/task/{warden}/children").read_text().split()) >= 7)
+        os.kill(zygote, signal.SIGKILL)
+        for guest in await asyncio.gather(*ordered):
+            assert has_sqlite(guest.pid)
+            guests.give_back(guest)
+        assert bare.is_waiting()
+        guests.give_back(warm)
+        guests.give_back(bare)

@@ -88,6 +88,11 @@ async def test_a_script_that_does_not_parse_is_rejected_where_it_is_wrong(
     assert (result.verdict, error.type, error.line, error.column) == (Verdict.REJECTED, "SyntaxError", line, column)
 
 
+async def test_a_script_whose_imports_may_have_run_code_is_not_rejected(run: Run) -> None:
+    result = await run("import 'data:text/javascript,1'\nimport { nothing } from 'node:fs'")
+    assert (result.verdict, result.error and result.error.type) == (Verdict.RAISED, "SyntaxError")
+
+
 async def test_a_handler_of_the_scripts_own_goes_first(run: Run) -> None:
     code = """
 process.on('uncaughtException', (error) => console.log('caught', error.message));

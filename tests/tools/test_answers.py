@@ -1,4 +1,4 @@
-"""What a tool answered, as a script gets it."""
+"""How a tool's answer becomes what a script gets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a script sees of its tools, what its caller sees, and what is written down: the same on both Python engines."""
+"""What a script, its caller and the journal see of tool calls: the same on both Python engines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""By which names tools are found, and which of them a script is given."""
+"""The names under which tools are found, and the functions that a script gets."""
 
 from __future__ import annotations
 
@@ -60,27 +60,27 @@ def test_who_asks_for_what_is_not_there_is_told_what_is(name: str, hints: list[s
 
 
 def test_a_run_may_be_given_some_of_them() -> None:
-    assert full_names(ALL.only(["orders", "crm.users"])) == ["shop.orders", "crm.users"]
-    assert ALL.only(None) is ALL
+    assert full_names(ALL.subset(["orders", "crm.users"])) == ["shop.orders", "crm.users"]
+    assert ALL.subset(None) is ALL
 
 
 @pytest.mark.parametrize(
     ("names", "message"),
     [
         (["order"], r"^unknown tool 'order'; Did you mean 'orders'\?"),
-        (["zzz"], "^unknown tool 'zzz'; search lists what there is$"),
+        (["zzz"], "^unknown tool 'zzz'; search lists all tools$"),
         ([5], "^unknown tool 5; "),
         ("orders", "^tools must be a list of names, not 'orders'$"),
     ],
 )
 def test_a_choice_of_what_is_not_there_is_refused(names: object, message: str) -> None:
     with pytest.raises(UnknownTool, match=message):
-        ALL.only(names)  # type: ignore[arg-type]
+        ALL.subset(names)  # type: ignore[arg-type]
 
 
 def test_there_may_be_no_tools_to_choose_from() -> None:
     with pytest.raises(UnknownTool, match=r"^unknown tool 'x'; there are no tools here$"):
-        Catalogue().only(["x"])
+        Catalogue().subset(["x"])
 
 
 def test_of_all_tools_a_script_is_given_those_that_it_mentions() -> None:

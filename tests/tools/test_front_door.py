@@ -1,4 +1,4 @@
-"""Tools of a Paddock, asked for and called without a script."""
+"""Tools listed and called through Paddock without a script."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable
 
 import pytest
@@ -205,6 +206,24 @@ async def test_a_server_that_misbehaves_from_the_start_fails_and_can_be_closed(
         assert state(upstream) == "failed"
         async with asyncio.timeout(20):
             await upstream.close()
+
+
+@pytest.mark.parametrize("kind", ["http", "sse"])
+async def test_no_log_has_a_credential_or_what_a_server_wrote(
+    connect: Connect, hostile_http: HostileHttp, caplog: pytest.LogCaptureFixture, kind: str
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    logging.getLogger("httpx2").info("an application's own")
+    upstream = connect(**hostile_http.at(f"/mcp?api_key={TOKEN}", type=kind))
+    if kind == "http":
+        for tool in ("malformed", "elsewhere", "ended_events", "status_500"):
+            await failure(upstream, tool)
+    else:
+        await failure(upstream, "ok")
+    await upstream.close()
+    libraries = [record for record in caplog.records if record.name.startswith(("mcp", "httpx2", "httpcore2"))]
+    assert [record.getMessage() for record in libraries] == ["an application's own"]
+    assert TOKEN not in caplog.text
 
 
 async def test_a_list_without_end_is_cut_and_one_that_does_not_come_is_given_up(

@@ -1,4 +1,4 @@
-"""The servers of files as other clients have them."""
+"""MCP servers in the configuration files of other clients."""
 
 from __future__ import annotations
 

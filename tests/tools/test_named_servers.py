@@ -1,4 +1,4 @@
-"""The five servers that others wrote and everybody has, called from a script of every engine."""
+"""Five well-known MCP servers, called from a script on every engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Servers that others wrote, as users have them."""
+"""MCP servers that others wrote, as users install them."""
 
 from __future__ import annotations
 

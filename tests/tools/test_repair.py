@@ -1,4 +1,4 @@
-"""Repair touches only what is certainly wrong, loses nothing, and raises for nothing."""
+"""Repair changes only what is certainly wrong, loses nothing, and never raises."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Secrets do not stay in what is kept or shown, in whichever usual form they are written."""
+"""Secrets are removed from what is stored or shown, in every usual form."""
 
 from __future__ import annotations
 

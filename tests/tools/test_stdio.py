@@ -1,4 +1,4 @@
-"""Lines of any length, of which only so much is held."""
+"""Lines of any length, of which only a bounded part is kept."""
 
 from __future__ import annotations
 

@@ -7,12 +7,16 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
+from paddock.cli.options import language_of
+from paddock.cli.render import WIDTH, build_progress, error_lines, stdout, value_text
+from paddock.cli.signals import Interrupts
+from paddock.errors import HostError
+
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
     from contextlib import AbstractAsyncContextManager
     from pathlib import Path
 
-    from paddock.cli.signals import Interrupts
     from paddock.model.result import RunResult
     from paddock.run import Paddock
 
@@ -30,8 +34,6 @@ def demo() -> int:
     Each is shown with its code, result, engine and measured time. Exit status 1 where one did not
     end as it should.
     """
-    from paddock.cli.signals import Interrupts
-
     interrupts = Interrupts()
     return interrupts.run(_demo(_Page(interrupts)))
 
@@ -39,8 +41,6 @@ def demo() -> int:
 def folder() -> Path:
     """Return where the examples are: inside an installed package, or beside the sources."""
     from pathlib import Path
-
-    from paddock.errors import HostError
 
     package = Path(__file__).resolve().parents[1]
     for candidate in (package / "examples", package.parents[1] / "examples"):
@@ -115,8 +115,6 @@ async def _demo(page: _Page) -> int:
 
 async def _start(page: _Page, paddock: Paddock, engine: str) -> bool:
     """Start an engine, and show what is built for that; return whether it runs on this machine."""
-    from paddock.cli.render import build_progress
-    from paddock.errors import HostError
     from paddock.planning.plan import ENGINE_LANGUAGE
 
     begun = time.perf_counter()
@@ -139,8 +137,6 @@ async def _connect(page: _Page, paddock: Paddock) -> None:
 
 
 async def _run(page: _Page, paddock: Paddock, example: Example) -> None:
-    from paddock.cli.options import language_of
-    from paddock.cli.render import error_lines, value_text
     from paddock.model.files import File
 
     code, expected = read(example["file"]), example["expect"]
@@ -263,8 +259,6 @@ class _Page:
     """What the demo writes: numbered examples, each with its code and the parts of its outcome."""
 
     def __init__(self, interrupts: Interrupts) -> None:
-        from paddock.cli.render import stdout
-
         self._out, self._interrupts = stdout(), interrupts
         self.count = self.failed = 0
 
@@ -283,8 +277,6 @@ class _Page:
     def part(self, name: str, text: str, colour: str = "") -> None:
         """Show one part of the outcome, wrapped; nothing where it is empty."""
         from textwrap import wrap
-
-        from paddock.cli.render import WIDTH
 
         lines = [
             part

@@ -6,7 +6,9 @@ from typing import Annotated
 
 import typer
 
-from paddock.cli.options import CodeOption, FileArgument, JsonOption
+from paddock.cli.options import CodeOption, FileArgument, JsonOption, read_code, refuse_empty
+from paddock.cli.render import stdout, to_json
+from paddock.cli.signals import raised
 
 
 def lint(
@@ -22,9 +24,6 @@ def lint(
 
     One finding a line: line:column code message. Exit status 1 where there are any.
     """
-    from paddock.cli.options import read_code, refuse_empty
-    from paddock.cli.render import stdout, to_json
-    from paddock.cli.signals import raised
     from paddock.linting import CODE_BYTES
     from paddock.linting import lint as find
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from paddock.errors import EngineCrashed, JailUnavailable
 from paddock.jail import profiles
-from paddock.jail.profiles import Inside
+from paddock.jail.profiles import GuestSetup
 from paddock.jail.start import command
 from paddock.jail.walls import cgroup, landlock, seccomp, watcher
 from paddock.jail.walls.cleanup import Cleanup
@@ -29,11 +29,11 @@ from paddock.jail.walls.cleanup import Cleanup
 if TYPE_CHECKING:
     from paddock.config import Config
 
-NOTHING = Inside("paddock.guest.nothing:serve", system=())
+NOTHING = GuestSetup("paddock.guest.nothing:serve", system=())
 GUARANTEES = ("files", "network", "processes", "kernel surface", "resources")
 NO_PROFILE = "no profile of the jail works here"
 UNLIMITED = "nothing limits the memory of guests here"
-CELL_SECONDS = 5.0
+WORKER_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Guarantee:
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class ProfileReport:
     """One profile: whether a guest could be walled in with it, and whether the settings allow it."""
 
     profile: str
@@ -60,16 +60,16 @@ class Findings:
     """All profiles, the one that an engine would choose, and what provides each guarantee there."""
 
     chosen: str | None
-    tried: tuple[Tried, ...]
+    tried: tuple[ProfileReport, ...]
     guarantees: tuple[Guarantee, ...] = field(default=())
 
 
 async def probe(config: Config) -> Findings:
     """Try every profile. Takes about a second."""
-    tried = tuple([await _tried(profile, config) for profile in profiles.ORDER])
+    tried = tuple([await _try_profile(profile, config) for profile in profiles.ORDER])
     memory, missing = await asyncio.to_thread(_memory)
     working = [each.profile for each in tried if each.works and each.allowed]
-    chosen = next((profile for profile in working if profile in profiles.wanted(config)), None)
+    chosen = next((profile for profile in working if profile in profiles.candidates(config)), None)
     if chosen is None:
         kept, lacking = await asyncio.to_thread(_without_profile, tried, config)
     else:
@@ -80,23 +80,23 @@ async def probe(config: Config) -> Findings:
     return Findings(chosen if memory else None, tried, guarantees)
 
 
-async def _tried(profile: str, config: Config) -> Tried:
+async def _try_profile(profile: str, config: Config) -> ProfileReport:
     accepting = replace(config, jail=replace(config.jail, accept_confined=True))
-    allowed = profile in profiles.wanted(config) and profiles.refusal(profile, config) is None
+    allowed = profile in profiles.candidates(config) and profiles.refusal(profile, config) is None
     place = Path(tempfile.gettempdir(), f"paddock-probe-{secrets.token_hex(8)}")
     cleanup = await asyncio.to_thread(Cleanup, folders=[place])
     try:
         await asyncio.to_thread(place.mkdir, mode=0o700)
         trying = replace(accepting, data_directory=str(place))
-        await (await profiles.tried(profile, trying, sys.executable, NOTHING, memfds=True)).close()
+        await (await profiles.try_profile(profile, trying, sys.executable, NOTHING, memfds=True)).close()
     except (JailUnavailable, EngineCrashed) as problem:
-        return Tried(profile, works=False, allowed=allowed, reason=str(problem))
+        return ProfileReport(profile, works=False, allowed=allowed, reason=str(problem))
     finally:
         await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)
         await asyncio.to_thread(cleanup.dismiss)
     names = f"jail.profile names {config.jail.profile}; set it to auto, or to {profile}"
-    other = None if profile in profiles.wanted(config) else names
-    return Tried(profile, works=True, allowed=allowed, reason=profiles.refusal(profile, config) or other)
+    other = None if profile in profiles.candidates(config) else names
+    return ProfileReport(profile, works=True, allowed=allowed, reason=profiles.refusal(profile, config) or other)
 
 
 def _memory() -> tuple[str | None, str | None]:
@@ -110,7 +110,7 @@ def _memory() -> tuple[str | None, str | None]:
     return None, f"{cgroup.probe()}; or: {reason}"
 
 
-def _without_profile(tried: Sequence[Tried], config: Config) -> tuple[dict[str, str], dict[str, str]]:
+def _without_profile(tried: Sequence[ProfileReport], config: Config) -> tuple[dict[str, str], dict[str, str]]:
     """Where no profile works: the guarantees that hold anyway, and what to install or allow for the others."""
     remedies = {each.profile: _remedy(each, config) for each in tried}
     todo = f"one of these: {'; or '.join(f'{profile}: {remedy}' for profile, remedy in remedies.items())}"
@@ -123,7 +123,7 @@ def _without_profile(tried: Sequence[Tried], config: Config) -> tuple[dict[str, 
     return {"network": "seccomp: no socket can be made", "kernel surface": "seccomp, no_new_privs"}, lacking
 
 
-def _remedy(tried: Tried, config: Config) -> str:
+def _remedy(tried: ProfileReport, config: Config) -> str:
     """What to do so that the profile works and is allowed."""
     reason = (tried.reason or "").rstrip(".")
     if tried.works or profiles.refusal(tried.profile, config) is not None:
@@ -165,17 +165,17 @@ def mechanisms(profile: str, memory: str | None) -> dict[str, str]:
     }
 
 
-def cell_walls() -> tuple[tuple[str, ...], tuple[str, ...]]:
+def worker_walls() -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The walls around a Monty worker, and what is missing, found by starting a small program in the same way."""
     program = shutil.which("cat") or "/bin/cat"
     with subprocess.Popen(
         command("exec_jailed", program), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-    ) as cell:
+    ) as worker:
         try:
-            status = _settled(cell.pid)
-            apart = _net(cell.pid) not in (_net(os.getpid()), None)
+            status = _settled(worker.pid)
+            apart = _net(worker.pid) not in (_net(os.getpid()), None)
         finally:
-            cell.kill()
+            worker.kill()
     walls, missing = [], []
     if landlock.abi():
         walls.append(f"files: Landlock {landlock.abi()}: nothing but the program and its libraries")
@@ -194,7 +194,7 @@ def cell_walls() -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def _settled(pid: int) -> dict[str, str]:
     """The status of the process, once it has executed the program."""
-    until = time.monotonic() + CELL_SECONDS
+    until = time.monotonic() + WORKER_SECONDS
     while time.monotonic() < until:
         with suppress(OSError):
             text = Path(f"/proc/{pid}/status").read_text()

@@ -22,7 +22,7 @@ from paddock.jail.wire import PREFIX, Kind
 from paddock.jail.zygote import REPORT
 from paddock.model.limits import Limits
 
-Told = Callable[[], None]
+Callback = Callable[[], None]
 
 
 class Epoll:
@@ -34,9 +34,9 @@ class Epoll:
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._epoll = select.epoll()
-        self._told: dict[int, Told] = {}
+        self._callbacks: dict[int, Callback] = {}
         self._users = 1
-        self._loop.add_reader(self._epoll.fileno(), self.look)
+        self._loop.add_reader(self._epoll.fileno(), self.poll)
 
     def share(self) -> Epoll:
         """Add a user. The epoll is closed when the last user has called `release`."""
@@ -49,28 +49,28 @@ class Epoll:
             self._loop.remove_reader(self._epoll.fileno())
             self._epoll.close()
 
-    def hear(self, fd: int, told: Told) -> None:
-        """Call `told` when input arrives; input that is there already counts. OSError: the kernel's limit is reached.
+    def register(self, fd: int, callback: Callback) -> None:
+        """Call `callback` when input arrives, or is there already. OSError: the limit of the kernel is reached.
 
         The kernel limits watches per user, and a guest may have the uid of the host.
         """
         self._epoll.register(fd, select.EPOLLIN | select.EPOLLET)
-        self._told[fd] = told
+        self._callbacks[fd] = callback
 
-    def forget(self, fds: Iterable[int]) -> None:
+    def unregister(self, fds: Iterable[int]) -> None:
         """Stop listening. Call this before closing: another process may have the same file open and keep it alive."""
         for fd in fds:
-            if self._told.pop(fd, None) is not None:
+            if self._callbacks.pop(fd, None) is not None:
                 with suppress(OSError):
                     self._epoll.unregister(fd)
 
-    def look(self) -> None:
+    def poll(self) -> None:
         """Handle what has arrived now, without waiting for the event loop."""
         for fd, _ in self._epoll.poll(0):
-            told = self._told.get(fd)  # None: another callback of this round has forgotten it
+            callback = self._callbacks.get(fd)  # None: another callback of this round has forgotten it
             try:
-                if told is not None:
-                    told()
+                if callback is not None:
+                    callback()
             except Exception as problem:  # noqa: BLE001  an edge is reported once: one failure must not lose the others
                 self._loop.call_exception_handler({"message": "input of a guest was not handled", "exception": problem})
 
@@ -83,7 +83,7 @@ UNREAD_BYTES = 1024 * 1024
 LOOK_SECONDS = 0.02
 """The interval at which the end of a process is polled, where epoll has no room for it."""
 _CREDENTIALS = struct.Struct("3i")
-_DESERTED = "the reaper of a guest has died before the guest"
+_REAPER_DIED = "the reaper of a guest has died before the guest"
 
 
 class Report(NamedTuple):
@@ -118,8 +118,8 @@ class Guest:
         self._pidfd: int | None = None  # of the guest itself, where killing its reaper does not kill it
         self.resource_limit = resource_limit
         self._pipes = {"stdout": out, "stderr": error}
-        self._heard = [control, self._report, out, error]
-        for fd in self._heard:
+        self._watched = [control, self._report, out, error]
+        for fd in self._watched:
             os.set_blocking(fd, False)
         self.pid = 0
         self.is_lost = False  # with its zygote
@@ -131,41 +131,41 @@ class Guest:
         self._unsent: deque[memoryview] = deque()
         self._unsent_bytes = 0
         self._ended: asyncio.Future[None] = self._loop.create_future()
-        self._is_killed = self._is_deserted = False
+        self._is_killed = self._has_lost_reaper = False
         self._listen(epoll)
         self._epoll = epoll.share()
         self.control = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, fileno=control)
 
     def _listen(self, epoll: Epoll) -> None:
         """Register all descriptors with the epoll, or none (OSError)."""
-        told = dict.fromkeys(self._heard, self.rouse) | {self._reaper: self._desert}
+        callbacks = dict.fromkeys(self._watched, self.wake) | {self._reaper: self._lose_reaper}
         if self.resource_limit.oom_fd is not None:
-            told[self.resource_limit.oom_fd] = self._run_out
-        self._heard = list(told)
+            callbacks[self.resource_limit.oom_fd] = self._note_out_of_memory
+        self._watched = list(callbacks)
         try:
-            for fd, tell in told.items():
-                epoll.hear(fd, tell)
+            for fd, callback in callbacks.items():
+                epoll.register(fd, callback)
         except OSError:
-            epoll.forget(self._heard)
+            epoll.unregister(self._watched)
             raise
 
-    def _run_out(self) -> None:
+    def _note_out_of_memory(self) -> None:
         self.out_of_memory = True
-        self.rouse()
+        self.wake()
 
-    def _desert(self) -> None:
+    def _lose_reaper(self) -> None:
         """Kill a guest whose reaper died first: nobody would limit its files or end its processes."""
         if not self._is_killed:
-            self._is_deserted = True
+            self._has_lost_reaper = True
             self.kill()
-        self.rouse()
+        self.wake()
 
-    def rouse(self) -> None:
-        """Wake whoever waits in `something`."""
+    def wake(self) -> None:
+        """Wake whoever waits in `wait_for_input`."""
         self._awake = True
         _settle(self._waiter)
 
-    async def something(self, within_seconds: float | None = None) -> None:
+    async def wait_for_input(self, within_seconds: float | None = None) -> None:
         """Wait until anything has arrived since the last call, or until the time has passed."""
         if not self._awake:
             self._waiter = self._loop.create_future()
@@ -175,24 +175,24 @@ class Guest:
                 timer.cancel()
         self._awake = False
 
-    async def walled_in(self) -> None:
+    async def wait_until_ready(self) -> None:
         """Wait until the guest says READY from inside its walls. Only then may it be given a script."""
         if self._traced:
             await self._follow()
         self._awake = False  # what has arrived so far is read below
         while not (pid := self._speaker()):
-            await self.something()
+            await self.wait_for_input()
         self.pid = pid
         if not self._has_namespaces:
             self._pidfd = os.pidfd_open(pid)
-        if self._is_deserted:
-            raise EngineCrashed(_DESERTED)
+        if self._has_lost_reaper:
+            raise EngineCrashed(_REAPER_DIED)
 
     async def _follow(self) -> None:
         """Receive the listener of a traced filter. Refused calls wait for it from the moment that the filter exists."""
         with suppress(EOFError):  # it ended instead; `_speaker` finds out why
             while (listener := seccomp.receive_listener(self.control)) is None:
-                await self.something()
+                await self.wait_for_input()
             self._trace = seccomp.Trace(listener)
 
     def _speaker(self) -> int:
@@ -213,7 +213,7 @@ class Guest:
 
     def is_waiting(self) -> bool:
         """Whether nothing has arrived from it since READY, not even its end."""
-        self._epoll.look()
+        self._epoll.poll()
         return not self._awake
 
     def read(self, stream: str) -> bytes:
@@ -244,8 +244,8 @@ class Guest:
             self.is_lost = True
             raise LookupError("the zygote is gone")
         status, user, system, size = REPORT.unpack(said)
-        if self._is_deserted and status == signal.SIGKILL:
-            raise LookupError(_DESERTED)  # the host itself killed it
+        if self._has_lost_reaper and status == signal.SIGKILL:
+            raise LookupError(_REAPER_DIED)  # the host itself killed it
         return Report(status, user + system, size)
 
     def limit(self, limits: Limits) -> None:
@@ -258,7 +258,7 @@ class Guest:
             # The guest is not a child of its reaper, but the reaper adopts the guest's orphans.
             self.resource_limit.limit(limits, lambda: (self._reaper_pid(), self.pid), self.kill)
         except ProcessLookupError:
-            raise EngineCrashed(_DESERTED) from None
+            raise EngineCrashed(_REAPER_DIED) from None
         except OSError as problem:  # in the host: no descriptor is free
             raise JailUnavailable(f"a guest could not be limited: {problem}") from None
 
@@ -304,7 +304,7 @@ class Guest:
             self._unsent.clear()
             self._unsent_bytes = 0
         self._loop.remove_writer(self.control.fileno())
-        self.rouse()
+        self.wake()
 
     def kill(self) -> None:
         """Kill every process in the guest's jail. May be called from any thread, and repeatedly."""
@@ -324,10 +324,10 @@ class Guest:
 
         If the future has an exception, the end could not be observed and the guest may still be there.
         """
-        self._loop.call_soon(self._on_the_way, self._begin_to_end)
+        self._loop.call_soon(self._end_step, self._begin_end)
         return self._ended
 
-    def _on_the_way(self, step: Callable[[], None]) -> None:
+    def _end_step(self, step: Callable[[], None]) -> None:
         """Do one step of ending the guest. A failure goes to whoever waits for the end."""
         try:
             step()
@@ -336,9 +336,9 @@ class Guest:
                 self._ended.set_exception(problem)
                 self._close()
 
-    def _begin_to_end(self) -> None:
+    def _begin_end(self) -> None:
         self.kill()
-        self._epoll.forget(self._heard)
+        self._epoll.unregister(self._watched)
         if self._unsent:
             self._loop.remove_writer(self.control.fileno())
         self._await_end([pidfd for pidfd in (self._pidfd, self._reaper) if pidfd is not None])
@@ -347,25 +347,25 @@ class Guest:
         """Wait for the last of these processes to end, then for the others."""
 
         def gone() -> None:
-            self._epoll.forget([pidfds.pop()])
-            self._on_the_way(lambda: self._await_end(pidfds))
+            self._epoll.unregister([pidfds.pop()])
+            self._end_step(lambda: self._await_end(pidfds))
 
         if pidfds:
             self._await_one(pidfds[-1], gone)
         elif self._trace is not None:
             finishing = self._loop.run_in_executor(None, self._trace.finish)
-            finishing.add_done_callback(lambda _: self._on_the_way(self._close))
+            finishing.add_done_callback(lambda _: self._end_step(self._close))
         else:
             self._close()
 
     def _await_one(self, pidfd: int, gone: Callable[[], None]) -> None:
         try:
-            self._epoll.hear(pidfd, gone)
+            self._epoll.register(pidfd, gone)
         except OSError:  # the kernel's limit of watches is reached: poll
             if _has_ended(pidfd):
                 gone()
             else:
-                self._loop.call_later(LOOK_SECONDS, self._on_the_way, lambda: self._await_one(pidfd, gone))
+                self._loop.call_later(LOOK_SECONDS, self._end_step, lambda: self._await_one(pidfd, gone))
 
     def _reaper_pid(self) -> int:
         """The pid of the reaper in the host's pid namespace."""
@@ -375,7 +375,7 @@ class Guest:
     def _close(self) -> None:
         self.resource_limit.stop()  # first: it may use descriptors whose numbers are about to be reused
         pidfds = [fd for fd in (self._reaper, self._pidfd) if fd is not None]
-        self._epoll.forget([*self._heard, *pidfds])
+        self._epoll.unregister([*self._watched, *pidfds])
         self._pidfd = None
         self.control.close()
         for fd in (self._report, *self._pipes.values(), *pidfds):

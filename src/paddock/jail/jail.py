@@ -13,8 +13,8 @@ from paddock.jail.environments import Built, configured
 from paddock.jail.guest import Guest, Template
 from paddock.jail.limits import ResourceLimits
 from paddock.jail.pool import Pool
-from paddock.jail.profiles import Inside, first_that_works, start
-from paddock.jail.zygote_client import ZygoteClient
+from paddock.jail.profiles import GuestSetup, first_that_works, start
+from paddock.jail.warden_client import WardenClient
 
 if TYPE_CHECKING:
     from paddock.config import Config, GuestsConfig
@@ -119,11 +119,11 @@ class Jail:
             await (await making).close()
             raise
 
-    async def _start_warden(self) -> ZygoteClient:
+    async def _start_warden(self) -> WardenClient:
         """Start a warden with the profile that works here; the first time, find that profile."""
         built = self._built()
         program = self._program and (os.path.join(built.site_packages, self._program[0]), *self._program[1:])  # noqa: PTH118
-        inside = Inside(
+        setup = GuestSetup(
             self._runtime,
             built.reads,
             (built.path,),
@@ -133,7 +133,7 @@ class Jail:
         )
         memfds = self._counted
         if self.profile is not None:
-            return await start(self.profile, self._config, built.executable, inside, memfds=memfds)
-        client = await first_that_works(self._config, built.executable, inside, memfds=memfds)
+            return await start(self.profile, self._config, built.executable, setup, memfds=memfds)
+        client = await first_that_works(self._config, built.executable, setup, memfds=memfds)
         self.profile = client.profile
         return client

@@ -18,7 +18,7 @@ from contextlib import suppress
 
 from paddock.jail import reaper
 from paddock.jail.walls import landlock, privileges, quota, roots, seccomp
-from paddock.jail.walls.syscalls import prctl
+from paddock.jail.walls.syscall_numbers import prctl
 from paddock.jail.zygote import FIRST_UID, Order, Spec
 
 WRITABLE = ("/tmp", "/files", "/dev")  # noqa: S108  inside
@@ -71,13 +71,13 @@ class Chrooted:
 
     def join(self, reaper_pidfd: int) -> None: ...
 
-    def _wall_in_reaper(self, order: Order) -> Burial:
+    def _wall_in_reaper(self, order: Order) -> ChrootDuty:
         guest = self._ids.of_guest(order.uid)
         self._enter_slot(guest)
         become_reaper(self._ids.of_reaper(order.uid), guest)
         privileges.drop_held()
         privileges.no_new_privs()
-        return Burial(guest, self._proc, self._spec)
+        return ChrootDuty(guest, self._proc, self._spec)
 
     def wall_in(self, order: Order, keep: int) -> None:
         uid = self._ids.of_guest(order.uid)
@@ -106,7 +106,7 @@ def _copied(reads: tuple[str, ...]) -> set[str]:
     return {path for path in reads if path not in NOT_COPIED or os.path.islink(path)} | loaders  # noqa: PTH114
 
 
-class Burial:
+class ChrootDuty:
     """The duty of a reaper without namespaces: check the disk, kill by uid, remove the files."""
 
     def __init__(self, guest: int, proc: int, spec: Spec) -> None:
@@ -116,7 +116,7 @@ class Burial:
     def exceeds(self) -> bool:
         return self._quota.exceeded(of_uid(self._guest, self._proc), self._proc)
 
-    def bury(self) -> None:
+    def clean_up(self) -> None:
         end_all(self._guest, self._proc)
         for folder in roots.WRITABLE:
             roots.empty(f"/{folder}")

@@ -52,7 +52,7 @@ class Confined:
 
     def start_reaper(self, order: Order, report: int) -> int:
         folder = self._folder(order)
-        pid = reaper.start(lambda: Removal(folder, self._spec), report)
+        pid = reaper.start(lambda: ConfinedDuty(folder, self._spec), report)
         # After the reaper is there: it removes the folder, whenever this process is killed.
         try:
             for part in () if folder is None else (folder, folder / "tmp", folder / "files"):
@@ -95,7 +95,7 @@ class Confined:
         return None if self._home is None else Path(f"{self._home}-{order.number}")
 
 
-class Removal:
+class ConfinedDuty:
     """The duty of a reaper here: check the files of the one process, and remove them when it ends."""
 
     def __init__(self, folder: Path | None, spec: Spec) -> None:
@@ -116,7 +116,7 @@ class Removal:
             self._signal(signal.SIGSTOP)  # stopped, not killed: the host must learn why before it learns of a death
         return exceeded
 
-    def bury(self) -> None:
+    def clean_up(self) -> None:
         with suppress(OSError, ValueError):  # it has not written its pid yet, so it has got no script either
             self._find_guest()
         self._signal(signal.SIGKILL)

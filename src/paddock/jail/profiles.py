@@ -17,8 +17,8 @@ from paddock.jail.limits import NoLimit
 from paddock.jail.walls import landlock, mounts, namespaces, privileges, seccomp
 from paddock.jail.walls.mounts import PRIVATE_PLACES
 from paddock.jail.walls.namespaces import Identities
+from paddock.jail.warden_client import WardenClient
 from paddock.jail.zygote import FIRST_UID, Spec
-from paddock.jail.zygote_client import ZygoteClient
 
 if TYPE_CHECKING:
     from paddock.config import Config
@@ -33,8 +33,8 @@ UIDS = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
-class Inside:
-    """What guests find inside: a runtime, and files at the same path as outside. See `Spec` for the fields."""
+class GuestSetup:
+    """What guests find setup: a runtime, and files at the same path as outside. See `Spec` for the fields."""
 
     runtime: str
     reads: tuple[str, ...] = ()
@@ -45,7 +45,7 @@ class Inside:
     system: tuple[str, ...] = SYSTEM
 
 
-def wanted(config: Config) -> tuple[str, ...]:
+def candidates(config: Config) -> tuple[str, ...]:
     """The profiles that the configuration allows, best first."""
     return ORDER if config.jail.profile == "auto" else (config.jail.profile,)
 
@@ -66,17 +66,17 @@ def refusal(profile: str, config: Config, reads: Sequence[str] = ()) -> str | No
     return None
 
 
-def spec(profile: str, config: Config, inside: Inside, *, memfds: bool) -> Spec:
+def make_spec(profile: str, config: Config, setup: GuestSetup, *, memfds: bool) -> Spec:
     """The specification for a warden of this profile."""
     jail = config.jail
     return Spec(
         profile=profile,
-        runtime=inside.runtime,
-        reads=(*inside.system, *inside.reads),
-        whole=inside.whole,
-        preload=inside.preload,
-        warm=inside.warm,
-        program=inside.program,
+        runtime=setup.runtime,
+        reads=(*setup.system, *setup.reads),
+        whole=setup.whole,
+        preload=setup.preload,
+        warm=setup.warm,
+        program=setup.program,
         own_uids=os.geteuid() == 0,
         uid_base=jail.uid_base,
         uid_count=UIDS,
@@ -100,24 +100,24 @@ def identities(profile: str, config: Config) -> Identities | None:
     return Identities(0, os.getuid(), os.getgid(), 1)
 
 
-async def first_that_works(config: Config, python: str, inside: Inside, *, memfds: bool) -> ZygoteClient:
+async def first_that_works(config: Config, python: str, setup: GuestSetup, *, memfds: bool) -> WardenClient:
     """Start a warden with the first profile that works here. JailUnavailable lists why each does not."""
     reasons = []
-    for profile in wanted(config):
+    for profile in candidates(config):
         try:
-            return await tried(profile, config, python, inside, memfds=memfds)
+            return await try_profile(profile, config, python, setup, memfds=memfds)
         except JailUnavailable as problem:
             reasons.append(f"{profile}: {problem}")
     raise JailUnavailable("\n".join(["no profile of the jail works here.", *reasons]))
 
 
-async def tried(profile: str, config: Config, python: str, inside: Inside, *, memfds: bool) -> ZygoteClient:
+async def try_profile(profile: str, config: Config, python: str, setup: GuestSetup, *, memfds: bool) -> WardenClient:
     """Start a warden with this profile, and wall one guest in to verify it."""
-    reason = refusal(profile, config, inside.reads)
+    reason = refusal(profile, config, setup.reads)
     if reason is not None:
         raise JailUnavailable(reason)
     try:
-        client = await start(profile, config, python, inside, memfds=memfds)
+        client = await start(profile, config, python, setup, memfds=memfds)
         try:
             await (await client.guest(uid=FIRST_UID, processes=False, resource_limit=NoLimit())).end()
         except BaseException:
@@ -129,8 +129,10 @@ async def tried(profile: str, config: Config, python: str, inside: Inside, *, me
     return client
 
 
-async def start(profile: str, config: Config, python: str, inside: Inside, *, memfds: bool) -> ZygoteClient:
-    return await ZygoteClient.start(python, spec(profile, config, inside, memfds=memfds), identities(profile, config))
+async def start(profile: str, config: Config, python: str, setup: GuestSetup, *, memfds: bool) -> WardenClient:
+    return await WardenClient.start(
+        python, make_spec(profile, config, setup, memfds=memfds), identities(profile, config)
+    )
 
 
 _SETTINGS = {

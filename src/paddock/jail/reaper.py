@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from paddock.jail.walls import privileges
-from paddock.jail.walls.syscalls import fork
+from paddock.jail.walls.syscall_numbers import fork
 from paddock.jail.zygote import REPORT
 
 BEGIN, END = signal.SIGUSR1, signal.SIGTERM
@@ -26,7 +26,7 @@ class Duty(Protocol):
         """Whether the guest keeps more on disk than it may."""
         ...
 
-    def bury(self) -> None:
+    def clean_up(self) -> None:
         """End all processes of the guest and remove what it left. Returns when nothing is left."""
         ...
 
@@ -57,7 +57,7 @@ def _reap(duty: Duty, report: int) -> None:
                     os.write(report, REPORT.pack(signal.SIGXFSZ, 0.0, 0.0, 0))  # before the zygote reports a kill
                     break
     finally:
-        duty.bury()
+        duty.clean_up()
     os._exit(0)
 
 

@@ -23,8 +23,8 @@ from contextlib import suppress
 from typing import NamedTuple, Protocol
 
 from paddock.jail import zygote
-from paddock.jail.walls.syscalls import ProcessName
-from paddock.jail.zygote import Order, Spec, commanded
+from paddock.jail.walls.syscall_numbers import ProcessName
+from paddock.jail.zygote import Order, Spec, decode_command
 
 MESSAGE_BYTES = 64 * 1024
 MOST_DOORS = 8
@@ -180,7 +180,7 @@ class Warden:
         message, doors, flags, _ = socket.recv_fds(self._host, MESSAGE_BYTES, MOST_DOORS)
         if not message:
             os._exit(0)
-        if (command := commanded(message)) is None:
+        if (command := decode_command(message)) is None:
             self._make(Order.from_bytes(message), doors, flags)
         elif "dismiss" in command:
             self._give_up(lambda reaper: reaper.number == command["dismiss"])
@@ -201,7 +201,11 @@ class Warden:
             self._tell(lost=number, why=str(problem))
 
     def _hear_warm(self, warm: socket.socket) -> None:
-        said = json.loads(warm.recv(MESSAGE_BYTES) or b'{"failed": "it has died"}')
+        try:
+            data = warm.recv(MESSAGE_BYTES)
+        except ConnectionError:  # it died with orders that it had not read
+            data = b""
+        said = json.loads(data or b'{"failed": "it has died"}')
         if "failed" in said:
             self._tell(lost=self._warm_number, why=said["failed"])
             self._end_warm(warm)

@@ -120,7 +120,7 @@ class Broker:
         """The finished calls, in the order of the program. Calls over the limit were never made."""
         return tuple(self._calls[number] for number in sorted(self._calls))
 
-    def has_denied(self, text: str) -> bool:
+    def is_denial(self, text: str) -> bool:
         """Whether a call of this run was denied by the policy with exactly `text`. A script cannot fake that."""
         return hash(text) in self._denials
 

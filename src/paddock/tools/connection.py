@@ -63,9 +63,19 @@ Progress = Callable[[float, float | None, str], None]
 """Called with the amount done, the total if known, and a message. Must not block."""
 _raw_result = TypeAdapter(dict[str, Any])
 
-# Without a handler Python prints a library's warnings to the terminal, and the SDK's contain what servers wrote.
-for _name in ("mcp", "client", "httpx2", "httpcore2"):
-    logging.getLogger(_name).addHandler(logging.NullHandler())
+
+def _is_not_ours(record: logging.LogRecord) -> bool:
+    return EXCHANGE.get() is None
+
+
+def _silence_libraries() -> None:
+    """Drop what the SDK and the HTTP client log about our connections: addresses with credentials, servers' texts.
+
+    Other users of these libraries in this process keep their logs.
+    """
+    for name in list(logging.root.manager.loggerDict):
+        if name.partition(".")[0] in ("mcp", "client", "httpx2", "httpcore2"):
+            logging.getLogger(name).addFilter(_is_not_ours)
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,11 +282,13 @@ class Connection:
     @asynccontextmanager
     async def _transport(self) -> AsyncIterator[TransportStreams]:
         server = self.server
+        _silence_libraries()
         if server.transport == "stdio":
             async with stdio(server, self.trace) as streams:
                 yield streams
             return
         async with Client(server, self.exchange) as client:
+            _silence_libraries()  # once more: the client imports its own
             if server.transport == "sse":
                 async with legacy_sse(server, client, self.trace) as streams:
                     yield streams

@@ -56,7 +56,7 @@ def stubs(tools: Iterable[Tool], language: str = "python", *, among: Iterable[To
     `among` are all tools that the script may call, if these are not all: names depend on the others.
     """
     writer = _writer(language)
-    return {one.names[-1]: writer.declared(one) for one in signatures(tools, language, among=among)}
+    return {one.names[-1]: writer.declare(one) for one in signatures(tools, language, among=among)}
 
 
 def module(tools: Iterable[Tool], language: str = "python", *, rebound: Collection[str] = ()) -> str:

@@ -16,7 +16,7 @@ from paddock.jail.guest import Epoll, Guest, Template
 from paddock.jail.limits import ResourceLimit
 from paddock.jail.start import warden_command
 from paddock.jail.walls.namespaces import Identities, give_identities
-from paddock.jail.zygote import Order, Spec, command
+from paddock.jail.zygote import Order, Spec, encode_command
 
 MESSAGE_BYTES = 64 * 1024
 GUEST_FDS = 5
@@ -35,8 +35,8 @@ ENVIRONMENT = {
 
 
 @dataclass(slots=True)
-class Ordered:
-    """A guest that was ordered. `came` is settled when it is there and has something to say."""
+class PendingGuest:
+    """A guest that was pending. `came` is settled when it is there and has something to say."""
 
     uid: int
     template: Template
@@ -61,7 +61,7 @@ class WarmZygote:
             self.gone.set_result(None)
 
 
-class ZygoteClient:
+class WardenClient:
     """One warden with its zygotes, from its start to its end."""
 
     def __init__(self, process: subprocess.Popen[bytes], control: socket.socket, spec: Spec) -> None:
@@ -70,16 +70,16 @@ class ZygoteClient:
         self._process = process
         self._control = control
         self._loop = asyncio.get_running_loop()
-        self._ordered: dict[int, Ordered] = {}
+        self._pending: dict[int, PendingGuest] = {}
         self._numbers = 0
         self._warm: WarmZygote | None = None
         self._epoll = Epoll()
         self.died = self._loop.create_future()
-        self._told: asyncio.Queue[dict[str, object] | bytes] = asyncio.Queue()
-        self._loop.add_reader(control.fileno(), self._hear)
+        self._messages: asyncio.Queue[dict[str, object]] = asyncio.Queue()
+        self._loop.add_reader(control.fileno(), self._receive)
 
     @classmethod
-    async def start(cls, python: str, spec: Spec, identities: Identities | None) -> ZygoteClient:
+    async def start(cls, python: str, spec: Spec, identities: Identities | None) -> WardenClient:
         """Start a warden, and wait until its first zygote serves. JailUnavailable: the profile does not work here."""
         ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         # In this thread: the kernel kills the warden when the thread that started it ends.
@@ -109,20 +109,19 @@ class ZygoteClient:
     async def _begin(self, spec: Spec, identities: Identities | None) -> None:
         self._control.send(spec.to_bytes())
         while True:
-            told = await self._told.get()
-            if told == b"map" and identities is not None:
+            message = await self._messages.get()
+            if "map" in message and identities is not None:
                 try:
                     give_identities(self._process.pid, identities)
                 except OSError as problem:
                     raise JailUnavailable(f"ids could not be mapped into a user namespace: {problem}") from None
                 self._control.send(b"1")
-            elif isinstance(told, dict) and "serving" in told:
+            elif "serving" in message:
                 return
-            elif isinstance(told, dict) and "no_walls" in told:
-                raise JailUnavailable(str(told["no_walls"]))
+            elif "no_walls" in message:
+                raise JailUnavailable(str(message["no_walls"]))
             else:
-                why = told.get("failed") if isinstance(told, dict) else "it ended at once"
-                raise EngineCrashed(f"the zygote could not be started: {why}")
+                raise EngineCrashed(f"the zygote could not be started: {message.get('failed', 'it ended at once')}")
 
     async def load(self, template: Template) -> asyncio.Future[None]:
         """Wait until the zygote of `template` serves; start it if there is none. EngineCrashed says why it could not.
@@ -156,7 +155,7 @@ class ZygoteClient:
 
     def _command(self, **values: int) -> None:
         with suppress(OSError):  # a warden that is gone is noticed elsewhere
-            self._control.send(command(**values))
+            self._control.send(encode_command(**values))
 
     async def guest(
         self,
@@ -172,101 +171,98 @@ class ZygoteClient:
             raise EngineCrashed("the zygote has died")
         self._numbers += 1
         order = Order(self._numbers, uid, processes, hurry, warm=template == "warm")
-        ordered = self._ordered[order.number] = Ordered(uid, template, resource_limit, self._loop.create_future())
+        pending = self._pending[order.number] = PendingGuest(uid, template, resource_limit, self._loop.create_future())
         try:
             socket.send_fds(self._control, [order.to_bytes()], resource_limit.doors())
         except ConnectionError:
-            self._ordered.pop(order.number, None)
+            self._pending.pop(order.number, None)
             self._die()
             raise EngineCrashed("the zygote has died") from None
         except OSError as problem:
-            self._ordered.pop(order.number, None)
-            raise JailUnavailable(f"a guest could not be ordered: {problem}") from None
+            self._pending.pop(order.number, None)
+            raise JailUnavailable(f"a guest could not be pending: {problem}") from None
         try:
-            await ordered.came
-            guest = cast("Guest", ordered.guest)
-            await guest.walled_in()
+            await pending.came
+            guest = cast("Guest", pending.guest)
+            await guest.wait_until_ready()
         except BaseException:
-            if ordered.guest is not None:
-                await ordered.guest.end()
+            if pending.guest is not None:
+                await pending.guest.end()
             raise
         return guest
 
-    def _hear(self) -> None:
+    def _receive(self) -> None:
         try:
-            message, fds, _, _ = socket.recv_fds(self._control, MESSAGE_BYTES, 8)
+            data, fds, _, _ = socket.recv_fds(self._control, MESSAGE_BYTES, 8)
         except BlockingIOError:
             return
         except ConnectionError:
-            message, fds = b"", []
-        if not message:
+            data, fds = b"", []
+        if not data:
             self._die()
             return
-        told = message if message == b"map" else json.loads(message)
-        number = None if isinstance(told, bytes) else told.get("forked") or told.get("unmade")
-        if isinstance(told, bytes):
-            self._told.put_nowait(told)
-        elif number is None and ("loaded" in told or "lost" in told):
-            self._hear_of_warm(told)
+        message = {"map": True} if data == b"map" else json.loads(data)
+        number = message.get("forked") or message.get("unmade")
+        if number is None and ("loaded" in message or "lost" in message):
+            self._note_warm(message)
         elif number is None:
-            self._told.put_nowait(told)
-        elif "unmade" in told:
-            problem = EngineCrashed if told.get("lost") else JailUnavailable
-            self._refuse(self._ordered.pop(number), problem(f"a guest could not be made: {told['why']}"), fds)
+            self._messages.put_nowait(message)
+        elif "unmade" in message:
+            problem = EngineCrashed if message.get("lost") else JailUnavailable
+            self._refuse(self._pending.pop(number), problem(f"a guest could not be made: {message['why']}"), fds)
         elif len(fds) < GUEST_FDS:
             self._dismiss(number, "this process has too many files open", fds)
         else:
             self._give(number, fds)
 
-    def _hear_of_warm(self, told: dict[str, object]) -> None:
+    def _note_warm(self, message: dict[str, object]) -> None:
         warm = self._warm
-        if warm is None or warm.number not in (told.get("loaded"), told.get("lost")):
+        if warm is None or warm.number not in (message.get("loaded"), message.get("lost")):
             return  # about a zygote that was ended meanwhile
-        if "lost" in told:
-            warm.end(str(told["why"]))
+        if "lost" in message:
+            warm.end(str(message["why"]))
         elif not warm.ready.done():
             warm.ready.set_result(None)
 
     def _give(self, number: int, fds: list[int]) -> None:
-        ordered = self._ordered[number]
+        pending = self._pending[number]
         try:
-            ordered.guest = Guest(
-                ordered.uid,
-                ordered.template,
+            pending.guest = Guest(
+                pending.uid,
+                pending.template,
                 fds,
-                ordered.resource_limit,
+                pending.resource_limit,
                 self._epoll,
-                ordered.came,
+                pending.came,
                 has_namespaces=self.profile == "namespaces",
                 traced=self._traced,
             )
         except OSError as problem:
             self._dismiss(number, str(problem), fds)
             return
-        del self._ordered[number]
-        if ordered.came.done():  # nobody waits for it any more
-            ordered.guest.end()
+        del self._pending[number]
+        if pending.came.done():  # nobody waits for it any more
+            pending.guest.end()
 
     def _dismiss(self, number: int, why: str, fds: list[int]) -> None:
         """Give up a guest that exists and cannot be used. It ends when its sockets close; its reaper must be told."""
-        with suppress(OSError):
-            self._control.send(command(dismiss=number))
-        self._refuse(self._ordered.pop(number), JailUnavailable(f"a guest could not be made: {why}"), fds)
+        self._command(dismiss=number)
+        self._refuse(self._pending.pop(number), JailUnavailable(f"a guest could not be made: {why}"), fds)
 
-    def _refuse(self, ordered: Ordered, problem: PaddockError, fds: list[int]) -> None:
+    def _refuse(self, pending: PendingGuest, problem: PaddockError, fds: list[int]) -> None:
         for fd in fds:
             os.close(fd)
-        if not ordered.came.done():
-            ordered.came.set_exception(problem)
+        if not pending.came.done():
+            pending.came.set_exception(problem)
 
     def _die(self) -> None:
         """Note the death of the warden, and tell everyone who waits for a guest."""
         self._loop.remove_reader(self._control.fileno())
-        self._told.put_nowait(b"")
-        for ordered in self._ordered.values():
-            if not ordered.came.done():
-                ordered.came.set_exception(EngineCrashed("the zygote has died"))
-        self._ordered.clear()
+        self._messages.put_nowait({})
+        for pending in self._pending.values():
+            if not pending.came.done():
+                pending.came.set_exception(EngineCrashed("the zygote has died"))
+        self._pending.clear()
         if self._warm is not None:
             self._warm.end("the warden has died")
         if not self.died.done():
