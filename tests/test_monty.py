@@ -108,6 +108,7 @@ async def test_no_more_of_a_value_crosses_than_the_limit_allows(size: int) -> No
         ("if x:\n    1", None),
         ("import json", None),
         ("lambda: 5", "«lambda: 5»"),
+        ("x = 5\n \fx", "x = 5\n \f«x»"),
         ("", None),
     ],
 )

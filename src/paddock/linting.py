@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -23,6 +24,8 @@ from paddock.planning.plan import BRIDGE_NAMES
 CODE_BYTES = 1024 * 1024
 LINT_SECONDS = 30.0
 REPORT_BYTES = 4 * 1024 * 1024
+MEMORY_BYTES = 2 * 1024**3
+"""What Ruff may use. It takes a thousand times the size of a source that is full of mistakes."""
 FINDINGS = 1000
 
 _BUGBEAR = (
@@ -68,9 +71,12 @@ def lint(code: str, *, names: Collection[str] = (), mode: str = "expression") ->
     except UnicodeEncodeError:
         return [Finding(INVALID, "the code contains a lone surrogate, which has no UTF-8 encoding", 1, 1)]
     is_program = mode == "script"
-    lines = code.splitlines()
-    reports = [json.loads(report) for report in _ruff(code, _rules(names, is_program=is_program))]
-    findings = [_finding(report) for report in reports if is_program or not _is_value(report, lines)]
+    lines = _ruff(code, _rules(names, is_program=is_program))
+    if lines is None:
+        return [Finding(INVALID, "the source could not be checked: it is too large or nested too deeply", 1, 1)]
+    last = _last_line(code)
+    reports = map(json.loads, lines)
+    findings = [_finding(report) for report in reports if is_program or not _is_value(report, last)]
     if not any(finding.code == INVALID for finding in findings):
         findings += _syntax_error(code, mode)
     return sorted(findings, key=lambda finding: (finding.line, finding.column, finding.code))[:FINDINGS]
@@ -113,13 +119,23 @@ def _finding(report: dict[str, Any]) -> Finding:
     return Finding(report["code"] or INVALID, report["message"], place["row"], place["column"])
 
 
-def _is_value(report: dict[str, Any], lines: list[str]) -> bool:
+def _last_line(code: str) -> tuple[int, str]:
+    """The last line with more than a comment, and its number."""
+    lines = code.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    number = next((row for row in range(len(lines), 0, -1) if not _is_blank(lines[row - 1])), 0)
+    return number, lines[number - 1]
+
+
+def _is_blank(text: str) -> bool:
+    return not text.strip() or text.lstrip().startswith("#")
+
+
+def _is_value(report: dict[str, Any], last: tuple[int, str]) -> bool:
     """Whether this is a "useless expression" that is the script's value: nothing but comments follows it."""
     if report["code"] not in _VALUE_RULES or report["location"]["column"] != 1:
         return False
     row, column = report["end_location"]["row"], report["end_location"]["column"]
-    rest = [lines[row - 1][column - 1 :].lstrip("; \t"), *lines[row:]] if row <= len(lines) else []
-    return all(not line.strip() or line.lstrip().startswith("#") for line in rest)
+    return row > last[0] or (row == last[0] and _is_blank(last[1][column - 1 :].lstrip("; \t")))
 
 
 def _rules(names: Collection[str], *, is_program: bool) -> list[str]:
@@ -133,8 +149,8 @@ def _rules(names: Collection[str], *, is_program: bool) -> list[str]:
     ]
 
 
-def _ruff(code: str, rules: list[str]) -> list[bytes]:
-    """The lines of Ruff's report, each a JSON object, cut off at `REPORT_BYTES`."""
+def _ruff(code: str, rules: list[str]) -> list[bytes] | None:
+    """The lines of Ruff's report, each a JSON object, cut off at `REPORT_BYTES`. None: the source made Ruff crash."""
     arguments = [
         *(
             "exec_jailed",
@@ -153,6 +169,8 @@ def _ruff(code: str, rules: list[str]) -> list[bytes]:
     status, report = _run_jailed(arguments, code)
     if len(report) > REPORT_BYTES:
         return report.splitlines()[:-1]
+    if -status in (signal.SIGSEGV, signal.SIGABRT):
+        return None
     if status not in (0, 1) or not all(line.startswith(b"{") for line in report.splitlines()):
         raise LintUnavailable(_failure(status, report[:1000].decode(errors="replace").strip()))
     return report.splitlines()
@@ -186,8 +204,9 @@ def _run_jailed(arguments: list[str], code: str) -> tuple[int, bytes]:
 
 def _start(arguments: list[str]) -> subprocess.Popen[bytes]:
     argv = command(*arguments)
-    if sys.platform != "linux" and arguments[0] == "exec_jailed":
-        argv = arguments[1:]
+    if arguments[0] == "exec_jailed":
+        limited = ["/bin/sh", "-c", f'ulimit -d {MEMORY_BYTES // 1024}; exec "$@"', "sh", *argv]
+        argv = limited if sys.platform == "linux" else arguments[1:]
     env = {name: value for name, value in os.environ.items() if not name.startswith("RUFF_")}
     try:
         # One pipe for both streams: stderr matters only after a failure.

@@ -113,7 +113,7 @@ class JailedExecution:
     def __init__(self, guest: Guest, plan: Plan) -> None:
         self._guest = guest
         self._plan = plan
-        self._inbox = Inbox(plan.limits.output_bytes)
+        self._inbox = Inbox(plan.limits.output_bytes, outline=plan.sends_outline)
         self._decoders: dict[Stream, codecs.IncrementalDecoder] = {}
         self._calls_made = 0
         self._calls: dict[int, int] = {}  # the guest's ids of unanswered calls, by ours
@@ -251,6 +251,8 @@ class JailedExecution:
             yield event
 
     def _event(self, message: Message) -> EngineEvent | GuestCall | None:
+        if isinstance(message, CallFrame | ArtifactFrame) and not self._has_started:
+            raise WireError("a call before STARTED")  # a run that is rejected, or only checked, has changed nothing
         if isinstance(message, CallFrame):
             self._calls_made += 1
             self._calls[self._calls_made] = message.id
@@ -272,11 +274,13 @@ class JailedExecution:
             text = self._decode(message.stream, message.data)
             return Output(message.stream, text) if text else None
         if isinstance(message, OutlineFrame):
-            if not self._plan.sends_outline or self._has_outlined or self._has_started:
+            if self._has_outlined or self._has_started:
                 raise WireError("an OUTLINE that the host did not ask for")
             self._has_outlined = True
             return message.outline
         if isinstance(message, StartedFrame):
+            if self._has_started or self._plan.check_only or self._has_outlined != self._plan.sends_outline:
+                raise WireError("a STARTED out of turn")
             self._has_started = True
             return None
         if isinstance(message, OversizedResult):

@@ -114,7 +114,7 @@ def _line_start(code: str, at: int, scopes: list[int]) -> tuple[int, str]:
     match = _LINE_START.match(code, at)
     if match is None or (not match[2] and code[match.end() : match.end() + 1] in ("", "\n", "#")):
         return 1, ""  # an empty line ends no scope
-    indent = len(match[1])
+    indent = len(match[1].rpartition("\f")[2])  # a form feed begins the line anew
     while scopes and scopes[-1] >= indent:
         scopes.pop()
     if match[2] in ("def", "class") or match[3]:

@@ -10,12 +10,21 @@ from __future__ import annotations
 import asyncio
 import builtins
 import json
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from pydantic_monty import AsyncFunctionSnapshot, MontyError, MontyRuntimeError, MontyTypingError
+from pydantic_monty import (
+    AsyncFunctionSnapshot,
+    MontyCrashedError,
+    MontyError,
+    MontyRuntimeError,
+    MontySyntaxError,
+    MontyTypingError,
+)
 
 from paddock.engines.monty_workers import WorkerPool
 from paddock.errors import EngineCrashed
@@ -38,6 +47,8 @@ SHOWN_FINDINGS = 50
 NOT_AWAITED = "unused-awaitable"  # a warning of the checker, reported as an error for calls of tools
 _COROUTINE = "CoroutineType[Any, Any, "
 _TOO_LONG = "the type check took too long or too much memory: run a shorter script, or run it without the check"
+SHOWN_CHARACTERS = 2000
+"""The longest text of one finding. A script can give a type or a name of any length."""
 
 
 class TypeChecker:
@@ -56,17 +67,18 @@ class TypeChecker:
         try:
             async with asyncio.timeout(min(CHECK_SECONDS, plan.limits.wall_seconds)):
                 report = await self._report(plan, _checkable(plan.code, outline), declarations)
-        except (TimeoutError, MontyRuntimeError) as error:
-            # The run itself reports a script that cannot be parsed.
-            cause = error.exception() if isinstance(error, MontyRuntimeError) else error
-            is_limit = isinstance(cause, TimeoutError | MemoryError)
+        except (TimeoutError, MontyCrashedError, MontyRuntimeError, MontySyntaxError) as error:
+            # The run itself reports a script that cannot be parsed. A script can also make the checker crash.
+            cause = error.exception() if isinstance(error, MontyRuntimeError | MontySyntaxError) else error
+            is_limit = isinstance(cause, TimeoutError | MemoryError | MontyCrashedError)
             return _reject([Finding(None, None, "", _TOO_LONG)]) if is_limit and plan.type_check is True else None
         except MontyError as error:
             raise EngineCrashed(f"the type checker's worker died: {error}") from None
         findings = [finding for finding in _findings(report) if stubs or finding.rule != NOT_AWAITED]
         if stubs is not None:
             typed_dicts = _TypedDicts.of(declarations)
-            findings = [finding for finding in findings if _is_certain(finding, typed_dicts, outline)]
+            changes = _Changes.of(outline)
+            findings = [finding for finding in findings if _is_certain(finding, typed_dicts, changes)]
             findings += _unawaited(outline, plan.tools)
             if plan.type_check == "tools":
                 findings = [finding for finding in findings if _is_about_tools(finding, plan.tools, typed_dicts)]
@@ -106,9 +118,10 @@ class Finding:
 
 
 def _reject(findings: list[Finding]) -> Finished:
+    texts = [finding.text[:SHOWN_CHARACTERS] for finding in findings[:SHOWN_FINDINGS]]
     shown = [
-        f"line {finding.line}, column {finding.column}: {finding.text} [{finding.rule}]"
-        for finding in findings[:SHOWN_FINDINGS]
+        f"line {finding.line}, column {finding.column}: {text} [{finding.rule}]"
+        for finding, text in zip(findings, texts, strict=False)
     ]
     if len(findings) > SHOWN_FINDINGS:
         shown.append(f"and {len(findings) - SHOWN_FINDINGS} more")
@@ -116,7 +129,7 @@ def _reject(findings: list[Finding]) -> Finished:
     return Finished(
         Verdict.REJECTED,
         error_type="TypingError",
-        error_message=first.text if len(findings) == 1 else "\n".join(shown),
+        error_message=texts[0] if len(findings) == 1 else "\n".join(shown),
         line=first.line,
         column=first.column,
     )
@@ -125,11 +138,16 @@ def _reject(findings: list[Finding]) -> Finished:
 def _checkable(code: str, outline: Outline) -> str:
     """Replace each top-level `return`, which the checker does not allow, with an assignment of the same width."""
     lines = code.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    by_line: dict[int, list[tuple[int, bool]]] = {}  # each line is encoded once, however many returns it has
     for line, offset, has_value in outline.returns:
-        data = lines[line - 1].encode(errors="replace") if 1 <= line <= len(lines) else b""
-        if data[offset : offset + 6] == b"return":
-            word = b"____ =" if has_value else b"pass  "
-            lines[line - 1] = (data[:offset] + word + data[offset + 6 :]).decode(errors="replace")
+        if 1 <= line <= len(lines):
+            by_line.setdefault(line, []).append((offset, has_value))
+    for line, found in by_line.items():
+        data = bytearray(lines[line - 1].encode(errors="replace"))
+        for offset, has_value in found:
+            if data[offset : offset + 6] == b"return":
+                data[offset : offset + 6] = b"____ =" if has_value else b"pass  "
+        lines[line - 1] = data.decode(errors="replace")
     return "\n".join(lines)
 
 
@@ -216,16 +234,37 @@ class _TypedDicts:
         return cls(frozenset(lines), frozenset(name for name, line in lines.items() if "extra_items" in line))
 
 
-def _is_certain(finding: Finding, typed_dicts: _TypedDicts, outline: Outline) -> bool:
+@dataclass(frozen=True, slots=True)
+class _Changes:
+    """The keys that a script stores into dicts, and the lines on which it unpacks dicts into others."""
+
+    stored_keys: frozenset[str]
+    spreads: list[tuple[int, int]]
+    """First line and greatest last line so far, in order: a search takes logarithmic time."""
+
+    @classmethod
+    def of(cls, outline: Outline) -> _Changes:
+        spreads = sorted(outline.spread_lines)
+        lasts = accumulate((last for _, last in spreads), max)
+        return cls(
+            frozenset(outline.stored_keys), [(first, last) for (first, _), last in zip(spreads, lasts, strict=True)]
+        )
+
+    def spread_at(self, line: int) -> bool:
+        place = bisect_right(self.spreads, line, key=itemgetter(0))
+        return place > 0 and self.spreads[place - 1][1] >= line
+
+
+def _is_certain(finding: Finding, typed_dicts: _TypedDicts, changes: _Changes) -> bool:
     """Whether a finding holds whatever the tools answer."""
     if finding.rule == "missing-typed-dict-key":
-        return not any(first <= (finding.line or 0) <= last for first, last in outline.spread_lines)
+        return not changes.spread_at(finding.line or 0)
     text = finding.text
     if text.startswith("Unknown key") and (inner := _between(text, 'Unknown key "', '" for TypedDict `')) is not None:
         record, _, rest = text.partition('" for TypedDict `')[2].partition("`")
         # Not certain if the object has several possible types, allows further keys, or the script stored the key
         # itself.
-        return not (record in typed_dicts.open_names or "subscripted object" in rest or inner in outline.stored_keys)
+        return not (record in typed_dicts.open_names or "subscripted object" in rest or inner in changes.stored_keys)
     if text.startswith("Invalid argument to key "):
         declarations = _between(text, " with declared type `", "` on ") or ""
         actual = text.rpartition(" type `")[2].removesuffix("`")

@@ -218,6 +218,7 @@
     for (const file of attached) file.path = realPath(file.path);
     if (start.globals === 'closed') {
       realm = closed.createRealm(code, start.tools, attached, inputs);
+      closed.refuseCode();
       return;
     }
     const { bridge } = realm;

@@ -12,6 +12,18 @@
     encode(text) { return new Uint8Array(super.encode(text)); }
   }`;
 
+  // The web globals lead to Node's own Function, whose code would find all of Node.
+  function refuseCode() {
+    const kinds = [function () {}, async function () {}, function* () {}, async function* () {}];
+    for (const prototype of kinds.map(Object.getPrototypeOf)) {
+      Object.defineProperty(prototype, 'constructor', { __proto__: null, value: refuse, writable: false });
+    }
+  }
+
+  function refuse() {
+    throw new EvalError('Code generation from strings disallowed for this context');
+  }
+
   // A structuredClone whose results belong to the context; Node's own would return another realm's Array and Map.
   // It takes some milliseconds to create, so it is made only for a script that names it.
   function makeStructuredClone(context) {
@@ -78,5 +90,5 @@
     return { __proto__: null, bridge, context, Uint8Array: primordials.Uint8Array, values };
   }
 
-  return { __proto__: null, createRealm, prepare: () => { prepared = buildContext(false); } };
+  return { __proto__: null, createRealm, prepare: () => { prepared = buildContext(false); }, refuseCode };
 })
