@@ -254,5 +254,5 @@ def test_an_error_names_the_file_or_the_variable_that_the_server_is_from(tmp_pat
         Paddock(mcp_config=client)
     file.write_text('[upstreams.shop]\ncommand = "x"')
     client.write_text('{"mcpServers": {"shop": {"command": "y"}}}')
-    with pytest.raises(ConfigError, match=rf"^{client}: the upstream 'shop' is in {file} too"):
+    with pytest.raises(ConfigError, match=rf"^{client}: the upstream 'shop' is also in {file}"):
         Paddock(Config.load(file, {}), mcp_config=client)
