@@ -1,99 +1,229 @@
-"""Figures that are counted, not timed: a share of something, with what it should be at least."""
+"""Figures that are counted: memory, compilations, what runs leave behind, search, the size of tools/list."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+import asyncio
+import ctypes
+import json
+import os
+import random
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
+from bench.programs import VERBS, VOCABULARY, javascript_program, pandas_program, program
+from bench.runner import Figure
+from bench.servers import command, connect
+from paddock import Config, Paddock
 
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """One counted share, between 0 and 1."""
-
-    name: str
-    what: str
-    share: float
-    at_least: float
-
-    @property
-    def met(self) -> bool:
-        return self.share >= self.at_least
-
-    def to_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "met": self.met}
-
-    def __str__(self) -> str:
-        met = "yes" if self.met else "NO"
-        return f"{self.name}: {self.share:.1%} of {self.what} (target: at least {self.at_least:.0%}; met: {met})"
+MB = 1024 * 1024
+SERVER_MB = {"idle": 80, "after a plain script": 120, "after pandas": 220}
+GROWTH_RUNS, GROWTH_WARM_UP, GROWTH_WAITING = 10_000, 500, 8
+SEARCHED_TOOLS, SEARCH_MS = 2000, 10
+LISTED_TOKENS = 1500
+KCMP, KCMP_VM = {"x86_64": 312, "aarch64": 272}, 1
 
 
-@dataclass(frozen=True, slots=True)
-class Amount:
-    """One amount of something, with what it may be at most."""
-
-    name: str
-    what: str
-    amount: float
-    at_most: float
-
-    @property
-    def met(self) -> bool:
-        return self.amount <= self.at_most
-
-    def to_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "met": self.met}
-
-    def __str__(self) -> str:
-        if math.isinf(self.at_most):
-            return f"{self.name}: {self.amount:.2f} {self.what} (no target)"
-        met = "yes" if self.met else "NO"
-        return f"{self.name}: {self.amount:.2f} {self.what} (target: at most {self.at_most:g}; met: {met})"
+def memory() -> list[Figure]:
+    """PSS of `paddock mcp` and all its processes: after it has listed its tools, then after two scripts."""
+    return asyncio.run(_memory())
 
 
-def _waiting_memory() -> Amount:
-    from bench.jail_figures import waiting_memory
-
-    return waiting_memory()
-
-
-def _waiting_memory_of_quickjs() -> Amount:
-    from bench.jail_figures import waiting_memory_of_quickjs
-
-    return waiting_memory_of_quickjs()
-
-
-def _waiting_memory_of_node() -> Amount:
-    from bench.jail_figures import waiting_memory_of_node
-
-    return waiting_memory_of_node()
+async def _memory() -> list[Figure]:
+    scripts = dict(zip(SERVER_MB, [None, program(0).code, pandas_program(0)], strict=True))
+    figures = []
+    async with connect(sys.executable, "-m", "paddock", "mcp") as client:
+        await client.list_tools()
+        for when, code in scripts.items():
+            if code is not None:
+                answer = await client.call_tool("run_code", {"code": code})
+                assert answer.structured_content["verdict"] == "ok", answer
+            megabytes, processes = await _settled(_server_memory)
+            name = f"memory-{when.replace(' ', '-')}"
+            figures.append(Figure(name, f"MB of paddock mcp {when}, {processes} processes", megabytes, SERVER_MB[when]))
+    return figures
 
 
-def _growth() -> Amount:
-    from bench.jail_figures import growth
-
-    return growth()
-
-
-def _search() -> Amount:
-    from bench.tool_figures import search_time
-
-    return search_time()
+def _server_memory() -> tuple[int, int]:
+    """Megabytes of all processes below this one, and their number. Processes that share one memory count once."""
+    pids = list(_descendants(os.getpid()))
+    own = [pid for at, pid in enumerate(pids) if not any(_shares_memory(pid, other) for other in pids[:at])]
+    return round(sum(map(_pss, own)) / MB), len(pids)
 
 
-def _listed_tokens() -> Amount:
-    from bench.server_figures import listed_tokens
+def _shares_memory(pid: int, other: int) -> bool:
+    same: int = ctypes.CDLL(None).syscall(KCMP[os.uname().machine], pid, other, KCMP_VM, 0, 0)
+    return same == 0
 
-    return listed_tokens()
+
+def _pss(pid: int) -> int:
+    with suppress(FileNotFoundError, ProcessLookupError):
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+        return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:")), 0)
+    return 0
 
 
-FIGURES: dict[str, Callable[[], Figure | Amount]] = {
-    "waiting-memory": _waiting_memory,
-    "waiting-memory-quickjs": _waiting_memory_of_quickjs,
-    "waiting-memory-node": _waiting_memory_of_node,
-    "growth": _growth,
-    "search": _search,
-    "tools-list": _listed_tokens,
+def _descendants(pid: int) -> Iterator[int]:
+    with suppress(FileNotFoundError, ProcessLookupError):  # a process may end meanwhile
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            for child in (task / "children").read_text().split():
+                yield int(child)
+                yield from _descendants(int(child))
+
+
+async def _settled(look: Callable[[], Any]) -> Any:
+    """What `look` returns once it returns the same three times in a row, half a second apart."""
+    seen: list[Any] = []
+    while len(seen) < 3 or len({str(each) for each in seen[-3:]}) > 1:
+        seen.append(look())
+        await asyncio.sleep(0.5)
+    return seen[-1]
+
+
+def compilations() -> list[Figure]:
+    """How often this process compiles a caller's source, by an audit hook; guests are other processes."""
+    return asyncio.run(_compilations())
+
+
+async def _compilations() -> list[Figure]:
+    import mcp
+
+    from paddock.config import ArtifactsConfig, StoreConfig
+    from paddock.server.mcp import make_server
+    from paddock.server.services import Services
+
+    marks = [f"# Program {number}\n" for number in range(5)]
+    codes = [program(number).code for number in range(4)]
+    seen: list[str] = []
+
+    def hook(event: str, arguments: tuple[Any, ...]) -> None:
+        if event == "compile":
+            source = arguments[0]
+            text = source.decode(errors="replace") if isinstance(source, bytes) else str(source)
+            # A compiled syntax tree has no text: then it could be the caller's.
+            seen.extend([text] if source is None or any(mark in text for mark in marks) else [])
+
+    with TemporaryDirectory() as folder:
+        store, artifacts = StoreConfig(path=f"{folder}/paddock.db"), ArtifactsConfig(url=f"file://{folder}/objects")
+        async with Services(Config(store=store, artifacts=artifacts)) as services:
+            paddock, server = services.paddock, make_server(services)
+            async with mcp.Client(server) as client:
+                await paddock.run("1")
+                sys.addaudithook(hook)
+                assert (await paddock.run(codes[0])).verdict == "ok"
+                assert (await paddock.run(codes[1], type_check=True)).verdict == "ok"
+                assert await paddock.check(codes[2]) is None
+                assert (await paddock.run(f"{marks[4]}def broken(:")).verdict == "rejected"
+                assert (await paddock.run(javascript_program(0), language="javascript")).verdict == "ok"
+                answer = await client.call_tool("run_code", {"code": codes[3]})
+                assert answer.structured_content["verdict"] == "ok", answer
+    return [Figure("compilations", "compilations of a caller's source in the host, 6 runs", len(seen), 0)]
+
+
+def growth() -> list[Figure]:
+    """What the host has more of after many runs of one script."""
+    return asyncio.run(_growth())
+
+
+async def _growth() -> list[Figure]:
+    # Fixed, because the number of waiting guests follows demand.
+    guests = replace(Config().cpython, min_waiting=GROWTH_WAITING, max_waiting=GROWTH_WAITING)
+    async with Paddock(replace(Config(), cpython=guests)) as paddock:
+
+        async def runs(count: int) -> None:
+            async def some() -> None:
+                for number in range(count // 4):
+                    await paddock.run(f"# {number}\n1", engine="cpython")
+
+            await asyncio.gather(*(some() for _ in range(4)))
+
+        await runs(GROWTH_WARM_UP)
+        before = await _settled(_resources)
+        await runs(GROWTH_RUNS)
+        after = await _settled(_resources)
+    most = {"MB": 8}
+    return [
+        Figure(
+            f"growth-{name}", f"more {name} after {GROWTH_RUNS:,} runs", after[name] - before[name], most.get(name, 0)
+        )
+        for name in before
+    ]
+
+
+def _resources() -> dict[str, int]:
+    return {
+        "descriptors": sum(not _is_of_a_control_group(fd) for fd in Path("/proc/self/fd").iterdir()),
+        "mounts": len(Path("/proc/self/mountinfo").read_text().splitlines()),
+        "processes": len(list(_descendants(os.getpid()))),
+        "MB": int(Path("/proc/self/statm").read_text().split()[1]) * 4096 // MB,
+    }
+
+
+def _is_of_a_control_group(fd: Path) -> bool:
+    """Control groups are created as needed, up to a fixed number, and keep some files open."""
+    with suppress(FileNotFoundError):
+        return "cgroup" in str(fd.readlink()) or "eventfd" in str(fd.readlink())
+    return True
+
+
+def search() -> list[Figure]:
+    """The median of the slowest of some queries, over tools with six parameters and descriptions of sixty words."""
+    from paddock.model.tools import Tool
+    from paddock.tools.search import Index
+
+    chance = random.Random(1)  # noqa: S311  the same tools every time
+    words = ["".join(chance.choices("aeioubcdfglmnprst", k=chance.randint(3, 9))) for _ in range(4000)]
+    words += [*VERBS, *VOCABULARY]
+
+    def tool(number: int) -> Tool:
+        named = {chance.choice(words): " ".join(chance.choices(words, k=10)) for _ in range(6)}
+        properties = {name: {"type": "string", "description": text} for name, text in named.items()}
+        name = f"{chance.choice(VERBS)}_{chance.choice(VOCABULARY)}_{number}"
+        schema = {"type": "object", "properties": properties}
+        return Tool(f"server{number % 40}", name, " ".join(chance.choices(words, k=60)), schema)
+
+    def milliseconds(query: str) -> float:
+        started = time.perf_counter()
+        index.search(query)
+        return (time.perf_counter() - started) * 1000
+
+    index = Index([tool(number) for number in range(SEARCHED_TOOLS)])
+    queries = ["count cedar", "cuont ceder", "se", "", " ".join(VERBS), "find all open tickets and export a report"]
+    slowest = max(statistics.median(milliseconds(query) for _ in range(20)) for query in queries)
+    what = f"ms for the slowest query over {SEARCHED_TOOLS:,} tools, each query repeated"
+    return [Figure("search", what, round(slowest, 2), SEARCH_MS)]
+
+
+def tools_list() -> list[Figure]:
+    """The tokens of the whole answer to tools/list, at four characters each, with many tools upstream."""
+    return [asyncio.run(_listed(count)) for count in (0, 2000)]
+
+
+async def _listed(count: int) -> Figure:
+    with TemporaryDirectory() as folder:
+        program, *arguments = command("many", str(count))
+        config = Path(folder, "mcp.json")
+        config.write_text(json.dumps({"mcpServers": {"many": {"command": program, "args": arguments}}}))
+        options = ["--mcp-config", str(config)] if count else []
+        async with connect(sys.executable, "-m", "paddock", "mcp", *options) as client:
+            listed = await client.list_tools()
+    characters = len(listed.model_dump_json(by_alias=True, exclude_none=True))
+    return Figure(
+        f"tools-list-{count}", f"tokens of tools/list, {count:,} tools upstream", characters // 4, LISTED_TOKENS
+    )
+
+
+FIGURES: dict[str, Callable[[], list[Figure]]] = {
+    "memory": memory,
+    "compilations": compilations,
+    "growth": growth,
+    "search": search,
+    "tools-list": tools_list,
 }
-"""By the name that `--only` takes; each is counted when it is asked for."""
+"""By the name that `--only` takes."""

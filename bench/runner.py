@@ -1,4 +1,4 @@
-"""Measures pairs alternately in one run, so that a noisy machine is noisy for both, and reports ratios."""
+"""Measures the sides of a row in turn, so that a noisy machine is noisy for all of them, and compares medians."""
 
 from __future__ import annotations
 
@@ -6,136 +6,175 @@ import asyncio
 import statistics
 import subprocess
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import asdict, dataclass
 from typing import Any
 
-Act = Callable[[], Awaitable[object]]
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """What is measured, and what it is measured against."""
-
-    ours: Act
-    baseline: Act
-
-
-Open = Callable[[], AbstractAsyncContextManager[Pair]]
+Act = Callable[[Any], Awaitable[float | None]]
+"""One call of a side with a script. A side that measures itself returns milliseconds."""
+Sides = Mapping[str, Act]
+"""By name; the first is ours."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """When a row is met, given the medians of ours and of the baseline in milliseconds."""
+    """The most milliseconds that our median may take, given the medians of all sides."""
 
     text: str
-    met: Callable[[float, float], bool]
+    limit: Callable[[Mapping[str, float]], float]
 
     @classmethod
-    def none(cls) -> Target:
-        return cls("-", lambda ours, baseline: True)
+    def within(cls, milliseconds: float, text: str = "") -> Target:
+        return cls(text or f"at most {milliseconds:g} ms", lambda p50: milliseconds)
 
     @classmethod
-    def at_most(cls, times: float) -> Target:
-        return cls(f"at most {times:g}x", lambda ours, baseline: ours / baseline <= times)
-
-    @classmethod
-    def faster_by(cls, times: float) -> Target:
-        return cls(f"at most 1/{times:g}", lambda ours, baseline: ours / baseline <= 1 / times)
-
-    @classmethod
-    def more_by(cls, most: float) -> Target:
-        return cls(f"at most {most:g} ms more", lambda ours, baseline: ours - baseline <= most)
-
-    @classmethod
-    def within(cls, most: float) -> Target:
-        return cls(f"at most {most:g} ms", lambda ours, baseline: ours <= most)
+    def share(cls, side: str, share: float) -> Target:
+        text = f"{share:g}" if share >= 1 else f"1/{1 / share:g}"
+        return cls(f"at most {text} of {side}", lambda p50: p50[side] * share)
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the table, not yet measured."""
+    """A comparison to measure. `open` starts what the sides need, and stops it again."""
 
     name: str
     what: str
-    baseline: str
-    target: Target
-    open: Open
+    open: Callable[[], AbstractAsyncContextManager[Sides]]
     rounds: int
+    script: Callable[[int], Any] = lambda number: number
+    """Makes what the sides are called with, untimed. All sides get the same, and no number comes twice."""
     calls: int = 1
-    """How often ours is called in one round, each call timed. Beside a process that takes much longer, one call alone
-    would be measured with cold caches."""
-    baseline_calls: int = 1
-    """The same for the other side."""
-    settle_seconds: float = 0.0
-    """Before each turn of either side: what the other one still does after its answer is not measured with this one."""
+    """Calls of each side in its turn: one call after another program's turn is measured with cold caches."""
     pause_seconds: float = 0.0
-    """Before each call of either side, untimed: where a row says that something waits, it needs the time to come."""
+    """Before each call, untimed: where a row says that a guest is waiting, the pool needs time to make one."""
+    target: Target | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """The milliseconds that one side took."""
+
+    p50: float
+    minimum: float
+    p99: float
+    ratio: float
+    """Our median as a multiple of this one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One line of the table. Times are milliseconds; `ratio` compares the medians, `ratio_of_minima` the best."""
+    """A row with its times."""
 
     name: str
     what: str
-    baseline: str
-    ours_p50: float
-    ours_minimum: float
-    ours_p99: float
-    baseline_p50: float
-    baseline_minimum: float
-    ratio: float
-    ratio_of_minima: float
-    target: str
+    sides: dict[str, Times]
+    target: str | None
+    limit: float | None
     met: bool
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
+    def __str__(self) -> str:
+        lines = [f"{self.name}: {self.what}"]
+        for side, times in self.sides.items():
+            figures = f"p50 {times.p50:9.2f} ms  min {times.minimum:9.2f}  p99 {times.p99:9.2f}"
+            ratio = "" if times.ratio == 1 else f"  ratio {_ratio(times.ratio)}"
+            lines.append(f"    {side:40} {figures}{ratio}")
+        if self.target is not None:
+            lines.append(f"    target: {self.target} ({self.limit:.2f} ms): {'met' if self.met else 'MISSED'}")
+        return "\n".join(lines)
 
-def process(*argv: str, environ: Mapping[str, str] | None = None) -> Act:
-    """A program, from its start to its end."""
 
-    async def run() -> None:
-        subprocess.run(argv, check=True, capture_output=True, env=environ)
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """Something counted rather than timed, with the most that it may be."""
 
-    return run
+    name: str
+    what: str
+    amount: float
+    at_most: float
+
+    @property
+    def met(self) -> bool:
+        return self.amount <= self.at_most
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "met": self.met}
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.amount:g} {self.what}; at most {self.at_most:g}: {'met' if self.met else 'MISSED'}"
 
 
 async def measure(row: Row) -> Measured:
-    """Run both sides in turn, the first few rounds unrecorded, and compare. The medians decide whether a row is met."""
-    ours: list[float] = []
-    baseline: list[float] = []
-    async with row.open() as pair:
-        sides = [(pair.ours, ours, row.calls), (pair.baseline, baseline, row.baseline_calls)]
-        for number in range(-max(1, row.rounds // 10), row.rounds):
-            for act, taken, calls in sides if number % 2 else reversed(sides):
-                await asyncio.sleep(row.settle_seconds)
-                times = [await _timed(act, row.pause_seconds) for _ in range(calls)]
-                taken.extend(times if number >= 0 else [])
-    middle, best = statistics.median(ours), min(ours)
-    middle_baseline, best_baseline = statistics.median(baseline), min(baseline)
-    met = row.target.met(middle, middle_baseline)
+    """Call every side in each round, in alternating order. The first rounds warm up and are not recorded."""
+    warm_up = max(1, row.rounds // 10)
+    async with row.open() as sides:
+        taken: dict[str, list[float]] = {side: [] for side in sides}
+        for number in range(warm_up + row.rounds):
+            scripts = [row.script(each) for each in range(number * row.calls, (number + 1) * row.calls)]
+            for side, act in list(sides.items())[:: 1 if number % 2 else -1]:
+                times = [await _timed(act, script, row.pause_seconds) for script in scripts]
+                taken[side] += times if number >= warm_up else []
+    p50 = {side: statistics.median(times) for side, times in taken.items()}
+    ours = next(iter(p50.values()))
+    limit = row.target.limit(p50) if row.target else None
     return Measured(
         name=row.name,
         what=row.what,
-        baseline=row.baseline,
-        ours_p50=middle,
-        ours_minimum=best,
-        ours_p99=sorted(ours)[int(len(ours) * 0.99)],
-        baseline_p50=middle_baseline,
-        baseline_minimum=best_baseline,
-        ratio=middle / middle_baseline,
-        ratio_of_minima=best / best_baseline,
-        target=row.target.text,
-        met=met,
+        sides={side: _summary(times, ours) for side, times in taken.items()},
+        target=row.target.text if row.target else None,
+        limit=limit,
+        met=limit is None or ours <= limit,
     )
 
 
-async def _timed(act: Act, pause_seconds: float) -> float:
+def process(argv: Callable[[Any], Sequence[str]], environ: Mapping[str, str] | None = None) -> Act:
+    """Start a program and wait for its end."""
+
+    async def act(script: Any) -> None:
+        subprocess.run(argv(script), check=True, capture_output=True, env=environ)
+
+    return act
+
+
+def process_in_flight(argv: Callable[[Any], Sequence[str]]) -> Act:
+    """The same without blocking the event loop."""
+
+    async def act(script: Any) -> None:
+        started = await asyncio.create_subprocess_exec(*argv(script), stdout=asyncio.subprocess.DEVNULL)
+        assert await started.wait() == 0
+
+    return act
+
+
+def in_flight(act: Act, at_once: int = 4) -> Act:
+    """Call `act` with each of a list of scripts, so many at a time."""
+
+    async def all_of_them(scripts: list[Any]) -> None:
+        waiting = iter(scripts)
+
+        async def some() -> None:
+            for script in waiting:
+                await act(script)
+
+        await asyncio.gather(*(some() for _ in range(at_once)))
+
+    return all_of_them
+
+
+async def _timed(act: Act, script: Any, pause_seconds: float) -> float:
     await asyncio.sleep(pause_seconds)
     started = time.perf_counter()
-    await act()
-    return (time.perf_counter() - started) * 1000
+    own_time = await act(script)
+    return (time.perf_counter() - started) * 1000 if own_time is None else own_time
+
+
+def _summary(times: list[float], ours: float) -> Times:
+    p50 = statistics.median(times)
+    return Times(p50, min(times), sorted(times)[int(len(times) * 0.99)], ours / p50)
+
+
+def _ratio(ratio: float) -> str:
+    return f"{ratio:.2f}" if ratio >= 1 else f"1/{1 / ratio:.2f}"

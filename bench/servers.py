@@ -1,21 +1,22 @@
-"""`python -m bench.servers paddock|no-op|bare stdio|http`: MCP servers to measure, as processes of their own.
+"""`python -m bench.servers paddock|no-op|many N`: MCP servers over stdio to measure with, and clients for them.
 
-`paddock` offers `run_code` and `execute`; `no-op` has tools with their arguments and answers that do nothing; `bare` is
-what the SDK itself is. Over HTTP each prints where it is.
+`paddock` has `execute`, with two tools for scripts to call; `no-op` has an `execute` that only answers; `many` has N
+tools.
 """
 
 from __future__ import annotations
 
 import asyncio
-import socket
+import os
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from paddock.definitions.definition import Definition, shipped
-from paddock.model.tools import Hints
-
-HOST = "127.0.0.1"
+ROOT = Path(__file__).parents[1]
 
 
 async def add(a: int, b: int) -> dict[str, int]:
@@ -23,70 +24,81 @@ async def add(a: int, b: int) -> dict[str, int]:
     return {"sum": a + b}
 
 
-add.hints = Hints(read_only=True)  # type: ignore[attr-defined]
+async def store(a: int, b: int) -> dict[str, int]:
+    """Store the sum of two numbers: a tool that writes, whose calls are journalled on disk."""
+    return {"sum": a + b}
 
 
-def no_op() -> Any:
-    """A server with a tool that answers at once, as one writes it with the SDK."""
-    from mcp.server import MCPServer
+@asynccontextmanager
+async def connect(*command: str) -> AsyncIterator[Any]:
+    """Start a server over stdio, with a store of its own, and yield a client of it."""
+    import mcp
+    from mcp.client.stdio import StdioServerParameters, stdio_client
 
-    def run_code(code: str) -> dict[str, Any]:
-        """Answer."""
-        return {"run_id": "r_0", "verdict": "ok", "output": 1, "engine": "none"}
-
-    def execute(code: str) -> str:
-        """Answer."""
-        return "1"
-
-    made = MCPServer("no-op")
-    made.tool()(run_code)
-    made.tool(structured_output=False)(execute)
-    return made
+    program, *arguments = command
+    with TemporaryDirectory() as folder:
+        stored = {"PADDOCK_STORE__PATH": f"{folder}/paddock.db", "PADDOCK_ARTIFACTS__URL": f"file://{folder}/objects"}
+        environ = {**os.environ, **stored, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
+        async with mcp.Client(stdio_client(StdioServerParameters(command=program, args=arguments, env=environ))) as it:
+            yield it
 
 
-def definitions() -> list[Definition]:
-    """Those that are measured; `execute` may make as many calls as are made."""
-    execute = shipped("execute")
-    return [shipped("run_code"), replace(execute, limits={**execute.limits, "calls": 100})]
+def command(kind: str, *arguments: str) -> list[str]:
+    """The command that starts a server of this module."""
+    return [sys.executable, "-m", "bench.servers", kind, *arguments]
 
 
-async def over_stdio(kind: str) -> None:
-    if kind != "paddock":
-        await no_op().run_stdio_async()
-        return
+async def _serve_paddock() -> None:
     from mcp.server.stdio import stdio_server
 
     from paddock.config import Config
+    from paddock.definitions.definition import shipped
+    from paddock.model.tools import Hints
     from paddock.server.mcp import make_server
     from paddock.server.services import Services
 
-    async with Services(Config.load(), tools=[add]) as services, stdio_server() as (read, write):
-        made = make_server(services, definitions())
-        await made.run(read, write, made.create_initialization_options())
+    add.hints = Hints(read_only=True)  # type: ignore[attr-defined]
+    execute = shipped("execute")
+    execute = replace(execute, limits={**execute.limits, "calls": 100})
+    async with Services(Config.load(), tools=[add, store]) as services, stdio_server() as (read, write):
+        server = make_server(services, [execute])
+        await server.run(read, write, server.create_initialization_options())
 
 
-async def over_http(kind: str) -> None:
-    if kind != "paddock":
-        await _listen(no_op().streamable_http_app())
-        return
-    from paddock.config import Config
-    from paddock.server.http import make_app
-    from paddock.server.mcp import make_server
-    from paddock.server.services import Services
+async def _serve_no_op() -> None:
+    from mcp.server import MCPServer
 
-    async with Services(Config.load(), tools=[add]) as services:
-        await _listen(make_app(make_server(services, definitions())))
+    def execute(code: str) -> str:
+        """Answer without running anything."""
+        return "1"
+
+    server = MCPServer("no-op")
+    server.tool(structured_output=False)(execute)
+    await server.run_stdio_async()
 
 
-async def _listen(application: Any) -> None:
-    import uvicorn
+async def _serve_many(count: int) -> None:
+    from mcp.server.lowlevel import Server
+    from mcp.server.stdio import stdio_server
+    from mcp_types import ListToolsResult, Tool
 
-    with socket.socket(proto=socket.IPPROTO_TCP) as listening:  # else asyncio leaves Nagle's algorithm on
-        listening.bind((HOST, 0))
-        listening.listen()
-        print(f"http://{HOST}:{listening.getsockname()[1]}/mcp", flush=True)
-        await uvicorn.Server(uvicorn.Config(application, log_level="warning")).serve(sockets=[listening])
+    schema = {"type": "object", "properties": {"id": {"type": "integer", "description": "Which one."}}}
+    text = "Look up a record by its id and return what was found, page by page."
+    tools = [Tool(name=f"look_up_{number}", description=text, input_schema=schema) for number in range(count)]
+
+    async def list_tools(context: Any, request: Any) -> ListToolsResult:
+        return ListToolsResult(tools=tools)
+
+    server: Server[Any] = Server("many", on_list_tools=list_tools)
+    async with stdio_server() as (read, write):
+        await server.run(read, write, server.create_initialization_options())
 
 
 if __name__ == "__main__":
-    asyncio.run((over_http if sys.argv[2] == "http" else over_stdio)(sys.argv[1]))
+    kind, *arguments = sys.argv[1:]
+    if kind == "paddock":
+        asyncio.run(_serve_paddock())
+    elif kind == "no-op":
+        asyncio.run(_serve_no_op())
+    else:
+        asyncio.run(_serve_many(int(arguments[0])))

@@ -62,7 +62,7 @@ class ScriptedExecution:
         self._settled = asyncio.Event()
         self._settled.set()
 
-    async def feed(self, on_call: OnCall) -> AsyncGenerator[EngineEvent, None]:
+    async def events(self, on_call: OnCall) -> AsyncGenerator[EngineEvent, None]:
         for event in self._events:
             if isinstance(event, ToolCall | ArtifactCall):
                 self._open.add((type(event).__name__, event.id))

@@ -11,7 +11,7 @@ import pytest
 
 from paddock import Paddock
 from paddock.model import envelope as module
-from paddock.model.envelope import KINDS, envelope, parse, recognised, with_meta
+from paddock.model.envelope import KINDS, envelope, parse, validate_envelope, with_meta
 from tests import envelopes
 from tests.tools.test_schema import CODES
 
@@ -112,7 +112,7 @@ def test_an_envelope_that_lacks_a_field_is_none(name: str) -> None:
     ids=str,
 )
 def test_a_field_of_a_wrong_type_makes_it_none_for_us_and_for_the_schema(wrong: dict[str, Any]) -> None:
-    assert recognised({**FULL, **wrong}) is None
+    assert validate_envelope({**FULL, **wrong}) is None
     assert envelopes.problems({**FULL, **wrong}) != []
 
 
@@ -120,7 +120,7 @@ def test_an_envelope_nested_too_deeply_is_none() -> None:
     deep: Any = {}
     for _ in range(200):
         deep = {"a": deep}
-    assert recognised({**FULL, "examples": [deep]}) is None
+    assert validate_envelope({**FULL, "examples": [deep]}) is None
 
 
 def test_what_is_known_besides_goes_into_meta() -> None:
@@ -134,7 +134,7 @@ def test_what_is_known_besides_goes_into_meta() -> None:
         "retry_after_seconds": 1.5,
         "warnings": ["w", "v"],
     }
-    assert recognised(made) == made
+    assert validate_envelope(made) == made
     assert with_meta(FULL) == FULL
 
 
@@ -171,7 +171,7 @@ def test_each_failure_has_its_kind_its_code_and_whether_to_try_again(
     made: dict[str, Any], kind: str, code: str, retryable: bool
 ) -> None:
     assert (made["error_kind"], made["error_code"], made["retryable"]) == (kind, code, retryable)
-    assert (recognised(made), envelopes.problems(made)) == (made, [])
+    assert (validate_envelope(made), envelopes.problems(made)) == (made, [])
 
 
 def test_every_kind_is_made_by_some_function_and_known_to_the_schema() -> None:

@@ -172,3 +172,16 @@ def test_a_program_may_do_less_at_its_top_level_and_more_is_found(code: str, exp
 def test_a_mode_that_there_is_not_is_refused() -> None:
     with pytest.raises(RequestError, match="mode must be one of expression, script, not 'scrip'"):
         lint("1", mode="scrip")
+
+
+def test_the_host_reads_a_report_in_time_by_its_length() -> None:
+    import time
+
+    begun = time.process_time()
+    assert len(lint("1\n" * 500_000)) == FINDINGS
+    assert time.process_time() - begun < 3  # it took 14 s
+
+
+@pytest.mark.parametrize("code", ["x = " + "1 + " * 200_000 + "1", "a" + ".b" * 300_000, "not " * 200_000 + "1"])
+def test_a_source_that_makes_ruff_crash_is_no_fault_of_the_host(code: str) -> None:
+    assert [finding.code for finding in lint(code)] == ["invalid-syntax"]

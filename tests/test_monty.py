@@ -14,7 +14,7 @@ import pytest
 from paddock.config import Config, MontyConfig
 from paddock.engines import monty_workers
 from paddock.engines.monty import SUSPENSIONS, MontyEngine
-from paddock.engines.monty_source import marked
+from paddock.engines.monty_source import instrument
 from paddock.engines.monty_workers import WorkerPool
 from paddock.errors import EngineCrashed, EngineUnavailable
 from paddock.model.events import Event, ToolCall
@@ -108,16 +108,19 @@ async def test_no_more_of_a_value_crosses_than_the_limit_allows(size: int) -> No
         ("if x:\n    1", None),
         ("import json", None),
         ("lambda: 5", "«lambda: 5»"),
+        ("x = 5\n \fx", "x = 5\n \f«x»"),
         ("", None),
     ],
 )
 def test_what_a_script_gives_is_kept_under_a_name(code: str, kept: str | None) -> None:
-    tries = [script.text.replace("[__paddock_result := (", "«").replace(")] and None", "»") for script in marked(code)]
+    tries = [
+        script.text.replace("[__paddock_result := (", "«").replace(")] and None", "»") for script in instrument(code)
+    ]
     assert (tries[0], tries[-1]) == (kept or code, code)
 
 
-def test_a_column_of_the_marked_script_is_found_in_the_script() -> None:
-    script = next(iter(marked("x = 1\nif x: return x; return missing")))
+def test_a_column_of_the_instrumented_script_is_found_in_the_script() -> None:
+    script = next(iter(instrument("x = 1\nif x: return x; return missing")))
     line = script.text.split("\n")[1]
     assert [script.column(2, line.index(part) + 1) for part in ("if", "x)]", "missing")] == [1, 14, 24]
     assert script.column(1, 3) == 3
@@ -131,7 +134,7 @@ def test_each_token_of_a_hostile_script_is_looked_at_once(text: str) -> None:
     spans = [token.span() for token in _TOKEN.finditer(code)]
     assert all(start < end for start, end in spans)
     assert sum(end - start for start, end in spans) <= len(code)
-    assert list(marked(code))[-1].text == code
+    assert list(instrument(code))[-1].text == code
 
 
 async def test_no_more_workers_are_started_than_configured() -> None:

@@ -88,7 +88,11 @@ def test_the_configured_engine_is_used_when_none_is_asked_for() -> None:
         ({"language": ""}, UnknownLanguage, "unknown language ''; expected one of python, javascript, typescript"),
         ({"engine": "mony"}, UnknownEngine, "unknown engine 'mony'; did you mean 'monty'?"),
         ({"engine": "zzz"}, UnknownEngine, "unknown engine 'zzz'; expected one of auto, monty, cpython, quickjs, node"),
-        ({"engine": "quickjs"}, UnknownEngine, "engine 'quickjs' does not run python"),
+        (
+            {"engine": "quickjs"},
+            UnknownEngine,
+            "engine 'quickjs' does not run python; use 'auto'",
+        ),
         ({"limits": {"calls": -1}}, BadLimit, "calls must be a positive, finite number, not -1"),
         ({"limits": {"calls": 10_001}}, LimitTooHigh, "calls may be at most 10000 here, not 10001"),
         ({"inputs": [1]}, BadInput, "inputs must be a mapping of names to JSON values, not list"),

@@ -259,6 +259,6 @@ def test_a_run_is_denied_by_an_envelope_of_the_policy_that_the_host_gave(
 
     text = json.dumps(envelope(kind, "orders", "No.", "POLICY_DENIED"))
     one = record()
-    one.has_denied = lambda said: was_denied and said == text
+    one.is_denial = lambda said: was_denied and said == text
     one.add(Finished(Verdict.RAISED, None, error_type, text))
     assert one.result().verdict is verdict

@@ -39,14 +39,14 @@ async def test_one_run_makes_only_so_many() -> None:
     kept = RunArtifacts(MemoryArtifacts())
     answers = [(await kept.answer(create(number, content=b"")))[0] for number in range(artifacts.RUN_COUNT + 1)]
     assert [answer.values["success"] for answer in answers] == [True] * artifacts.RUN_COUNT + [False]
-    assert len(kept.made()) == artifacts.RUN_COUNT
+    assert len(kept.created()) == artifacts.RUN_COUNT
 
 
 async def test_one_run_makes_only_so_many_whatever_numbers_it_gives_them() -> None:
     kept = RunArtifacts(MemoryArtifacts())
     answers = [(await kept.answer(create(7, content=b"")))[0] for _ in range(artifacts.RUN_COUNT + 1)]
     assert [answer.values["success"] for answer in answers] == [True] * artifacts.RUN_COUNT + [False]
-    assert len(kept.made()) == artifacts.RUN_COUNT
+    assert len(kept.created()) == artifacts.RUN_COUNT
 
 
 async def test_one_run_reads_only_so_much() -> None:

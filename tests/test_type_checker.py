@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import ast
 import asyncio
+import os
+import signal
+import time
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import msgspec
 import pytest
@@ -113,3 +117,60 @@ async def test_a_check_that_is_cancelled_leaves_no_worker_behind() -> None:
     await checker.close()
     wait_until_gone(workers)
     assert set(children()) - before == set()
+
+
+@pytest.mark.parametrize(
+    "code", ["x = " + "1 + " * 900 + "1", "x = 1" + " < 1" * 8000], ids=["nested deeply", "a long comparison"]
+)
+async def test_what_the_checker_cannot_read_is_left_to_the_run(checker: TypeChecker, code: str) -> None:
+    assert await checker.check(plan_of(code), None, None) is None
+
+
+async def test_a_checker_that_crashes_rejects_only_what_must_be_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    checker = TypeChecker(Config())
+
+    async def report(*_: object) -> str:
+        async with checker._workers.session() as session:
+            os.kill(session.worker_pid or 0, signal.SIGKILL)
+            await session.feed_start("1")
+        return ""
+
+    monkeypatch.setattr(checker, "_report", report)
+    found = await checker.check(plan_of("count"), None, None)
+    assert found is not None
+    assert found.error_message.startswith("the type check took too long")
+    assert await checker.check(replace(plan_of("count"), type_check="tools"), None, None) is None
+    await checker.close()
+
+
+async def test_a_name_of_any_length_makes_no_message_of_any_length(checker: TypeChecker) -> None:
+    found = await checker.check(plan_of("a" * 100_000), None, None)
+    assert found is not None
+    assert len(found.error_message) <= type_checker.SHOWN_CHARACTERS
+
+
+async def test_many_returns_on_one_line_take_time_by_their_number() -> None:
+    code = "return;" * 140_000
+    outline = Outline(returns=[(1, place * 7, False) for place in range(140_000)])
+    begun = time.thread_time()
+    assert type_checker._checkable(code, outline) == "pass  ;" * 140_000
+    assert time.thread_time() - begun < 3  # it took 18 s
+
+
+async def test_many_findings_beside_many_spread_dicts_take_time_by_their_number() -> None:
+    spreads = [(2 * line, 2 * line) for line in range(1, 50_000)]
+    outline = Outline(spread_lines=spreads, stored_keys=[f"k{number}" for number in range(50_000)])
+    begun = time.thread_time()
+    changes = type_checker._Changes.of(outline)
+    typed_dicts = type_checker._TypedDicts.of("")
+    lines = range(90_000, 94_000)
+    found = [type_checker.Finding(line, 1, "missing-typed-dict-key", "") for line in lines]
+    assert [type_checker._is_certain(each, typed_dicts, changes) for each in found] == [
+        bool(line % 2) for line in lines
+    ]
+    assert time.thread_time() - begun < 2
+
+
+async def test_a_spread_dict_inside_a_longer_one_does_not_hide_it() -> None:
+    changes = type_checker._Changes.of(Outline(spread_lines=[(3, 3), (2, 9), (20, 20)]))
+    assert [line for line in range(25) if changes.spread_at(line)] == [*range(2, 10), 20]

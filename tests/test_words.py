@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paddock.model.words import most_alike, nearest, within_edits
+from paddock.model.words import most_similar, nearest, within_edits
 
 
 @pytest.mark.parametrize(
@@ -52,4 +52,4 @@ def test_of_a_word_without_end_only_the_beginning_is_compared() -> None:
 
 
 def test_of_several_words_the_most_alike_come_first() -> None:
-    assert most_alike("orders", ["order", "borders", "orders_2", "weather"], 2) == ["borders", "order"]
+    assert most_similar("orders", ["order", "borders", "orders_2", "weather"], 2) == ["borders", "order"]

@@ -1,4 +1,4 @@
-"""Room for an AI agent's code to run.
+"""Runs code that an AI agent wrote, in a sandbox.
 
 `Paddock` is the front door; everything exported here is loaded on first use, so importing the package does nothing.
 """

@@ -1,4 +1,4 @@
-"""What a guest asks for while it runs: tool calls and artifacts, each answered in a task of its own."""
+"""Calls that a guest makes while it runs: tool calls and artifact requests, each answered in its own task."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _log = logging.getLogger(__name__)
 
 
 class CallTasks:
-    """The calls of one execution that are under way."""
+    """The pending calls of one execution."""
 
     def __init__(
         self, execution: Execution, broker: Broker, artifacts: RunArtifacts, publish: Callable[[Event], None]
@@ -41,53 +41,53 @@ class CallTasks:
         self._execution, self._broker, self._artifacts, self._publish = execution, broker, artifacts, publish
         self._tasks: set[asyncio.Task[None]] = set()
         self._context = copy_context()
-        self.started = False
+        self.may_have_side_effects = False
         """Whether any call was started that may have changed something outside the sandbox."""
 
     def start(self, call: GuestCall) -> None:
-        """Start to answer `call`. Whoever watches the run sees a tool call first.
+        """Publish a tool call, then start a task that answers `call`.
 
-        The task runs in the context of whoever asked for the run, so tools find the caller's context variables.
+        The task runs in the context in which the run was started, so tools see the caller's context variables.
         """
         if isinstance(call, ToolCall):
             self._publish(call)
-        self.started = self.started or isinstance(call, ToolCall) or call.action == "create"
+        self.may_have_side_effects = self.may_have_side_effects or isinstance(call, ToolCall) or call.action == "create"
         task = self._context.run(asyncio.create_task, self._answer(call))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     async def end(self) -> None:
-        """Cancel the calls under way, except those whose outcome is being journalled, and wait for all."""
-        under_way = set(self._tasks)
-        for task in under_way.difference(self._broker.concluding):
+        """Cancel pending calls, except those whose outcome is being journalled, and wait for all."""
+        pending = set(self._tasks)
+        for task in pending.difference(self._broker.concluding):
             task.cancel()
-        if under_way:
-            await asyncio.gather(*under_way, return_exceptions=True)
+        if pending:
+            await asyncio.gather(*pending, return_exceptions=True)
 
     async def _answer(self, call: GuestCall) -> None:
         if isinstance(call, ToolCall):
             self._execution.answer(call.id, await self._broker.answer(call))
             await self._broker.conclude(call.id)
             return
-        answer, made = await self._artifacts.answer(call)
-        if made is not None:
-            self._publish(made)
+        answer, artifact = await self._artifacts.answer(call)
+        if artifact is not None:
+            self._publish(artifact)
         self._execution.answer_artifact(call.id, answer)
 
 
 class RunArtifacts:
-    """Creates and reads artifacts for one run, up to what one run may. A failure is an answer, never an exception."""
+    """Creates and reads artifacts for one run, within the limits of a run. A failure is an answer, not an exception."""
 
     def __init__(self, store: Artifacts, publish: Callable[[Artifact], None] = lambda artifact: None) -> None:
         self._store = store
         self._publish = publish  # artifacts that tools returned; `CallTasks` publishes those that the script made
-        self._made: dict[tuple[int, int], Artifact | None] = {}  # by the call's id and a count; None while it is made
+        self._created: dict[tuple[int, int], Artifact | None] = {}  # by call id and count; None while pending
         self._bytes_left, self._reads_left = RUN_BYTES, READ_BYTES
 
-    def made(self) -> tuple[Artifact, ...]:
+    def created(self) -> tuple[Artifact, ...]:
         """The artifacts that were created, in program order."""
-        made = (self._made[number] for number in sorted(self._made))
-        return tuple(artifact for artifact in made if artifact is not None)
+        artifacts = (self._created[number] for number in sorted(self._created))
+        return tuple(artifact for artifact in artifacts if artifact is not None)
 
     async def answer(self, call: ArtifactCall) -> tuple[ArtifactAnswer, Artifact | None]:
         """The answer to `call`, and the artifact where it created one."""
@@ -96,57 +96,57 @@ class RunArtifacts:
         problem = self._problem(call)
         if problem is not None:
             return _failed(problem), None
-        number = call.id, len(self._made)  # a hostile guest may give two calls one id
-        self._made[number] = None
+        number = call.id, len(self._created)  # a hostile guest may give two calls one id
+        self._created[number] = None
         self._bytes_left -= len(call.content)
         kind = mime_type(call.file_type, call.name, call.content)
         try:
-            artifact = self._made[number] = await self._store.create(call.name, kind, call.content)
+            artifact = self._created[number] = await self._store.create(call.name, kind, call.content)
         except PaddockError as fault:
             return _failed(_explain(fault, "stored")), None
-        shown = {"id": artifact.id, "url": artifact.url, **_described(artifact)}
+        shown = {"id": artifact.id, "url": artifact.url, **_metadata(artifact)}
         return ArtifactAnswer({"success": True, **shown}), artifact
 
     async def create(self, filename: str, content: bytes, file_type: str) -> Mapping[str, Any]:
-        """Store what a tool returned. The script gets what its own `create_artifact` would have given."""
-        call = ArtifactCall(AFTER_SCRIPT + len(self._made), "create", filename, file_type, content)
-        answer, made = await self.answer(call)
-        if made is not None:
-            self._publish(made)
+        """Store content that a tool returned. Returns what `create_artifact` would return in the script."""
+        call = ArtifactCall(AFTER_SCRIPT + len(self._created), "create", filename, file_type, content)
+        answer, artifact = await self.answer(call)
+        if artifact is not None:
+            self._publish(artifact)
         return answer.values
 
     async def _read(self, ref: str) -> ArtifactAnswer:
         try:
-            found = await self._store.read(ref)
+            stored = await self._store.read(ref)
         except PaddockError as fault:
             return _failed(_explain(fault, "read"))
-        if found is None:
+        if stored is None:
             return _failed(f"there is no artifact {ref[:100]!r}; pass an artifact's id, URL or file name")
-        artifact, content = found
+        artifact, content = stored
         self._reads_left -= len(content)
         if self._reads_left < 0:
             return _failed(f"one run may read {READ_BYTES // MB} MB of artifacts; keep what was read in a variable")
-        values = {"success": True, **_described(artifact)}
+        values = {"success": True, **_metadata(artifact)}
         return ArtifactAnswer(values, content, is_text=is_text(artifact.mime_type, content))
 
     def _problem(self, call: ArtifactCall) -> str | None:
         if len(call.content) > ARTIFACT_BYTES:
             return f"an artifact has at most {ARTIFACT_BYTES // MB} MB, and this one has {len(call.content)} bytes"
-        if len(call.content) > self._bytes_left or len(self._made) >= RUN_COUNT:
+        if len(call.content) > self._bytes_left or len(self._created) >= RUN_COUNT:
             return f"one run may create {RUN_COUNT} artifacts of {RUN_BYTES // MB} MB in total; create fewer"
         return name_problem(call.name)
 
 
-def _described(artifact: Artifact) -> dict[str, object]:
+def _metadata(artifact: Artifact) -> dict[str, object]:
     return {"filename": artifact.filename, "mimeType": artifact.mime_type, "size": artifact.size}
 
 
 def _explain(fault: PaddockError, what: str) -> str:
-    """The reason as a script may see it. A fault of the host is described in the host's log only."""
+    """The reason that the script may see. Details of a host fault go to the host's log only."""
     if isinstance(fault, RequestError):
         return str(fault)
     _log.warning("an artifact could not be %s: %s", what, fault)
-    return f"the artifact could not be {what}: the host had a fault, which its log describes"
+    return f"the artifact could not be {what} because of a fault on the host; the host's log has the details"
 
 
 def _failed(problem: str) -> ArtifactAnswer:

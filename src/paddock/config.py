@@ -1,6 +1,6 @@
-"""The configuration: a TOML file, overlaid by the environment, frozen once read.
+"""The configuration: a TOML file, overridden by environment variables, immutable once read.
 
-Every setting is documented in `docs/configuration.md`; a key that does not exist is refused, with the nearest one.
+Every setting is documented in `docs/configuration.md`. An unknown key is an error that suggests the nearest one.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ PREFIX = "PADDOCK_"
 KUBERNETES = r"PADDOCK_(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(ADDR|PORT|PROTO))?)?)"
 _Settings = TypeVar("_Settings")
 RAW = {"raw": True}
-"""Of a setting that whoever uses it reads: `tools/` knows what an upstream and a rule look like."""
+"""Metadata of a setting that is validated where it is used: `tools/` knows the format of upstreams and rules."""
 
 
 def _default_workers() -> int:
-    # A worker that waits for a tool is busy but idle: a few more than there are cores keep them all at work.
+    # A worker that waits for a tool uses no CPU, so more workers than cores are needed to keep all cores busy.
     return max(8, 2 * (os.cpu_count() or 1))
 
 
@@ -55,7 +55,7 @@ class MontyConfig:
 
 @dataclass(frozen=True, slots=True)
 class GuestsConfig:
-    """Guests of an engine, which wait for scripts in a jail."""
+    """The pool of jailed guests of an engine."""
 
     environment: str = DEFAULT_ENVIRONMENT
     min_waiting: int = 1
@@ -79,7 +79,7 @@ class JailConfig:
 
 @dataclass(frozen=True, slots=True)
 class ToolsConfig:
-    """What holds for the tools that scripts call."""
+    """Settings for the tools that scripts call."""
 
     call_seconds: float = 60.0
     connect_seconds: float = 10.0
@@ -89,7 +89,7 @@ class ToolsConfig:
 
 @dataclass(frozen=True, slots=True)
 class StoreConfig:
-    """What is kept after a run, and for how long; 0 means without a limit."""
+    """What is stored after a run, and for how long. 0 means no limit."""
 
     path: str = ""
     run_days: float = 30.0
@@ -102,7 +102,7 @@ class StoreConfig:
 
 @dataclass(frozen=True, slots=True)
 class ArtifactsConfig:
-    """What scripts and agents keep; 0 means without a limit."""
+    """Storage of artifacts that scripts and agents create. 0 means no limit."""
 
     url: str = ""
     base_url: str = ""
@@ -124,7 +124,7 @@ class Config:
     monty: MontyConfig = field(default_factory=MontyConfig)
     cpython: GuestsConfig = field(default_factory=GuestsConfig)
     quickjs: GuestsConfig = field(default_factory=lambda: GuestsConfig(QUICKJS_ENVIRONMENT))
-    # Each takes 50 MB, and a tenth of a second to make.
+    # Each Node guest takes 50 MB, and 0.1 s to start.
     node: GuestsConfig = field(default_factory=lambda: GuestsConfig(NODE_ENVIRONMENT, max_waiting=4))
     jail: JailConfig = field(default_factory=JailConfig)
     environments: Mapping[str, EnvironmentConfig] = field(default_factory=lambda: dict(BUILT_IN))
@@ -140,59 +140,59 @@ class Config:
         """Read the file (`path`, `$PADDOCK_CONFIG`, or `./paddock.toml` if there is one), then the environment."""
         environ = os.environ if environ is None else environ
         config, origins = cls(), Origins()
-        named = None if path else environ.get(FILE_VARIABLE)
-        path = path or named
+        from_variable = None if path else environ.get(FILE_VARIABLE)
+        path = path or from_variable
         if not path and os.path.isfile(FILE_NAME):  # noqa: PTH113  pathlib costs the import 4 ms
             path = FILE_NAME
         if path:
-            values = _read(str(path), f"{FILE_VARIABLE}: " if named else "")
-            config = _overlay(config, values, origins.of(str(path)), ())
+            values = _read(str(path), f"{FILE_VARIABLE}: " if from_variable else "")
+            config = _overlay(config, values, origins.start(str(path)), ())
         for name, text in sorted(environ.items()):
-            if name.startswith(PREFIX) and name != FILE_VARIABLE and not _is_of_kubernetes(name):
+            if name.startswith(PREFIX) and name != FILE_VARIABLE and not _is_from_kubernetes(name):
                 keys = name.removeprefix(PREFIX).lower().split("__")
-                config = _overlay(config, _nest(keys, text), origins.of(name), ())
-        from paddock.config_checks import checked
+                config = _overlay(config, _nest(keys, text), origins.start(name), ())
+        from paddock.config_checks import validate
 
-        return checked(config, origins)
+        return validate(config, origins)
 
 
 class Origins:
-    """Which file or variable each setting came from, for the errors that only the whole configuration shows."""
+    """Remembers which file or variable each setting came from, for error messages."""
 
     def __init__(self) -> None:
-        self.now = ""
-        self._seen: dict[str, str] = {}
+        self.current_origin = ""
+        self._origins: dict[str, str] = {}
 
-    def of(self, origin: str) -> Origins:
-        """What is noted from here on comes from `origin`."""
-        self.now = origin
+    def start(self, origin: str) -> Origins:
+        """Record settings as coming from `origin` from now on."""
+        self.current_origin = origin
         return self
 
-    def note(self, setting: str) -> None:
-        self._seen[setting] = self.now
+    def record(self, setting: str) -> None:
+        self._origins[setting] = self.current_origin
 
-    def blame(self, *settings: str) -> str:
-        """Where the first of `settings` that was given at all came from, as the beginning of a message."""
-        return next((f"{self._seen[setting]}: " for setting in settings if setting in self._seen), "")
+    def prefix(self, *settings: str) -> str:
+        """The origin of the first of `settings` that was set, as the start of an error message."""
+        return next((f"{self._origins[setting]}: " for setting in settings if setting in self._origins), "")
 
 
-def _is_of_kubernetes(name: str) -> bool:
-    """Whether Kubernetes set this variable, as it does in every pod beside a service called `paddock`."""
+def _is_from_kubernetes(name: str) -> bool:
+    """Whether Kubernetes set this variable. It does so in every pod if there is a service called `paddock`."""
     import re
 
     return "__" not in name and re.fullmatch(KUBERNETES, name) is not None
 
 
-def _read(path: str, named: str) -> dict[str, Any]:
+def _read(path: str, prefix: str) -> dict[str, Any]:
     import tomllib
     from pathlib import Path
 
     try:
         return tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
     except OSError as problem:
-        raise ConfigError(f"{named}cannot read {path}: {problem.strerror}") from None
+        raise ConfigError(f"{prefix}cannot read {path}: {problem.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
-        raise ConfigError(f"{named}{path} is not TOML: {problem}") from None
+        raise ConfigError(f"{prefix}{path} is not TOML: {problem}") from None
 
 
 def _nest(keys: list[str], text: str) -> dict[str, Any]:
@@ -203,7 +203,7 @@ def _nest(keys: list[str], text: str) -> dict[str, Any]:
 
 
 def _overlay(settings: _Settings, values: Mapping[str, Any], origins: Origins, above: tuple[str, ...]) -> _Settings:
-    """`values` laid over the frozen `settings`, key by key, each of the type of the setting it replaces."""
+    """A copy of `settings` with `values` applied key by key. Each must have the type of the setting it replaces."""
     known = {f.name: f for f in fields(settings)}  # type: ignore[arg-type]
     names = list(known)
     changes: dict[str, Any] = {}
@@ -212,98 +212,101 @@ def _overlay(settings: _Settings, values: Mapping[str, Any], origins: Origins, a
         if name not in names:
             near = nearest(name, names)
             hint = f"did you mean {near!r}?" if near else f"known here: {', '.join(names)}"
-            raise ConfigError(f"{origins.now}: unknown setting {where!r}; {hint}")
+            raise ConfigError(f"{origins.current_origin}: unknown setting {where!r}; {hint}")
         current = getattr(settings, name)
         if known[name].metadata == RAW:
-            changes[name] = _raw(value, current, origins.now, where)
-            origins.note(where)
+            changes[name] = _raw(value, current, origins.current_origin, where)
+            origins.record(where)
         elif is_dataclass(current):
             if not isinstance(value, Mapping):
-                raise ConfigError(f"{origins.now}: {where!r} is a table of settings, not {value!r}")
+                raise ConfigError(f"{origins.current_origin}: {where!r} is a table of settings, not {value!r}")
             changes[name] = _overlay(current, value, origins, (*above, name))
         elif isinstance(current, Mapping):
             changes[name] = _tables(current, value, origins, where)
         else:
-            changes[name] = _typed(value, type(current), origins.now, where)
-            origins.note(where)
+            changes[name] = _convert(value, type(current), origins.current_origin, where)
+            origins.record(where)
     return replace(settings, **changes)  # type: ignore[type-var]
 
 
 def _tables(
     current: Mapping[str, EnvironmentConfig], values: Any, origins: Origins, where: str
 ) -> Mapping[str, EnvironmentConfig]:
-    """Tables with names of the user's, each laid over the one of that name, else over an empty one."""
+    """Apply tables whose names the user chooses, each to the table of that name or to an empty one."""
     changed = dict(current)
     for name, value in values.items() if isinstance(values, Mapping) else [("", values)]:
         if not isinstance(value, Mapping):
-            raise ConfigError(f"{origins.now}: {where!r} holds a table for each environment, not {value!r}")
-        wrong = name_problem(name)
-        if wrong is None:
+            raise ConfigError(f"{origins.current_origin}: {where!r} holds a table for each environment, not {value!r}")
+        reason = name_problem(name)
+        if reason is None:
             changed[name] = _overlay(changed.get(name, EnvironmentConfig()), value, origins, (where, name))
-            wrong = problem(changed[name])
-        if wrong is not None:
-            raise ConfigError(f"{origins.now}: {where}.{name}: {wrong}")
+            reason = problem(changed[name])
+        if reason is not None:
+            raise ConfigError(f"{origins.current_origin}: {where}.{name}: {reason}")
     return changed
 
 
 def _raw(value: Any, current: Any, origin: str, where: str) -> Any:
-    """A table of tables, laid over the one that there is, or a list; the environment writes it as JSON."""
+    """A list, or a table of tables merged into `current`. Environment variables contain it as JSON."""
     import json
 
-    kind, words = (Mapping, "a table") if isinstance(current, Mapping) else (list, "a list")
+    kind, expected = (Mapping, "a table") if isinstance(current, Mapping) else (list, "a list")
     if isinstance(value, str):
         try:
             value = json.loads(value)
         except ValueError:
-            raise ConfigError(f"{origin}: {where!r} must be {words}, as JSON, not {value!r}") from None
+            raise ConfigError(f"{origin}: {where!r} must be {expected}, as JSON, not {value!r}") from None
     if not isinstance(value, kind):
-        raise ConfigError(f"{origin}: {where!r} must be {words}, not {value!r}")
+        raise ConfigError(f"{origin}: {where!r} must be {expected}, not {value!r}")
     if not isinstance(value, Mapping):
         return tuple(value)
     return {
         **current,
-        **{name: Table(inner, origin) if isinstance(inner, Mapping) else inner for name, inner in value.items()},
+        **{
+            name: TableWithOrigin(inner, origin) if isinstance(inner, Mapping) else inner
+            for name, inner in value.items()
+        },
     }
 
 
-class Table(dict[str, Any]):
-    """A table that knows which file or variable it is from, for the errors of whoever reads it."""
+class TableWithOrigin(dict[str, Any]):
+    """A table that remembers which file or variable it came from, for error messages."""
 
     def __init__(self, values: Mapping[str, Any], origin: str) -> None:
         super().__init__(values)
         self.origin = origin
 
 
-def _texts(value: Any, origin: str, where: str) -> tuple[str, ...]:
-    """A list of texts; the environment, which has no lists, writes one as JSON."""
+def _strings(value: Any, origin: str, where: str) -> tuple[str, ...]:
+    """A list of strings. Environment variables contain it as JSON."""
     import json
 
-    listed = value
+    parsed = value
     if isinstance(value, str):
         try:
-            listed = json.loads(value)
+            parsed = json.loads(value)
         except ValueError:
-            listed = None
-    if not isinstance(listed, list) or not all(isinstance(item, str) for item in listed):
+            parsed = None
+    if not isinstance(parsed, list) or not all(isinstance(item, str) for item in parsed):
         raise ConfigError(f'{origin}: {where!r} must be a list of texts, such as ["a", "b"], not {value!r}')
-    return tuple(listed)
+    return tuple(parsed)
 
 
-def _typed(value: Any, kind: type, origin: str, where: str) -> Any:
-    """`value` as `kind`; text is parsed, because the environment has nothing else."""
+def _convert(value: Any, kind: type, origin: str, where: str) -> Any:
+    """`value` as `kind`. Text is parsed, because environment variables are text."""
     if kind is tuple:
-        return _texts(value, origin, where)
+        return _strings(value, origin, where)
     if kind is bool and value in ("true", "false"):
         return value == "true"
-    parsed = (isinstance(value, str) and kind in (int, float)) or (kind is float and type(value) is int)
-    if parsed:
+    needs_parsing = (isinstance(value, str) and kind in (int, float)) or (kind is float and type(value) is int)
+    if needs_parsing:
         try:
             return kind(value)
         except (ValueError, OverflowError):
-            raise ConfigError(f"{origin}: {where!r} must be {_A[kind]}, not {value!r}") from None
+            raise ConfigError(f"{origin}: {where!r} must be {_TYPE_NAMES[kind]}, not {value!r}") from None
     if type(value) is not kind:
-        raise ConfigError(f"{origin}: {where!r} must be {_A[kind]}, not {value!r}")
+        raise ConfigError(f"{origin}: {where!r} must be {_TYPE_NAMES[kind]}, not {value!r}")
     return value
 
 
-_A = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
+_TYPE_NAMES = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}

@@ -1,4 +1,4 @@
-"""The errors that Paddock raises. What a guest does is never one of them: it is a verdict in the result.
+"""The errors that Paddock raises. A guest's failure is never one of them: it is a verdict in the result.
 
 PaddockError
 ├── RequestError          the request cannot be run as it is

@@ -1,13 +1,14 @@
-"""Find mistakes in a script without running it: Ruff, and Python's own compiler, each in a walled-in process.
+"""Finds mistakes in a script without running it: Ruff and Python's own compiler, each in a jailed process.
 
-Only rules that point at a likely bug are on; none is about style. Top-level `return` and `await`, and a last
-expression that is the script's value, are part of a script's contract and not reported.
+Only rules that point at a likely bug are enabled, none about style. Scripts may use `return` and `await` at the top
+level and end with an expression that is their value, so these are not reported.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -23,6 +24,8 @@ from paddock.planning.plan import BRIDGE_NAMES
 CODE_BYTES = 1024 * 1024
 LINT_SECONDS = 30.0
 REPORT_BYTES = 4 * 1024 * 1024
+MEMORY_BYTES = 2 * 1024**3
+"""What Ruff may use. It takes a thousand times the size of a source that is full of mistakes."""
 FINDINGS = 1000
 
 _BUGBEAR = (
@@ -30,12 +33,12 @@ _BUGBEAR = (
 )
 _PYLINT = "PLE PLW0127 PLW0129 PLW0133 PLW0177 PLW0245 PLW0711 PLW1501 PLW2101"
 _RUFF = "RUF006 RUF008 RUF009 RUF016 RUF018 RUF024 RUF026 RUF030 RUF032 RUF034"
-SELECTED = ("E9", "F", *_BUGBEAR.split(), *_PYLINT.split(), "ASYNC100", "ASYNC210", "ASYNC251", *_RUFF.split())
-SELECTED_OF_PROGRAMS = (*SELECTED, "E4", "E7")
-"""For programs, also what Ruff checks by default."""
-IGNORED_OF_PROGRAMS = ("F704", "F706", "PLE1142")
-"""`return` and `await` outside a function. A script may do that at its top level; elsewhere the compiler reports it."""
-IGNORED = ("F403", "F405", *IGNORED_OF_PROGRAMS)
+RULES = ("E9", "F", *_BUGBEAR.split(), *_PYLINT.split(), "ASYNC100", "ASYNC210", "ASYNC251", *_RUFF.split())
+PROGRAM_RULES = (*RULES, "E4", "E7")
+"""Programs (mode `script`) are also checked with Ruff's default rules."""
+PROGRAM_IGNORED = ("F704", "F706", "PLE1142")
+"""`return` and `await` outside a function: allowed at a script's top level; the compiler reports other cases."""
+IGNORED = ("F403", "F405", *PROGRAM_IGNORED)
 INVALID = "invalid-syntax"
 _VALUE_RULES = ("B015", "B018")  # an expression without effect: as the last statement it is the script's result
 
@@ -50,15 +53,15 @@ class Finding:
     column: int
 
     def to_dict(self) -> dict[str, Any]:
-        """The finding as plain values, keyed as in the JSON that every other face shows."""
+        """The finding as plain values, with the keys that the JSON output uses."""
         return {"code": self.code, "message": self.message, "location": {"line": self.line, "column": self.column}}
 
 
 def lint(code: str, *, names: Collection[str] = (), mode: str = "expression") -> list[Finding]:
-    """The likely mistakes in `code`, in order, at most a thousand. `names` are its inputs and tools.
+    """The likely mistakes in `code`, ordered by position, at most 1000. `names` are its inputs and tools.
 
     In mode `script` the code is a program: it returns no value, and Ruff's default rules apply as well.
-    Takes about 0.1 s and at most a minute; raises `LintUnavailable` where Ruff cannot be used.
+    Takes about 0.1 s, at most a minute. Raises `LintUnavailable` if Ruff cannot be used.
     """
     _check(code, names)
     if mode not in MODES:
@@ -68,12 +71,15 @@ def lint(code: str, *, names: Collection[str] = (), mode: str = "expression") ->
     except UnicodeEncodeError:
         return [Finding(INVALID, "the code contains a lone surrogate, which has no UTF-8 encoding", 1, 1)]
     is_program = mode == "script"
-    lines = code.splitlines()
-    reports = [json.loads(report) for report in _ruff(code, _rules(names, is_program=is_program))]
-    found = [_finding(report) for report in reports if is_program or not _is_value(report, lines)]
-    if not any(finding.code == INVALID for finding in found):
-        found += _syntax_error(code, mode)
-    return sorted(found, key=lambda finding: (finding.line, finding.column, finding.code))[:FINDINGS]
+    lines = _ruff(code, _rules(names, is_program=is_program))
+    if lines is None:
+        return [Finding(INVALID, "the source could not be checked: it is too large or nested too deeply", 1, 1)]
+    last = _last_line(code)
+    reports = map(json.loads, lines)
+    findings = [_finding(report) for report in reports if is_program or not _is_value(report, last)]
+    if not any(finding.code == INVALID for finding in findings):
+        findings += _syntax_error(code, mode)
+    return sorted(findings, key=lambda finding: (finding.line, finding.column, finding.code))[:FINDINGS]
 
 
 def _check(code: str, names: Collection[str]) -> None:
@@ -81,8 +87,8 @@ def _check(code: str, names: Collection[str]) -> None:
         raise RequestError(f"code must be text, not {type(code).__name__}")
     if len(code) > CODE_BYTES or len(code.encode(errors="replace")) > CODE_BYTES:
         raise CodeTooLarge(f"the code is larger than {CODE_BYTES} bytes; lint it in parts")
-    listed = isinstance(names, Collection) and not isinstance(names, str)
-    if not listed or not all(isinstance(name, str) for name in names):
+    is_list = isinstance(names, Collection) and not isinstance(names, str)
+    if not is_list or not all(isinstance(name, str) for name in names):
         raise RequestError(f"names must be a list of names such as ['prices'], not {names!r}")
 
 
@@ -94,7 +100,7 @@ async def alint(code: str, *, names: Collection[str] = (), mode: str = "expressi
 
 
 def ruff_binary() -> str:
-    """Where Ruff is: beside this Python, else on the PATH."""
+    """The path of Ruff: next to this Python, else on the PATH."""
     import shutil
 
     try:
@@ -102,10 +108,10 @@ def ruff_binary() -> str:
 
         return str(find_ruff_bin())
     except (ImportError, FileNotFoundError):
-        found = shutil.which("ruff")
-    if found is None:
+        findings = shutil.which("ruff")
+    if findings is None:
         raise LintUnavailable("lint needs Ruff, which is not installed here: pip install ruff")
-    return found
+    return findings
 
 
 def _finding(report: dict[str, Any]) -> Finding:
@@ -113,28 +119,38 @@ def _finding(report: dict[str, Any]) -> Finding:
     return Finding(report["code"] or INVALID, report["message"], place["row"], place["column"])
 
 
-def _is_value(report: dict[str, Any], lines: list[str]) -> bool:
+def _last_line(code: str) -> tuple[int, str]:
+    """The last line with more than a comment, and its number."""
+    lines = code.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    number = next((row for row in range(len(lines), 0, -1) if not _is_blank(lines[row - 1])), 0)
+    return number, lines[number - 1]
+
+
+def _is_blank(text: str) -> bool:
+    return not text.strip() or text.lstrip().startswith("#")
+
+
+def _is_value(report: dict[str, Any], last: tuple[int, str]) -> bool:
     """Whether this is a "useless expression" that is the script's value: nothing but comments follows it."""
     if report["code"] not in _VALUE_RULES or report["location"]["column"] != 1:
         return False
     row, column = report["end_location"]["row"], report["end_location"]["column"]
-    rest = [lines[row - 1][column - 1 :].lstrip("; \t"), *lines[row:]] if row <= len(lines) else []
-    return all(not line.strip() or line.lstrip().startswith("#") for line in rest)
+    return row > last[0] or (row == last[0] and _is_blank(last[1][column - 1 :].lstrip("; \t")))
 
 
 def _rules(names: Collection[str], *, is_program: bool) -> list[str]:
-    """Ruff's options for what to look for."""
-    given = () if is_program else ("files", *BRIDGE_NAMES)
-    defined = sorted({*given, *(name for name in names if name.isidentifier())})
-    selected, ignored = (SELECTED_OF_PROGRAMS, IGNORED_OF_PROGRAMS) if is_program else (SELECTED, IGNORED)
+    """Ruff's command-line options that select rules and declare names."""
+    predefined = () if is_program else ("files", *BRIDGE_NAMES)
+    defined = sorted({*predefined, *(name for name in names if name.isidentifier())})
+    selected, ignored = (PROGRAM_RULES, PROGRAM_IGNORED) if is_program else (RULES, IGNORED)
     return [
         *("--select", ",".join(selected), "--ignore", ",".join(ignored)),
         *("--config", f"builtins = {json.dumps(defined, ensure_ascii=False)}"),
     ]
 
 
-def _ruff(code: str, rules: list[str]) -> list[bytes]:
-    """Ruff's report, one JSON object a line, cut off at `REPORT_BYTES`."""
+def _ruff(code: str, rules: list[str]) -> list[bytes] | None:
+    """The lines of Ruff's report, each a JSON object, cut off at `REPORT_BYTES`. None: the source made Ruff crash."""
     arguments = [
         *(
             "exec_jailed",
@@ -150,17 +166,19 @@ def _ruff(code: str, rules: list[str]) -> list[bytes]:
         *rules,
         *("--stdin-filename", "main.py", "-"),
     ]
-    status, report = _run_walled(arguments, code)
+    status, report = _run_jailed(arguments, code)
     if len(report) > REPORT_BYTES:
         return report.splitlines()[:-1]
-    if status not in (0, 1):
+    if -status in (signal.SIGSEGV, signal.SIGABRT):
+        return None
+    if status not in (0, 1) or not all(line.startswith(b"{") for line in report.splitlines()):
         raise LintUnavailable(_failure(status, report[:1000].decode(errors="replace").strip()))
     return report.splitlines()
 
 
 def _syntax_error(code: str, mode: str) -> list[Finding]:
-    """What Python's compiler rejects and Ruff does not report: no script that a run rejects counts as clean."""
-    status, report = _run_walled(["compile", mode], code)
+    """Syntax errors that Python's compiler reports and Ruff does not."""
+    status, report = _run_jailed(["compile", mode], code)
     if status != 0:
         return [Finding(INVALID, "the source could not be compiled: it is too large or nested too deeply", 1, 1)]
     error = json.loads(report)
@@ -169,11 +187,11 @@ def _syntax_error(code: str, mode: str) -> list[Finding]:
     return [Finding(INVALID, error["message"], max(1, error["line"] or 1), max(1, error["column"] or 1))]
 
 
-def _run_walled(arguments: list[str], code: str) -> tuple[int, bytes]:
-    """Exit status and output of a process that reads hostile source behind walls, within `LINT_SECONDS`."""
+def _run_jailed(arguments: list[str], code: str) -> tuple[int, bytes]:
+    """Exit status and output of a jailed process that reads untrusted source, killed after `LINT_SECONDS`."""
     process = _start(arguments)
     timer = threading.Timer(LINT_SECONDS, process.kill)
-    timer.daemon = True  # a signal in the middle of this must not leave the process waiting for it
+    timer.daemon = True  # so that an interrupted process does not wait for the timer
     try:
         timer.start()
         output = _exchange(process, code.encode())
@@ -185,21 +203,24 @@ def _run_walled(arguments: list[str], code: str) -> tuple[int, bytes]:
 
 
 def _start(arguments: list[str]) -> subprocess.Popen[bytes]:
-    walled = command(*arguments)
-    if sys.platform != "linux" and arguments[0] == "exec_jailed":
-        walled = arguments[1:]
+    argv = command(*arguments)
+    if arguments[0] == "exec_jailed":
+        limited = ["/bin/sh", "-c", f'ulimit -d {MEMORY_BYTES // 1024}; exec "$@"', "sh", *argv]
+        argv = limited if sys.platform == "linux" else arguments[1:]
     env = {name: value for name, value in os.environ.items() if not name.startswith("RUFF_")}
     try:
-        # One pipe for both streams: what is said on stderr is only read after a failure.
+        # One pipe for both streams: stderr matters only after a failure.
         return subprocess.Popen(
-            walled, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=env, cwd="/"
+            argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=env, cwd="/"
         )
     except OSError as problem:
-        raise LintUnavailable(f"a process for lint could not be started: {problem}") from None
+        raise LintUnavailable(
+            f"a process for lint could not be started ({problem}): this machine or this process is at a limit"
+        ) from None
 
 
 def _exchange(process: subprocess.Popen[bytes], source: bytes) -> bytes:
-    # Both programs read all of their input before they write, so that neither side waits for the other.
+    # Both programs read all of their input before they write, so there is no deadlock.
     if process.stdin is None or process.stdout is None:
         raise LintUnavailable("a process for lint was started without pipes")
     with process.stdout as report:
@@ -207,14 +228,14 @@ def _exchange(process: subprocess.Popen[bytes], source: bytes) -> bytes:
             with process.stdin as target:
                 target.write(source)
         except BrokenPipeError:
-            pass  # it ended early and says why in its output
+            pass  # the process ended early; its output says why
         data = report.read(REPORT_BYTES + 1)
     if len(data) > REPORT_BYTES:
         process.kill()
     return data
 
 
-def _failure(status: int, said: str) -> str:
+def _failure(status: int, output: str) -> str:
     if status == -9:
         return f"Ruff did not finish within {LINT_SECONDS:.0f} s; lint the code in parts"
-    return f"Ruff failed (status {status}): {said or 'it said nothing'}"
+    return f"Ruff failed (status {status}): {output or 'it printed nothing'}"

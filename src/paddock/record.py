@@ -1,4 +1,4 @@
-"""What the host records of one run. Verdict, usage and calls come from here alone, never from a guest."""
+"""The host's record of one run. Verdict, usage and calls come only from here, never from a guest."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class RunRecord:
         self.artifacts: tuple[Artifact, ...] = ()
         self.has_side_effects = False
         """Whether the run may have changed something outside the sandbox."""
-        self.has_denied: Callable[[str], bool] = lambda text: False
+        self.is_denial: Callable[[str], bool] = lambda text: False
         """Whether a call was answered with this text because the policy denied it."""
 
     @property
@@ -54,9 +54,9 @@ class RunRecord:
         self._started = time.perf_counter()
 
     def add(self, event: EngineEvent) -> Event | None:
-        """Record `event`, and return the part of it that a watcher may see."""
+        """Record `event`. Returns the part of it that is published to watchers."""
         if isinstance(event, Output):
-            return self._keep(event)
+            return self._append_output(event)
         if isinstance(event, Log):
             return self._log(event)
         if isinstance(event, Outline):
@@ -97,39 +97,39 @@ class RunRecord:
         )
 
     def _log(self, event: Log) -> Output | None:
-        kept = self._keep(event.output())
-        if kept is not None:
-            self._logs.append({"level": event.level, "text": kept.text.removesuffix("\n")})
-        return kept
+        output = self._append_output(event.output())
+        if output is not None:
+            self._logs.append({"level": event.level, "text": output.text.removesuffix("\n")})
+        return output
 
-    def _keep(self, event: Output) -> Output | None:
-        """Keep output up to the limit of its stream."""
-        room = self._plan.limits.stream_characters - self._characters[event.stream]
-        self._characters[event.stream] += min(room, len(event.text))
-        if len(event.text) <= room:
-            return self._keep_bytes(event)
+    def _append_output(self, event: Output) -> Output | None:
+        """Store output up to `stream_characters`. Beyond that, stdout ends the run and stderr is truncated."""
+        characters_left = self._plan.limits.stream_characters - self._characters[event.stream]
+        self._characters[event.stream] += min(characters_left, len(event.text))
+        if len(event.text) <= characters_left:
+            return self._append_bytes(event)
         if event.stream not in self._truncated:
             self._truncated.append(event.stream)
-        kept = self._keep_bytes(Output(event.stream, event.text[:room])) if room else None
+        visible = self._append_bytes(Output(event.stream, event.text[:characters_left])) if characters_left else None
         if event.stream == "stdout":
             self._finish(Finished(Verdict.OUTPUT_LIMIT, limit="stream_characters"))
-        return kept
+        return visible
 
-    def _keep_bytes(self, event: Output) -> Output | None:
-        """Keep output of both streams up to `output_bytes`; the first byte over it ends the run."""
-        room = self._plan.limits.output_bytes - self._output_bytes
+    def _append_bytes(self, event: Output) -> Output | None:
+        """Store output of both streams up to `output_bytes`. The first byte beyond it ends the run."""
+        bytes_left = self._plan.limits.output_bytes - self._output_bytes
         data = event.text.encode(errors="replace")
-        if len(data) <= room:
+        if len(data) <= bytes_left:
             self._output_bytes += len(data)
             self._streams[event.stream].append(event.text)
             return event
-        kept = data[:room].decode(errors="ignore")
-        self._output_bytes += room
-        self._streams[event.stream].append(kept)
+        text = data[:bytes_left].decode(errors="ignore")
+        self._output_bytes += bytes_left
+        self._streams[event.stream].append(text)
         if event.stream not in self._truncated:
             self._truncated.append(event.stream)
         self.end(Verdict.OUTPUT_LIMIT)
-        return Output(event.stream, kept) if kept else None
+        return Output(event.stream, text) if text else None
 
     def _within_limits(self, finished: Finished) -> Finished:
         if finished.verdict is Verdict.OUTPUT_LIMIT:
@@ -149,11 +149,11 @@ class RunRecord:
                 self._wall_seconds = time.perf_counter() - self._started
 
     def _verdict(self, finished: Finished, error: RunError | None) -> Verdict:
-        """The engine's verdict, or `denied` where the script did not catch the failure of a call that policy denied."""
+        """The engine's verdict, or `denied` if the run ended with the uncaught error of a call that policy denied."""
         if finished.verdict is not Verdict.RAISED or error is None or error.envelope is None:
             return finished.verdict
         is_about_policy = error.envelope["error_kind"] == "policy_denied"
-        return Verdict.DENIED if is_about_policy and self.has_denied(error.message) else Verdict.RAISED
+        return Verdict.DENIED if is_about_policy and self.is_denial(error.message) else Verdict.RAISED
 
     def _error(self, finished: Finished) -> RunError | None:
         if finished.verdict is Verdict.OK:
@@ -170,12 +170,12 @@ class RunRecord:
             line=finished.line,
             column=finished.column,
             traceback=finished.traceback,
-            envelope=envelope.parse(message) if error_type in _OF_TOOLS else None,
+            envelope=envelope.parse(message) if error_type in _TOOL_ERRORS else None,
         )
 
 
-_OF_TOOLS = ("RuntimeError", "ToolError")
-"""What a failed call raises in Python and in JavaScript. The message is the error envelope."""
+_TOOL_ERRORS = ("RuntimeError", "ToolError")
+"""Exceptions that a failed call raises in Python and in JavaScript. Their message is the error envelope."""
 _LIMITS = {
     Verdict.TIMEOUT: ("TimeoutError", "wall_seconds", "do less work in one run, or ask for a higher limit"),
     Verdict.OUT_OF_MEMORY: ("MemoryError", "memory_bytes", "hold less at once, or ask for a higher limit"),
@@ -183,11 +183,11 @@ _LIMITS = {
 }
 
 
-def unfinished(context: RunContext, language: str, verdict: Verdict) -> RunResult:
-    """The result of a run that was cancelled or lost. What it printed is stored apart."""
-    words = ("Cancelled", "the caller cancelled the run")
+def unfinished_result(context: RunContext, language: str, verdict: Verdict) -> RunResult:
+    """The result of a run that was cancelled or lost. Its output is stored separately."""
+    reason = ("Cancelled", "the caller cancelled the run")
     if verdict is not Verdict.CANCELLED:
-        words = ("HostError", "the host failed before the run ended; run it again")
+        reason = ("HostError", "the host failed before the run ended; run it again")
     return RunResult(
         run_id=context.run_id,
         verdict=verdict,
@@ -195,7 +195,7 @@ def unfinished(context: RunContext, language: str, verdict: Verdict) -> RunResul
         engine=None,
         engine_reason=None,
         usage=Usage(0.0),
-        error=RunError(*words),
+        error=RunError(*reason),
         definition=context.definition,
         session=context.session,
     )

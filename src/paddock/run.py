@@ -1,6 +1,11 @@
 """The path of a run, and `Paddock`, the library's front door.
 
-request -> plan -> execution (engine) <-> calls (broker, artifacts) -> result
+    request -> plan -> execution <-> calls -> result
+
+`_plan` decides which engine runs the script, and what the script may call. `_execute` is one attempt to run it:
+`_listen` records what the guest does, and `CallTasks` answers what it asks for. `_prepare` links the tools that the
+script names and checks its types, before the first line runs. `_run` tries again if the host lost the guest. Every
+default (limits, pool sizes, how long things are kept) is in `config.py`.
 """
 
 from __future__ import annotations
@@ -41,8 +46,9 @@ if TYPE_CHECKING:
     from paddock.tools.upstream import Health
 
 ATTEMPTS = 4
-"""How often a run is begun that the host lost before anything of it was seen outside."""
+"""How many times a run is started in all, if the host loses it before anything of it is visible outside."""
 _END: Any = object()
+"""Marks the end of a stream."""
 
 
 class Paddock:
@@ -68,9 +74,9 @@ class Paddock:
                 f"config must be a paddock.Config, not {type(config).__name__}; Config.load() reads a file"
             )
         self._config = config or Config()
-        self._functions = by_name(tools)
+        self._local_tools = by_name(tools)
         self._mcp_config = mcp_config
-        self._toolbox, self._rules = make_toolbox(self._config, self._functions, mcp_config)
+        self._toolbox, self._rules = make_toolbox(self._config, self._local_tools, mcp_config)
         self._journal = journal or MemoryJournal()
         self._engines = Engines(self._config, engines)
         self._type_checker: TypeChecker | None = None
@@ -83,7 +89,7 @@ class Paddock:
         """Run `code` and return how it ended.
 
         Whatever the script does, crashing included, is a verdict in the result. Raises `RequestError` for a request
-        that cannot be run, and `HostError` where this machine fails it.
+        that cannot be run, and `HostError` if this machine fails.
         """
         return await self._run(make_request(code, options), None)
 
@@ -103,20 +109,20 @@ class Paddock:
     ) -> AsyncIterator[Event]:
         """Run `code` and yield events as they happen; the last one is `Done`. Leaving the loop ends the run."""
         events: asyncio.Queue[Event] = asyncio.Queue()
-        running = asyncio.create_task(self._run(make_request(code, options), events.put_nowait, context))
-        running.add_done_callback(lambda task: events.put_nowait(_END))
+        task = asyncio.create_task(self._run(make_request(code, options), events.put_nowait, context))
+        task.add_done_callback(lambda task: events.put_nowait(_END))
         try:
             while (event := await events.get()) is not _END:
                 yield event
-            await running
+            await task
         finally:
-            running.cancel()
-            await asyncio.wait([running])
+            task.cancel()
+            await asyncio.wait([task])
 
     async def check(self, code: str, **options: Unpack[RunOptions]) -> RunError | None:
-        """What `run` would reject before the first line: syntax, and with `type_check` types. Nothing runs.
+        """What `run` would reject before the first line: syntax errors, and type errors if `type_check` is set.
 
-        Monty cannot check without running: there every source is accepted.
+        Nothing runs. Monty cannot check without running, so there the answer is None for any source.
         """
         request = make_request(code, options)
         scope, plan, engine = await self._plan(request, None)
@@ -134,7 +140,7 @@ class Paddock:
                 self._background = Background(
                     lambda: Paddock(
                         self._config,
-                        tools=[tool.function for tool in self._functions.values()],
+                        tools=[tool.function for tool in self._local_tools.values()],
                         engines=self._engines.factories,
                         artifacts=self._artifacts,
                         journal=self._journal,
@@ -146,21 +152,21 @@ class Paddock:
 
     async def read_artifact(self, ref: str) -> bytes:
         """The bytes of an artifact, by its id, URL or file name."""
-        found = await self._artifacts.read(ref)
-        if found is None:
+        artifact = await self._artifacts.read(ref)
+        if artifact is None:
             raise RequestError(f"there is no artifact {ref!r}; result.artifacts lists those that a run created")
-        return found[1]
+        return artifact[1]
 
     async def tools(self, *, servers: Iterable[str] = ()) -> tuple[Tool, ...]:
-        """The tools that scripts may call now: all, or those of the named servers that answer."""
-        self._stay_in_one_loop()
+        """The tools that scripts may call now, of all servers or of the named ones; none of a server that is down."""
+        self._check_loop()
         return tuple(await self._toolbox.catalogue(servers))
 
     async def search_tools(
         self, query: str, *, tags: Collection[str] = (), servers: Iterable[str] = (), limit: int | None = 10
     ) -> tuple[Tool, ...]:
         """The tools that match `query`, best first."""
-        self._stay_in_one_loop()
+        self._check_loop()
         catalogue = await self._toolbox.catalogue(servers)
         return await asyncio.to_thread(catalogue.search, query, tags=tags, limit=limit)
 
@@ -172,7 +178,7 @@ class Paddock:
         progress: Callable[[Progress], None] = lambda progress: None,
     ) -> Answer:
         """Call one tool as a script would. A failure is an answer too: its value is an error envelope."""
-        self._stay_in_one_loop()
+        self._check_loop()
         call = make_tool_call(name, arguments)
         scope = await self._toolbox.scope_of(name)
         broker = self._broker(scope, 1, new_run_id(), RunArtifacts(self._artifacts), progress)
@@ -187,14 +193,14 @@ class Paddock:
 
         With `whole=False` only the tools are declared, without what every script has.
         """
-        self._stay_in_one_loop()
+        self._check_loop()
         return await self._toolbox.stubs(names, language, whole=whole)
 
     def redact(self, value: Any) -> Any:
         """JSON values with the servers' secrets, and whatever looks like a secret, taken out."""
-        from paddock.tools.secrets import redacted
+        from paddock.tools.secrets import redact_secrets
 
-        return redacted(value, self._toolbox.secrets)
+        return redact_secrets(value, self._toolbox.secrets)
 
     def redact_json(self, text: str) -> str:
         """`redact` for JSON text. Text that is not JSON becomes empty."""
@@ -226,18 +232,19 @@ class Paddock:
 
     async def _plan(self, request: Request, context: RunContext | None) -> tuple[Scope, Plan, Engine | None]:
         """What the script may call, how it will be run, and by which engine, if one can run it."""
-        self._stay_in_one_loop()
-        engines = self._engines  # `aclose` puts others in their place: a run must not start one after that
+        self._check_loop()
+        engines = self._engines  # `aclose` replaces them; a run keeps those that it began with
         scope = await self._toolbox.scope(request)
         if context is not None:
-            scope.own, scope.context = context.tools, context.context or scope.context
-        known, unavailable = engines.factories, {}
-        is_auto = (request.engine or self._config.engine) == "auto" and request.language == "python"
-        if is_auto and (problem := await engines.unavailable("cpython")) is not None:
+            scope.own = context.tools
+            scope.context = context.context or scope.context
+        unavailable: dict[str, str] = {}
+        is_auto_python = (request.engine or self._config.engine) == "auto" and request.language == "python"
+        if is_auto_python and (problem := await engines.unavailable("cpython")) is not None:
             unavailable["cpython"] = problem
-        plan = make_plan(request, self._config, engines=known, tools=scope.links, unavailable=unavailable)
-        can_outline = plan.engine == "cpython" and plan.mode == "expression"
-        plan = replace(plan, outline=can_outline and (scope.is_pending or _is_checked(plan)))
+        plan = make_plan(request, self._config, engines=engines.factories, tools=scope.links, unavailable=unavailable)
+        if plan.engine == "cpython" and plan.mode == "expression":
+            plan = replace(plan, sends_outline=_needs_preparation(plan, scope))
         return scope, plan, None if plan.engine is None else engines.get(plan.engine)
 
     async def _execute(
@@ -247,7 +254,8 @@ class Paddock:
         record = RunRecord(plan, context, scope.functions)
         if engine is None:
             return record
-        if not plan.outline and (scope.is_pending or _is_checked(plan)):
+        # A guest that sends an outline is prepared for when the outline has come (`_listen`), all others here.
+        if not plan.sends_outline and _needs_preparation(plan, scope):
             if (problem := await self._prepare(plan, scope, None)) is not None:
                 record.add(problem)
                 return record
@@ -260,17 +268,17 @@ class Paddock:
             calls = CallTasks(execution, broker, artifacts, events.publish)
             try:
                 async with asyncio.timeout(seconds) as clock:
-                    await self._follow(execution, plan, scope, calls, record, events, clock)
+                    await self._listen(execution, plan, scope, calls, record, events, clock)
             except TimeoutError:
                 record.end(Verdict.TIMEOUT)
             finally:
                 await calls.end()
-        record.functions, record.has_side_effects = scope.functions, calls.started
-        record.calls, record.artifacts = broker.calls(), artifacts.made()
-        record.has_denied = broker.has_denied
+        record.functions, record.has_side_effects = scope.functions, calls.may_have_side_effects
+        record.calls, record.artifacts = broker.calls(), artifacts.created()
+        record.is_denial = broker.is_denial
         return record
 
-    async def _follow(
+    async def _listen(
         self,
         execution: Execution,
         plan: Plan,
@@ -281,8 +289,8 @@ class Paddock:
         clock: asyncio.Timeout,
     ) -> None:
         """Record what the guest does until it has a verdict."""
-        async with aclosing(execution.feed(calls.start)) as happening:
-            async for event in happening:
+        async with aclosing(execution.events(calls.start)) as guest_events:
+            async for event in guest_events:
                 shown = record.add(event)
                 if shown is not None:
                     events.publish(shown)
@@ -297,15 +305,15 @@ class Paddock:
     async def _prepare(
         self, plan: Plan, scope: Scope, outline: Outline | None, clock: asyncio.Timeout | None = None
     ) -> Finished | None:
-        """Link the tools that the script names, then check its types; returns why it must not run, if it must not.
+        """Link the tools that the script names, then check its types. Returns why it must not run, if so.
 
-        Waiting for MCP servers to connect does not count as the script's time; the type check does.
+        Waiting for MCP servers to connect does not count as the script's time. With an outline the type check does.
         """
         if scope.is_pending:
             with _paused(clock):
                 await scope.resolve(plan, outline)
         plan = replace(plan, tools=tuple(scope.links))
-        if not _is_checked(plan):
+        if not _wants_type_check(plan):
             return None
         if self._type_checker is None:
             from paddock.engines.type_checker import TypeChecker
@@ -334,10 +342,10 @@ class Paddock:
             progress=progress,
         )
 
-    def _stay_in_one_loop(self) -> None:
+    def _check_loop(self) -> None:
         """Refuse a second event loop: engines and upstreams belong to the loop that started them."""
         loop = asyncio.get_running_loop()
-        if (self._engines or self._toolbox.is_used) and self._loop not in (None, loop):
+        if (self._engines.is_used or self._toolbox.is_used) and self._loop not in (None, loop):
             raise RequestError(
                 "this Paddock was started in another event loop; make one for each loop, leave it with `async with` "
                 "before its loop ends, or use run_sync"
@@ -355,7 +363,7 @@ class Paddock:
         await self._toolbox.close()
 
     def close(self) -> None:
-        """End what `run_sync` started."""
+        """End what `run_sync` started. The plain `with` statement does this; `async with` calls `aclose`."""
         if self._background is not None:
             background, self._background = self._background, None
             background.close()
@@ -400,6 +408,11 @@ def _paused(clock: asyncio.Timeout | None) -> Iterator[None]:
     clock.reschedule(deadline + loop.time() - began)
 
 
-def _is_checked(plan: Plan) -> bool:
-    """Whether types are checked before the script runs. With "tools" that needs a tool."""
+def _needs_preparation(plan: Plan, scope: Scope) -> bool:
+    """Whether something must be done between compiling the script and running it."""
+    return scope.is_pending or _wants_type_check(plan)
+
+
+def _wants_type_check(plan: Plan) -> bool:
+    """Whether types are checked before the script runs. `"tools"` checks only a script that has tools."""
     return plan.type_check is True or (plan.type_check == "tools" and bool(plan.tools))

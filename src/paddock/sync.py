@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Background:
-    """A `Paddock` of its own, alive in a thread until `close`."""
+    """A `Paddock` whose event loop runs in a thread until `close`."""
 
     def __init__(self, make: Callable[[], Paddock]) -> None:
         self._paddock = make()
@@ -27,7 +27,7 @@ class Background:
         future = asyncio.run_coroutine_threadsafe(self._paddock.run(code, **options), self._loop)
         try:
             return future.result()
-        except BaseException:  # Ctrl-C reaches this thread only; the run must not go on without us
+        except BaseException:  # Ctrl-C reaches only this thread, and must end the run too
             future.cancel()
             raise
 

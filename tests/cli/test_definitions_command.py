@@ -70,7 +70,7 @@ def test_one_is_checked_saved_listed_shown_changed_and_removed(data: Path, serve
     assert first["definition"]["inputs"] == {"status": "open"}
     assert definitions(data, "remove", "order_totals").out == "order_totals is removed.\n"
     gone = definitions(data, "show", "order_totals")
-    assert (gone.status, gone.err) == (2, "Error: 'order_totals' was removed; --version 2 shows what it was\n")
+    assert (gone.status, gone.err) == (2, "Error: 'order_totals' was removed; --version 2 shows its last version\n")
     again = definitions(data, "apply", str(file), "--mcp-config", servers)
     assert again.out == "order_totals is saved, version 3.\n"
 
@@ -105,7 +105,7 @@ def test_a_server_that_is_not_there_is_a_warning(data: Path, tmp_path: Path) -> 
     ("arguments", "said"),
     [
         (["show", "run_cod"], "there is no definition 'run_cod'; did you mean 'run_code'?"),
-        (["show", "double", "--version", "7"], "'double' has no version 7; there are 1"),
+        (["show", "double", "--version", "7"], "'double' has no version 7; known versions: 1"),
         (["remove", "doubl"], "there is no definition 'doubl'; did you mean 'double'?"),
         (["remove", "run_code"], "'run_code' comes with Paddock; leave it out of --definitions instead"),
         (["apply", "no.toml"], "cannot read 'no.toml': No such file or directory"),

@@ -32,7 +32,7 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
 
 
 def test_the_front_door_loads_no_engine_and_nothing_of_the_command() -> None:
-    assert loaded_by("from paddock import Paddock") & HEAVY - {"asyncio", "subprocess", "msgspec"} == set()
+    assert loaded_by("from paddock import Paddock") & HEAVY - {"asyncio", "subprocess"} == set()
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["run", "--help"], ["tools", "call", "--help"]])

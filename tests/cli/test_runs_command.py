@@ -163,7 +163,7 @@ def test_an_id_that_is_not_there_is_answered_with_the_nearest(filled: Path, run_
 def test_mistakes_are_told(filled: Path) -> None:
     said = "Error: there is no verdict 'okay'; did you mean 'ok'?\n"
     assert runs(filled, "list", "--verdict", "okay") == Ended(2, "", said)
-    said = "Error: there is no run 'r_9' to list those before it\n"
+    said = "Error: there is no run 'r_9'; pass the last run_id of the previous page\n"
     assert runs(filled, "list", "--before", "r_9") == Ended(2, "", said)
 
 

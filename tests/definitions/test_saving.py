@@ -54,7 +54,7 @@ def test_what_is_not_said_is_as_the_shipped_one_has_it_but_no_tools_are_linked()
         ({"face": "native"}, "face of a saved definition is always 'inputs'"),
         ({"face": "inpts"}, "face must be one of native, execute"),
         ({"caps": {"wall_seconds": 99}}, "caps of a saved definition is always"),
-        ({"is_fixed": True}, "needs code of its own"),
+        ({"is_fixed": True}, "must have code; set code"),
         ({"code": 5}, "code must be a string"),
         ({"inputs": [1]}, "inputs must be a table"),
         ({"inputs": {"a b": 1}}, "input 'a b' is not a valid variable name"),

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from paddock.guest.python.returns import NAME, Kept, keep_value
+from paddock.guest.python.returns import NAME, ResultSlot, store_result
 
 SETTING = """
 class Context:
@@ -93,9 +93,9 @@ def as_function(code: str, seed: int) -> list[Any]:
 
 def as_script(code: str, seed: int) -> list[Any]:
     log: list[Any] = []
-    kept = Kept()
+    kept = ResultSlot()
     tree = ast.parse(code)
-    keep_value(tree, may_return=True)
+    store_result(tree, may_return=True)
     space = names(seed, log) | {"__builtins__": {**builtins.__dict__, NAME: kept}}
     try:
         exec(compile(tree, "main.py", "exec"), space)  # noqa: S102

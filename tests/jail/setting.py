@@ -14,8 +14,8 @@ import struct
 import sys
 
 from paddock.jail.walls import bpf, mounts, namespaces, privileges, seccomp
-from paddock.jail.walls.rules import any_of_bits
-from paddock.jail.walls.syscalls import MACHINE, NUMBERS, prctl, syscall
+from paddock.jail.walls.allowed_calls import any_of_bits
+from paddock.jail.walls.syscall_numbers import MACHINE, NUMBERS, prctl, syscall
 
 REFUSED = ("unshare", "setns", "mount", "umount2", "pivot_root", "mount_setattr", "open_tree", "fsopen", "move_mount")
 NEW = 0x7E02_0080  # every namespace

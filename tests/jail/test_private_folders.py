@@ -13,7 +13,7 @@ import pytest
 from paddock.jail import profile_chroot as uids
 from paddock.jail.walls import roots
 from paddock.jail.walls.quota import Quota
-from paddock.jail.walls.syscalls import MACHINE, NUMBERS
+from paddock.jail.walls.syscall_numbers import MACHINE, NUMBERS
 from paddock.jail.zygote import FIRST_UID
 
 PROC = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY)

@@ -18,7 +18,7 @@ import pytest
 
 from paddock.jail.walls import privileges, seccomp
 from paddock.jail.walls.seccomp import ALLOW, ARCHITECTURES, ERROR, Denied, Policy
-from paddock.jail.walls.syscalls import MACHINE, NUMBERS
+from paddock.jail.walls.syscall_numbers import MACHINE, NUMBERS
 from tests.jail.bpf_interpreter import interpret
 from tests.jail.forked import errno_name, forked, outcome
 

@@ -7,9 +7,9 @@ import itertools
 
 import pytest
 
-from paddock.jail.walls import bpf, rules, seccomp
+from paddock.jail.walls import allowed_calls, bpf, seccomp
 from paddock.jail.walls.seccomp import ALLOW, ARCHITECTURES, ERROR, KILL, NOTIFY, Policy
-from paddock.jail.walls.syscalls import NUMBERS
+from paddock.jail.walls.syscall_numbers import NUMBERS
 from tests.jail.bpf_interpreter import interpret
 
 MACHINES = tuple(NUMBERS)
@@ -173,10 +173,10 @@ def test_a_foreign_architecture_is_killed_for_any_call(machine: str, foreign: in
 @pytest.mark.parametrize("policy", POLICIES, ids=str)
 def test_the_program_follows_the_rules_for_every_number(policy: Policy, machine: str) -> None:
     """The layout of the tree, shared leaves and long jumps included, changes nothing."""
-    program, permitted = seccomp.program(policy, machine), rules.rules(policy)
+    program, permitted = seccomp.program(policy, machine), allowed_calls.rules(policy)
     samples = list(itertools.product((0, 1, 2, 0x5412), (0, 1, 2, 6), (0, 1, 64)))
     for name, number in NUMBERS[machine].items():
-        refused = ERROR | rules.refusal(name)
+        refused = ERROR | allowed_calls.refusal(name)
         rule = permitted.get(name)
         alone = bpf.assembled(rule(bpf.answer(ALLOW), bpf.answer(refused)) if rule else bpf.answer(refused))
         for values in samples:
@@ -192,7 +192,9 @@ def test_branches_further_apart_than_a_jump_reaches_still_arrive() -> None:
 
 def test_every_name_in_the_rules_is_a_system_call_somewhere() -> None:
     known = set().union(*NUMBERS.values())
-    named = set().union(*(rules.rules(policy) for policy in POLICIES), rules.UNKNOWN, rules.UNSUPPORTED, NEVER)
+    named = set().union(
+        *(allowed_calls.rules(policy) for policy in POLICIES), allowed_calls.UNKNOWN, allowed_calls.UNSUPPORTED, NEVER
+    )
 
     assert named <= known
 

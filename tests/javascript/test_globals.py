@@ -52,6 +52,25 @@ async def test_node_makes_no_code_of_text_where_globals_are_closed(both: Both) -
     assert (await both.run(code, globals="closed"))["node"].output == "EvalError"
 
 
+OF_NODE_ITSELF = (
+    "URL",
+    "new TextDecoder().decode",
+    "Object.getPrototypeOf(TextEncoder)",
+    "structuredClone",
+    "new URLSearchParams('a=1').entries().next().value.constructor",
+    "(() => { try { new URL('x') } catch (error) { return error.constructor } })()",
+    "(() => { try { structuredClone(() => 1) } catch (error) { return error.constructor } })()",
+    "(() => { try { readFile('/missing') } catch (error) { return error.constructor } })()",
+)
+
+
+async def test_what_node_gives_a_script_makes_no_code_of_text_where_globals_are_closed(both: Both) -> None:
+    code = "(() => { try { return typeof (GIVEN).constructor('return process')() } catch (e) { return e.name } })()"
+    tries = [code.replace("GIVEN", given) for given in OF_NODE_ITSELF]
+    result = (await both.run(f"[{', '.join(tries)}]", globals="closed"))["node"]
+    assert result.output == ["EvalError"] * len(OF_NODE_ITSELF)
+
+
 CLOSED: dict[str, Any] = {
     "(1234.5).toLocaleString('en-US', { style: 'currency', currency: 'USD' })": "$1,234.50",
     "new Intl.NumberFormat('de-DE').format(1234.5)": "1.234,5",

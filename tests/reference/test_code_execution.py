@@ -159,7 +159,7 @@ async def test_each_limit_is_a_runtime_error_that_names_it_and_its_value() -> No
         calls = json.loads(await message_of(client, "RuntimeError", "for n in range(3):\n    await orders({})"))
     assert (calls["error_code"], calls["summary"]) == (
         "CALL_LIMIT_EXCEEDED",
-        "The run may make 2 tool calls and this was one more.",
+        "The run has reached its limit of 2 tool calls.",
     )
     async with connected() as client:
         hog = "kept = []\nwhile True:\n    kept.append('x' * 1_000_000)"

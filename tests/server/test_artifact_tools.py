@@ -211,7 +211,7 @@ async def test_an_id_that_is_not_there_is_not_made(place: Place, mode: Any) -> N
 async def test_what_is_not_there_has_a_hint_of_what_may_be_meant(place: Place) -> None:
     await write_artifact(place.of(), "totals.csv", content="x")
     assert (await read_artifact(place.of(), "total.csv"))["hint"] == "Did you mean 'totals.csv'?"
-    assert (await read_artifact(place.of(BOB), "total.csv"))["hint"] == "list_artifacts shows what there is."
+    assert (await read_artifact(place.of(BOB), "total.csv"))["hint"] == "list_artifacts lists all artifacts."
     assert (await read_artifact(place.of(), "x" * 100_000))["success"] is False
 
 

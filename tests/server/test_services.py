@@ -12,7 +12,7 @@ from mcp import Client
 from paddock import Config
 from paddock.config import StoreConfig
 from paddock.errors import StoreError
-from paddock.model.principals import LOCAL
+from paddock.model.context import LOCAL
 from paddock.server import code_tools
 from paddock.server.code_tools import SavedTools
 from paddock.server.mcp import make_server
@@ -97,4 +97,4 @@ async def test_a_run_whose_end_cannot_be_stored_is_answered_all_the_same(
             answer = await client.call_tool("run_code", {"code": "6 * 7"})
     assert answer.structured_content is not None
     assert answer.structured_content["output"] == 42
-    assert "is not stored: the store is locked" in caplog.text
+    assert "could not be stored: the store is locked" in caplog.text

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from paddock.store.text import SHOWN
+from paddock.store.text import SHOWN_CHARACTERS
 from tests.store import large_artifact
 from tests.store.artifact_places import MB
 
@@ -40,7 +40,7 @@ def test_an_artifact_of_1_gb_is_never_held_in_memory(tmp_path: Path) -> None:
     assert said["size"] > 0.99 * MEGABYTES * MB
     assert said["matches"] == [[[line], "the needle in it", ["the end"]]]
     assert said["found"] == ["the needle in it"]
-    assert said["long"] == [SHOWN + 1]  # the end of the line of 100 MB, with a mark that it is cut
+    assert said["long"] == [SHOWN_CHARACTERS + 1]  # the end of the line of 100 MB, with a mark that it is cut
     assert said["page"] == [end, True]
     assert said["lines"] == [end, True, said["line"] + 1]
     assert said["read"] == said["appended"] > said["size"] + large_artifact.LONG_LINE_MB * MB

@@ -177,7 +177,7 @@ async def test_read_only_calls_that_lie_in_memory_are_one_piece_of_work(store: S
             await store.journal.intend(look)
         for outcome in outcomes:
             await store.journal.conclude(outcome)
-        assert store.writer._unwaited == 1
+        assert store.writer._background_count == 1
     assert await store.journal.calls("r_1") == [*zip(looks, outcomes, strict=False), (looks[49], None)]
 
 

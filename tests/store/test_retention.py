@@ -14,7 +14,7 @@ from paddock.config import StoreConfig
 from paddock.model.journal import Intent
 from paddock.store import retention
 from paddock.store.database import Store
-from paddock.store.retention import Swept
+from paddock.store.retention import SweepCounts
 from paddock.store.runs import EVERYONE
 from tests.store.test_runs import RUN
 from tests.store.working import result
@@ -56,7 +56,7 @@ async def kept(store: Store) -> tuple[list[str], list[str]]:
 async def test_runs_over_a_limit_go_with_their_calls(path: Path, settings: StoreConfig, left: int) -> None:
     async with Store(path, settings) as store:
         await fill(store, path, 9)
-        assert await store.retention.sweep() == Swept(runs=9 - left)
+        assert await store.retention.sweep() == SweepCounts(runs=9 - left)
         names = [*(f"r_{number}" for number in range(left)), "r_9"]
         assert await kept(store) == (names, names)
 
@@ -77,7 +77,7 @@ async def test_a_sweep_takes_many_small_steps_and_gives_the_disk_back(
         await fill(store, path, 300, stdout="x" * 5000)
     before = path.stat().st_size
     async with Store(path, replace(KEEP_ALL, run_count=1)) as store:
-        assert await store.retention.sweep() == Swept(runs=299)
+        assert await store.retention.sweep() == SweepCounts(runs=299)
     assert before > 300 * 5000 > 5 * path.stat().st_size
 
 
@@ -99,18 +99,18 @@ async def test_calls_outside_a_run_go_when_they_are_old(path: Path) -> None:
         for run_id in ("r_1", "r_gone"):
             await store.journal.intend(Intent(run_id, 1, "t", "{}", True, 0.0))
         await store.journal.intend(Intent("r_new", 1, "t", "{}", True, 9e9))
-        assert await store.retention.sweep() == Swept(calls=1)
+        assert await store.retention.sweep() == SweepCounts(calls=1)
         assert [len(await store.journal.calls(run_id)) for run_id in ("r_1", "r_gone", "r_new")] == [1, 0, 1]
 
 
 async def test_sessions_that_nobody_uses_go(path: Path) -> None:
     async with Store(path, replace(KEEP_ALL, session_days=1)) as store:
         for name in ("s_used", "s_old"):
-            await store.sessions.keep("ada", name, {})
+            await store.sessions.save("ada", name, {})
         await store.writer.flush()
         with closing(sqlite3.connect(path)) as raw, raw:
             raw.execute("UPDATE sessions SET seen_at = 0 WHERE id = 's_old'")
-        assert await store.retention.sweep() == Swept(sessions=1)
+        assert await store.retention.sweep() == SweepCounts(sessions=1)
         assert await store.sessions.get("ada", "s_used") is not None
         assert await store.sessions.get("ada", "s_old") is None
 
@@ -120,6 +120,6 @@ async def test_old_versions_of_definitions_go_and_the_current_one_stays(path: Pa
         for number in range(6):
             await store.definitions.save("ada", "a", {"n": number})
             await store.definitions.save("ada", "b", {"n": number // 3})
-        assert await store.retention.sweep() == Swept(definitions=3)
+        assert await store.retention.sweep() == SweepCounts(definitions=3)
         assert [was.version for was in await store.definitions.history("ada", "a")] == [6, 5, 4]
         assert [was.version for was in await store.definitions.history("ada", "b")] == [2, 1]

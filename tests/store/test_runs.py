@@ -26,7 +26,7 @@ from paddock.store import runs as stored_runs
 from paddock.store.connection import driver
 from paddock.store.database import Store
 from paddock.store.retention import _excess_runs
-from paddock.store.runs import EVERYONE, RUNNING, NewRun, RunLine, _list, fingerprint
+from paddock.store.runs import EVERYONE, RUNNING, NewRun, RunSummary, _list, fingerprint
 from tests.store.working import held_up, result
 
 RUN = NewRun("r_1", "ada", "print(1)\n1", "python", session="s_1", definition="execute")
@@ -269,7 +269,7 @@ async def test_runs_are_listed_the_newest_first_by_pages_and_by_what_they_are(st
 async def test_a_line_of_a_list_has_how_the_code_begins_and_no_more(store: Store) -> None:
     await store.runs.begin(replace(RUN, code="x" * 1000))
     (line,) = await store.runs.list("ada")
-    assert line == RunLine(
+    assert line == RunSummary(
         "r_1", "ada", "s_1", "execute", "python", None, line.started_at, None, None, beginning="x" * 200
     )
 

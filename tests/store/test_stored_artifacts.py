@@ -17,7 +17,7 @@ from paddock.model.events import ArtifactAnswer, ArtifactCall
 from paddock.store.artifact_records import READERS_SECONDS
 from paddock.store.artifacts import DAY_SECONDS, Filters, Quota
 from paddock.store.memory import MemoryArtifacts
-from paddock.store.text import STRETCH, Query
+from paddock.store.text import STRETCH_CHARACTERS, Query
 from tests.store.artifact_places import ANN, ANN_ELSEWHERE, BOB, MB, Place, chunks, content_of, opened
 
 HOSTILE = [
@@ -295,7 +295,7 @@ async def test_the_bytes_of_what_is_removed_or_replaced_are_swept(tmp_path: Path
         assert (await place.stored.sweep(), len(place.files())) == (0, 3)
         place.clock.now += READERS_SECONDS
         assert (await place.stored.sweep(), len(place.files())) == (2, 1)
-        with pytest.raises(StoreError, match="the bytes of the artifact are gone"):
+        with pytest.raises(StoreError, match="the artifact was changed or removed while it was read"):
             _ = [piece async for piece in own.stream(removed)]
         assert await content_of(own, "b") == b"new"
 
@@ -340,7 +340,7 @@ async def test_a_list_has_what_fits(tmp_path: Path, filters: Filters, names: lis
 
 @pytest.mark.parametrize("cursor", ["", "x", "1~a_", "nan~a_AAAAAAAAAAAAAAAAAAAA", "1~" + "a" * 22, "\ud800"])
 async def test_a_cursor_that_no_list_gave_is_refused(place: Place, cursor: str) -> None:
-    with pytest.raises(BadArtifact, match="the cursor is not one that a list returned"):
+    with pytest.raises(BadArtifact, match="the cursor is not valid"):
         await place.of().list(cursor=cursor)
 
 
@@ -361,7 +361,11 @@ async def test_a_run_that_may_keep_no_more_is_told(tmp_path: Path) -> None:
         artifacts_of_run = RunArtifacts(place.of())
         answer, made = await artifacts_of_run.answer(ArtifactCall(1, "create", "a.txt", "", b"abc"))
         said = "you keep 0 bytes of artifacts, and may keep 2: 3 more do not fit; remove some"
-        assert (answer, made, artifacts_of_run.made()) == (ArtifactAnswer({"success": False, "error": said}), None, ())
+        assert (answer, made, artifacts_of_run.created()) == (
+            ArtifactAnswer({"success": False, "error": said}),
+            None,
+            (),
+        )
 
 
 async def test_a_run_that_reads_one_too_large_for_it_is_told(place: Place) -> None:
@@ -377,7 +381,7 @@ async def test_a_run_is_told_that_the_store_fails_and_not_where_it_is(tmp_path: 
         for file in place.files():
             file.unlink()
         answer, _ = await RunArtifacts(place.of()).answer(ArtifactCall(1, "read", "a"))
-    said = "the artifact could not be read: the host had a fault, which its log describes"
+    said = "the artifact could not be read because of a fault on the host; the host's log has the details"
     assert answer.values == {"success": False, "error": said}
 
 
@@ -393,7 +397,7 @@ async def test_memory_and_store_behave_alike_for_a_run(place: Place) -> None:
 async def test_the_event_loop_goes_on_while_the_slowest_search_is_made(tmp_path: Path) -> None:
     async with opened(tmp_path) as place:
         own = place.of()
-        await own.create("a", "text/plain", bytes(random.Random(1).choices(b"ab", k=STRETCH + 1)))  # noqa: S311
+        await own.create("a", "text/plain", bytes(random.Random(1).choices(b"ab", k=STRETCH_CHARACTERS + 1)))  # noqa: S311
         kept = await own.find("a")
         assert kept is not None
         searching = asyncio.create_task(own.search(kept, Query("(?:a?b?){800}c", is_regex=True)))

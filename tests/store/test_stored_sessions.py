@@ -13,10 +13,10 @@ from paddock.store.sessions import STATE_BYTES
 
 
 async def test_one_that_is_kept_is_made_then_changed_and_is_nobody_elses(store: Store) -> None:
-    await store.sessions.keep("ada", "s_1", {"region": "eu"})
+    await store.sessions.save("ada", "s_1", {"region": "eu"})
     made = await store.sessions.get("ada", "s_1")
-    await store.sessions.keep("ada", "s_1", {"region": "us"})
-    await store.sessions.keep("eve", "s_1", {"region": "stolen"})
+    await store.sessions.save("ada", "s_1", {"region": "us"})
+    await store.sessions.save("eve", "s_1", {"region": "stolen"})
     changed = await store.sessions.get("ada", "s_1")
     assert made is not None
     assert changed is not None
@@ -29,7 +29,7 @@ async def test_one_that_is_kept_is_made_then_changed_and_is_nobody_elses(store: 
 async def test_a_session_that_is_used_is_noted_as_seen_now_and_then(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await store.sessions.keep("ada", "s_1", {})
+    await store.sessions.save("ada", "s_1", {})
     made = await store.sessions.get("ada", "s_1")
     await store.sessions.touch("ada", "s_1")
     assert await store.sessions.get("ada", "s_1") == made
@@ -47,9 +47,9 @@ async def test_a_session_that_is_used_is_noted_as_seen_now_and_then(
 async def test_a_state_that_cannot_be_kept_is_refused_and_the_old_one_stays(
     store: Store, state: dict[str, Any], said: str
 ) -> None:
-    await store.sessions.keep("ada", "s_1", {"a": 1})
+    await store.sessions.save("ada", "s_1", {"a": 1})
     with pytest.raises(RequestError, match=said):
-        await store.sessions.keep("ada", "s_1", state)
+        await store.sessions.save("ada", "s_1", state)
     found = await store.sessions.get("ada", "s_1")
     assert found is not None
     assert found.state == {"a": 1}

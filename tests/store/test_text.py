@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from paddock.errors import BadArtifact
 from paddock.store import text as module
-from paddock.store.text import LANDMARK_BYTES, Match, Page, Place, Query, Search, TextReader, Unit, compile_pattern
+from paddock.store.text import LANDMARK_BYTES, Match, Page, Position, Query, Search, TextReader, Unit, compile_pattern
 from tests.examples import examples
 
 TEXTS = st.text(st.sampled_from("ab é漢🙂\r\n\n\n"), max_size=60)
@@ -33,7 +33,7 @@ async def cut(content: bytes, size: int) -> AsyncIterator[bytes]:
 
 
 def paged(reader: TextReader, content: bytes, unit: Unit, offset: int, limit: int, *, size: int = 7) -> Page:
-    return asyncio.run(reader.page((), cut(content, size), Place(), unit, offset, limit))
+    return asyncio.run(reader.page((), cut(content, size), Position(), unit, offset, limit))
 
 
 def lines(text: str) -> list[str]:
@@ -86,7 +86,7 @@ def test_what_is_not_utf_8_is_shown_as_replacement_characters_wherever_it_is_cut
 def test_reading_may_begin_at_any_place_that_was_passed(content: bytes, size: int, offset: int) -> None:
     async def from_a_landmark() -> str:
         reader = TextReader()
-        await reader.page((), cut(content, size), Place(), "characters", 100, 1)
+        await reader.page((), cut(content, size), Position(), "characters", 100, 1)
         start = reader.start((), "characters", offset)
         page = await reader.page((), cut(content[start.byte :], size), start, "characters", offset, 100)
         reader.close()
@@ -127,20 +127,22 @@ def test_an_empty_text_has_no_lines(reader: TextReader) -> None:
 
 
 def test_the_nearest_landmark_before_is_where_reading_begins(reader: TextReader) -> None:
-    places = [Place(LANDMARK_BYTES * n, LANDMARK_BYTES * n // 2, 100 * n) for n in (1, 2, 3)]
+    places = [Position(LANDMARK_BYTES * n, LANDMARK_BYTES * n // 2, 100 * n) for n in (1, 2, 3)]
     for place in places:
-        reader._note(("x.1",), place)
-        reader._note(("x.1",), Place(place.byte + 1, place.character + 1, place.line))  # too near to be worth it
+        reader._record_landmark(("x.1",), place)
+        reader._record_landmark(
+            ("x.1",), Position(place.byte + 1, place.character + 1, place.line)
+        )  # too near to be worth it
     assert reader.start(("x.1",), "lines", 250) == places[1]
     assert reader.start(("x.1",), "lines", 200) == places[0]  # what comes before the line must be seen
     assert reader.start(("x.1",), "characters", 10**9) == places[2]
-    assert reader.start(("x.2",), "lines", 250) == Place()
+    assert reader.start(("x.2",), "lines", 250) == Position()
 
 
 def test_landmarks_of_the_texts_that_were_read_last_are_kept(reader: TextReader) -> None:
     for number in range(300):
-        reader._note((str(number),), Place(LANDMARK_BYTES, 1, 1))
-    known = [number for number in range(300) if reader.start((str(number),), "lines", 9) != Place()]
+        reader._record_landmark((str(number),), Position(LANDMARK_BYTES, 1, 1))
+    known = [number for number in range(300) if reader.start((str(number),), "lines", 9) != Position()]
     assert known == list(range(300 - 256, 300))
 
 
@@ -151,7 +153,7 @@ def search(
     text: str, pattern: str, *, is_regex: bool = True, size: int = 50_000, seconds: float = 3600, **options: Any
 ) -> Search:
     query = Query(pattern, is_regex, **{"limit": 10**6, **options})
-    found = Search(query, start=Place(), deadline=time.monotonic() + seconds)
+    found = Search(query, start=Position(), deadline=time.monotonic() + seconds)
     for at in range(0, len(text), size):
         if found.feed(text[at : at + size]):
             return found
@@ -253,12 +255,12 @@ def test_every_place_in_a_very_long_line_is_found() -> None:
     assert [match.line for match in found.matches] == [2] * (len(found.matches) - 1) + [3]
     seen = {match.offset - 6 for match in found.matches}
     assert {0, 70_000, 131_072, 200_000, 500_000} <= seen
-    assert all(len(match.text) <= module.SHOWN + 2 for match in found.matches)
+    assert all(len(match.text) <= module.SHOWN_CHARACTERS + 2 for match in found.matches)
     assert (found.matches[0].before, found.matches[-1].text) == (["first"], "last X")
 
 
 def test_words_across_the_border_of_two_stretches_of_a_long_line_are_found() -> None:
-    borders = (module.STRETCH - module.OVERLAP, module.STRETCH)
+    borders = (module.STRETCH_CHARACTERS - module.OVERLAP_CHARACTERS, module.STRETCH_CHARACTERS)
     places = {*range(borders[0] - 8, borders[1] + 8, 61)}.union(*(range(at - 8, at + 8) for at in borders))
     for at in sorted(places):
         text = "-" * at + "needle" + "-" * 100_000
@@ -273,7 +275,7 @@ def test_a_long_line_begins_and_ends_once() -> None:
 
 def test_a_long_line_beside_a_match_is_cut() -> None:
     found = search(f"{'y' * 200_000}\nneedle\n{'z' * 200_000}\n", "needle", context_lines=1)
-    shown = module.SHOWN
+    shown = module.SHOWN_CHARACTERS
     assert found.matches == [Match(2, 200_001, "needle", [f"{'y' * shown}…"], [f"{'z' * shown}…"])]
 
 
@@ -289,7 +291,7 @@ def test_a_search_that_takes_too_long_says_where_it_was() -> None:
 
 
 def test_a_search_that_nobody_waits_for_stops() -> None:
-    found = Search(Query("z"), start=Place(), deadline=time.monotonic() + 3600)
+    found = Search(Query("z"), start=Position(), deadline=time.monotonic() + 3600)
     found.is_stopped = True
     assert found.feed("y" * 1_000_000)
 

@@ -106,7 +106,7 @@ async def test_a_disk_that_hangs_is_an_error_to_whoever_waits(path: Path) -> Non
     async with Store(path) as store:
         hasty = Writer(lambda: connect(path), name=path, wait_seconds=0.05)
         hasty.submit(lambda connection: None).result(PATIENCE_SECONDS)
-        with held_up(hasty), pytest.raises(StoreError, match=r"has not answered for 0\.05 s"):
+        with held_up(hasty), pytest.raises(StoreError, match=r"has not responded for 0\.05 s"):
             await hasty.write(adding("late"))
         hasty.close()
         assert await stored(store) == ["late"]
@@ -119,7 +119,7 @@ async def test_only_so_much_waits_in_memory(path: Path, size_bytes: int, fitting
         with held_up(writer):
             for number in range(fitting):
                 writer.put_nowait(adding(f"{number}"), size_bytes=size_bytes)
-            with pytest.raises(StoreError, match="too much waits to be written"):
+            with pytest.raises(StoreError, match="the write queue of the store"):
                 writer.put_nowait(adding("refused"), size_bytes=size_bytes)
             waiting = asyncio.ensure_future(writer.put(adding("waited for"), size_bytes=size_bytes))
             await asyncio.sleep(0)

@@ -68,13 +68,13 @@ def test_a_run_may_be_given_some_of_them() -> None:
     ("names", "message"),
     [
         (["order"], r"^unknown tool 'order'; Did you mean 'orders'\?"),
-        (["zzz"], "^unknown tool 'zzz'; search lists what there is$"),
+        (["zzz"], "^unknown tool 'zzz'; search lists all tools$"),
         ([5], "^unknown tool 5; "),
     ],
 )
 def test_a_choice_of_what_is_not_there_is_refused(names: object, message: str) -> None:
     with pytest.raises(UnknownTool, match=message):
-        ALL.only(names)  # type: ignore[arg-type]
+        ALL.subset(names)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("names", ["orders", 5])
@@ -85,7 +85,7 @@ async def test_a_choice_that_is_no_list_is_refused(names: object) -> None:
 
 def test_there_may_be_no_tools_to_choose_from() -> None:
     with pytest.raises(UnknownTool, match=r"^unknown tool 'x'; there are no tools here$"):
-        Catalogue().only(["x"])
+        Catalogue().subset(["x"])
 
 
 def test_of_all_tools_a_script_is_given_those_that_it_mentions() -> None:

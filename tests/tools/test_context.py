@@ -153,8 +153,8 @@ def test_an_argument_that_is_added_is_hidden_wherever_it_is_declared(
     schema: dict[str, Any], shown: dict[str, Any], is_needed: bool
 ) -> None:
     injection = Injection([Field("active_identity", "identity_id", ("it",), argument="identity_id")])
-    tool = injection.shown(Tool("it", "orders", input_schema=schema))
-    assert (tool.input_schema, tool.added) == (shown, {"identity_id": is_needed})
+    tool = injection.hide_arguments(Tool("it", "orders", input_schema=schema))
+    assert (tool.input_schema, tool.injected) == (shown, {"identity_id": is_needed})
 
 
 def test_no_schema_is_too_odd_to_be_looked_through() -> None:
@@ -166,7 +166,7 @@ def test_no_schema_is_too_odd_to_be_looked_through() -> None:
     injection = Injection([Field("active_identity", "identity_id", ("it",), argument="identity_id")])
     for schema in (deep, wide, odd, {"$ref": "#/$ref"}, {"$ref": "#/a/b"}):
         tool = Tool("it", "orders", input_schema=schema)
-        assert injection.shown(tool) is tool
+        assert injection.hide_arguments(tool) is tool
 
 
 @pytest.mark.parametrize("kind", ["http", "sse"])
@@ -258,22 +258,31 @@ return {came, said, seen, inside: []}
     ("settings", "words"),
     [
         ({"context": {"region": {"argument": "region"}}}, "context.region.servers must say which upstreams get it"),
-        ({"context": {"region": {"servers": ["it"]}}}, "context.region goes nowhere"),
+        ({"context": {"region": {"servers": ["it"]}}}, "context.region has no destination"),
         ({"context": {"region": {"servers": ["its"], "argument": "r"}}}, "did you mean 'it'?"),
         ({"context": {"region": {"servers": ["it"], "header": "X-R"}}}, "which has no headers"),
-        ({"context": {"region": {"servers": ["it"], "argument": "r", "header": "Host"}}}, "is no header that can"),
-        ({"context": {"region": {"servers": ["it"], "argument": "r", "header": "a\r\nb"}}}, "is no header that can"),
-        ({"context": {"region": {"servers": ["it"], "meta": "progressToken"}}}, "is the protocol's own"),
-        ({"context": {"region": {"servers": ["it"], "argument": "r", "header": "Upgrade"}}}, "is no header that can"),
-        ({"context": {"region": {**REGION, "header": "X-R", "default": "eu "}}}, "no space at either end"),
+        (
+            {"context": {"region": {"servers": ["it"], "argument": "r", "header": "Host"}}},
+            "cannot be added as a header",
+        ),
+        (
+            {"context": {"region": {"servers": ["it"], "argument": "r", "header": "a\r\nb"}}},
+            "cannot be added as a header",
+        ),
+        ({"context": {"region": {"servers": ["it"], "meta": "progressToken"}}}, "is reserved by the protocol"),
+        (
+            {"context": {"region": {"servers": ["it"], "argument": "r", "header": "Upgrade"}}},
+            "cannot be added as a header",
+        ),
+        ({"context": {"region": {**REGION, "header": "X-R", "default": "eu "}}}, "without leading or trailing spaces"),
         ({"context": {"region": {**REGION, "required_by": ["its.*"]}}}, "'its.*' matches no tool of the servers"),
         ({"context": {"region": {"servers": ["it"], "argumnet": "r"}}}, "did you mean 'argument'?"),
         ({"context": {"Region": {"servers": ["it"], "argument": "r"}}}, "a field has a name such as"),
         ({"context": {"region": "eu"}}, "must be a table of settings"),
-        ({"context": {"region": {**REGION, "values": ["eu"], "default": "us"}}}, "which is none of its values"),
+        ({"context": {"region": {**REGION, "values": ["eu"], "default": "us"}}}, "which is not one of its values"),
         (
             {"context": {"region": REGION, "zone": {**REGION, "meta": "example/zone"}}},
-            "context.zone.argument is that of context.region too",
+            "context.zone.argument is also used by context.region",
         ),
         ({"connections": {"it": []}}, "must be a list of connections"),
         ({"connections": {"its": ACCOUNTS}}, "did you mean 'it'?"),
@@ -283,7 +292,7 @@ return {came, said, seen, inside: []}
         ({"connections": {"it": [{"id": "a", "arguments": {"x": "${NOT_THERE}"}}]}}, "NOT_THERE is not set"),
         (
             {"context": {"region": REGION}, "connections": {"it": [{"id": "a", "arguments": {"region": "eu"}}]}},
-            "connections.it sets what context.region sets too",
+            "connections.it and context.region set the same",
         ),
     ],
 )

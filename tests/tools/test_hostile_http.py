@@ -99,6 +99,7 @@ async def test_an_answer_of_a_hundred_megabytes_is_not_kept(standing: Upstream, 
     [
         ("malformed", "not JSON of the protocol"),
         ("not_an_answer", "not JSON of the protocol"),
+        ("deep", "not JSON of the protocol"),
         ("empty", "not JSON of the protocol"),
         ("accepted", "answered a request with 202 Accepted"),
         ("html", "Unexpected content type: text/html"),

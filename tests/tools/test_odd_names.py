@@ -139,7 +139,7 @@ async def test_no_server_is_called_in_the_place_of_another_that_is_not_there() -
 
 def test_a_name_that_begins_with_that_of_a_server_is_no_bare_name() -> None:
     catalogue = Catalogue([Tool("evil", "shop.pay"), Tool("evil", "a.b")], servers=["evil", "shop"])
-    assert (catalogue.find("shop.pay"), catalogue.only(["a.b"]).find("shop.pay")) == (None, None)
+    assert (catalogue.find("shop.pay"), catalogue.subset(["a.b"]).find("shop.pay")) == (None, None)
     assert catalogue.find("a.b") is not None
     assert catalogue.find("evil.shop.pay") is not None
 

@@ -193,7 +193,7 @@ async def test_a_server_that_comes_after_a_run_began_is_found_by_its_full_name(h
     async with Paddock(config({"late": hostile_http.at()})) as paddock:
         scope = await paddock._toolbox.scope(Request("no word of it"))
         assert (await scope.find("late.ok")) is not None
-        scope._catalogue = (await scope.catalogue()).only([])  # what it was before the server came
+        scope._catalogue = (await scope.catalogue()).subset([])  # what it was before the server came
         found = await scope.find("late.ok")
         assert found is not None
         assert found.full_name == "late.ok"

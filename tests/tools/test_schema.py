@@ -180,7 +180,7 @@ CODES: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
         "SCHEMA_VALIDATION_FAILED",
         of({"not": {"type": "string"}}),
         {"a": "x"},
-        {"path": "a", "issue": "is what the schema rules out", "received_type": "string"},
+        {"path": "a", "issue": "is a value that the schema forbids", "received_type": "string"},
     ),
 ]
 

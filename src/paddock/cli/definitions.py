@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from paddock.cli.options import ConfigOption, JsonOption, McpConfigOption
+from paddock.cli.options import ConfigOption, JsonOption, McpConfigOption, unknown
+from paddock.cli.render import WIDTH, Screen, build_progress, local_time, stderr, stdout, to_json
+from paddock.cli.signals import Interrupts
+from paddock.errors import BadDefinition, RequestError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from paddock.cli.render import Screen
     from paddock.config import Config
     from paddock.definitions.definition import Definition
     from paddock.store.database import Store
@@ -29,23 +31,21 @@ _FACTS = ("title", "face", "language", "engine", "mode", "tools", "includes_file
 @app.command("list")
 def list_(config: ConfigOption = None, as_json: JsonOption = False) -> int:
     """List every definition: those that come with Paddock, and those that were saved."""
-    from paddock.cli.render import WIDTH, stdout, to_json
     from paddock.cli.runs import query_store
     from paddock.config import Config
     from paddock.definitions.definition import SHIPPED, shipped
-    from paddock.errors import BadDefinition
 
-    out, own = stdout(), [shipped(name) for name in SHIPPED]
+    out, shipped_definitions = stdout(), [shipped(name) for name in SHIPPED]
     saved = query_store(Config.load(config), _saved) or []
     if as_json:
-        out.document(to_json([*map(_values, own), *map(_values, saved)]))
+        out.document(to_json([*map(_values, shipped_definitions), *map(_values, saved)]))
         return 0
 
     def line(name: str, source: str, text: str, colour: str = "") -> None:
-        shown = text if len(text) <= WIDTH or colour else f"{text[: WIDTH - 1]}…"
-        out.spans((f"{name:<24}", "bold"), (f"{source:<9}  ", ""), (shown, colour))
+        cut_text = text if len(text) <= WIDTH or colour else f"{text[: WIDTH - 1]}…"
+        out.spans((f"{name:<24}", "bold"), (f"{source:<9}  ", ""), (cut_text, colour))
 
-    for each in own:
+    for each in shipped_definitions:
         line(each.name, "shipped", each.title)
     for stored in saved:
         try:
@@ -65,12 +65,10 @@ def show(
     as_json: JsonOption = False,
 ) -> int:
     """Show one definition: its description, code, inputs and versions."""
-    from paddock.cli.render import stdout, to_json
     from paddock.cli.runs import query_store
     from paddock.config import Config
     from paddock.definitions.definition import SHIPPED, shipped
-    from paddock.errors import RequestError
-    from paddock.model.principals import LOCAL
+    from paddock.model.context import LOCAL
 
     async def history(store: Store) -> list[StoredDefinition]:
         return await store.definitions.history(LOCAL, name)
@@ -82,10 +80,10 @@ def show(
             raise _unknown(name, settings)
         stored = next((each for each in versions if each.version == (version or each.version)), None)
         if stored is None:
-            there = ", ".join(str(each.version) for each in versions)
-            raise RequestError(f"{name!r} has no version {version}; there are {there}")
+            known = ", ".join(str(each.version) for each in versions)
+            raise RequestError(f"{name!r} has no version {version}; known versions: {known}")
         if version is None and not stored.is_current:
-            raise RequestError(f"{name!r} was removed; --version {stored.version} shows what it was")
+            raise RequestError(f"{name!r} was removed; --version {stored.version} shows its last version")
     definition = shipped(name) if stored is None else _definition(stored)
     if as_json:
         out.document(to_json(_values(stored or definition)))
@@ -101,13 +99,11 @@ def apply(
     config: ConfigOption = None,
     as_json: JsonOption = False,
 ) -> int:
-    """Check a definition and save it as the current version of its name. A wrong one changes nothing.
+    """Check a definition and save it as the current version of its name. An invalid one changes nothing.
 
     \b
     paddock definitions apply totals.toml --mcp-config mcp.json
     """
-    from paddock.cli.render import stderr, stdout, to_json
-    from paddock.cli.signals import Interrupts
     from paddock.config import Config
 
     values = _read_toml(file)
@@ -123,21 +119,19 @@ def apply(
 
 @app.command()
 def remove(name: NameArgument, config: ConfigOption = None) -> int:
-    """Stop offering a definition. Its versions are kept, and their numbers go on if it is saved again."""
-    from paddock.cli.render import stdout
+    """Stop offering a definition. Its versions are kept, and the numbering continues if it is saved again."""
     from paddock.cli.runs import query_store
     from paddock.config import Config
     from paddock.definitions.definition import SHIPPED
-    from paddock.errors import RequestError
-    from paddock.model.principals import LOCAL
+    from paddock.model.context import LOCAL
 
-    async def removed(store: Store) -> bool:
+    async def remove_stored(store: Store) -> bool:
         return await store.definitions.remove(LOCAL, name)
 
     if name in SHIPPED:
         raise RequestError(f"{name!r} comes with Paddock; leave it out of --definitions instead")
     settings = Config.load(config)
-    if not query_store(settings, removed):
+    if not query_store(settings, remove_stored):
         raise _unknown(name, settings)
     stdout().line(f"{name} is removed.")
     return 0
@@ -146,24 +140,21 @@ def remove(name: NameArgument, config: ConfigOption = None) -> int:
 async def _apply(
     config: Config, mcp_config: str | None, values: Mapping[str, Any]
 ) -> tuple[StoredDefinition, tuple[str, ...]]:
-    from paddock.cli.render import build_progress
     from paddock.definitions.saving import validate
-    from paddock.model.principals import LOCAL
+    from paddock.model.context import LOCAL
     from paddock.run import Paddock
     from paddock.store.database import Store
 
     async with Paddock(config, mcp_config=mcp_config) as paddock, Store.of(config) as store:
         others = [each.name for each in await store.definitions.list(LOCAL)]
         with build_progress():  # checking the code may build the default environment
-            made = await validate(values, paddock, config, others)
-        return await store.definitions.save(LOCAL, made.definition.name, values), made.warnings
+            checked = await validate(values, paddock, config, others)
+        return await store.definitions.save(LOCAL, checked.definition.name, values), checked.warnings
 
 
 def _read_toml(file: str) -> dict[str, Any]:
     import tomllib
     from pathlib import Path
-
-    from paddock.errors import BadDefinition
 
     origin = "standard input" if file == "-" else file
     try:
@@ -187,13 +178,12 @@ def _definition(stored: StoredDefinition) -> Definition:
 
 
 async def _saved(store: Store) -> list[StoredDefinition]:
-    from paddock.model.principals import LOCAL
+    from paddock.model.context import LOCAL
 
     return await store.definitions.list(LOCAL)
 
 
 def _unknown(name: str, config: Config) -> Exception:
-    from paddock.cli.options import unknown
     from paddock.cli.runs import query_store
     from paddock.definitions.definition import SHIPPED
 
@@ -221,8 +211,6 @@ def _values(definition: Definition | StoredDefinition) -> dict[str, Any]:
 def _show(
     out: Screen, definition: Definition, stored: StoredDefinition | None, versions: list[StoredDefinition]
 ) -> None:
-    from paddock.cli.render import local_time, to_json
-
     def state(each: StoredDefinition) -> str:
         return "  current" if each.is_current else "  removed" if each.removed_at is not None else ""
 

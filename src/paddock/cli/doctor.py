@@ -9,9 +9,11 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from paddock.cli.options import JsonOption
+from paddock.cli.render import Screen, stdout, to_json
+from paddock.cli.signals import Interrupts, raise_interrupted
+from paddock.errors import EngineCrashed, LintUnavailable, PaddockError
 
 if TYPE_CHECKING:
-    from paddock.cli.render import Screen
     from paddock.config import Config
     from paddock.jail.doctor import Findings
 
@@ -52,12 +54,10 @@ def doctor(as_json: JsonOption = False) -> int:
 
     Each engine is started, and a script is run on it. Exit status 3 where no engine works.
     """
-    from paddock.cli.render import stdout, to_json
-    from paddock.cli.signals import Interrupts, raised
     from paddock.config import Config
 
     engines = Interrupts().run(_try_engines(Config.load()))
-    with raised():
+    with raise_interrupted():
         lint = _try_lint()
     if as_json:
         found = {"engines": [asdict(engine) for engine in engines], "lint": asdict(lint), "missing": _missing()}
@@ -98,7 +98,6 @@ async def _try_engines(config: Config) -> list[EngineReport]:
 async def _try_engine(name: str, config: Config, findings: Findings | None) -> EngineReport:
     """Start the engine, run `1 + 1` on it, and measure both."""
     from paddock.engines import registry
-    from paddock.errors import PaddockError
     from paddock.planning.plan import ENGINE_LANGUAGE
 
     report = EngineReport(name, available=False, detail="")
@@ -165,7 +164,6 @@ async def _measure(name: str, language: str, config: Config) -> tuple[float, flo
     from statistics import median
 
     from paddock.engines import registry
-    from paddock.errors import EngineCrashed
     from paddock.run import Paddock
 
     registry.load(registry.available()[name])  # so that no import is measured
@@ -182,7 +180,6 @@ async def _measure(name: str, language: str, config: Config) -> tuple[float, flo
 
 
 def _try_lint() -> LintReport:
-    from paddock.errors import LintUnavailable
     from paddock.linting import lint, ruff_binary
 
     try:

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from paddock.cli.options import ConfigOption, JsonOption
+from paddock.cli.render import progress, stdout, to_json
+from paddock.cli.signals import Interrupts
+from paddock.errors import EnvironmentFailed, RequestError
 
 if TYPE_CHECKING:
     from paddock.config import Config
@@ -27,7 +30,6 @@ _STATES = {
 @app.command("list")
 def list_(config: ConfigOption = None, as_json: JsonOption = False) -> int:
     """List every environment that is configured or built."""
-    from paddock.cli.render import stdout, to_json
     from paddock.config import Config
 
     rows, out = _rows(Config.load(config)), stdout()
@@ -51,9 +53,7 @@ def build(
     config: ConfigOption = None,
 ) -> int:
     """Build an environment now, rather than on its first use. One that is built already is left as it is."""
-    from paddock.cli.signals import Interrupts
     from paddock.config import Config
-    from paddock.errors import RequestError
     from paddock.jail.environments import configured
     from paddock.model.environments import DEFAULT_ENVIRONMENT
 
@@ -72,9 +72,7 @@ def remove(
     config: ConfigOption = None,
 ) -> int:
     """Remove every build of an environment that no running Paddock uses. Its next use builds it again."""
-    from paddock.cli.render import stdout
     from paddock.config import Config
-    from paddock.errors import EnvironmentFailed, RequestError
     from paddock.jail import environments as store
     from paddock.jail.environments import configured, unknown
 
@@ -101,7 +99,6 @@ def remove(
 async def _build(environments: list[Environment], config: Config) -> None:
     from time import monotonic
 
-    from paddock.cli.render import progress, stdout
     from paddock.jail.environment_build import abuild
     from paddock.jail.environments import ready
 

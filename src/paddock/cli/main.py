@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 
-from paddock.cli.signals import TOO_FEW_FILES, Interrupted, die_quietly, watch
+from paddock.cli.signals import TOO_FEW_FILES, Interrupted, restore_defaults, watch
 
 TYPE_CHECKING = False  # importing `typing` itself would take too long here
 if TYPE_CHECKING:
@@ -25,11 +25,11 @@ def entry() -> NoReturn:
     try:
         status = _status()
     finally:
-        die_quietly()
-        _leave_closed_pipes_alone()
+        restore_defaults()
+        _ignore_closed_pipes()
     if "pydantic_monty" in sys.modules:
-        # Its runtime has a thread that panics on stderr if the interpreter is torn down under it. Everything is
-        # closed and flushed by now, so there is nothing to tear down.
+        # Monty's runtime has a thread that panics if the interpreter shuts down before it. Everything is closed and
+        # flushed by now, so the normal shutdown can be skipped.
         os._exit(status)
     sys.exit(status)
 
@@ -50,7 +50,7 @@ def _status() -> int:
 
 
 def status_of(work: Callable[[], int]) -> int:
-    """Run a command. An exception becomes a line on stderr and an exit status; this is the only place that does it."""
+    """Run a command. Only here an exception becomes a line on stderr and an exit status."""
     import signal
     from contextlib import suppress
 
@@ -60,8 +60,8 @@ def status_of(work: Callable[[], int]) -> int:
 
     try:
         return work()
-    except typer.Exit as left:
-        return left.exit_code
+    except typer.Exit as exit_request:
+        return exit_request.exit_code
     except typer.TyperException as mistake:  # wrong flags; Typer words them
         with suppress(OSError):
             if sys.stderr is not None:  # Typer would use stdout instead
@@ -72,12 +72,12 @@ def status_of(work: Callable[[], int]) -> int:
         _print_error("red", f"Error: {error}", *hint)
         return surface(error).exit_code
     except Interrupted as stopped:
-        die_quietly()
+        restore_defaults()
         _print_error("yellow", "cancelled")
         return stopped.status
     except BrokenPipeError:
-        return 128 + signal.SIGPIPE  # the reader has what it wanted
-    except BaseException as fault:  # noqa: BLE001  the outermost entry point; a panic of an engine is no Exception
+        return 128 + signal.SIGPIPE  # the reader closed the pipe
+    except BaseException as fault:  # noqa: BLE001  the outermost entry point; a panic of an engine is not an Exception
         _print_error("red", *_describe_fault(fault))
         return FAULT
 
@@ -102,14 +102,14 @@ def _print_error(colour: str, *lines: str) -> None:
     from paddock.cli.render import Screen
     from paddock.errors import HostError
 
-    with suppress(BrokenPipeError, HostError):  # nobody may be reading stderr; the status still tells
+    with suppress(BrokenPipeError, HostError):  # if stderr cannot be written, the exit status still reports the failure
         screen = Screen(sys.stderr)
         for line in lines:
             screen.line(line, colour)
 
 
 def _fill_closed_streams() -> None:
-    # Otherwise the next file that is opened gets the number, and a child process finds it in the place of a stream.
+    # Otherwise the next opened file gets this number, and a child process would use it as a standard stream.
     for number in (0, 1, 2):
         try:
             os.fstat(number)
@@ -117,8 +117,8 @@ def _fill_closed_streams() -> None:
             os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
 
 
-def _leave_closed_pipes_alone() -> None:
-    # A reader that has gone makes the last flush fail, which Python would report on stderr.
+def _ignore_closed_pipes() -> None:
+    # If the reader has closed the pipe, the last flush fails, which Python would report on stderr.
     for stream in (sys.stdout, sys.stderr):
         try:
             if stream is not None:

@@ -1,12 +1,11 @@
-"""What a person sees: the terminal, progress lines, results and errors.
+"""Output for people: the terminal, progress lines, results and errors.
 
-Text that a script or a server wrote is never trusted: on a terminal it is escaped.
+Text from a script or a server is untrusted, so it is escaped on a terminal.
 """
 
 from __future__ import annotations
 
 import json
-import logging
 import os
 import re
 import select
@@ -16,14 +15,14 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
 from paddock.errors import HostError
-from paddock.model.result import RunResult, Verdict
 
 if TYPE_CHECKING:
     from paddock.model.events import Progress
+    from paddock.model.result import RunResult
 
 WIDTH = 100
 SIGNAL_SECONDS = 0.5
-"""How long a signal that comes just before a wait for the reader may go unseen."""
+"""How long it may take to notice a signal that arrives just before a wait for the reader."""
 _COLOURS = {"red": "31", "green": "32", "yellow": "33", "cyan": "36", "dim": "2", "bold": "1"}
 # Escape sequences, C1 controls, a bare carriage return and text that changes direction can hide or forge what the
 # reader sees, or make the terminal act.
@@ -38,7 +37,7 @@ def safe(text: str) -> str:
 
 
 class Screen:
-    """One of the command's output streams. On a terminal, and only there, it escapes text and adds colours."""
+    """One of the command's output streams. It escapes text and adds colours only on a terminal."""
 
     def __init__(self, stream: TextIO | None) -> None:
         self._fd = None if stream is None else stream.fileno()
@@ -49,28 +48,28 @@ class Screen:
         self._at_line_start = True
 
     def write(self, text: str) -> None:
-        """Write text of the script as it comes."""
+        """Write output of the script."""
         if text:
             self._at_line_start = text.endswith("\n")
             self._encode(safe(text) if self.is_terminal else text)
 
     def line(self, text: str, colour: str = "") -> None:
-        """Write `text` on a line of its own."""
+        """Write `text` on a separate line."""
         self.spans((text, colour))
 
     def spans(self, *parts: tuple[str, str]) -> None:
         """Write a line made of (text, colour) pairs."""
         self.end_line()
-        shown = "".join(self._paint(safe(text) if self.is_terminal else text, colour) for text, colour in parts)
-        self._encode(f"{shown}\n")
+        text = "".join(self._paint(safe(text) if self.is_terminal else text, colour) for text, colour in parts)
+        self._encode(f"{text}\n")
 
     def fact(self, name: str, value: str | None, width: int) -> None:
-        """Write one indented `name  value` line; nothing where there is no value."""
+        """Write one indented `name  value` line, or nothing if there is no value."""
         if value:
             self.line(f"  {name:<{width}}  {' '.join(value.split())}")
 
     def block(self, name: str, text: str, colour: str = "") -> None:
-        """Write a heading and `text` indented below it, so that none of its lines can pass for one of ours."""
+        """Write a heading and `text` indented below it, so that its lines cannot be mistaken for Paddock's."""
         if text:
             self.line(f"  {name}")
             for line in text.splitlines():
@@ -97,12 +96,14 @@ class Screen:
         self._put(text.encode(self._encoding, "backslashreplace"))
 
     def _put(self, data: bytes) -> None:
-        # Unbuffered: a write that was interrupted must not be tried again when the process exits.
-        rest = memoryview(data if self._fd is not None else b"")
-        while rest and self._fd is not None:
+        # Unbuffered, because an interrupted write must not be repeated when the process exits.
+        remaining = memoryview(data if self._fd is not None else b"")
+        while remaining and self._fd is not None:
             try:
-                if select.select([], [self._fd], [], SIGNAL_SECONDS)[1]:  # then a pipe takes PIPE_BUF without a wait
-                    rest = rest[os.write(self._fd, rest[: select.PIPE_BUF]) :]
+                if select.select([], [self._fd], [], SIGNAL_SECONDS)[
+                    1
+                ]:  # a writable pipe accepts PIPE_BUF bytes without blocking
+                    remaining = remaining[os.write(self._fd, remaining[: select.PIPE_BUF]) :]
             except BlockingIOError:
                 continue
             except BrokenPipeError:
@@ -122,7 +123,7 @@ def stderr() -> Screen:
 
 
 def unwritable(problem: OSError) -> str:
-    """Word the error of an output stream that takes nothing."""
+    """The error message for an output stream that cannot be written."""
     return f"the output could not be written: {problem.strerror}"
 
 
@@ -136,47 +137,42 @@ def progress() -> Iterator[Callable[[str], None]]:
     if not screen.is_styled:
         yield screen.line
         return
-    shown = False
+    has_shown = False
 
-    def tell(line: str) -> None:
-        nonlocal shown
-        shown = True
+    def show(line: str) -> None:
+        nonlocal has_shown
+        has_shown = True
         screen.status(line.strip())
 
     try:
-        yield tell
+        yield show
     finally:
-        if shown:
+        if has_shown:
             screen.status("")
 
 
 @contextmanager
 def build_progress() -> Iterator[Callable[[], None]]:
-    """Show on stderr what an engine builds on its first use, until the block ends or the yielded function is called."""
+    """Show progress of an engine's first build on stderr, until the block exits or the yielded function is called."""
+    import logging
+
+    class Handler(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            with suppress(HostError, OSError):  # a build must not fail because its progress cannot be shown
+                if record.levelno < logging.WARNING:
+                    show(record.getMessage())
+                else:
+                    stack.close()
+                    stderr().line(f"Warning: {record.getMessage()}", "yellow")
+
     log = logging.getLogger("paddock.jail")
     with ExitStack() as stack:
-        handler, level = _BuildHandler(stack.enter_context(progress()), stack.close), log.level
+        show, handler, level = stack.enter_context(progress()), Handler(), log.level
         log.addHandler(handler)
         log.setLevel(logging.INFO)
         stack.callback(log.setLevel, level)
         stack.callback(log.removeHandler, handler)
         yield stack.close
-
-
-class _BuildHandler(logging.Handler):
-    """Shows the jail's log: the lines of a build as progress, warnings as lines that stay."""
-
-    def __init__(self, tell: Callable[[str], None], close: Callable[[], None]) -> None:
-        super().__init__()
-        self._tell, self._close = tell, close
-
-    def emit(self, record: logging.LogRecord) -> None:
-        with suppress(HostError, OSError):  # a build does not fail because nobody reads about it
-            if record.levelno < logging.WARNING:
-                self._tell(record.getMessage())
-            else:
-                self._close()
-                stderr().line(f"Warning: {record.getMessage()}", "yellow")
 
 
 def progress_text(progress: Progress) -> str:
@@ -211,33 +207,33 @@ def value_text(result: RunResult) -> str:
 
 
 def error_lines(result: RunResult, code: str) -> list[str]:
-    """Return the lines of an error: the traceback, or the place in the script that was refused; then its summary."""
+    """Return the lines of an error: the traceback, or the rejected line of the script; then its summary."""
     error = result.error
     if error is None:
         return [""]
     summary = f"{error.type}: {error.message}" if error.message else error.type
-    last = summary if result.verdict is Verdict.RAISED else f"{result.verdict}: {summary}"
+    last = summary if result.verdict == "raised" else f"{result.verdict}: {summary}"
     if error.traceback:
         return [*error.traceback.rstrip("\n").removesuffix(summary).rstrip("\n").split("\n"), last]
     lines = code.splitlines()
     if error.line is None or error.line > len(lines):
         return [last]
     text = lines[error.line - 1]
-    shown = [f'  File "main.py", line {error.line}', f"    {text.strip()}"]
-    if result.verdict is Verdict.REJECTED and error.column is not None:
+    place = [f'  File "main.py", line {error.line}', f"    {text.strip()}"]
+    if result.verdict == "rejected" and error.column is not None:
         indent = len(text) - len(text.lstrip())
-        shown.append(f"    {' ' * max(0, error.column - 1 - indent)}^")
-    return [*shown, last]
+        place.append(f"    {' ' * max(0, error.column - 1 - indent)}^")
+    return [*place, last]
 
 
 def short_json(value: Any) -> str:
-    """Return `value` as JSON: on one line where it fits, indented where not."""
-    short = json.dumps(value, ensure_ascii=False)
-    return short if len(short) <= WIDTH else json.dumps(value, ensure_ascii=False, indent=2)
+    """Return `value` as JSON: on one line if it fits, else indented."""
+    line = json.dumps(value, ensure_ascii=False)
+    return line if len(line) <= WIDTH else json.dumps(value, ensure_ascii=False, indent=2)
 
 
 def to_json(value: Any) -> str:
-    """Return `value` as a JSON document in which characters that a terminal would act on or not show are escaped."""
+    """Return `value` as a JSON document in which all characters that are not printable are escaped."""
     text = json.dumps(value, ensure_ascii=False, indent=2)
     return "".join(letter if letter.isprintable() or letter == "\n" else json.dumps(letter)[1:-1] for letter in text)
 

@@ -9,11 +9,24 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from paddock.cli.options import CodeOption, ConfigOption, FileArgument, JsonOption, McpConfigOption
+from paddock.cli.artifacts import contents_of, make_folder, save
+from paddock.cli.options import (
+    CodeOption,
+    ConfigOption,
+    FileArgument,
+    JsonOption,
+    McpConfigOption,
+    language_of,
+    read_code,
+    read_file,
+    read_inputs,
+    refuse_empty,
+)
+from paddock.cli.render import Screen, build_progress, progress_text, show_result, stderr, stdout
+from paddock.cli.signals import Interrupts
+from paddock.errors import RequestError
 
 if TYPE_CHECKING:
-    from paddock.cli.render import Screen
-    from paddock.cli.signals import Interrupts
     from paddock.config import Config
     from paddock.model.artifacts import Artifact
     from paddock.model.events import Event
@@ -30,7 +43,7 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
     ] = None,
     code: CodeOption = None,
     script: Annotated[
-        bool, typer.Option("--script", help="Run it as a program of its own: main.py, with ARGs and an exit code.")
+        bool, typer.Option("--script", help="Run it as a program: main.py, with ARGs and an exit code.")
     ] = False,
     language: Annotated[
         str | None,
@@ -62,7 +75,7 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
         float | None, typer.Option(metavar="MB", help="Stop the script beyond this much memory. Default: 512.")
     ] = None,
     type_check: Annotated[
-        bool, typer.Option("--type-check", help="Check types first, and run nothing where they are wrong.")
+        bool, typer.Option("--type-check", help="Check types first, and run nothing if they are wrong.")
     ] = False,
     trace_denied: Annotated[
         bool, typer.Option("--trace-denied", help="Name system calls that the jail refuses, on stderr.")
@@ -86,12 +99,7 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
     paddock run --script convert.py --file sales.csv -- --verbose
     paddock run report.py --out reports
     """
-    from paddock.cli.artifacts import make_folder, save
-    from paddock.cli.options import language_of, read_code, read_file, read_inputs, refuse_empty
-    from paddock.cli.render import show_result, stderr, stdout
-    from paddock.cli.signals import Interrupts
     from paddock.config import Config
-    from paddock.errors import RequestError
 
     refuse_empty({"FILE": [file], "--language": [language], "--engine": [engine], "--inputs": [inputs]})
     refuse_empty({"--file": attached or [], "--config": [config], "--mcp-config": [mcp_config], "--out": [out]})
@@ -114,16 +122,16 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
     }
     source = read_code(file, code, settings.code_bytes)
     folder = None if out is None else make_folder(out)
-    shown, err, interrupts = stdout(), stderr(), Interrupts()
-    show = None if as_json else partial(_show_event, shown, err, interrupts)
+    screen, err, interrupts = stdout(), stderr(), Interrupts()
+    show = None if as_json else partial(_show_event, screen, err, interrupts)
     result, contents = interrupts.run(_run(settings, mcp_config, source, options, show))
     saved = None if folder is None else save(folder, contents)
     if as_json:
         text = result.to_json()
-        # Spliced into the text: a script's value may be too deep to decode.
-        shown.document(text if saved is None else f'{text[:-1]}, "saved": {json.dumps(saved)}}}')
-    elif not (script and _has_reported(result)):
-        show_result(result, source, shown, err)
+        # Inserted as text, because a script's value may be too deep to decode.
+        screen.document(text if saved is None else f'{text[:-1]}, "saved": {json.dumps(saved)}}}')
+    elif not (script and _has_shown_its_end(result)):
+        show_result(result, source, screen, err)
     for each in () if as_json or saved is None else saved:
         err.line(f"Saved {each['filename']} as {each['path']}", "dim")
     return {"ok": 0, "lost": 3}.get(result.verdict, 1)
@@ -136,14 +144,12 @@ async def _run(
     options: RunOptions,
     show: Callable[[Event], None] | None,
 ) -> tuple[RunResult, list[tuple[Artifact, bytes]]]:
-    """Run the script, show its events as they come, and return its result and artifacts.
+    """Run the script, show its events as they happen, and return its result and artifacts.
 
-    Leaving early, for a signal or a closed pipe, ends the run.
+    A signal or a closed pipe ends the run.
     """
     from contextlib import AsyncExitStack, aclosing
 
-    from paddock.cli.artifacts import contents_of
-    from paddock.cli.render import build_progress
     from paddock.model.events import Done
     from paddock.run import Paddock
 
@@ -161,7 +167,6 @@ async def _run(
 
 
 def _show_event(out: Screen, err: Screen, interrupts: Interrupts, event: Event) -> None:
-    from paddock.cli.render import progress_text
     from paddock.model.events import Output, Progress
 
     with interrupts.writing():
@@ -171,18 +176,15 @@ def _show_event(out: Screen, err: Screen, interrupts: Interrupts, event: Event) 
             err.line(progress_text(event), "dim")
 
 
-def _has_reported(result: RunResult) -> bool:
-    """Whether a program has itself written to its stderr how it ended."""
+def _has_shown_its_end(result: RunResult) -> bool:
+    """Whether the program itself has written to stderr how it ended."""
     return result.exit_code is not None and result.verdict in {"ok", "raised", "denied", "rejected"}
 
 
 def _tracing(config: Config, engine: str | None) -> tuple[Config, str]:
-    """Return settings with which refused system calls are shown on stderr, each once, and the engine for that."""
+    """Return settings that show refused system calls on stderr, each once, and the engine for that."""
     import logging
     from dataclasses import replace
-
-    from paddock.cli.render import stderr
-    from paddock.errors import RequestError
 
     if engine not in {None, "auto", "cpython"}:
         raise RequestError(f"--trace-denied works with full Python only; leave out --engine {engine}")
@@ -201,7 +203,6 @@ def _tracing(config: Config, engine: str | None) -> tuple[Config, str]:
 
 def _limits(timeout: float | None, memory: float | None, config: Config) -> dict[str, object]:
     """Return the limits of --timeout and --memory; an error names them as the user wrote them."""
-    from paddock.errors import RequestError
     from paddock.model.limits import MB
 
     limits: dict[str, object] = {}

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from paddock.cli.options import ConfigOption, JsonOption
+from paddock.cli.options import ConfigOption, JsonOption, unknown
+from paddock.cli.render import WIDTH, Screen, local_time, short_json, stdout, to_json
+from paddock.cli.signals import Interrupts
+from paddock.errors import RequestError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
-    from paddock.cli.render import Screen
     from paddock.config import Config
     from paddock.store.database import Store
-    from paddock.store.runs import RunLine, StoredRun
+    from paddock.store.runs import RunSummary, StoredRun
 
 T = TypeVar("T")
 app = typer.Typer(
@@ -42,12 +44,11 @@ def list_(
     as_json: JsonOption = False,
 ) -> int:
     """List the stored runs of servers, newest first."""
-    from paddock.cli.render import stdout, to_json
     from paddock.config import Config
 
     _check_verdict(verdict)
 
-    async def listed(store: Store) -> list[RunLine]:
+    async def listed(store: Store) -> list[RunSummary]:
         from paddock.store.runs import EVERYONE
 
         await store.runs.mark_lost()  # else a run whose server was killed would be shown as running
@@ -74,9 +75,7 @@ def show(
     as_json: JsonOption = False,
 ) -> int:
     """Show one stored run of a server: its code, its result, its tool calls."""
-    from paddock.cli.render import stdout
     from paddock.config import Config
-    from paddock.errors import RequestError
 
     async def find(store: Store) -> StoredRun:
         from paddock.model.words import nearest
@@ -103,7 +102,6 @@ def show(
 
 def query_store(config: Config, question: Callable[[Store], Awaitable[T]]) -> T | None:
     """Ask the store. Returns None where there is no store yet: asking does not create one."""
-    from paddock.cli.signals import Interrupts
     from paddock.store.database import Store, store_path
 
     async def ask() -> T:
@@ -114,7 +112,6 @@ def query_store(config: Config, question: Callable[[Store], Awaitable[T]]) -> T 
 
 
 def _check_verdict(verdict: str | None) -> None:
-    from paddock.cli.options import unknown
     from paddock.model.result import Verdict
     from paddock.store.runs import RUNNING
 
@@ -122,8 +119,7 @@ def _check_verdict(verdict: str | None) -> None:
         raise unknown("verdict", verdict, known)
 
 
-def _show_line(out: Screen, run: RunLine) -> None:
-    from paddock.cli.render import WIDTH, local_time
+def _show_line(out: Screen, run: RunSummary) -> None:
     from paddock.store.runs import RUNNING
 
     verdict = run.verdict or RUNNING
@@ -133,7 +129,6 @@ def _show_line(out: Screen, run: RunLine) -> None:
 
 
 def _show_run(out: Screen, run: StoredRun) -> None:
-    from paddock.cli.render import local_time
     from paddock.store.runs import RUNNING
 
     result: Mapping[str, Any] = run.to_dict()["result"] or {}
@@ -161,8 +156,6 @@ def _show_run(out: Screen, run: StoredRun) -> None:
 
 
 def _value(value: Any) -> str:
-    from paddock.cli.render import short_json
-
     try:
         return value if isinstance(value, str) else short_json(value)
     except (ValueError, RecursionError):
@@ -170,13 +163,11 @@ def _value(value: Any) -> str:
 
 
 def _call(call: Mapping[str, Any]) -> str:
-    from paddock.cli.render import WIDTH
-
     duration = "" if call["milliseconds"] is None else f", {call['milliseconds']:.1f} ms"
     arguments = json.dumps(call["arguments"], ensure_ascii=False)
     shown = arguments if len(arguments) <= WIDTH else f"{arguments[:WIDTH]}…"
     return f"{call['id']}  {call['tool']} {shown}: {call['status'] or 'no outcome known'}{duration}"
 
 
-def _duration(run: RunLine) -> str:
+def _duration(run: RunSummary) -> str:
     return "-" if run.ended_at is None else f"{max(0.0, run.ended_at - run.started_at):.3f} s"

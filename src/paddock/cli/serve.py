@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from paddock.cli.options import ConfigOption, McpConfigOption
+from paddock.cli.options import ConfigOption, McpConfigOption, unknown
+from paddock.cli.render import stdout
 from paddock.cli.signals import NUMBERS
+from paddock.errors import HostError, RequestError
 
 if TYPE_CHECKING:
     import socket
@@ -34,9 +36,9 @@ DefinitionsOption = Annotated[
 
 
 def mcp(definitions: DefinitionsOption = None, mcp_config: McpConfigOption = None, config: ConfigOption = None) -> int:
-    """Serve MCP over stdin and stdout, until the client closes them.
+    """Serve MCP over stdin and stdout, for one client.
 
-    The command `paddock-mcp` does the same. A client's configuration:
+    It ends when the client closes them. The command `paddock-mcp` does the same. A client's configuration:
 
     \b
     {"mcpServers": {"paddock": {"command": "uvx", "args": ["paddock-mcp"]}}}
@@ -56,7 +58,7 @@ def serve(
     mcp_config: McpConfigOption = None,
     config: ConfigOption = None,
 ) -> int:
-    """Serve MCP over HTTP at /mcp, on this machine only, until stopped."""
+    """Serve MCP over HTTP at /mcp, on this machine only."""
     import asyncio
 
     from paddock.server.http import check_host
@@ -85,9 +87,7 @@ def _split(names: str | None) -> tuple[list[Definition], SavedNames]:
 
 async def _check_saved(services: Services, names: SavedNames) -> None:
     """Refuse the name of a definition that does not exist, before anybody connects."""
-    from paddock.cli.options import unknown
     from paddock.definitions.definition import SHIPPED
-    from paddock.errors import RequestError
 
     if not names or names == "all":
         return
@@ -135,7 +135,6 @@ async def _serve_http(services: Services, shipped: list[Definition], saved: Save
 
     import uvicorn
 
-    from paddock.cli.render import stdout
     from paddock.server.http import make_app
     from paddock.server.mcp import make_server
 
@@ -160,8 +159,6 @@ async def _serve_http(services: Services, shipped: list[Definition], saved: Save
 def listen(host: str, port: int) -> socket.socket:
     """Return a socket that listens on `host` and `port`."""
     import socket
-
-    from paddock.errors import HostError
 
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # asyncio turns off Nagle's algorithm only where the protocol is named; without it an answer waits 40 ms.

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
-from paddock.cli.options import ConfigOption, JsonOption, McpConfigOption
+from paddock.cli.options import ConfigOption, JsonOption, McpConfigOption, read_inputs, refuse_empty
+from paddock.cli.render import Screen, progress, progress_text, short_json, stderr, stdout, to_json
+from paddock.cli.signals import Interrupts
+from paddock.errors import ConfigError, RequestError, UnknownTool
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from paddock.cli.render import Screen
     from paddock.config import Config
     from paddock.model.tools import Tool
     from paddock.run import Paddock
@@ -37,7 +39,7 @@ _ACTIONS = {
 }
 
 app = typer.Typer(
-    help="Tools of MCP servers that scripts may call: list, search, show, stubs, call.",
+    help="Tools that scripts may call: list, search, show, stubs, call.",
     rich_markup_mode=None,
     no_args_is_help=True,
 )
@@ -60,10 +62,8 @@ def list_(
     config: ConfigOption = None,
     as_json: JsonOption = False,
 ) -> int:
-    """List every server with its state and tools. Exit status 1 where one cannot be reached."""
+    """List every server with its state and tools. Exit status 1 if one cannot be reached."""
     from dataclasses import asdict
-
-    from paddock.cli.render import stdout, to_json
 
     session = _Session(config, mcp_config, server=server or [])
     tools, servers = session.run(lambda paddock: _tools_of(paddock, server or ()))
@@ -107,22 +107,21 @@ def search(
     \b
     paddock tools search refund an order --mcp-config mcp.json
     """
-    from paddock.cli.render import stdout, to_json
     from paddock.tools import describe
     from paddock.tools.catalogue import Catalogue
 
     session = _Session(config, mcp_config, server=server or [], word=words or [], tag=tag or [])
-    every, servers = session.run(lambda paddock: _tools_of(paddock, server or ()))
-    found = Catalogue(every).search(" ".join(words or ()), tags=tag or (), limit=limit)
+    all_tools, servers = session.run(lambda paddock: _tools_of(paddock, server or ()))
+    matches = Catalogue(all_tools).search(" ".join(words or ()), tags=tag or (), limit=limit)
     session.warn_of_missing(servers)
     if as_json:
-        stdout().document(to_json([_values(tool, every, detail) for tool in found]))
+        stdout().document(to_json([_values(tool, all_tools, detail) for tool in matches]))
         return 0
     if detail == "brief":
-        text = describe.brief(found)
+        text = describe.brief(matches)
     else:
-        text = (describe.detailed if detail == "detailed" else describe.full)(found, among=every)
-    stdout().line(text or f"No match among {len(every)} tools.")
+        text = (describe.detailed if detail == "detailed" else describe.full)(matches, among=all_tools)
+    stdout().line(text or f"No match among {len(all_tools)} tools.")
     return 0
 
 
@@ -133,21 +132,20 @@ def show(
     config: ConfigOption = None,
     as_json: JsonOption = False,
 ) -> int:
-    """Show one tool: its arguments and result, its effects, and whether scripts may call it."""
-    from paddock.cli.render import stdout, to_json
+    """Show one tool, and whether scripts may call it."""
     from paddock.tools.catalogue import servers_of
     from paddock.tools.policy import parse
 
     session = _Session(config, mcp_config, tool=[tool])
-    every, servers = session.run(lambda paddock: _tools_of(paddock, servers_of([tool], paddock.upstreams())))
-    (found,) = _named([tool], every, servers)
-    decision = parse(session.config.tools.policy).decide(found)
+    all_tools, servers = session.run(lambda paddock: _tools_of(paddock, servers_of([tool], paddock.upstreams())))
+    (match,) = _require_tools([tool], all_tools, servers)
+    decision = parse(session.config.tools.policy).decide(match)
     if as_json:
         rule = None if decision.rule is None else str(decision.rule)
-        values = {**_values(found, every, "full"), "policy": {"action": decision.action, "rule": rule}}
+        values = {**_values(match, all_tools, "full"), "policy": {"action": decision.action, "rule": rule}}
         stdout().document(to_json(values))
     else:
-        _show_tool(stdout(), found, every, decision)
+        _show_tool(stdout(), match, all_tools, decision)
     return 0
 
 
@@ -166,17 +164,15 @@ def stubs(
     mcp_config: McpConfigOption = None,
     config: ConfigOption = None,
 ) -> int:
-    """Write typed declarations of tools, for editors, type checkers and models."""
+    """Write typed declarations of tools."""
     from pathlib import Path
 
-    from paddock.cli.render import stdout
-    from paddock.errors import RequestError
     from paddock.tools.catalogue import servers_of
     from paddock.tools.stubs import module
 
     session = _Session(config, mcp_config, tool=tools or [], output=[output])
-    every, servers = session.run(lambda paddock: _tools_of(paddock, servers_of(tools or (), paddock.upstreams())))
-    text = module(_named(tools, every, servers) if tools else every, language)
+    all_tools, servers = session.run(lambda paddock: _tools_of(paddock, servers_of(tools or (), paddock.upstreams())))
+    text = module(_require_tools(tools, all_tools, servers) if tools else all_tools, language)
     session.warn_of_missing(servers)
     if output is None:
         stdout().write(text)
@@ -203,21 +199,19 @@ def call(
     config: ConfigOption = None,
     as_json: JsonOption = False,
 ) -> int:
-    """Call one tool as a script would: under the policy, with validation and limits.
+    """Call one tool as a script would.
 
-    Exit status 1 where the call fails; its error envelope is then shown on stderr, with --json on stdout.
+    Policy, validation and limits apply. Exit status 1 if the call fails: its error envelope is
+    then shown on stderr, with --json on stdout.
 
     \b
     paddock tools call shop.orders --input status='"open"' --mcp-config mcp.json
     """
-    from paddock.cli.options import read_inputs
-    from paddock.cli.render import progress_text, stderr, stdout, to_json
-
     session = _Session(config, mcp_config, tool=[tool], inputs=[inputs])
     arguments = read_inputs(input_ or [], inputs)
     answer = session.run(
         lambda paddock: _with_progress(
-            paddock, lambda tell: paddock.call_tool(tool, arguments, progress=lambda said: tell(progress_text(said)))
+            paddock, lambda show: paddock.call_tool(tool, arguments, progress=lambda event: show(progress_text(event)))
         )
     )
     if as_json:
@@ -230,10 +224,9 @@ def call(
 
 
 class _Session:
-    """The settings that every command here takes, and a `Paddock` with them."""
+    """The settings that all commands here share, and a `Paddock` with them."""
 
     def __init__(self, config: str | None, mcp_config: str | None, **given: Iterable[str | None]) -> None:
-        from paddock.cli.options import refuse_empty
         from paddock.config import Config
 
         flags = {name.upper() if name in ("tool", "word") else f"--{name}": values for name, values in given.items()}
@@ -242,9 +235,7 @@ class _Session:
         self._mcp_config = mcp_config
 
     def run(self, work: Callable[[Paddock], Coroutine[Any, Any, T]]) -> T:
-        """Do `work` with the servers; everything that it started has ended when this returns."""
-        from paddock.cli.signals import Interrupts
-        from paddock.errors import ConfigError
+        """Do `work` with the servers. Everything that was started has ended when this returns."""
         from paddock.run import Paddock
 
         async def run() -> T:
@@ -263,8 +254,6 @@ class _Session:
 
     def warn_of_missing(self, servers: Servers) -> None:
         """Name on stderr the servers whose tools are missing."""
-        from paddock.cli.render import stderr
-
         for name, health in servers.items():
             if health.state != "ready":
                 why = " ".join(_failure(health, self.config.tools.connect_seconds))
@@ -282,27 +271,23 @@ async def _with_progress(paddock: Paddock, work: Callable[[Callable[[str], None]
     """Do `work`. On a terminal show its progress, and the servers that are being connected."""
     import asyncio
 
-    from paddock.cli.render import progress, stderr
-
-    with progress() as shown:
-        tell = shown if stderr().is_styled else lambda line: None
-        task = asyncio.create_task(work(tell))
+    with progress() as show_line:
+        show = show_line if stderr().is_styled else lambda line: None
+        task = asyncio.create_task(work(show))
         try:
             while not task.done():
                 await asyncio.wait({task}, timeout=0.2)
                 connecting = [name for name, health in paddock.upstreams().items() if health.state == "connecting"]
                 if connecting and not task.done():
-                    tell(f"connecting to {', '.join(connecting)}")
+                    show(f"connecting to {', '.join(connecting)}")
             return await task
         finally:
             task.cancel()
             await asyncio.wait({task})
 
 
-def _named(names: Iterable[str], every: Iterable[Tool], servers: Servers) -> list[Tool]:
+def _require_tools(names: Iterable[str], every: Iterable[Tool], servers: Servers) -> list[Tool]:
     """Return the tools with these names. An unknown one is an error that suggests another, or names a dead server."""
-    from paddock.cli.render import stderr
-    from paddock.errors import UnknownTool
     from paddock.tools.catalogue import Catalogue, servers_of
     from paddock.tools.sanitize import one_line
 
@@ -423,8 +408,6 @@ def _show_failure(err: Screen, envelope: Mapping[str, Any]) -> None:
 
 def _answer_text(value: Any) -> str:
     """Return an answer: text as it is, anything else as JSON."""
-    from paddock.cli.render import short_json
-
     is_text = isinstance(value, dict) and value.keys() == {"result"} and isinstance(value["result"], str)
     return str(value["result"]) if is_text else short_json(value)
 

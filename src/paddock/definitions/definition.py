@@ -37,16 +37,16 @@ the session's context.
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """What a model reads about a code tool, what its runs start with, and which face it has."""
+    """A code tool: its description for models, the defaults of its runs, and its face."""
 
     name: str
     title: str
     face: str
-    description: str  # a shipped one has fields in braces, which its face fills in
+    description: str  # those of shipped definitions have fields in braces, which the face fills in
     language: str | None = None  # None: the caller chooses
     engine: str | None = None
     mode: str = "expression"
-    code: str | None = None  # runs where the caller passes none
+    code: str | None = None  # runs if the caller passes none
     inputs: Mapping[str, Any] = field(default_factory=dict)  # defaults; the caller's inputs override them key by key
     tools: tuple[str, ...] | None = None  # patterns of full names; None: all tools
     includes_files: bool = True
@@ -58,13 +58,13 @@ class Definition:
     caps: Mapping[str, float | int] = field(default_factory=dict)  # the most that a caller may ask for
 
     def effective_limits(self, config: Config) -> Limits:
-        """The limits of its runs: its own where it sets them, else the configured ones, never above the host's caps."""
+        """The limits of its runs: the definition's, else the configured ones, never above the host's caps."""
         own = {name: min(value, getattr(config.caps, name)) for name, value in self.limits.items()}
         return resolve(own, config.limits, config.caps)
 
 
 def shipped(name: str) -> Definition:
-    """The definition of that name that comes with Paddock."""
+    """The shipped definition of this name."""
     text = (resources.files("paddock.definitions") / f"{name}.toml").read_text(encoding="utf-8")
     return parse_definition(tomllib.loads(text))
 
@@ -81,8 +81,8 @@ def parse_definition(values: Mapping[str, Any]) -> Definition:
     choices_of = {"face": FACES, "language": (*LANGUAGES, None), "engine": (*ENGINES, None), "mode": MODES}
     for name, choices in choices_of.items():
         if values.get(name, known[name].default) not in choices:
-            listed = ", ".join(choice for choice in choices if choice)
-            raise BadDefinition(f"{name} must be one of {listed}, not {values[name]!r}")
+            names = ", ".join(choice for choice in choices if choice)
+            raise BadDefinition(f"{name} must be one of {names}, not {values[name]!r}")
     for name in ("includes_files", "is_fixed", "type_check"):
         if not isinstance(values.get(name, False), bool):
             raise BadDefinition(f"{name} must be true or false, not {values[name]!r}")

@@ -1,9 +1,9 @@
 """The prompt that explains code tools to an agent: a Jinja template with two variables.
 
 `code_execution_stubs` maps each definition's name to the typed stubs of its linked tools. `input.files` lists the
-attached files (`element_id`, `file_name`, `file_type`). A template may come from a user: Jinja's sandbox keeps it away
-from Python's objects, and the bounds below limit its time and output. They are no wall around memory: a stranger's
-template belongs in the jail.
+attached files (`element_id`, `file_name`, `file_type`). A template may come from a user: Jinja's sandbox denies it
+access to Python's internals, and the bounds below limit its time and output. Memory is not limited, so a template from
+a stranger must be rendered in a jail.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ async def linked_stubs(paddock: Paddock, definition: Definition) -> str:
 
 
 def render_prompt(stubs: Mapping[str, str], files: Sequence[Mapping[str, str]], template: str | None = None) -> str:
-    """Render a template with these values, in a thread of its own: see `_bounded`."""
+    """Render a template with these values. Call it in a separate thread: see `_render_bounded`."""
     source = _shipped_template() if template is None else template
     if len(source) > TEMPLATE_BYTES:
         raise RequestError(f"the template is larger than {TEMPLATE_BYTES} bytes; make it shorter")
@@ -74,18 +74,18 @@ def render_prompt(stubs: Mapping[str, str], files: Sequence[Mapping[str, str]], 
     environment.filters |= {"fenced": fenced, "quoted": _quoted}
     values = {"code_execution_stubs": dict(stubs), "input": {"files": [dict(file) for file in files]}}
     try:
-        return _bounded(environment, source, values)
+        return _render_bounded(environment, source, values)
     except _FAULTS as problem:
         raise RequestError(f"the template cannot be rendered: {type(problem).__name__}: {problem}") from None
 
 
 class _Environment(ImmutableSandboxedEnvironment):
-    """Jinja's sandbox without the ways to make a huge text from a short template."""
+    """Jinja's sandbox without the operations that make a huge text from a short template."""
 
     intercepted_binops = frozenset({"*", "**", "%"})
 
     def __init__(self) -> None:
-        # No HTML escaping: a model reads the text, and the filters quote what others wrote.
+        # No HTML escaping: a model reads the text, and the filters quote untrusted text.
         super().__init__(undefined=StrictUndefined, autoescape=False)
         self.filters = {name: _with_small_numbers(each) for name, each in self.filters.items() if name != "format"}
 
@@ -102,13 +102,13 @@ class _Environment(ImmutableSandboxedEnvironment):
         return super().call_binop(context, operator, left, right)
 
     def call(self, __context: Any, __obj: Any, *arguments: Any, **named: Any) -> Any:
-        if __obj is not self.globals["range"]:  # the sandbox bounds it already
+        if __obj is not self.globals["range"]:  # the sandbox limits range() already
             _check_numbers([*arguments, *named.values()])
         return super().call(__context, __obj, *arguments, **named)
 
 
-def _bounded(environment: _Environment, source: str, values: Mapping[str, Any]) -> str:
-    """Render with bounds on time and output. Needs a thread of its own, because it sets the thread's trace function."""
+def _render_bounded(environment: _Environment, source: str, values: Mapping[str, Any]) -> str:
+    """Render with limits on time and output. It sets the trace function of its thread, so it needs a separate one."""
     template = environment.from_string(source)
     pieces, size, deadline = [], 0, time.monotonic() + RENDER_SECONDS
 
@@ -117,7 +117,7 @@ def _bounded(environment: _Environment, source: str, values: Mapping[str, Any]) 
             raise TemplateRuntimeError(f"it takes longer than {RENDER_SECONDS:g} s")
         return check_deadline
 
-    before = sys.gettrace()
+    previous_trace = sys.gettrace()
     sys.settrace(check_deadline)
     try:
         for piece in template.generate(values):
@@ -126,7 +126,7 @@ def _bounded(environment: _Environment, source: str, values: Mapping[str, Any]) 
                 raise TemplateRuntimeError(f"it makes more than {TEXT_CHARACTERS} characters")
             pieces.append(piece)
     finally:
-        sys.settrace(before)
+        sys.settrace(previous_trace)
     return "".join(pieces)
 
 
@@ -148,7 +148,7 @@ def _check_numbers(arguments: list[Any]) -> None:
 
 
 def _quoted(text: str) -> str:
-    """A name that somebody else chose, on one line and in quotes."""
+    """An untrusted name, on one line and in quotes."""
     return json.dumps(text, ensure_ascii=False)
 
 

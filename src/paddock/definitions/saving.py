@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 BASE = "code_execution"
 """The shipped definition that supplies every value a user leaves out."""
-OWN = ("name", "title", "description", "code", "inputs", "tools", "is_fixed")
+NOT_INHERITED = ("name", "title", "description", "code", "inputs", "tools", "is_fixed")
 """Values that are not taken from the base."""
 FIXED = ("face", "language", "mode", "caps")
 """Values that must be those of the base."""
@@ -51,9 +51,9 @@ class Validated:
 
 
 def parse_saved(values: Mapping[str, Any]) -> Definition:
-    """Build a user's definition from a file or the store, without asking any server. Raises BadDefinition."""
+    """Build a user's definition from a file or the store without contacting any server. Raises BadDefinition."""
     base = asdict(_base())
-    defaults = {name: value for name, value in base.items() if name not in OWN}
+    defaults = {name: value for name, value in base.items() if name not in NOT_INHERITED}
     name = values.get("name")
     title = name.replace("_", " ").replace("-", " ").capitalize() if isinstance(name, str) else ""
     limits = values.get("limits", {})
@@ -64,7 +64,7 @@ def parse_saved(values: Mapping[str, Any]) -> Definition:
             raise BadDefinition(f"{key} of a saved definition is always {getattr(_base(), key)!r}; leave it out")
     _check_name(definition.name)
     if definition.is_fixed and definition.code is None:
-        raise BadDefinition("is_fixed: a definition that takes no arguments needs code of its own")
+        raise BadDefinition("is_fixed: a definition that takes no arguments must have code; set code")
     return definition
 
 
@@ -73,8 +73,8 @@ async def validate(
 ) -> Validated:
     """Check limits, inputs, code and linked tools of a definition. Raises BadDefinition with the reason.
 
-    `others` are the names of definitions that are already saved. What cannot be checked now, because a server or an
-    engine is not available, becomes a warning.
+    `others` are the names of definitions that are already saved. A check that is impossible now, because a server or
+    an engine is not available, becomes a warning.
     """
     definition = parse_saved(values)
     if paddock.injection is not None and definition.name in [field.setter for field in paddock.injection.fields]:
@@ -94,7 +94,7 @@ async def _check_code(definition: Definition, paddock: Paddock) -> tuple[str, ..
     try:
         await paddock.tool_stubs(tools, whole=False)
     except UnknownTool as problem:
-        # A server may become ready while the code is checked; what counts is what was known now.
+        # Evaluated before the check: a server may become ready while the code is checked.
         tools, missing, is_certain = (), problem, _all_ready(definition, paddock)
     try:
         error = await _code_error(definition, paddock, tools)
@@ -152,8 +152,8 @@ def _all_ready(definition: Definition, paddock: Paddock) -> bool:
     health = paddock.upstreams()
     links = {name: [server for server in health if name.startswith(f"{server}.")] for name in definition.tools or ()}
     has_bare_name = any(not servers for servers in links.values())
-    asked = health if has_bare_name else {server for servers in links.values() for server in servers}
-    return all(health[server].state == "ready" for server in asked)
+    servers_needed = health if has_bare_name else {server for servers in links.values() for server in servers}
+    return all(health[server].state == "ready" for server in servers_needed)
 
 
 @cache

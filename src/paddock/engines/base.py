@@ -1,4 +1,4 @@
-"""What an engine is: two small Protocols.
+"""The interface of engines: two small Protocols.
 
 An engine is not a session: it keeps nothing between runs that a later script could see.
 """
@@ -16,10 +16,10 @@ from paddock.planning.plan import Plan
 class Execution(Protocol):
     """An engine opened for one plan. Leaving its context ends the guest, whatever it was doing."""
 
-    def feed(self, on_call: OnCall) -> AsyncGenerator[EngineEvent, None]:
-        """Run the plan's code and yield what happens; the last event is `Finished`.
+    def events(self, on_call: OnCall) -> AsyncGenerator[EngineEvent, None]:
+        """Run the plan's code and yield its events. The last event is `Finished`.
 
-        Calls of the guest go to `on_call` instead, in the same order, until the generator is closed.
+        The guest's calls go to `on_call` instead, in the same order, until the generator is closed.
         """
         ...
 
@@ -35,7 +35,7 @@ class Execution(Protocol):
         ...
 
     def answer_artifact(self, call_id: int, answer: ArtifactAnswer) -> None:
-        """Answer one `ArtifactCall`, as `answer` does a `ToolCall`."""
+        """Answer one `ArtifactCall`, under the same rules as `answer`."""
         ...
 
 
@@ -43,14 +43,14 @@ class Engine(Protocol):
     """Runs one language in one way. `close` leaves nothing running."""
 
     grace_seconds: float
-    """How long after its wall time a run may still stop by itself, which keeps all of its output."""
+    """How long after its wall time a run may still stop by itself, so that none of its output is lost."""
 
     async def start(self) -> None:
         """Get ready for runs, once. `JailUnavailable` says why this engine cannot run on this host."""
         ...
 
     def open(self, plan: Plan) -> AbstractAsyncContextManager[Execution]:
-        """An interpreter that is ready to run `plan`. The run's clock starts when the context is entered."""
+        """An execution that is ready to run `plan`. The run's clock starts when the context is entered."""
         ...
 
     async def close(self) -> None: ...

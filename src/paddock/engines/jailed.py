@@ -1,7 +1,7 @@
-"""What the engines share whose scripts run in a jail: a pool of waiting guests, and one execution in one guest.
+"""The base of all engines whose scripts run in a jail: a pool of waiting guests, and one execution in one guest.
 
 A guest runs one script and is thrown away. Its frames are untrusted data. The verdict follows from what the host and
-the kernel saw; the guest's own account counts only for what concerns the guest alone.
+the kernel observed; a guest's report is believed only about matters that affect the guest alone.
 """
 
 from __future__ import annotations
@@ -113,18 +113,18 @@ class JailedExecution:
     def __init__(self, guest: Guest, plan: Plan) -> None:
         self._guest = guest
         self._plan = plan
-        self._inbox = Inbox(plan.limits.output_bytes)
+        self._inbox = Inbox(plan.limits.output_bytes, outline=plan.sends_outline)
         self._decoders: dict[Stream, codecs.IncrementalDecoder] = {}
-        self._called = 0
+        self._calls_made = 0
         self._calls: dict[int, int] = {}  # the guest's ids of unanswered calls, by ours
         self._artifacts = 0  # unanswered artifact requests
-        self._progressed = 0
+        self._progress_count = 0
         self._report: Report | None = None  # how the guest ended, as the zygote saw it
         self._has_outlined = False
         self._has_started = False  # the guest compiled the source and was about to run the first line
 
-    async def feed(self, on_call: OnCall) -> AsyncGenerator[EngineEvent, None]:
-        self._limit(self._plan.limits)
+    async def events(self, on_call: OnCall) -> AsyncGenerator[EngineEvent, None]:
+        self._set_limits(self._plan.limits)
         self._send_script()
         next_check = CPU_CHECK_SECONDS + time.monotonic()
         more = has_ended = False
@@ -133,14 +133,14 @@ class JailedExecution:
             if time.monotonic() > next_check:
                 next_check = CPU_CHECK_SECONDS + time.monotonic()
                 if (self._guest.usage()[0] or 0) > self._plan.limits.cpu_seconds:
-                    yield self._used(Finished(Verdict.TIMEOUT, limit="cpu_seconds"))
+                    yield self._with_usage(Finished(Verdict.TIMEOUT, limit="cpu_seconds"))
                     return
             # Checked before reading, so that everything the guest sent before it died has arrived by now. The socket
             # itself may stay open for ever: a child of the guest can hold it.
             has_ended = has_ended or self._has_ended()
             # Frames are received before output is read: what was printed before a frame is then in the pipe.
             more = self._receive()
-            for output in self._printed():
+            for output in self._read_output():
                 yield output
             try:
                 for count, message in enumerate(self._messages(), 1):
@@ -154,12 +154,12 @@ class JailedExecution:
                 yield Finished(Verdict.CRASHED, error_type="ProtocolError", error_message=f"{_DISTURBED}: {problem}")
                 return
             if self._guest.out_of_memory and self._guest.resource_limit.was_out_of_memory():
-                yield self._used(Finished(Verdict.OUT_OF_MEMORY))
+                yield self._with_usage(Finished(Verdict.OUT_OF_MEMORY))
                 return
             if has_ended and not more and not self._is_paused():
-                for output in (*self._printed(), *self._cut_short()):
+                for output in (*self._read_output(), *self._flush_decoders()):
                     yield output
-                yield self._death()
+                yield self._finished_without_result()
                 return
 
     def go(self, tools: Collection[str]) -> None:
@@ -180,12 +180,12 @@ class JailedExecution:
         self._guest.wake()
         self._guest.send(pack(Kind.ANSWER, call_id, header, answer.content or b""))
 
-    def _limit(self, limits: Limits) -> None:
+    def _set_limits(self, limits: Limits) -> None:
         self._guest.limit(limits)
 
     def _send_script(self) -> None:
         plan = self._plan
-        frames = [pack(Kind.START, body=json.dumps(_start(plan)).encode())]
+        frames = [pack(Kind.START, body=json.dumps(_start_body(plan)).encode())]
         for name, text in plan.inputs_json.items():
             frames.append(pack(Kind.INPUT, header={"name": name}, body=text.encode()))
         for placed in plan.files:
@@ -196,7 +196,7 @@ class JailedExecution:
         self._guest.send(b"".join(frames))
 
     def _receive(self) -> bool:
-        """Receive what has arrived; True where there is more than one turn may take."""
+        """Receive what has arrived. Returns True if more may be waiting after the reads of one turn."""
         if self._is_paused() or self._is_ahead():
             return False
         for _ in range(READS_AT_ONCE):
@@ -207,7 +207,7 @@ class JailedExecution:
         return True
 
     def _messages(self) -> Iterator[Message]:
-        """The messages that have arrived, until the guest has to be paused."""
+        """The messages that have arrived, up to the point where the guest has to be paused."""
         if not self._is_paused():
             for message in self._inbox.messages():
                 yield message
@@ -221,21 +221,21 @@ class JailedExecution:
     def _is_ahead(self) -> bool:
         return len(self._calls) > self._plan.limits.calls + CALLS_AHEAD
 
-    def _printed(self) -> Iterator[Output]:
+    def _read_output(self) -> Iterator[Output]:
         for stream in STREAMS:
             for _ in range(READS_AT_ONCE):
                 data = self._guest.read(stream)
                 if not data:
                     break
-                if text := self._decoded(stream, data):
+                if text := self._decode(stream, data):
                     yield Output(stream, text)
 
-    def _decoded(self, stream: Stream, data: bytes) -> str:
+    def _decode(self, stream: Stream, data: bytes) -> str:
         if stream not in self._decoders:
             self._decoders[stream] = _DECODER("replace")
         return self._decoders[stream].decode(data)
 
-    def _cut_short(self) -> Iterator[Output]:
+    def _flush_decoders(self) -> Iterator[Output]:
         """The incomplete character that a stream ended with, if any, as a replacement character."""
         for stream, decoder in self._decoders.items():
             if text := decoder.decode(b"", final=True):
@@ -244,21 +244,25 @@ class JailedExecution:
     def _events(self, message: Message, on_call: OnCall) -> Iterator[EngineEvent]:
         event = self._event(message)
         if isinstance(event, Finished):
-            yield from self._cut_short()
+            yield from self._flush_decoders()
         if isinstance(event, ToolCall | ArtifactCall):
             on_call(event)
         elif event is not None:
             yield event
 
     def _event(self, message: Message) -> EngineEvent | GuestCall | None:
+        if isinstance(message, CallFrame | ArtifactFrame) and not self._has_started:
+            raise WireError("a call before STARTED")  # a run that is rejected, or only checked, has changed nothing
         if isinstance(message, CallFrame):
-            self._called += 1
-            self._calls[self._called] = message.id
-            return ToolCall(self._called, message.tool, message.arguments_json)
+            self._calls_made += 1
+            self._calls[self._calls_made] = message.id
+            return ToolCall(self._calls_made, message.tool, message.arguments_json)
         if isinstance(message, ProgressFrame):
-            self._progressed += 1
+            self._progress_count += 1
             return (
-                Progress(message.done, message.total, message.message) if self._progressed <= PROGRESS_EVENTS else None
+                Progress(message.done, message.total, message.message)
+                if self._progress_count <= PROGRESS_EVENTS
+                else None
             )
         if isinstance(message, ArtifactFrame):
             self._artifacts += 1
@@ -267,42 +271,44 @@ class JailedExecution:
         if isinstance(message, LogFrame):
             return Log(message.level, message.text)
         if isinstance(message, OutputFrame):
-            text = self._decoded(message.stream, message.data)
+            text = self._decode(message.stream, message.data)
             return Output(message.stream, text) if text else None
         if isinstance(message, OutlineFrame):
-            if not self._plan.outline or self._has_outlined or self._has_started:
+            if self._has_outlined or self._has_started:
                 raise WireError("an OUTLINE that the host did not ask for")
             self._has_outlined = True
             return message.outline
         if isinstance(message, StartedFrame):
+            if self._has_started or self._plan.check_only or self._has_outlined != self._plan.sends_outline:
+                raise WireError("a STARTED out of turn")
             self._has_started = True
             return None
         if isinstance(message, OversizedResult):
             return Finished(Verdict.OUTPUT_LIMIT, error_message=f"the result is {message.size} bytes of JSON")
-        return self._finished(message)
+        return self._finished_from(message)
 
-    def _finished(self, ended: ResultFrame) -> Finished:
-        """How the guest says it ended. It is believed only where that concerns the guest alone."""
-        if ended.status == "too_large":
-            words = f"the result is more than {self._plan.limits.output_bytes} bytes of JSON"
-            return self._used(Finished(Verdict.OUTPUT_LIMIT, error_message=words))
-        verdict = {"ok": Verdict.OK, "raised": Verdict.RAISED, "rejected": Verdict.REJECTED}.get(ended.status)
-        if ended.status == "exited":
-            verdict = Verdict.RAISED if ended.exit_code else Verdict.OK
+    def _finished_from(self, result: ResultFrame) -> Finished:
+        """The guest's own report of how it ended. WireError for a report that the host must not believe."""
+        if result.status == "too_large":
+            message_text = f"the result is more than {self._plan.limits.output_bytes} bytes of JSON"
+            return self._with_usage(Finished(Verdict.OUTPUT_LIMIT, error_message=message_text))
+        verdict = {"ok": Verdict.OK, "raised": Verdict.RAISED, "rejected": Verdict.REJECTED}.get(result.status)
+        if result.status == "exited":
+            verdict = Verdict.RAISED if result.exit_code else Verdict.OK
         if verdict is None or (verdict is Verdict.REJECTED and self._has_started):
-            raise WireError(f"a run does not end {ended.status[:20]!r}")
-        if ended.type == "MemoryError":
+            raise WireError(f"a run does not end {result.status[:20]!r}")
+        if result.type == "MemoryError":
             verdict = Verdict.OUT_OF_MEMORY
         cpu_seconds, memory_bytes = self._guest.usage()
         return Finished(
             verdict,
-            ended.output_json,
-            error_type=ended.type,
-            error_message=ended.message,
-            line=ended.line,
-            column=ended.column,
-            traceback=ended.traceback,
-            exit_code=ended.exit_code,
+            result.output_json,
+            error_type=result.type,
+            error_message=result.message,
+            line=result.line,
+            column=result.column,
+            traceback=result.traceback,
+            exit_code=result.exit_code,
             cpu_seconds=cpu_seconds,
             memory_bytes=memory_bytes,
         )
@@ -314,39 +320,39 @@ class JailedExecution:
             return True
         return self._report is not None
 
-    def _death(self) -> Finished:
-        """How the guest ended, where it sent no RESULT."""
+    def _finished_without_result(self) -> Finished:
+        """How the guest ended if it sent no RESULT."""
         report = self._report
         if report is None:
-            lost = "the zygote died, and this run with it"
+            lost = "the zygote process died, and the run was lost with it; run the script again"
             return Finished(Verdict.LOST, error_type="EngineCrashed", error_message=lost)
         code = os.waitstatus_to_exitcode(report.status)
         if self._guest.resource_limit.was_out_of_memory():
-            return self._used(Finished(Verdict.OUT_OF_MEMORY), report)
+            return self._with_usage(Finished(Verdict.OUT_OF_MEMORY), report)
         if code >= 0 and self._plan.mode == "script":
             verdict = Verdict.RAISED if code else Verdict.OK
-            return self._used(Finished(verdict, None, "SystemExit", str(code), exit_code=code), report)
+            return self._with_usage(Finished(verdict, None, "SystemExit", str(code), exit_code=code), report)
         if code >= 0:
-            words = f"the script ended its process with exit code {code} before it returned"
-            return self._used(Finished(Verdict.CRASHED, None, "Crashed", words, exit_code=code), report)
+            message_text = f"the script ended its process with exit code {code} before it returned"
+            return self._with_usage(Finished(Verdict.CRASHED, None, "Crashed", message_text, exit_code=code), report)
         if -code == signal.SIGXCPU:
-            return self._used(Finished(Verdict.TIMEOUT, limit="cpu_seconds"), report)
+            return self._with_usage(Finished(Verdict.TIMEOUT, limit="cpu_seconds"), report)
         name = signal.Signals(-code).name if -code in list(signal.Signals) else f"signal {-code}"
         if not self._has_started:
-            words = f"the source could not be compiled: {name} ended the compiler; it may be nested too deeply"
-            return self._used(Finished(Verdict.REJECTED, None, "SyntaxError", words), report)
-        words = f"the script's process was ended by {name}"
-        return self._used(Finished(Verdict.CRASHED, None, "Crashed", words, signal=-code), report)
+            message_text = f"the source could not be compiled: {name} ended the compiler; it may be nested too deeply"
+            return self._with_usage(Finished(Verdict.REJECTED, None, "SyntaxError", message_text), report)
+        message_text = f"the script's process was ended by {name}"
+        return self._with_usage(Finished(Verdict.CRASHED, None, "Crashed", message_text, signal=-code), report)
 
-    def _used(self, finished: Finished, report: Report | None = None) -> Finished:
+    def _with_usage(self, finished: Finished, report: Report | None = None) -> Finished:
         cpu_seconds, memory_bytes = self._guest.usage()
         if cpu_seconds is None and report is not None:
             cpu_seconds = report.cpu_seconds
         return replace(finished, cpu_seconds=cpu_seconds, memory_bytes=memory_bytes)
 
 
-def _start(plan: Plan) -> dict[str, object]:
-    """What the first frame tells the guest. It is a body, because a header has no room for many files."""
+def _start_body(plan: Plan) -> dict[str, object]:
+    """The body of the START frame. It is not in the header because a header is too small for many files."""
     limits = plan.limits
     return {
         "language": plan.language,
@@ -364,6 +370,6 @@ def _start(plan: Plan) -> dict[str, object]:
         "tools": plan.tools,
         "files": [placed.entry() for placed in plan.files],
         "absent_modules": plan.refused_modules,
-        "outline": plan.outline,
+        "outline": plan.sends_outline,
         "check_only": plan.check_only,
     }

@@ -31,7 +31,7 @@ from pydantic_monty import (
 )
 
 from paddock.engines.monty_files import SystemCalls
-from paddock.engines.monty_source import RESULT, Marked, marked
+from paddock.engines.monty_source import RESULT, InstrumentedScript, instrument
 from paddock.engines.monty_workers import GRACE_SECONDS, WorkerPool
 from paddock.model.events import (
     Answer,
@@ -53,11 +53,11 @@ from paddock.planning.plan import BRIDGE_NAMES, Plan
 if TYPE_CHECKING:
     from paddock.config import Config
 
-SUSPENSIONS = 10_000_000  # calls, file operations, sleeps; Monty's default would end a run at its 1001st
+SUSPENSIONS = 10_000_000  # calls, file operations and sleeps; Monty's default allows 1000
 ARGUMENT_CHARACTERS = 16 * 1024 * 1024
-TOOL_NAME_CHARACTERS = 600  # a longer name is cut: no tool has it, and the broker says so
+TOOL_NAME_CHARACTERS = 600  # a longer name is cut; no tool has it, so the broker refuses it
 PROGRESS_CHARACTERS = 1000
-PROGRESS_EVENTS = 10_000  # of one run; more are not passed on
+PROGRESS_EVENTS = 10_000  # per run; later ones are dropped
 MESSAGE_CHARACTERS = 64 * 1024
 LINE_CHARACTERS = 500
 SHOWN_FRAMES = 10  # at each end of a traceback; a deep recursion has a thousand
@@ -79,7 +79,7 @@ class MontyEngine:
 
     @property
     def is_started(self) -> bool:
-        """Whether there are workers."""
+        """Whether the workers were started."""
         return self._workers.is_started
 
     async def start(self) -> None:
@@ -97,7 +97,7 @@ class MontyEngine:
                 await execution.stop()
 
     async def close(self) -> None:
-        """End every run and every worker. A later run starts anew."""
+        """End every run and every worker. A later run starts new workers."""
         workers, self._workers = self._workers, self._new_workers()
         for execution in list(self._open):
             await execution.abandon()
@@ -110,7 +110,7 @@ class MontyEngine:
 def _session_options(limits: Limits) -> dict[str, Any]:
     return {
         "limits": {
-            # Monty's clock stands still while it waits for a tool: it counts what the script itself spends.
+            # Monty's clock stops while it waits for a tool: it counts only the script's own time.
             "max_feed_duration_secs": min(limits.wall_seconds, limits.cpu_seconds),
             "max_memory": limits.memory_bytes,
             "max_recursion_depth": limits.recursion,
@@ -130,17 +130,17 @@ class MontyExecution:
         self._loop = asyncio.get_running_loop()
         self._events: asyncio.Queue[EngineEvent | GuestCall] = asyncio.Queue()
         self._pending: dict[tuple[str, int], asyncio.Future[Any]] = {}
-        self._driving: asyncio.Task[None] | None = None
+        self._task: asyncio.Task[None] | None = None
         self._counts = {"call": 0, "artifact": 0, "progress": 0}
-        self._room: dict[Stream, int] = dict.fromkeys(("stdout", "stderr"), _most_output(plan.limits))
-        self._token = secrets.token_hex(8)  # part of the names of the host's functions, which a script must not know
+        self._output_left: dict[Stream, int] = dict.fromkeys(("stdout", "stderr"), _max_output(plan.limits))
+        self._token = secrets.token_hex(8)  # part of the host functions' names, so that scripts cannot guess them
         self._system = SystemCalls(plan.files, plan.limits.wall_seconds + 1)
         self._feeds = 0
 
-    async def feed(self, on_call: OnCall) -> AsyncGenerator[EngineEvent, None]:
-        self._driving = asyncio.create_task(self._drive())
+    async def events(self, on_call: OnCall) -> AsyncGenerator[EngineEvent, None]:
+        self._task = asyncio.create_task(self._drive())
         while True:
-            # Calls wait their turn among the events: what was printed before may have ended the run.
+            # Calls go through the event queue, because output printed before a call may have ended the run.
             event = await self._events.get()
             if isinstance(event, ToolCall | ArtifactCall):
                 on_call(event)
@@ -159,15 +159,15 @@ class MontyExecution:
         self._settle("artifact", call_id, answer)
 
     async def abandon(self) -> None:
-        """End the guest because the engine is closed; the run ends as cancelled."""
+        """End the guest because the engine was closed. The run ends as cancelled."""
         await self.stop()
         self._events.put_nowait(_CANCELLED)
 
     async def stop(self) -> None:
         """End the guest. A worker that is still busy is killed; the pool replaces it."""
-        if self._driving is not None:
-            self._driving.cancel()
-            await asyncio.wait([self._driving])
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task])
         for pending in self._pending.values():
             pending.cancel()
 
@@ -177,65 +177,69 @@ class MontyExecution:
         try:
             finished = await self._run()
         except MontyError as error:
-            finished = _failed(error, None, self._plan)
-        except Exception as problem:  # noqa: BLE001  whoever reads the events must learn that no more will come
+            finished = _finished_from_error(error, None, self._plan)
+        except Exception as problem:  # noqa: BLE001  the reader of the events must get a last one
             finished = _lost(problem)
         after = _cpu_seconds(pid)
         spent = None if before is None or after is None else round(after - before, 6)
         self._events.put_nowait(replace(finished, cpu_seconds=spent))
 
     async def _run(self) -> Finished:
-        """The script, after what must come before it, and its value as JSON."""
+        """Run the preparation, then the script, and return its value as JSON."""
         await self._prepare()
         inputs: dict[str, Any] = {"files": [file.entry() for file in self._plan.files], RESULT: None}
         inputs = {name: value for name, value in inputs.items() if name not in self._plan.inputs_json}
-        for script in await self._marked():
+        for script in await self._variants():
             try:
                 await self._feed(script.text, inputs)
             except MontyError as error:
-                if not _was_refused(error) or not script.keeps_value:
-                    fed = _Script(self._plan.code, script, f"<python-input-{self._feeds - 1}>")
-                    return _failed(error, fed, self._plan)
+                if not _is_rejected(error) or not script.stores_value:
+                    failed_script = _Script(self._plan.code, script, f"<python-input-{self._feeds - 1}>")
+                    return _finished_from_error(error, failed_script, self._plan)
             else:
-                return await self._value() if script.keeps_value else Finished(Verdict.OK)
-        raise AssertionError("the script as it was given is the last to be tried")
+                return await self._value() if script.stores_value else Finished(Verdict.OK)
+        raise AssertionError("the last variant is the original script")
 
-    async def _marked(self) -> list[Marked]:
+    async def _variants(self) -> list[InstrumentedScript]:
         if len(self._plan.code) > LONG_CODE_CHARACTERS:
-            return await asyncio.to_thread(lambda: list(marked(self._plan.code)))
-        return list(marked(self._plan.code))
+            return await asyncio.to_thread(lambda: list(instrument(self._plan.code)))
+        return list(instrument(self._plan.code))
 
     async def _prepare(self) -> None:
-        """Define the inputs, and the functions for tools where the script names one. Inputs cross quickest as text."""
+        """Define the inputs, and the tool functions if the script names one. Text is the fastest way to pass inputs."""
         code = self._plan.code
         texts = {f"__paddock_{name}": text for name, text in self._plan.inputs_json.items()}
         parts = ["from json import loads as __paddock_loads"] if texts else []
         parts += [f"{name.removeprefix('__paddock_')} = __paddock_loads({name})" for name in texts]
         linked = [name for name in self._plan.tools if name not in BRIDGE_NAMES and name in code]
         if linked or any(name in code for name in BRIDGE_NAMES):
-            parts.append(_guest("monty_bridge.py").replace("TOKEN", self._token))
+            parts.append(_guest_source("monty_bridge.py").replace("TOKEN", self._token))
             parts += [f"async def {name}(payload=None): return await call_tool({name!r}, payload)" for name in linked]
         if parts:
             await self._feed("\n".join(parts), texts)
 
     async def _value(self) -> Finished:
-        # As many characters as there may be bytes, and one more, which shows that it was too long. Formatted, it is
-        # certain to be text, whatever the script has put in the place of `dumps`.
-        most = self._plan.limits.output_bytes + 1
+        # One character more than allowed shows that the value is too large. An f-string is always text, whatever the
+        # script has assigned to `dumps`.
+        max_characters = self._plan.limits.output_bytes + 1
         try:
             dumps = f"__paddock_dumps({RESULT}, allow_nan=False)"
-            complete = await self._feed(f"from json import dumps as __paddock_dumps\nf'{{{dumps}[:{most}]}}'", {})
+            complete = await self._feed(
+                f"from json import dumps as __paddock_dumps\nf'{{{dumps}[:{max_characters}]}}'", {}
+            )
         except MontyRuntimeError as error:
             if not isinstance(error.exception(), TypeError | ValueError | RecursionError):
                 raise
-            complete = await self._feed(f"{_guest('monty_result.py')}\nf'{{__paddock_json({RESULT})[:{most}]}}'", {})
+            complete = await self._feed(
+                f"{_guest_source('monty_result.py')}\nf'{{__paddock_json({RESULT})[:{max_characters}]}}'", {}
+            )
         text = str(complete.output)
-        return Finished(Verdict.OK, text) if len(text) < most else Finished(Verdict.OUTPUT_LIMIT)
+        return Finished(Verdict.OK, text) if len(text) < max_characters else Finished(Verdict.OUTPUT_LIMIT)
 
     async def _feed(self, code: str, inputs: dict[str, Any]) -> MontyComplete:
-        """Follow the guest to the end of `code`, answering what it asks for meanwhile.
+        """Run `code` in the session to its end, answering its calls.
 
-        Not by `feed_run`, which turns whatever a script gives into objects.
+        `feed_run` is not used, because it converts every value that a script passes into objects.
         """
         self._feeds += 1
         lookup = {f"__paddock_{name}_{self._token}": function for name, function in self._functions().items()}
@@ -244,7 +248,7 @@ class MontyExecution:
         )
         while not isinstance(at, MontyComplete):
             if isinstance(at, AsyncFunctionSnapshot) and at.function_name == "os.getenv":
-                # Its default may be any value, so its arguments are not looked at.
+                # Its arguments are not read, because the default may be any value.
                 problem = OSError("os.getenv is not available here; use os.environ.get(name, default)")
                 at = await at.resume({"exception": problem})
             else:
@@ -278,41 +282,41 @@ class MontyExecution:
         content = bytes.fromhex(text) if kind == "bytes" else text.encode(errors="replace")
         number = self._next("artifact")
         answer: ArtifactAnswer = await self._ask("artifact", ArtifactCall(number, action, name, file_type, content))
-        given = answer.content or b""
-        return json.dumps(dict(answer.values)), given.decode() if answer.is_text else given
+        content = answer.content or b""
+        return json.dumps(dict(answer.values)), content.decode() if answer.is_text else content
 
     def _next(self, kind: str) -> int:
         self._counts[kind] += 1
         return self._counts[kind]
 
     async def _ask(self, kind: str, call: GuestCall) -> Any:
-        answered = self._pending[kind, call.id] = self._loop.create_future()
+        future = self._pending[kind, call.id] = self._loop.create_future()
         self._events.put_nowait(call)
-        return await answered
+        return await future
 
     def _settle(self, kind: str, number: int, answer: Answer | ArtifactAnswer) -> None:
-        answered = self._pending.pop((kind, number), None)
-        if answered is not None and not answered.done():
-            answered.set_result(answer)
+        future = self._pending.pop((kind, number), None)
+        if future is not None and not future.done():
+            future.set_result(answer)
 
     def _print(self, stream: Stream, text: str) -> None:
-        """Called in a thread of Monty's. What is over the limit by far is dropped, so that the queue has a bound."""
-        if self._room[stream] > 0:
-            self._room[stream] -= len(text)
+        """Called in a thread of Monty's. Output far beyond the limit is dropped, so that the queue is bounded."""
+        if self._output_left[stream] > 0:
+            self._output_left[stream] -= len(text)
             with suppress(RuntimeError):  # the loop is closed
                 self._loop.call_soon_threadsafe(self._events.put_nowait, Output(stream, text))
 
 
-def _most_output(limits: Limits) -> int:
+def _max_output(limits: Limits) -> int:
     return max(limits.output_bytes, limits.stream_characters) + 1
 
 
 @dataclass(frozen=True, slots=True)
 class _Script:
-    """A script as it was fed, to find the places of an error in it."""
+    """A script as it was passed to Monty, for locating an error in it."""
 
     code: str
-    marked: Marked
+    instrumented: InstrumentedScript
     feed: str
 
     def traceback(self, frames: list[Frame], last: str) -> str:
@@ -330,29 +334,33 @@ class _Script:
         return "\n".join(["Traceback (most recent call last):", *texts, last])
 
 
-def _failed(error: MontyError, script: _Script | None, plan: Plan) -> Finished:
-    """How the run ended, given what the worker reported. Without a script, it failed on our own account."""
+def _finished_from_error(error: MontyError, script: _Script | None, plan: Plan) -> Finished:
+    """How the run ended, given the worker's error. `script` is None if Paddock's own code failed."""
     time_limit = "cpu_seconds" if plan.limits.cpu_seconds < plan.limits.wall_seconds else "wall_seconds"
     if isinstance(error, MontyCrashedError):
         if error.timed_out:
             return Finished(Verdict.TIMEOUT, limit=time_limit)
-        return Finished(Verdict.CRASHED, error_type="Crashed", error_message=f"the interpreter died: {error}")
+        return Finished(Verdict.CRASHED, error_type="Crashed", error_message=f"the interpreter's process died: {error}")
     cause = error.exception()
     kind, text = type(cause).__name__, _cut(str(cause))
     frames = _frames(error)
-    own = [frame for frame in frames if script is not None and frame.filename == script.feed]
-    line = own[-1].line if own else None
-    # A limit cannot be caught inside. Its time report has no traceback, which an exception that a script raises has.
+    script_frames = [frame for frame in frames if script is not None and frame.filename == script.feed]
+    line = script_frames[-1].line if script_frames else None
+    # A script cannot catch a limit. An error from a limit has no traceback; an exception raised by a script has one.
     if kind == "TimeoutError" and not frames:
         return Finished(Verdict.TIMEOUT, limit=time_limit)
     if kind == "MemoryError" and ("memory limit" in text or not frames):
         return Finished(Verdict.OUT_OF_MEMORY, line=line)
     if kind == "RuntimeError" and not frames and "exceeds the maximum" in text:
-        return Finished(Verdict.OUTPUT_LIMIT)  # of a frame between worker and host
-    column = script.marked.column(own[-1].line, own[-1].column) if script is not None and own else None
-    if _was_refused(error):
+        return Finished(Verdict.OUTPUT_LIMIT)  # a frame between worker and host was too large
+    column = (
+        script.instrumented.column(script_frames[-1].line, script_frames[-1].column)
+        if script is not None and script_frames
+        else None
+    )
+    if _is_rejected(error):
         return Finished(Verdict.REJECTED, error_type=kind, error_message=text, line=line, column=column)
-    traceback = script.traceback(own, f"{kind}: {text}" if text else kind) if script is not None else ""
+    traceback = script.traceback(script_frames, f"{kind}: {text}" if text else kind) if script is not None else ""
     return Finished(Verdict.RAISED, None, kind, text, line, column, traceback)
 
 
@@ -362,8 +370,8 @@ def _lost(problem: Exception) -> Finished:
     return Finished(Verdict.LOST, error_type="EngineCrashed", error_message=_cut(str(problem)))
 
 
-def _was_refused(error: MontyError) -> bool:
-    """Whether the script was turned down before its first line ran; only such a report has a frame without a name."""
+def _is_rejected(error: MontyError) -> bool:
+    """Whether the script was rejected before its first line ran. Only such an error has a frame without a name."""
     frames = _frames(error)
     is_early = len(frames) == 1 and frames[0].function_name is None
     return is_early and isinstance(error.exception(), SyntaxError | NotImplementedError)
@@ -374,12 +382,12 @@ def _frames(error: MontyError) -> list[Frame]:
 
 
 def _cut(text: str) -> str:
-    """Text of a guest, as much of it as an error shows."""
+    """Shorten guest text to the length that an error may have."""
     return text if len(text) <= MESSAGE_CHARACTERS else f"{text[:MESSAGE_CHARACTERS]}… ({len(text)} characters)"
 
 
 def _cpu_seconds(pid: int | None) -> float | None:
-    """What a process has spent so far, all its threads together; None where the kernel does not say."""
+    """The CPU time of all threads of a process so far; None if the kernel does not report it."""
     if pid is None or sys.platform != "linux":
         return None
     try:
@@ -389,6 +397,6 @@ def _cpu_seconds(pid: int | None) -> float | None:
 
 
 @lru_cache(maxsize=4)
-def _guest(name: str) -> str:
-    """One of our files that run inside."""
+def _guest_source(name: str) -> str:
+    """The source of a file of `paddock.guest` that runs inside Monty."""
     return (resources.files("paddock.guest") / name).read_text(encoding="utf-8")

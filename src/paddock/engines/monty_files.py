@@ -1,4 +1,4 @@
-"""What a script on Monty finds outside itself: a private file tree in memory, and sleep."""
+"""System calls of a script on Monty: a private file tree in memory, and sleep."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _WRITES = ("open", "Path.mkdir", "Path.rename", "Path.write_text", "Path.write_b
 
 
 class SystemCalls:
-    """Answers the system calls of one script. The tree is made when the script first touches a file.
+    """Answers the system calls of one script. The file tree is created when the script first uses a file.
 
-    It lives in the host's memory, so what a script may add to it is capped: after that, ENOSPC.
+    The tree lives in the host's memory, so its growth is capped. Beyond the cap, writes fail with ENOSPC.
     """
 
-    def __init__(self, placed: tuple[PlacedFile, ...], sleep_seconds: float) -> None:
-        self._placed = placed
+    def __init__(self, attached: tuple[PlacedFile, ...], sleep_seconds: float) -> None:
+        self._attached = attached
         self._longest_sleep = sleep_seconds
         self._files: _Files | None = None
         self._bytes_left = WRITTEN_BYTES
@@ -36,34 +36,34 @@ class SystemCalls:
 
     def __call__(self, *, name: Any, args: Any, kwargs: Any, is_async: bool, **_: Any) -> Any:
         if name in _SLEEPS:
-            return asyncio.sleep(max(0.0, min(args[0], self._longest_sleep)))  # also of NaN
+            return asyncio.sleep(max(0.0, min(args[0], self._longest_sleep)))  # NaN becomes 0
         for argument in args:
             if isinstance(argument, PurePosixPath) and _is_long(str(argument)):
                 raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
         if name in _WRITES:
-            # A folder may come with all of its parents.
+            # mkdir may create all parent folders.
             self._spend(str(args[0]).count("/") if name == "Path.mkdir" else 1, args[1:])
         if self._files is None:
-            self._files = _Files(self._placed)
+            self._files = _Files(self._attached)
         return self._files(name=name, args=args, kwargs=kwargs, is_async=is_async)
 
-    def _spend(self, entries: int, added: tuple[Any, ...]) -> None:
+    def _spend(self, entries: int, written_values: tuple[Any, ...]) -> None:
         self._entries_left -= entries
-        for written in added:  # text, bytes, or a path
+        for written in written_values:  # text, bytes, or a path
             self._bytes_left -= len(written if isinstance(written, bytes) else str(written).encode(errors="replace"))
         if self._bytes_left < 0 or self._entries_left < 0:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 class _Files(OSAccess):
-    def __init__(self, placed: tuple[PlacedFile, ...]) -> None:
-        super().__init__([MemoryFile(file.path, file.file.content) for file in placed], environ={})
+    def __init__(self, attached: tuple[PlacedFile, ...]) -> None:
+        super().__init__([MemoryFile(file.path, file.file.content) for file in attached], environ={})
         for folder in (ROOT, "/tmp"):  # noqa: S108  a folder of this tree, not of the host
             self.path_mkdir(PurePosixPath(folder), parents=True, exist_ok=True)
 
     def path_read_text(self, path: PurePosixPath | MontyFileHandle) -> str:
         text = super().path_read_text(path)
-        # A file that was opened is read by Monty itself, which translates line ends.
+        # For an open file, Monty translates line ends itself.
         return text if isinstance(path, MontyFileHandle) else text.replace("\r\n", "\n").replace("\r", "\n")
 
 

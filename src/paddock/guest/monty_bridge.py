@@ -1,7 +1,7 @@
-# Run by Monty, inside the sandbox, before a script that names tools, progress or artifacts. TOKEN stands for a secret:
-# a script that called the host's functions itself could send objects that take the host for ever to read. What is
-# formatted into f"{…}" is certain to be text, whatever a script has put in the place of builtins. It is cut a little
-# above what the host takes, so that the host can still say that it is too long.
+# Monty runs this in the sandbox before a script that names tools, progress or artifacts. TOKEN is replaced by a secret:
+# a script that called the host's functions directly could send objects that take the host forever to read. An f-string
+# is always text, whatever a script has assigned to builtins. Texts are cut a little above the host's limit, so that the
+# host can still report that they are too long.
 from json import dumps as __paddock_dumps
 from json import loads as __paddock_loads
 
@@ -40,13 +40,13 @@ async def read_artifact(ref):
     if not isinstance(ref, str):
         return {"success": False, "error": "read_artifact takes the id or the name of an artifact"}
     answer = await __paddock_artifact_TOKEN("read", f"{ref}", "", "", "")
-    given = __paddock_loads(answer[0])
-    if not given["success"]:
-        return given
+    values = __paddock_loads(answer[0])
+    if not values["success"]:
+        return values
     return {
         "success": True,
         "content": answer[1],
-        "filename": given["filename"],
-        "mimeType": given["mimeType"],
-        "size": given["size"],
+        "filename": values["filename"],
+        "mimeType": values["mimeType"],
+        "size": values["size"],
     }

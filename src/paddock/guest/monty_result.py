@@ -1,5 +1,5 @@
-# Run by Monty, inside the sandbox, when a script's value is not plain JSON: says what each other kind becomes.
-# Kept to what Monty can do: no inheritance, no generators, no method values.
+# Monty runs this in the sandbox when a script's value is not plain JSON: it converts each other type to JSON.
+# It uses only features that Monty has: no inheritance, no generators, no method values.
 import datetime
 import json
 import pathlib

@@ -1,4 +1,4 @@
-"""A guest that runs nothing: it says that it is walled in, and waits for the host to let go of it."""
+"""A guest that runs nothing: it reports READY from inside the jail and waits until the host closes the connection."""
 
 from __future__ import annotations
 

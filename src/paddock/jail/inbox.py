@@ -70,7 +70,7 @@ class OutputFrame(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class ResultFrame(msgspec.Struct, forbid_unknown_fields=True):
-    """How the script result, in the guest's own words. The host decides whether to believe it."""
+    """How the script ended, in the guest's own words. The host decides whether to believe it."""
 
     status: str
     type: str = ""
@@ -111,7 +111,6 @@ _MOST: dict[int, int] = {
     Kind.ARTIFACT: ARTIFACT_BYTES,
     Kind.PRINTED: CHUNK_BYTES,
     Kind.STARTED: 0,
-    Kind.OUTLINE: OUTLINE_BYTES,
 }
 _CALL = msgspec.json.Decoder(CallFrame)
 _PROGRESS = msgspec.json.Decoder(ProgressFrame)
@@ -138,8 +137,8 @@ Message = (
 class Inbox:
     """Puts frames together from bytes as they arrive. Holds at most one incomplete frame."""
 
-    def __init__(self, result_bytes: int) -> None:
-        self._most = _MOST | {
+    def __init__(self, result_bytes: int, *, outline: bool = False) -> None:
+        self._most = (_MOST | {Kind.OUTLINE: OUTLINE_BYTES} if outline else _MOST) | {
             Kind.RESULT: max(result_bytes, ERROR_BYTES),
             Kind.LOG: max(result_bytes + 1, LOG_BYTES),  # one byte more than a run may print
         }
@@ -168,7 +167,7 @@ class Inbox:
             del self._data[:end]
             try:
                 yield _message(kind, frame_id, header, body)
-            except (msgspec.MsgspecError, UnicodeDecodeError, ValueError) as problem:
+            except (msgspec.MsgspecError, UnicodeDecodeError, ValueError, RecursionError) as problem:
                 raise WireError(f"a frame of kind {kind}: {problem}") from None
 
 

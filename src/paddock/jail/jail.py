@@ -14,7 +14,7 @@ from paddock.jail.guest import Guest, Template
 from paddock.jail.limits import ResourceLimits
 from paddock.jail.pool import Pool
 from paddock.jail.profiles import GuestSetup, first_that_works, start
-from paddock.jail.zygote_client import ZygoteClient
+from paddock.jail.warden_client import WardenClient
 
 if TYPE_CHECKING:
     from paddock.config import Config, GuestsConfig
@@ -119,7 +119,7 @@ class Jail:
             await (await making).close()
             raise
 
-    async def _start_warden(self) -> ZygoteClient:
+    async def _start_warden(self) -> WardenClient:
         """Start a warden with the profile that works here; the first time, find that profile."""
         built = self._built()
         program = self._program and (os.path.join(built.site_packages, self._program[0]), *self._program[1:])  # noqa: PTH118

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 from paddock.errors import EngineCrashed, JailUnavailable, PaddockError
 from paddock.jail.guest import Guest, Template
 from paddock.jail.limits import ResourceLimits
+from paddock.jail.warden_client import WardenClient
 from paddock.jail.zygote import FIRST_UID
-from paddock.jail.zygote_client import ZygoteClient
 
 if TYPE_CHECKING:
     from paddock.config import GuestsConfig
@@ -54,7 +54,7 @@ class Pool:
 
     def __init__(
         self,
-        start: Callable[[], Awaitable[ZygoteClient]],
+        start: Callable[[], Awaitable[WardenClient]],
         settings: GuestsConfig,
         limits: ResourceLimits,
         templates: Sequence[Template],
@@ -70,7 +70,7 @@ class Pool:
         self._room = asyncio.Semaphore(settings.max_guests)
         count = settings.max_guests + len(templates) * (self._ceiling + AT_ONCE)
         self._uids = deque(range(FIRST_UID, FIRST_UID + count))
-        self._client: ZygoteClient | None = None
+        self._client: WardenClient | None = None
         self._starting = asyncio.Lock()
         self._tasks: set[asyncio.Future[None]] = set()
         self._closed = False
@@ -125,11 +125,15 @@ class Pool:
             self._end(waiting.popleft())
 
     def _fill_soon(self, shelf: Shelf) -> None:
-        """Fill the shelf; if guests still wait, a moment later, so that the run that has just begun has the CPU."""
-        if not shelf.waiting:
+        """Fill the shelf; unless in a burst, a moment later, so that the run that has just begun has the CPU."""
+        if self._is_burst(shelf):
             self._fill(shelf)
         elif shelf.filling is None:
             shelf.filling = asyncio.get_running_loop().call_later(HEAD_START_SECONDS, self._fill, shelf)
+
+    def _is_burst(self, shelf: Shelf) -> bool:
+        """Whether runs come faster than guests are made."""
+        return shelf.wanted > self._floor and not shelf.waiting
 
     def _fill(self, shelf: Shelf) -> None:
         if shelf.filling is not None:
@@ -167,9 +171,8 @@ class Pool:
     async def _made(self, shelf: Shelf, uid: int) -> Guest:
         """Make a guest, from a new zygote if the old one died meanwhile."""
         resource_limit = await self._limits.take()
-        # In a burst a guest is used at once: what it prepares for later only takes CPU from the others.
-        is_burst = shelf.wanted > self._floor and not shelf.waiting
-        hurry = is_burst or bool(shelf.asking)
+        # A guest that is used at once need not prepare anything for later, which takes CPU from the others.
+        hurry = self._is_burst(shelf) or bool(shelf.asking)
         try:
             while True:
                 client = await self._running()
@@ -210,7 +213,7 @@ class Pool:
             shelf.failures += 1
         shelf.blamed = gone
 
-    async def _running(self) -> ZygoteClient:
+    async def _running(self) -> WardenClient:
         if self._client is not None and not self._client.died.done():
             return self._client
         async with self._starting:

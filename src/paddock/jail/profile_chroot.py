@@ -18,7 +18,7 @@ from contextlib import suppress
 
 from paddock.jail import reaper
 from paddock.jail.walls import landlock, privileges, quota, roots, seccomp
-from paddock.jail.walls.syscalls import prctl
+from paddock.jail.walls.syscall_numbers import prctl
 from paddock.jail.zygote import FIRST_UID, Order, Spec
 
 WRITABLE = ("/tmp", "/files", "/dev")  # noqa: S108  inside

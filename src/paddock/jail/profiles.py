@@ -17,8 +17,8 @@ from paddock.jail.limits import NoLimit
 from paddock.jail.walls import landlock, mounts, namespaces, privileges, seccomp
 from paddock.jail.walls.mounts import PRIVATE_PLACES
 from paddock.jail.walls.namespaces import Identities
+from paddock.jail.warden_client import WardenClient
 from paddock.jail.zygote import FIRST_UID, Spec
-from paddock.jail.zygote_client import ZygoteClient
 
 if TYPE_CHECKING:
     from paddock.config import Config
@@ -100,7 +100,7 @@ def identities(profile: str, config: Config) -> Identities | None:
     return Identities(0, os.getuid(), os.getgid(), 1)
 
 
-async def first_that_works(config: Config, python: str, setup: GuestSetup, *, memfds: bool) -> ZygoteClient:
+async def first_that_works(config: Config, python: str, setup: GuestSetup, *, memfds: bool) -> WardenClient:
     """Start a warden with the first profile that works here. JailUnavailable lists why each does not."""
     reasons = []
     for profile in candidates(config):
@@ -111,7 +111,7 @@ async def first_that_works(config: Config, python: str, setup: GuestSetup, *, me
     raise JailUnavailable("\n".join(["no profile of the jail works here.", *reasons]))
 
 
-async def try_profile(profile: str, config: Config, python: str, setup: GuestSetup, *, memfds: bool) -> ZygoteClient:
+async def try_profile(profile: str, config: Config, python: str, setup: GuestSetup, *, memfds: bool) -> WardenClient:
     """Start a warden with this profile, and wall one guest in to verify it."""
     reason = refusal(profile, config, setup.reads)
     if reason is not None:
@@ -129,8 +129,8 @@ async def try_profile(profile: str, config: Config, python: str, setup: GuestSet
     return client
 
 
-async def start(profile: str, config: Config, python: str, setup: GuestSetup, *, memfds: bool) -> ZygoteClient:
-    return await ZygoteClient.start(
+async def start(profile: str, config: Config, python: str, setup: GuestSetup, *, memfds: bool) -> WardenClient:
+    return await WardenClient.start(
         python, make_spec(profile, config, setup, memfds=memfds), identities(profile, config)
     )
 

@@ -23,8 +23,8 @@ from contextlib import suppress
 from typing import NamedTuple, Protocol
 
 from paddock.jail import zygote
-from paddock.jail.walls.syscalls import ProcessName
-from paddock.jail.zygote import Order, Spec, commanded
+from paddock.jail.walls.syscall_numbers import ProcessName
+from paddock.jail.zygote import Order, Spec, decode_command
 
 MESSAGE_BYTES = 64 * 1024
 MOST_DOORS = 8
@@ -180,7 +180,7 @@ class Warden:
         message, doors, flags, _ = socket.recv_fds(self._host, MESSAGE_BYTES, MOST_DOORS)
         if not message:
             os._exit(0)
-        if (command := commanded(message)) is None:
+        if (command := decode_command(message)) is None:
             self._make(Order.from_bytes(message), doors, flags)
         elif "dismiss" in command:
             self._give_up(lambda reaper: reaper.number == command["dismiss"])

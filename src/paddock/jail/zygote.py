@@ -22,7 +22,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from paddock.jail.walls.syscalls import ProcessName, fork
+from paddock.jail.walls.syscall_numbers import ProcessName, fork
 
 if TYPE_CHECKING:
     from paddock.jail.warden import Enclosure
@@ -86,7 +86,7 @@ class Order(NamedTuple):
         return cls(*_ORDER.unpack(data))
 
 
-def command(**values: int) -> bytes:
+def encode_command(**values: int) -> bytes:
     """Encode a command for a warden, other than an order.
 
     `dismiss=N`: end guest N, which the host cannot end. `load=N`: start the warm zygote under the number N.
@@ -95,7 +95,7 @@ def command(**values: int) -> bytes:
     return json.dumps(values).encode()
 
 
-def commanded(message: bytes) -> dict[str, int] | None:
+def decode_command(message: bytes) -> dict[str, int] | None:
     """Decode a command; None if the message is an order, which never begins like JSON."""
     return json.loads(message) if message.startswith(b"{") else None
 

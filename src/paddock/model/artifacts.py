@@ -46,7 +46,7 @@ TYPES = {
 }
 _MIME = re.compile(r"[\w!#$&^.+-]{1,64}/[\w!#$&^.+-]{1,100}(;[ -~]{1,80})?", re.ASCII)
 _TEXT = frozenset({"json", "xml", "javascript", "ecmascript", "yaml", "csv", "sql", "toml", "ndjson", "sh", "graphql"})
-_SEEN_OR_HEARD = frozenset({"audio", "font", "image", "video"})
+_MEDIA = frozenset({"audio", "font", "image", "video"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +83,12 @@ class Artifacts(Protocol):
 
 def mime_type(file_type: str, filename: str, content: bytes) -> str:
     """The MIME type: from `file_type` (a MIME type or a suffix), else from the file name, else from the content."""
-    given = file_type.strip().lower().removeprefix(".")
-    if _MIME.fullmatch(given):
-        return given
+    declared = file_type.strip().lower().removeprefix(".")
+    if _MIME.fullmatch(declared):
+        return declared
     suffix = filename.rpartition(".")[2].lower() if "." in filename else ""
-    known = TYPES.get(given) or TYPES.get(suffix)
-    return known or ("text/plain" if _is_utf8(content) else "application/octet-stream")
+    by_suffix = TYPES.get(declared) or TYPES.get(suffix)
+    return by_suffix or ("text/plain" if _is_utf8(content) else "application/octet-stream")
 
 
 def is_text(kind: str, content: bytes) -> bool:
@@ -100,7 +100,7 @@ def looks_like_text(kind: str, head: bytes) -> bool:
     """Whether content of this type, beginning with `head`, can be paged and searched as text."""
     if b"\0" in head:
         return False
-    return _is_text_type(kind) or (kind.partition("/")[0] not in _SEEN_OR_HEARD and _begins_as_utf8(head))
+    return _is_text_type(kind) or (kind.partition("/")[0] not in _MEDIA and _begins_as_utf8(head))
 
 
 def _is_text_type(kind: str) -> bool:
@@ -109,7 +109,7 @@ def _is_text_type(kind: str) -> bool:
 
 
 def name_problem(filename: str) -> str | None:
-    """Why an artifact cannot have this file name; None where it can."""
+    """Why an artifact cannot have this file name, or None if it can."""
     if not filename.strip() or len(filename) > NAME_CHARACTERS or not filename.isprintable():
         return f"a file name must have 1 to {NAME_CHARACTERS} characters and no control characters"
     return None

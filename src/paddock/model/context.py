@@ -1,21 +1,24 @@
-"""What a server holds for a session and adds to tool calls: no script sees it, and none can pass it by hand."""
+"""Values that the server holds for a session and adds to tool calls. Scripts can neither read nor pass them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+LOCAL = "local"
+"""The only principal, for now: the user of the command line, or a client of a server on loopback."""
+
 
 @dataclass(slots=True)
 class Context:
-    """What is set, by the names of fields, and which connection is chosen, by server. Changes while runs go on."""
+    """The session's values by field name, and the selected connections by server. May change while runs are active."""
 
     values: dict[str, str] = field(default_factory=dict)
     connections: dict[str, str] = field(default_factory=dict)
-    chosen: Mapping[str, str] = field(default_factory=dict)  # for this run alone, before what the session has
+    chosen: Mapping[str, str] = field(default_factory=dict)  # connections of this run, which override the session's
 
     def of_run(self, chosen: Mapping[str, str]) -> Context:
-        """The same for one run, which has connections of its own."""
+        """This context with other connections, for one run."""
         return Context(self.values, self.connections, chosen)
 
     def connection(self, server: str) -> str | None:

@@ -1,7 +1,7 @@
-"""The error envelope, version 1: what a failed tool call looks like, to scripts and to callers.
+"""The error envelope, version 1: the form in which scripts and callers receive a failed tool call.
 
-`docs/envelope.md` lists every kind and code, `docs/envelope.schema.json` is its schema. One function builds each row of
-that list, so that a kind, its code and `retryable` are decided here and nowhere else.
+`docs/envelope.md` lists every kind and code, `docs/envelope.schema.json` is the schema. One function builds each row of
+that list, so kind, code and `retryable` are decided only here.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ KINDS = (
     "internal_error",
 )
 VERSION = 1
-_THEIRS = "The credentials are the server's own: tell the user; another call does not help."
-_USUAL_HINTS = {
-    "UPSTREAM_TIMEOUT": "It may have taken effect: look whether it did before repeating a call that changes something.",
-    "UPSTREAM_NETWORK": "Other servers' tools still work. Try again later, or go on without it.",
-    "AUTH_AUTHENTICATION": _THEIRS,
-    "AUTH_PERMISSION": _THEIRS,
+_SERVER_CREDENTIALS = "The server's own credentials are the problem. Tell the user; calling again does not help."
+_DEFAULT_HINTS = {
+    "UPSTREAM_TIMEOUT": "The call may have taken effect. Check that before you repeat a call that changes something.",
+    "UPSTREAM_NETWORK": "Tools of other servers still work. Try again later, or continue without this tool.",
+    "AUTH_AUTHENTICATION": _SERVER_CREDENTIALS,
+    "AUTH_PERMISSION": _SERVER_CREDENTIALS,
 }
-"""What to do next, for an envelope of this code that is built without hints."""
+"""What to do next, by error code, for an envelope that is built without hints."""
 TEXT_CHARACTERS = 256 * 1024
-"""A longer text that someone else wrote is not taken for an envelope."""
+"""A longer text from a script or an upstream is not parsed as an envelope."""
 _DEPTH = 100
 _CODE = re.compile(r"[A-Z][A-Z0-9_]{0,99}")
 
@@ -55,7 +55,7 @@ def envelope(
         "tool": tool,
         "summary": summary,
         "details": [dict(detail) for detail in details],
-        "hints": list(hints) or _usual_hints(code),
+        "hints": list(hints) or _default_hints(code),
         "examples": list(examples),
         "error_code": code,
         "retryable": retryable,
@@ -64,23 +64,23 @@ def envelope(
 
 
 def with_meta(
-    made: Mapping[str, Any],
+    result: Mapping[str, Any],
     *,
     normalized: Sequence[Mapping[str, Any]] = (),
     rate_limit: Mapping[str, Any] | None = None,
     retry_after_seconds: float | None = None,
     warnings: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """A copy of the envelope with these facts in its `_meta`. Lists are appended to; nothing given, nothing added."""
-    meta = dict(made.get("_meta", {}))
-    for name, more in (("normalized", [dict(note) for note in normalized]), ("warnings", list(warnings))):
-        if more:
-            meta[name] = [*meta.get(name, []), *more]
+    """A copy of the envelope with these facts in its `_meta`. Lists are appended to; empty facts are left out."""
+    meta = dict(result.get("_meta", {}))
+    for name, items in (("normalized", [dict(note) for note in normalized]), ("warnings", list(warnings))):
+        if items:
+            meta[name] = [*meta.get(name, []), *items]
     if rate_limit:
         meta["rate_limit"] = dict(rate_limit)
     if retry_after_seconds is not None:
         meta["retry_after_seconds"] = retry_after_seconds
-    return {**made, "_meta": meta} if meta else dict(made)
+    return {**result, "_meta": meta} if meta else dict(result)
 
 
 def invalid_arguments(
@@ -94,48 +94,48 @@ def invalid_arguments(
     warnings: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Arguments that the tool does not accept: `INPUT_VALIDATION_FAILED`, or the `SCHEMA_*` code of what is wrong."""
-    made = envelope("mcp_input_validation", tool, summary, code, details=details, hints=hints, examples=examples)
-    return with_meta(made, warnings=warnings)
+    result = envelope("mcp_input_validation", tool, summary, code, details=details, hints=hints, examples=examples)
+    return with_meta(result, warnings=warnings)
 
 
 def context_not_allowed(tool: str, names: Sequence[str]) -> dict[str, Any]:
     """Credentials, context or connection ids among the arguments, which the host adds itself."""
-    listed = ", ".join(f"'{name}'" for name in names)
+    quoted = ", ".join(f"'{name}'" for name in names)
     return envelope(
         "mcp_input_validation",
         tool,
-        f"{listed} must not be passed to '{tool}': what of it the tool needs, the server adds to every call.",
+        f"{quoted} must not be passed to '{tool}'. The server adds what the tool needs to every call.",
         "CONTEXT_NOT_ALLOWED",
-        details=[{"path": name, "issue": "is not the script's to pass", "received_type": None} for name in names],
-        hints=[f"Call again without {listed}."],
+        details=[{"path": name, "issue": "must not be passed by a script", "received_type": None} for name in names],
+        hints=[f"Call again without {quoted}."],
     )
 
 
 def tool_not_found(tool: str, summary: str = "", *, hints: Sequence[str] = ()) -> dict[str, Any]:
-    """No tool has that name, or none that this script may call."""
+    """No tool has this name, or this script may not call it."""
     summary = summary or f"There is no tool '{tool}'."
     return envelope("tool_not_found", tool, summary, "TOOL_NOT_FOUND", hints=hints)
 
 
 def precondition_failed(tool: str, field: str, hints: Sequence[str] = ()) -> dict[str, Any]:
-    """Context that the tool needs was not set: `ACTIVE_IDENTITY_REQUIRED`, or the field's own name and `_REQUIRED`."""
+    """Context that the tool needs was not set. The code is the field's name with `_REQUIRED`."""
     name = re.sub(r"[^A-Z0-9]+", "_", field.upper()).strip("_")
     code = f"{name}_REQUIRED" if name[:1].isalpha() else "CONTEXT_REQUIRED"
-    summary = f"'{tool}' needs '{field}', and this session has none."
+    summary = f"'{tool}' needs '{field}', which is not set in this session."
     detail = {"path": field, "issue": "is not set", "received_type": "missing"}
     hints = hints or [f"Set '{field}' first, then call again."]
     return envelope("precondition_failed", tool, summary, code, details=[detail], hints=hints)
 
 
 def input_required(tool: str, summary: str) -> dict[str, Any]:
-    """The tool wants to ask a person or a model, which nobody can answer here."""
+    """The tool asked a question of a person or a model, and nobody can answer it here."""
     return envelope("precondition_failed", tool, summary, "INPUT_REQUIRED")
 
 
 def session_required(tool: str) -> dict[str, Any]:
-    """Context was set from outside a script over a connection without a session, which would lose it."""
-    summary = "This connection has no session, so nothing that is set here would be there at the next call."
-    hint = f"Call {tool} inside the script, before the calls that need it: it holds for that run."
+    """Context was set outside a script, over a connection without a session that could remember it."""
+    summary = "This connection has no session, so a value that is set here would be lost before the next call."
+    hint = f"Call {tool} inside the script, before the calls that need it. It applies to that run."
     return envelope("precondition_failed", tool, summary, "SESSION_REQUIRED", hints=[hint])
 
 
@@ -147,12 +147,12 @@ def upstream_status(
         return auth_error(tool, summary, is_known=status == 403, hints=hints)
     kind = "rate_limited" if status == 429 else "upstream_http"
     retryable = status == 429 or status >= 500 or status == 408
-    made = envelope(kind, tool, summary, f"UPSTREAM_HTTP_{status}", hints=hints, retryable=retryable)
-    return with_meta(made, retry_after_seconds=retry_after_seconds)
+    result = envelope(kind, tool, summary, f"UPSTREAM_HTTP_{status}", hints=hints, retryable=retryable)
+    return with_meta(result, retry_after_seconds=retry_after_seconds)
 
 
 def upstream_timeout(tool: str, summary: str) -> dict[str, Any]:
-    """The upstream did not answer in time. Whether the call took effect is not known."""
+    """The upstream did not answer in time. The call may have taken effect."""
     return envelope("upstream_http", tool, summary, "UPSTREAM_TIMEOUT", retryable=True)
 
 
@@ -162,14 +162,14 @@ def upstream_unreachable(tool: str, summary: str) -> dict[str, Any]:
 
 
 def rate_limited(tool: str, summary: str, retry_after_seconds: float) -> dict[str, Any]:
-    """Paddock's own limit on how often a server is called was reached."""
-    hints = ["Call it less often: ask for more in one call, or return and go on later."]
-    made = envelope("rate_limited", tool, summary, "RATE_LIMITED", hints=hints, retryable=True)
-    return with_meta(made, retry_after_seconds=retry_after_seconds)
+    """The call exceeded Paddock's own rate limit for a server."""
+    hints = ["Call it less often: request more in one call, or return and continue later."]
+    result = envelope("rate_limited", tool, summary, "RATE_LIMITED", hints=hints, retryable=True)
+    return with_meta(result, retry_after_seconds=retry_after_seconds)
 
 
 def auth_error(tool: str, summary: str, *, is_known: bool, hints: Sequence[str] = ()) -> dict[str, Any]:
-    """Credentials are missing or wrong, or (`is_known`) do not allow this."""
+    """Credentials are missing or wrong; with `is_known` they are valid but do not permit the call."""
     code = "AUTH_PERMISSION" if is_known else "AUTH_AUTHENTICATION"
     return envelope("auth_error", tool, summary, code, hints=hints)
 
@@ -181,24 +181,24 @@ def policy_denied(tool: str, summary: str, *, needs_approval: bool, hints: Seque
 
 
 def script_failed(tool: str, exception: str, message: str, line: int | None = None) -> dict[str, Any]:
-    """A script ended by an exception, a syntax error or a limit; the tool that ran it (`execute`) answers with this."""
+    """A script ended with an exception, a syntax error or a limit. `execute` returns this."""
     blocked = exception in ("ModuleNotFoundError", "ImportError")
     code = "SANDBOX_MODULE_BLOCKED" if blocked else "SANDBOX_RUNTIME_ERROR"
     place = "" if line is None else f"line {line}"
     detail = {"path": place, "issue": message, "received_type": exception}
-    hints = ["Use a module that is there, or a tool; a missing module can be caught with `except ImportError`."]
+    hints = ["Use a module that is available, or a tool. `except ImportError` catches a missing module."]
     return envelope("sandbox_runtime", tool, message, code, details=[detail], hints=hints if blocked else ())
 
 
 def call_limit_exceeded(tool: str, limit: int) -> dict[str, Any]:
-    """The run made more tool calls than it may."""
-    summary = f"The run may make {limit} tool calls and this was one more."
-    hints = ["Ask for more in one call, or raise limits.calls."]
+    """The run exceeded its limit of tool calls."""
+    summary = f"The run has reached its limit of {limit} tool calls."
+    hints = ["Request more in one call, or raise limits.calls."]
     return envelope("sandbox_runtime", tool, summary, "CALL_LIMIT_EXCEEDED", hints=hints)
 
 
 def internal_error(tool: str, summary: str, hints: Sequence[str] = ()) -> dict[str, Any]:
-    """The tool failed in a way that has no kind of its own."""
+    """The tool failed in a way that no other kind describes."""
     return envelope("internal_error", tool, summary, "INTERNAL_ERROR", hints=hints)
 
 
@@ -209,12 +209,12 @@ def parse(text: str) -> dict[str, Any] | None:
     import json
 
     try:
-        return recognised(json.loads(text, parse_constant=_refuse))
-    except (ValueError, RecursionError):  # a script or an upstream chooses this text
+        return validate_envelope(json.loads(text, parse_constant=_refuse_constant))
+    except (ValueError, RecursionError):  # the text is untrusted
         return None
 
 
-def recognised(value: object) -> dict[str, Any] | None:
+def validate_envelope(value: object) -> dict[str, Any] | None:
     """`value` if it is an envelope with every field of the right type, else None."""
     if not isinstance(value, dict) or type(value.get("_envelope_version")) is not int:
         return None
@@ -235,12 +235,12 @@ def recognised(value: object) -> dict[str, Any] | None:
     return value if fits and not is_deeper(value, _DEPTH) else None
 
 
-def _usual_hints(code: str) -> list[str]:
-    return [_USUAL_HINTS[code]] if code in _USUAL_HINTS else []
+def _default_hints(code: str) -> list[str]:
+    return [_DEFAULT_HINTS[code]] if code in _DEFAULT_HINTS else []
 
 
-def _is_list(value: object, is_one: Any) -> bool:
-    return isinstance(value, list) and all(is_one(item) for item in value)
+def _is_list(value: object, is_valid: Any) -> bool:
+    return isinstance(value, list) and all(is_valid(item) for item in value)
 
 
 def _is_text(value: object) -> bool:
@@ -267,7 +267,7 @@ def _is_meta(value: object) -> bool:
     )
 
 
-def _refuse(constant: str) -> None:
+def _refuse_constant(constant: str) -> None:
     raise ValueError(f"{constant} is not JSON")
 
 
@@ -275,16 +275,16 @@ FIELDS = {
     "error_kind": "one of error_kinds",
     "tool": "the tool that failed",
     "summary": "what happened, in a sentence",
-    "details": "list of {path, issue, received_type, ...}: where, and what is wrong there",
+    "details": "list of {path, issue, received_type, ...}: each problem and where it is",
     "hints": "what to do, the most useful first",
-    "examples": "arguments that the tool would take",
+    "examples": "arguments that the tool would accept",
     "error_code": "one of codes; SCHEMA_* says what is wrong with one argument",
     "retryable": "true: the same call may succeed later; false: change something first",
     "_envelope_version": "1",
 }
 META_FIELDS = {
     "normalized": "what was repaired in the arguments",
-    "rate_limit": "what is known of the limit",
+    "rate_limit": "what is known about the limit",
     "retry_after_seconds": "how long to wait",
     "warnings": "what was not checked",
 }
@@ -303,13 +303,13 @@ CODES = (
     Code("INPUT_VALIDATION_FAILED", "mcp_input_validation", False, "correct each of details"),
     Code("SCHEMA_*", "mcp_input_validation", False, "correct details"),
     Code("CONTEXT_NOT_ALLOWED", "mcp_input_validation", False, "leave them out: the server adds them"),
-    Code("TOOL_NOT_FOUND", "tool_not_found", False, "take a name from hints, or search"),
+    Code("TOOL_NOT_FOUND", "tool_not_found", False, "use a name from hints, or search"),
     Code("<FIELD>_REQUIRED", "precondition_failed", False, "set it, call again"),
     Code("INPUT_REQUIRED", "precondition_failed", False, "do without it"),
     Code("SESSION_REQUIRED", "precondition_failed", False, "set it inside the script"),
     Code("UPSTREAM_HTTP_<status>", "upstream_http", "5xx, 408", "read the summary"),
-    Code("UPSTREAM_TIMEOUT", "upstream_http", True, "look before repeating a write"),
-    Code("UPSTREAM_NETWORK", "upstream_http", True, "try later, or go on without it"),
+    Code("UPSTREAM_TIMEOUT", "upstream_http", True, "check before repeating a write"),
+    Code("UPSTREAM_NETWORK", "upstream_http", True, "try later, or continue without it"),
     Code("UPSTREAM_HTTP_429", "rate_limited", True, "wait"),
     Code("RATE_LIMITED", "rate_limited", True, "wait, call less often"),
     Code("AUTH_AUTHENTICATION", "auth_error", False, "tell the user"),
@@ -318,13 +318,13 @@ CODES = (
     Code("APPROVAL_REQUIRED", "policy_denied", False, "tell the user what you would call and why"),
     Code("SANDBOX_MODULE_BLOCKED", "sandbox_runtime", False, "use another one, or a tool"),
     Code("SANDBOX_RUNTIME_ERROR", "sandbox_runtime", False, "correct the script"),
-    Code("CALL_LIMIT_EXCEEDED", "sandbox_runtime", False, "ask for more in one call"),
+    Code("CALL_LIMIT_EXCEEDED", "sandbox_runtime", False, "request more in one call"),
     Code("INTERNAL_ERROR", "internal_error", False, "read the summary; do not repeat blindly"),
 )
 
 
 def contract() -> dict[str, Any]:
-    """The envelope as clients and models are told of it: its fields, and every code with what to do about it."""
+    """The description of the envelope for clients and models: its fields, and every code with what to do about it."""
     return {
         "_envelope_version": VERSION,
         "required": FIELDS,

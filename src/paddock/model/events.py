@@ -46,7 +46,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far the script says it is."""
+    """The progress that the script reported."""
 
     done: float
     total: float | None
@@ -79,7 +79,7 @@ class Finished:
     signal: int | None = None
     cpu_seconds: float | None = None
     memory_bytes: int | None = None
-    limit: str = ""  # which limit was reached, where the verdict alone does not say
+    limit: str = ""  # which limit was reached, if the verdict alone does not say
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class Done:
 EngineEvent: TypeAlias = "Output | Log | Progress | Outline | Finished"
 GuestCall = ToolCall | ArtifactCall
 OnCall = Callable[[GuestCall], None]
-"""Starts to answer a call of the guest, without blocking."""
+"""Starts a task that answers a call of the guest. Does not block."""
 Event = Output | ToolCall | Progress | Artifact | Done
 
 
@@ -113,7 +113,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class ArtifactAnswer:
-    """The answer to an artifact call, as the script gets it. `content` is set where one was read."""
+    """The answer to an artifact call. `content` is set if an artifact was read."""
 
     values: Mapping[str, Any]
     content: bytes | None = None

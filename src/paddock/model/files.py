@@ -29,7 +29,7 @@ class PlacedFile:
     file: File
 
     def entry(self) -> dict[str, str]:
-        """Its item in the script's `files` list."""
+        """The file's item in the script's `files` list."""
         return {
             "path": self.path,
             "file_name": self.file.file_name,
@@ -41,7 +41,7 @@ class PlacedFile:
 def place(files: Iterable[File]) -> tuple[PlacedFile, ...]:
     """Give each file its own path. The second of two equal names gets a suffix: `a.csv`, `a-2.csv`."""
     placed: list[PlacedFile] = []
-    taken: set[str] = set()
+    used_names: set[str] = set()
     if isinstance(files, File) or not isinstance(files, Iterable):
         raise BadFile(f"files must be a list of paddock.File, not {type(files).__name__}")
     for number, file in enumerate(files, start=1):
@@ -54,10 +54,10 @@ def place(files: Iterable[File]) -> tuple[PlacedFile, ...]:
             raise BadFile(f"the content of {file.file_name!r} must be bytes, not {type(file.content).__name__}")
         stem, dot, suffix = _safe_name(file.file_name, number).partition(".")
         name, copy = f"{stem}{dot}{suffix}", 1
-        while name in taken:
+        while name in used_names:
             copy += 1
             name = f"{stem}-{copy}{dot}{suffix}"
-        taken.add(name)
+        used_names.add(name)
         placed.append(PlacedFile(f"{ROOT}/{name}", file))
     return tuple(placed)
 

@@ -1,7 +1,7 @@
 """The journal: the ordered record of a run's tool calls, written before and after each one.
 
 A call that may change something is made only after its intent is stored, so that a crash leaves no unknown effect.
-Secrets are removed before anything gets here.
+Callers remove secrets first.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ class Intent:
     """A call that is about to be made."""
 
     run_id: str
-    number: int  # in the order of the program
-    tool: str  # by its full name
+    number: int  # position in program order
+    tool: str  # full name
     arguments_json: str
     is_read_only: bool
     at: float  # seconds since 1970
@@ -32,7 +32,7 @@ class Outcome:
     number: int
     status: Status
     milliseconds: float
-    answer_json: str  # what the script got: a value, or an error envelope
+    answer_json: str  # the value or the error envelope that the script received
 
 
 class Journal(Protocol):
@@ -47,5 +47,5 @@ class Journal(Protocol):
         ...
 
     async def calls(self, run_id: str) -> list[tuple[Intent, Outcome | None]]:
-        """Return the calls of a run in the order of its program, each with its outcome if that is known."""
+        """Return the calls of a run in program order, each with its outcome if that is known."""
         ...

@@ -16,7 +16,7 @@ MB = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one run may use. Wall time starts when the interpreter is ready and includes waiting for tools."""
+    """What one run may use. Wall time starts when the interpreter is ready, and includes waiting for tools."""
 
     wall_seconds: float = 30.0
     cpu_seconds: float = 60.0
@@ -50,18 +50,20 @@ _MAY_BE_ZERO = frozenset({"calls", "processes"})
 
 
 def resolve(requested: Limits | Mapping[str, object] | None, default: Limits, caps: Limits) -> Limits:
-    """`requested` over `default`. Zero, negative, NaN, infinite or too high a limit is refused, never adjusted."""
+    """`default` overridden by `requested`. A limit that is zero, negative, not finite or too high is an error."""
     if requested is None:
         return default
     if isinstance(requested, Limits):
         requested = requested.to_dict()
     elif not isinstance(requested, Mapping):
-        raise BadLimit(f"limits must be a Limits or a mapping such as {{'wall_seconds': 5}}, not {_shown(requested)}")
-    given = tuple((name, value, type(value)) for name, value in requested.items())  # the types too: True == 1
+        raise BadLimit(
+            f"limits must be a Limits or a mapping such as {{'wall_seconds': 5}}, not {_short_repr(requested)}"
+        )
+    items = tuple((name, value, type(value)) for name, value in requested.items())  # the types too: True == 1
     try:
-        return _merge(given, default, caps)  # cached: most runs have the same limits
+        return _merge(items, default, caps)  # cached: most runs have the same limits
     except TypeError:  # an unhashable value cannot be cached
-        return _merge.__wrapped__(given, default, caps)
+        return _merge.__wrapped__(items, default, caps)
 
 
 @lru_cache(maxsize=256)
@@ -75,21 +77,21 @@ def _check(name: object, value: object, caps: Limits) -> float | int:
         hint = f"did you mean {near!r}?" if near else f"the limits are {', '.join(NAMES)}"
         raise BadLimit(f"there is no limit {name!r}: {hint}")
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise BadLimit(f"{name} must be a number, not {_shown(value)}")
-    unreal = isinstance(value, float) and not math.isfinite(value)
-    if unreal or value < 0 or (value == 0 and name not in _MAY_BE_ZERO):
-        raise BadLimit(f"{name} must be a positive, finite number, not {_shown(value)}")
+        raise BadLimit(f"{name} must be a number, not {_short_repr(value)}")
+    is_not_finite = isinstance(value, float) and not math.isfinite(value)
+    if is_not_finite or value < 0 or (value == 0 and name not in _MAY_BE_ZERO):
+        raise BadLimit(f"{name} must be a positive, finite number, not {_short_repr(value)}")
     if name not in _FRACTIONAL:
         if value != int(value):
             raise BadLimit(f"{name} must be a whole number, not {value}")
         value = int(value)
     cap = getattr(caps, name)
     if value > cap:
-        raise LimitTooHigh(f"{name} may be at most {cap} here, not {_shown(value)}")
+        raise LimitTooHigh(f"{name} may be at most {cap} here, not {_short_repr(value)}")
     return value
 
 
-def _shown(value: object) -> str:
+def _short_repr(value: object) -> str:
     if isinstance(value, int) and value.bit_length() > 1000:
         return "a number of hundreds of digits"  # beyond 4300 of them, repr() raises
     text = repr(value)

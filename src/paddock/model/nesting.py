@@ -1,4 +1,4 @@
-"""JSON that is nested too deeply for Python's own decoder. A guest decides how deeply its values are nested."""
+"""JSON that is nested too deeply for Python's decoder. A hostile guest can nest its values arbitrarily deeply."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def is_deeper(value: object, limit: int) -> bool:
 
 
 def loads(text: str) -> Any:
-    """`json.loads` for any depth. What is too deep for it is decoded iteratively, which is slower."""
+    """`json.loads` for any depth. Text that is too deep for `json` is decoded iteratively, which is slower."""
     try:
         return json.loads(text)
     except RecursionError:

@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """What the host needs to know about a script before its first line runs."""
+    """The facts that the host needs before the script's first line runs."""
 
     returns: list[tuple[int, int, bool]] = field(default_factory=list)
     """Top-level `return` statements: line, byte offset in the line, and whether a value follows."""
     bound: list[str] = field(default_factory=list)
     """Names that the script assigns anywhere."""
     unbound: list[str] | None = field(default_factory=list)
-    """Names that it uses without binding them first. None: it may use any name, through `eval` or the like."""
+    """Names that it uses without binding them. None: it may use any name, for example through `eval`."""
     unawaited: list[tuple[int, int, str]] = field(default_factory=list)
     """Top-level `return f(…)` without `await`: line, column counted from 1, and the function's name."""
     stored_keys: list[str] = field(default_factory=list)

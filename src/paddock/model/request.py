@@ -1,4 +1,4 @@
-"""What a caller asks to run, and where it belongs."""
+"""The request for a run, and the context that a server adds to it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from paddock.model.context import Context
 from paddock.model.events import ToolCall
 from paddock.model.files import File
 from paddock.model.limits import Limits
-from paddock.model.tools import OwnTool
+from paddock.model.tools import RunTool
 from paddock.model.words import nearest
 
 LANGUAGES = ("python", "javascript", "typescript")
@@ -38,7 +38,7 @@ class RunOptions(TypedDict, total=False):
 
 
 def make_request(code: str, options: RunOptions) -> Request:
-    """The request of `run(code, **options)`. An unknown option is refused, with the nearest known one."""
+    """Build the request of `run(code, **options)`. RequestError for an unknown option, with the nearest known one."""
     known = RunOptions.__annotations__
     for name in options:
         if name not in known:
@@ -49,7 +49,7 @@ def make_request(code: str, options: RunOptions) -> Request:
 
 
 def make_tool_call(tool: object, arguments: object) -> ToolCall:
-    """The call of `call_tool(tool, arguments)`. `BadInput` for arguments that are not JSON."""
+    """Build the call of `call_tool(tool, arguments)`. `BadInput` for arguments that are not JSON."""
     import json
 
     if not isinstance(tool, str):
@@ -73,11 +73,11 @@ class Request:
     files: Iterable[File] = ()
     tools: Iterable[str] | None = None  # names or patterns of tools that the script may call; None: all
     limits: Limits | Mapping[str, object] | None = None  # override the configured ones
-    # Reject type errors before anything runs; "tools": only those that concern tools.
+    # Reject type errors before anything runs; "tools": only those in calls of tools.
     type_check: bool | Literal["tools"] = False
     mode: str = "expression"  # a script that returns a value; "script": a program with an exit code
     argv: Iterable[str] = ()  # a program's arguments, after its own name
-    refused_modules: Iterable[str] = ()  # modules that the script cannot import: guidance, not a wall
+    refused_modules: Iterable[str] = ()  # modules that the script cannot import; not a security boundary
     globals: str = "all"  # "closed": JavaScript without Node's globals, the same on both engines
 
 
@@ -89,5 +89,7 @@ class RunContext:
     artifacts: Artifacts | None = None  # None: those of the Paddock
     definition: str | None = None
     session: str | None = None
-    tools: Mapping[str, OwnTool] = field(default_factory=dict)  # the session's own, which win over all others
+    tools: Mapping[str, RunTool] = field(
+        default_factory=dict
+    )  # tools of the session, which take precedence over others
     context: Context | None = None  # values that are injected into its calls

@@ -25,12 +25,12 @@ class Verdict(StrEnum):
     CRASHED = "crashed"  # a signal or a hard exit
     DENIED = "denied"  # the policy denied a call, and the script did not catch the failure
     CANCELLED = "cancelled"
-    LOST = "lost"  # the host failed it
+    LOST = "lost"  # the host failed
 
 
 @dataclass(frozen=True, slots=True)
 class RunError:
-    """Why a run failed, in words that a person or a model can act on."""
+    """Why a run failed, with a message that a person or a model can act on."""
 
     type: str
     message: str
@@ -53,7 +53,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What the run used. None where the engine does not measure it."""
+    """What the run used. None if the engine does not measure it."""
 
     wall_seconds: float
     cpu_seconds: float | None = None
@@ -101,7 +101,7 @@ class RunResult:
         return {**self._without_output(), "output": self.output}
 
     def to_json(self) -> str:
-        """The result as JSON text. The script's value is inserted as it came, without decoding it."""
+        """The result as JSON text. The script's value is inserted without decoding it."""
         import msgspec
 
         raw = msgspec.Raw((self.output_json or "null").encode())

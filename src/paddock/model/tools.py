@@ -1,4 +1,4 @@
-"""What a tool is, as whoever offers it describes it. Nothing of a description is trusted: an upstream wrote it."""
+"""Tools as their servers describe them. Descriptions are untrusted: an upstream wrote them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ANY_OBJECT: Mapping[str, Any] = {"type": "object"}
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """What a tool says of its own effects. None: it does not say."""
+    """What a tool declares about its effects. None: it does not say."""
 
     read_only: bool | None = None
     destructive: bool | None = None
@@ -21,37 +21,39 @@ class Hints:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """Something that a script may call."""
+    """A tool that scripts can call."""
 
-    server: str  # the upstream that offers it; empty for a Python function of the program that Paddock is part of
-    name: str  # as its server calls it
+    server: str  # the upstream that offers it; empty for a Python function of the embedding program
+    name: str  # without the server's name
     description: str = ""
     input_schema: Mapping[str, Any] = field(default_factory=lambda: ANY_OBJECT)
     output_schema: Mapping[str, Any] | None = None
     hints: Hints = Hints()
     tags: tuple[str, ...] = ()
     title: str = ""
-    added: Mapping[str, bool] = field(default_factory=dict)  # arguments that the host adds; whether the tool needs them
+    injected: Mapping[str, bool] = field(
+        default_factory=dict
+    )  # arguments that the host adds, and if the tool needs them
 
     @property
     def full_name(self) -> str:
-        """Its name in the catalogue."""
+        """The tool's name in the catalogue: `server.name`."""
         return f"{self.server}.{self.name}" if self.server else self.name
 
     @property
     def id(self) -> str:
-        """Six characters that stay the same as long as the tool has its name."""
-        from hashlib import sha256  # 2 ms that only who has tools need spend
+        """Six characters derived from the full name."""
+        from hashlib import sha256  # imported late: it takes 2 ms
 
         return sha256(self.full_name.encode(errors="replace")).hexdigest()[:6]
 
 
-class OwnTool(Protocol):
-    """A tool that whoever runs a script has beside all others, for this run."""
+class RunTool(Protocol):
+    """An extra tool that the caller provides for one run."""
 
     @property
     def tool(self) -> Tool: ...
 
     async def call(self, arguments: Mapping[str, Any]) -> Any:
-        """What it gives for arguments that its schema allows."""
+        """Call the tool with arguments that its schema allows, and return its value."""
         ...

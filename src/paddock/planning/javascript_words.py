@@ -1,4 +1,4 @@
-"""Which words send a script to Node. The host reads the script as words, in one pass, and parses nothing."""
+"""Words that send a script to Node. The host scans the script for words in one pass and parses nothing."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ require setImmediate structuredClone unref
 cbrt hypot localeCompare normalize
 """
 NODE_WORDS = frozenset(_NODE.split())
-"""Globals that only Node has, and on the last line methods whose results are other ones in QuickJS."""
+"""Globals that only Node has, and on the last line methods whose results differ in QuickJS."""
 CONSOLE_METHODS = frozenset(("log", "info", "warn", "error", "debug"))
-"""What QuickJS's console has."""
+"""The methods of QuickJS's console."""
 _RESERVED = """
 arguments await break case catch class const continue debugger default delete do else enum eval export extends
 false finally for function globalThis if implements import in instanceof interface let new null package private
 protected public return static super switch this throw true try typeof undefined var void while with yield
 """
 RESERVED = frozenset(_RESERVED.split())
-"""What cannot be the name of a variable."""
+"""Words that cannot be the name of a variable."""
 _WORD = re.compile(r"[\w$]+")
 
 
 def node_word(code: str) -> str | None:
     """The first word in `code` that only Node has, or None.
 
-    A word in a text or a comment counts too: such a script runs on Node, where it does the same.
+    A word in a string or a comment counts too: such a script runs on Node, with the same result.
     """
     before, end = "", 0
     for match in _WORD.finditer(code):

@@ -1,4 +1,4 @@
-"""A request resolved against the configuration: which engine, which limits, which tools. Pure."""
+"""Resolves a request against the configuration: engine, limits, tools. Does no I/O."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from unicodedata import normalize
 
 from paddock.errors import BadInput, CodeTooLarge, RequestError, UnknownEngine, UnknownLanguage
-from paddock.model import limits as limits_of
+from paddock.model import limits as limits_model
 from paddock.model.files import PlacedFile, place
 from paddock.model.limits import Limits
 from paddock.model.request import ENGINES, GLOBALS, LANGUAGES, MODES, Request
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 ENGINE_LANGUAGE = {"monty": "python", "cpython": "python", "quickjs": "javascript", "node": "javascript"}
 LIGHT = ("monty", "quickjs")
-"""Engines that are embedded interpreters: they run no programs."""
+"""Engines that are embedded interpreters and cannot run programs (mode `script`)."""
 BRIDGE_NAMES = ("call_tool", "report_progress", "create_artifact", "read_artifact")
-BRIDGE_NAMES_OF_JAVASCRIPT = ("callTool", "reportProgress", "codeExec", "readFile", "console")
+JAVASCRIPT_BRIDGE_NAMES = ("callTool", "reportProgress", "codeExec", "readFile", "console")
 REQUESTED = "requested"
 SCRIPT_MODE = "script mode"
 ARGUMENT_BYTES = 128 * 1024
@@ -35,7 +35,7 @@ ARGUMENT_BYTES = 128 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Everything that an engine needs to know to run a request. A plain value that can be stored or sent elsewhere."""
+    """Everything that an engine needs to run a request. A plain value that can be stored or sent elsewhere."""
 
     code: str
     language: str
@@ -50,13 +50,13 @@ class Plan:
     argv: tuple[str, ...] = ()
     refused_modules: tuple[str, ...] = ()
     globals: str = "all"
-    """`closed`: a script in JavaScript finds the same few globals on every engine."""
-    outline: bool = False
-    """Whether the guest describes the script and waits, before it runs it."""
+    """`closed`: JavaScript has the same few globals on every engine."""
+    sends_outline: bool = False
+    """Whether the guest sends an outline of the script and waits before it runs the script."""
     check_only: bool = False
     """Whether the script is compiled and never run."""
     refusal: RunError | None = None
-    """Why nothing is run: the text cannot be source code, or no engine here can run it."""
+    """Why nothing runs: the text cannot be source code, or no engine here can run it."""
 
     def names(self) -> frozenset[str]:
         """The variables that are set before the script runs."""
@@ -73,14 +73,14 @@ def make_plan(
 ) -> Plan:
     """Resolve `request`. A `RequestError` says what to change in it.
 
-    `engines` are those that this system could run, `unavailable` says why some of them cannot run after all, and
-    `tools` are the names under which the script finds its tools.
+    `engines` are those that this platform supports, `unavailable` says why some of them cannot run here, and `tools`
+    are the names under which the script calls its tools.
     """
     _check_code(request, config)
     language, engine = _language(request.language), _engine(request.engine or config.engine)
     if engine != "auto" and (ENGINE_LANGUAGE[engine] == "python") != (language == "python"):
         if request.engine:
-            raise UnknownEngine(f"engine {engine!r} does not run {language}")
+            raise UnknownEngine(f"engine {engine!r} does not run {language}; use 'auto'")
         engine = "auto"  # the configured engine is for the other language
     if engine == "quickjs" and language == "typescript":
         if request.engine:
@@ -99,7 +99,7 @@ def make_plan(
         language=language,
         engine=engine,
         engine_reason=None,
-        limits=limits_of.resolve(request.limits, config.limits, config.caps),
+        limits=limits_model.resolve(request.limits, config.limits, config.caps),
         inputs_json=inputs_json,
         files=files,
         tools=tuple(tools),
@@ -118,48 +118,54 @@ def make_plan(
 
 def _choose_engine(plan: Plan, engines: Collection[str], unavailable: Mapping[str, str]) -> Plan:
     if plan.engine != "auto":
-        return _named(plan, engines)
+        return _requested_engine(plan, engines)
     if plan.mode == "script":
-        return _program(plan, engines, "cpython" if plan.language == "python" else "node")
-    return _python(plan, engines, unavailable) if plan.language == "python" else _javascript(plan, engines)
+        return _choose_program_engine(plan, engines, "cpython" if plan.language == "python" else "node")
+    return (
+        _choose_python_engine(plan, engines, unavailable)
+        if plan.language == "python"
+        else _choose_javascript_engine(plan, engines)
+    )
 
 
-def _python(plan: Plan, engines: Collection[str], unavailable: Mapping[str, str]) -> Plan:
-    """Full Python wherever it can run, else Monty."""
+def _choose_python_engine(plan: Plan, engines: Collection[str], unavailable: Mapping[str, str]) -> Plan:
+    """Full Python if it can run here, else Monty."""
     if "cpython" in engines and "cpython" not in unavailable:
         return replace(plan, engine="cpython")
-    why = unavailable.get("cpython", "the engine `cpython` is not available on this system")
+    reason = unavailable.get("cpython", "the engine `cpython` is not available on this system")
     if "monty" in engines:
-        return replace(plan, engine="monty", engine_reason=f"full Python cannot run here: {why}")
-    return _refuse(plan, "EngineUnavailable", f"no engine for python can run here: {why}")
+        return replace(plan, engine="monty", engine_reason=f"full Python cannot run here: {reason}")
+    return _refuse(plan, "EngineUnavailable", f"no engine for python can run here: {reason}")
 
 
-def _program(plan: Plan, engines: Collection[str], engine: str) -> Plan:
+def _choose_program_engine(plan: Plan, engines: Collection[str], engine: str) -> Plan:
     if engine not in engines:
-        words = f"a program (mode 'script') needs the engine `{engine}`, which is not available here"
-        return _refuse(plan, "EngineUnavailable", words)
+        message = f"a program (mode 'script') needs the engine `{engine}`, which is not available here"
+        return _refuse(plan, "EngineUnavailable", message)
     return replace(plan, engine=engine, engine_reason=SCRIPT_MODE)
 
 
-def _named(plan: Plan, engines: Collection[str]) -> Plan:
+def _requested_engine(plan: Plan, engines: Collection[str]) -> Plan:
     if plan.engine not in engines:
-        have = ", ".join(sorted(engines))
-        return _refuse(plan, "EngineUnavailable", f"engine {plan.engine!r} is not available here; available: {have}")
+        available = ", ".join(sorted(engines))
+        return _refuse(
+            plan, "EngineUnavailable", f"engine {plan.engine!r} is not available here; available: {available}"
+        )
     return replace(plan, engine_reason=REQUESTED)
 
 
-def _javascript(plan: Plan, engines: Collection[str]) -> Plan:
-    """QuickJS where the script names nothing that only Node has."""
+def _choose_javascript_engine(plan: Plan, engines: Collection[str]) -> Plan:
+    """QuickJS if the script names nothing that only Node has."""
     word = node_word(plan.code) if plan.language == "javascript" else None
-    why = f"the script uses {word}" if word else None if plan.language == "javascript" else "TypeScript runs on Node"
-    if why is None and "quickjs" in engines:
+    reason = f"the script uses {word}" if word else None if plan.language == "javascript" else "TypeScript runs on Node"
+    if reason is None and "quickjs" in engines:
         return replace(plan, engine="quickjs")
     if "node" in engines:
-        return replace(plan, engine="node", engine_reason=why or "the engine `quickjs` is not available here")
+        return replace(plan, engine="node", engine_reason=reason or "the engine `quickjs` is not available here")
     if word is None:
         return _refuse(plan, "EngineUnavailable", f"no engine for {plan.language} is available here")
-    words = f"this script needs Node ({why}), and the engine `node` is not available here; rewrite that part"
-    return _refuse(plan, "EngineUnavailable", words, engine_reason=why)
+    message = f"this script needs Node ({reason}), and the engine `node` is not available here; rewrite that part"
+    return _refuse(plan, "EngineUnavailable", message, engine_reason=reason)
 
 
 def _refuse(
@@ -172,7 +178,7 @@ def _refuse(
 def _check_code(request: Request, config: Config) -> None:
     if not isinstance(request.code, str):
         raise RequestError(f"code must be text, not {type(request.code).__name__}")
-    # n characters take between n and 4n bytes, so most texts need not be encoded to know that they fit.
+    # n characters take between n and 4n bytes, so most texts are known to fit without encoding them.
     size = len(request.code)
     if size > config.code_bytes or size * 4 > config.code_bytes < len(request.code.encode(errors="replace")):
         raise CodeTooLarge(f"the code is larger than {config.code_bytes} bytes; pass data through inputs or files")
@@ -203,27 +209,27 @@ def _mode(request: Request, engine: str) -> str:
 def _argv(request: Request) -> tuple[str, ...]:
     if isinstance(request.argv, str) or not isinstance(request.argv, Iterable):
         raise RequestError(f"argv must be a list of strings, not {request.argv!r}")
-    given = tuple(request.argv)
-    if given and request.mode != "script":
+    values = tuple(request.argv)
+    if values and request.mode != "script":
         raise RequestError("argv is for programs; set mode='script' too")
-    for text in given:
+    for text in values:
         if not isinstance(text, str) or "\0" in text or not _is_encodable(text):
             raise RequestError(f"argv contains {text!r}, which cannot be a program's argument")
-    if sum(len(text.encode()) for text in given) > ARGUMENT_BYTES:
+    if sum(len(text.encode()) for text in values) > ARGUMENT_BYTES:
         raise RequestError(f"argv is larger than {ARGUMENT_BYTES} bytes; pass data through inputs or files")
-    return given
+    return values
 
 
 def _refused_modules(request: Request) -> tuple[str, ...]:
     if isinstance(request.refused_modules, str) or not isinstance(request.refused_modules, Iterable):
         raise RequestError(f"refused_modules must be a list of names, not {request.refused_modules!r}")
-    given = tuple(request.refused_modules)
-    for name in given:
-        if not isinstance(name, str) or not _is_a_module(name):
+    values = tuple(request.refused_modules)
+    for name in values:
+        if not isinstance(name, str) or not _is_module_name(name):
             raise RequestError(f"refused_modules contains {name!r}, which is not a module name")
-    if given and request.language != "python":
+    if values and request.language != "python":
         raise RequestError(f"refused_modules works for python only; leave it out for {request.language}")
-    return given
+    return values
 
 
 def _globals(request: Request) -> str:
@@ -235,7 +241,7 @@ def _globals(request: Request) -> str:
 
 
 @lru_cache(maxsize=1024)
-def _is_a_module(name: str) -> bool:
+def _is_module_name(name: str) -> bool:
     return all(part.isidentifier() for part in name.split("."))
 
 
@@ -264,7 +270,7 @@ def _encode_inputs(inputs: Mapping[str, Any] | None, tools: Collection[str], lan
             raise BadInput(f"input {name!r} is not a valid variable name in {language}")
         if normalize("NFKC", name) != name:
             raise BadInput(f"Python reads the name {name!r} as {normalize('NFKC', name)!r}; name the input that")
-        if name in (BRIDGE_NAMES if language == "python" else BRIDGE_NAMES_OF_JAVASCRIPT) or name in tools:
+        if name in (BRIDGE_NAMES if language == "python" else JAVASCRIPT_BRIDGE_NAMES) or name in tools:
             raise BadInput(f"input {name!r} would hide the function of that name; rename the input")
         if name.startswith("__paddock"):
             raise BadInput(f"input {name!r}: names that begin with __paddock are reserved")

@@ -52,24 +52,24 @@ async def read_artifact(  # noqa: PLR0913  one parameter for each property of it
     limit: int | None = None,
     unit: Unit = "characters",
     search: str | None = None,
-    smartGrepQuery: str | None = None,  # noqa: N803  another name of `search`, which some agents know
+    smartGrepQuery: str | None = None,  # noqa: N803  another name for `search` that some agents use
     is_regex: bool = False,
     context_lines: int = 2,
 ) -> Answer:
     """Return a page of an artifact's text, or matches in it, or a small binary as base64."""
-    found = await scope.find(ref)
-    if found is None:
+    artifact = await scope.find(ref)
+    if artifact is None:
         return await _not_found(scope, ref)
-    wanted = search if search is not None else smartGrepQuery
+    text = search if search is not None else smartGrepQuery
     try:
-        if wanted is not None:
+        if text is not None:
             limit = min(limit or DEFAULT_LIMITS["matches"], MAX_MATCHES)
-            query = Query(wanted, is_regex, unit, offset, limit, min(context_lines, MAX_CONTEXT))
-            return await _search(scope, found, query)
-        if not await scope.is_text(found):
-            return await _binary(scope, found)
+            query = Query(text, is_regex, unit, offset, limit, min(context_lines, MAX_CONTEXT))
+            return await _search(scope, artifact, query)
+        if not await scope.is_text(artifact):
+            return await _binary(scope, artifact)
         limit = min(limit or DEFAULT_LIMITS[unit], PAGE_CHARACTERS if unit == "characters" else MAX_LINES)
-        return await _page(scope, found, unit, offset, limit)
+        return await _page(scope, artifact, unit, offset, limit)
     except BadArtifact as refused:
         return _failed(str(refused), "Correct the arguments. With ref alone, the first page is returned.")
 
@@ -86,23 +86,23 @@ async def write_artifact(
     """Write text or bytes to a new artifact, in place of an artifact's content, or at its end."""
     try:
         data = await asyncio.to_thread(_bytes, content, base64)
-        # A name means an artifact of this session: those of other sessions must not be changed by accident.
-        found = None if mode == "create" else await scope.find(filename, in_session_only=True)
-        if found is None and mode != "create" and scope.is_reference(filename):
+        # A name refers only to an artifact of this session, so that no other session's is changed by accident.
+        existing = None if mode == "create" else await scope.find(filename, in_session_only=True)
+        if existing is None and mode != "create" and scope.is_reference(filename):
             return await _not_found(scope, filename)
-        if found is None:
+        if existing is None:
             problem = name_problem(filename)
             if problem is not None:
                 return _failed(f"the artifact cannot have that name: {problem}", "Choose another filename.")
             artifact = await scope.create(filename, await asyncio.to_thread(mime_type, file_type, filename, data), data)
         elif mode == "replace":
-            kind = await asyncio.to_thread(mime_type, file_type, found.artifact.filename, data)
-            artifact = await scope.replace(found, kind, data)
+            kind = await asyncio.to_thread(mime_type, file_type, existing.artifact.filename, data)
+            artifact = await scope.replace(existing, kind, data)
         else:
-            artifact = await scope.append(found, data)
+            artifact = await scope.append(existing, data)
     except BadArtifact as refused:
         return _failed(str(refused), "Keep less, or correct the arguments.")
-    return {"success": True, **_described(artifact), "created": found is None}
+    return {"success": True, **_metadata(artifact), "created": existing is None}
 
 
 async def list_artifacts(
@@ -119,23 +119,23 @@ async def list_artifacts(
         listing = await scope.list(Filters(session_only, filename, mime_type), limit=limit, cursor=cursor)
     except BadArtifact as refused:
         return _failed(str(refused), "Pass the cursor of the previous page unchanged, or none.")
-    shown = [
+    entries = [
         {
-            **_described(found.artifact),
-            "createdAt": _time(found.created_at),
-            "expiresAt": _time(found.expires_at),
-            # Not the session's id: whoever knows it may be able to use the session.
-            "inSession": found.session == scope.owner.session,
+            **_metadata(stored.artifact),
+            "createdAt": _time(stored.created_at),
+            "expiresAt": _time(stored.expires_at),
+            # The session's id is not shown, because knowing it may allow using the session.
+            "inSession": stored.session == scope.owner.session,
         }
-        for found in listing.artifacts
+        for stored in listing.artifacts
     ]
-    more = {} if listing.cursor is None else {"cursor": listing.cursor}
-    return {"success": True, "artifacts": shown, "more": bool(more), **more}
+    next_page = {} if listing.cursor is None else {"cursor": listing.cursor}
+    return {"success": True, "artifacts": entries, "more": bool(next_page), **next_page}
 
 
-async def _page(scope: ArtifactScope, found: StoredArtifact, unit: Unit, offset: int, limit: int) -> Answer:
-    page = await scope.page(found, unit, offset, limit)
-    answer = {"success": True, **_described(found.artifact), "content": page.text, "unit": unit, "offset": offset}
+async def _page(scope: ArtifactScope, stored: StoredArtifact, unit: Unit, offset: int, limit: int) -> Answer:
+    page = await scope.page(stored, unit, offset, limit)
+    answer = {"success": True, **_metadata(stored.artifact), "content": page.text, "unit": unit, "offset": offset}
     answer |= {"line": page.start.line + 1, "more": not page.is_last}
     if page.is_last:
         return answer | {"totalCharacters": page.end.character, "totalLines": page.total_lines}
@@ -144,8 +144,8 @@ async def _page(scope: ArtifactScope, found: StoredArtifact, unit: Unit, offset:
     return answer | {"next": {"unit": "lines", "offset": page.end.line}}
 
 
-async def _search(scope: ArtifactScope, found: StoredArtifact, query: Query) -> Answer:
-    search = await scope.search(found, query)
+async def _search(scope: ArtifactScope, stored: StoredArtifact, query: Query) -> Answer:
+    search = await scope.search(stored, query)
     matches = [
         {
             "line": match.line,
@@ -156,32 +156,32 @@ async def _search(scope: ArtifactScope, found: StoredArtifact, query: Query) -> 
         }
         for match in search.matches
     ]
-    answer = {"success": True, **_described(found.artifact), "matches": matches}
+    answer = {"success": True, **_metadata(stored.artifact), "matches": matches}
     answer["more"] = search.next_character is not None
     if search.next_character is not None:
         answer["next"] = {"unit": "characters", "offset": search.next_character}
     if search.is_timeout:
-        answer["hint"] = "The search took too long and stopped at `next`. Go on from there, or search for less."
+        answer["hint"] = "The search took too long and stopped at `next`. Continue from there, or search for less."
     elif not matches and not query.is_regex and " " in query.search:
         answer["hint"] = "The words were searched as one phrase. To find any of them, use is_regex with word|word."
     return answer
 
 
-async def _binary(scope: ArtifactScope, found: StoredArtifact) -> Answer:
-    if found.artifact.size > BASE64_BYTES:
+async def _binary(scope: ArtifactScope, stored: StoredArtifact) -> Answer:
+    if stored.artifact.size > BASE64_BYTES:
         return _failed(
-            f"the artifact {found.artifact.filename!r} is binary ({found.artifact.mime_type}) and has "
-            f"{found.artifact.size} bytes; at most {BASE64_BYTES} bytes are returned as base64",
+            f"the artifact {stored.artifact.filename!r} is binary ({stored.artifact.mime_type}) and has "
+            f"{stored.artifact.size} bytes; at most {BASE64_BYTES} bytes are returned as base64",
             "Read its bytes in a script, with the function read_artifact.",
         )
-    content = b"".join([piece async for piece in scope.stream(found)])
-    return {"success": True, **_described(found.artifact), "base64": base64.b64encode(content).decode()}
+    content = b"".join([piece async for piece in scope.stream(stored)])
+    return {"success": True, **_metadata(stored.artifact), "base64": base64.b64encode(content).decode()}
 
 
 async def _not_found(scope: ArtifactScope, ref: str) -> Answer:
     newest = await scope.list(limit=MAX_LISTED)
     near = nearest(ref[:NAME_CHARACTERS], [found.artifact.filename for found in newest.artifacts])
-    hint = f"Did you mean {near!r}?" if near else "list_artifacts shows what there is."
+    hint = f"Did you mean {near!r}?" if near else "list_artifacts lists all artifacts."
     return _failed(f"there is no artifact {ref[:100]!r}; pass an artifact's id, URL or file name", hint)
 
 
@@ -198,7 +198,7 @@ def _bytes(content: str | None, encoded: str | None) -> bytes:
         raise BadArtifact(f"the content is not base64: {problem}") from None
 
 
-def _described(artifact: Artifact) -> Answer:
+def _metadata(artifact: Artifact) -> Answer:
     return {
         "id": artifact.id,
         "url": artifact.url,
@@ -216,19 +216,19 @@ def _failed(error: str, hint: str) -> Answer:
     return {"success": False, "error": error, "hint": hint}
 
 
-def _number(description: str, least: int, most: int | None = None, default: int | None = None) -> dict[str, Any]:
-    values = {"type": "integer", "minimum": least, "maximum": most, "default": default, "description": description}
+def _number(description: str, minimum: int, maximum: int | None = None, default: int | None = None) -> dict[str, Any]:
+    values = {"type": "integer", "minimum": minimum, "maximum": maximum, "default": default, "description": description}
     return {name: value for name, value in values.items() if value not in (None, "")}
 
 
 _TEXT = {"type": "string"}
 _READ = {
-    "ref": {**_TEXT, "description": "Id, URL or file name (its newest)."},
+    "ref": {**_TEXT, "description": "Id, URL or file name (the newest)."},
     "offset": _number("In `unit`.", 0),
-    "limit": _number("Most of `unit`, or matches.", 1),
+    "limit": _number("Maximum of `unit`, or of matches.", 1),
     "unit": {"enum": ["characters", "lines"], "default": "characters"},
     "search": {**_TEXT, "description": "Lines with these words, in any case."},
-    "smartGrepQuery": {**_TEXT, "deprecated": True},  # the name that some agents know `search` by
+    "smartGrepQuery": {**_TEXT, "deprecated": True},  # another name for `search` that some agents use
     "is_regex": {"type": "boolean", "description": "search is RE2."},
     "context_lines": _number("", 0, MAX_CONTEXT, 2),
 }
@@ -240,7 +240,7 @@ _WRITE = {
     "mode": {
         "enum": ["create", "replace", "append"],
         "default": "create",
-        "description": "The last two: this session's newest so named, or by id or URL.",
+        "description": "replace, append: this session's newest file of that name, or by id or URL.",
     },
 }
 _LIST = {
@@ -248,7 +248,7 @@ _LIST = {
     "filename": {**_TEXT, "description": "As *.csv."},
     "mime_type": {**_TEXT, "description": "As text/*."},
     "limit": _number("", 1, MAX_LISTED, 50),
-    "cursor": {**_TEXT, "description": "Of the list before."},
+    "cursor": {**_TEXT, "description": "From the previous page."},
 }
 CALLS: Mapping[str, Callable[..., Awaitable[Answer]]] = {
     "read_artifact": read_artifact,
@@ -268,27 +268,31 @@ def list_artifact_tools(services: Services) -> list[ServerTool]:
             return json_result(answer, is_error=not answer["success"])
 
         schema = object_schema(properties, required)
-        # The output schema is left open: every client would pay for more. docs/artifacts.md has the fields.
+        # The output schema is short, because it is sent to every client. docs/artifacts.md lists the fields.
         return builtin_tool(name, title, description, schema, call, output_schema={"type": "object"}, hints=hints)
 
-    read = "Read a kept file: a page of its text, or matching lines. Search a large one first; go on at `next`."
+    read = "Read a stored file: a page of its text, or matching lines. Search a large one first; continue at `next`."
     return [
         tool("read_artifact", "Read an artifact", read, _READ, ["ref"], READS),
-        tool("write_artifact", "Write an artifact", "Keep a file; scripts can read it.", _WRITE, ["filename"], Hints()),
-        tool("list_artifacts", "List artifacts", "List kept files, newest first.", _LIST, [], READS),
+        tool(
+            "write_artifact", "Write an artifact", "Store a file; scripts can read it.", _WRITE, ["filename"], Hints()
+        ),
+        tool("list_artifacts", "List artifacts", "List stored files, newest first.", _LIST, [], READS),
     ]
 
 
 async def list_resources(services: Services, caller: Caller, cursor: str | None) -> tuple[list[Resource], str | None]:
     """One page of the caller's artifacts, newest first, and the cursor of the next page."""
     listing = await services.artifacts.of(caller.owner).list(limit=RESOURCES_PAGE, cursor=cursor)
-    artifacts = [kept.artifact for kept in listing.artifacts]
-    found = [Resource(uri=each.url, name=each.filename, mime_type=each.mime_type, size=each.size) for each in artifacts]
-    return found, listing.cursor
+    artifacts = [stored.artifact for stored in listing.artifacts]
+    resources = [
+        Resource(uri=each.url, name=each.filename, mime_type=each.mime_type, size=each.size) for each in artifacts
+    ]
+    return resources, listing.cursor
 
 
 def resource_template(services: Services) -> ResourceTemplate:
-    """How the URI of an artifact follows from its id."""
+    """The template for the URI of an artifact."""
     return ResourceTemplate(
         uri_template=services.artifacts.url_of("{id}"),
         name="artifact",
@@ -298,23 +302,23 @@ def resource_template(services: Services) -> ResourceTemplate:
 
 
 async def read_resource(services: Services, caller: Caller, uri: str) -> Contents | None:
-    """One whole artifact; None where the caller has no such one.
+    """One whole artifact, or None if the caller has no such artifact.
 
-    A resource is one message, so BadArtifact is raised for a large artifact before any of it is read.
+    A resource is sent in one message, so a large artifact raises BadArtifact before it is read.
     """
-    own = services.artifacts.of(caller.owner)
-    kept = await own.find(uri) if own.is_reference(uri) else None
-    if kept is None:
+    scope = services.artifacts.of(caller.owner)
+    stored = await scope.find(uri) if scope.is_reference(uri) else None
+    if stored is None:
         return None
-    # Escaping and base64 enlarge it, and one event of a stream may not be larger than the client takes.
+    # Escaping and base64 enlarge the content, and an event must not exceed the client's limit.
     limit = RESOURCE_BYTES if caller.max_bytes is None else caller.max_bytes // 2
-    if kept.artifact.size > limit:
+    if stored.artifact.size > limit:
         raise BadArtifact(
-            f"the artifact {kept.artifact.filename!r} has {kept.artifact.size} bytes, and a resource may have at most "
+            f"the artifact {stored.artifact.filename!r} has {stored.artifact.size} bytes, and a resource at most "
             f"{limit} bytes here; page or search it with the tool read_artifact"
         )
-    content = b"".join([piece async for piece in own.stream(kept)])
-    return await asyncio.to_thread(_to_contents, uri, kept.artifact.mime_type, content)
+    content = b"".join([piece async for piece in scope.stream(stored)])
+    return await asyncio.to_thread(_to_contents, uri, stored.artifact.mime_type, content)
 
 
 def _to_contents(uri: str, mime_type: str, content: bytes) -> Contents:

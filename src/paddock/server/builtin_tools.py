@@ -1,4 +1,4 @@
-"""Tools beside the code tools: detached runs, and discovery of what scripts can call."""
+"""The server's built-in tools: access to detached runs, and discovery of the tools that scripts can call."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def run_tools(services: Services) -> list[ServerTool]:
         builtin_tool(
             "cancel_run",
             "Cancel a run",
-            "End a detached run; what it printed is kept.",
+            "End a detached run. Its output so far is kept.",
             schema,
             cancel_run,
             hints=Hints(idempotent=True),  # destructive by default
@@ -83,46 +83,46 @@ async def summarize_stored(services: Services, caller: Caller, run: StoredRun) -
     if result is None:
         return {"run_id": run.id, "verdict": RUNNING, "stdout": values["stdout"], "stderr": values["stderr"]}
     output_json = await asyncio.to_thread(json.dumps, result["output"], ensure_ascii=False)
-    overflow = await services.keep_overflow(caller, run.id, output_json, native.OVERFLOW_BYTES, is_repeat=True)
+    overflow = await services.store_overflow(caller, run.id, output_json, native.OVERFLOW_BYTES, is_repeat=True)
     return native.summarize(result, overflow)
 
 
 def is_failure(summary: dict[str, Any]) -> bool:
-    """Whether the run that is summarized did not end well."""
+    """Whether the summarized run has failed."""
     return summary["verdict"] not in (str(Verdict.OK), RUNNING)
 
 
 def discovery_tools(services: Services) -> list[ServerTool]:
-    """`search`, `get_schema` and `tags`: what scripts can call, at a cost that does not grow with their number."""
+    """`search`, `get_schema` and `tags`: find tools without listing all of them in the model's context."""
 
     async def search(caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
-        every = await services.paddock.tools()
-        found = await services.paddock.search_tools(
+        all_tools = await services.paddock.tools()
+        matches = await services.paddock.search_tools(
             arguments["query"], tags=arguments.get("tags", ()), limit=arguments.get("limit", DEFAULT_FOUND)
         )
-        text = await _describe(found, every, arguments.get("detail", "brief"))
-        nothing = f"None of {len(every)} tools matches. Try other words; `tags` gives an overview."
-        return _text(services, text or (nothing if every else "There are no tools that scripts can call here."))
+        text = await _describe(matches, all_tools, arguments.get("detail", "brief"))
+        no_match = f"None of {len(all_tools)} tools matches. Try other words; `tags` gives an overview."
+        return _text(services, text or (no_match if all_tools else "There are no tools that scripts can call here."))
 
     async def get_schema(caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
-        every = await services.paddock.tools()
-        catalogue = Catalogue(every, servers=services.paddock.upstreams())
-        found = {name: catalogue.find(name) for name in arguments["tools"]}
-        missing = [name for name, tool in found.items() if tool is None]
-        if len(missing) == len(found):
+        all_tools = await services.paddock.tools()
+        catalogue = Catalogue(all_tools, servers=services.paddock.upstreams())
+        matches = {name: catalogue.find(name) for name in arguments["tools"]}
+        missing = [name for name, tool in matches.items() if tool is None]
+        if len(missing) == len(matches):
             hints = [hint for name in missing for hint in catalogue.hints(name)]
             summary = f"There is no tool {_quote(missing)}."
             return envelope_result(envelope.tool_not_found(missing[0], summary, hints=hints))
-        present = [tool for tool in found.values() if tool is not None]
-        text = await _describe(present, every, arguments.get("detail", "detailed"))
+        present = [tool for tool in matches.values() if tool is not None]
+        text = await _describe(present, all_tools, arguments.get("detail", "detailed"))
         for name in missing:
             text += "\n\n" + " ".join([f"There is no tool {_quote([name])}.", *catalogue.hints(name)[:1]])
         return _text(services, text)
 
     async def tags(caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
-        every = await services.paddock.tools()
+        all_tools = await services.paddock.tools()
         with_names = arguments.get("detail") == "full"
-        return _text(services, await asyncio.to_thread(describe.overview, every, with_names=with_names))
+        return _text(services, await asyncio.to_thread(describe.overview, all_tools, with_names=with_names))
 
     detail = {
         "enum": list(_DETAILS),
@@ -172,12 +172,12 @@ def contract_tool() -> ServerTool:
     )
 
 
-async def _describe(found: Sequence[tools.Tool], every: Sequence[tools.Tool], detail: str) -> str:
+async def _describe(matches: Sequence[tools.Tool], all_tools: Sequence[tools.Tool], detail: str) -> str:
     if detail == "brief":
-        return describe.brief(found)
+        return describe.brief(matches)
     write = describe.detailed if detail == "detailed" else describe.full
-    # In a thread: the schemas of many servers take a while to read.
-    return await asyncio.to_thread(write, found, among=every) if found else ""
+    # In a thread, because rendering many schemas takes a while.
+    return await asyncio.to_thread(write, matches, among=all_tools) if matches else ""
 
 
 def _text(services: Services, text: str) -> CallToolResult:

@@ -20,11 +20,11 @@ from paddock.definitions.faces import FaceRequest, HostInfo, face_of
 from paddock.definitions.saving import parse_saved
 from paddock.engines import registry
 from paddock.errors import BadDefinition, HostError, PaddockError, StoreError
+from paddock.model.context import LOCAL
 from paddock.model.events import Event, Output, Progress
-from paddock.model.principals import LOCAL
 from paddock.model.request import Request, RunContext
 from paddock.model.result import RunResult, Verdict
-from paddock.record import new_run_id, unfinished
+from paddock.record import new_run_id, unfinished_result
 from paddock.server import session_tools
 from paddock.server.builtin_tools import is_failure, summarize_stored
 from paddock.server.files import add_files
@@ -58,7 +58,7 @@ def make_code_tool(services: Services, definition: Definition) -> ServerTool:
         description=spec.description,
         input_schema=spec.input_schema,
         output_schema=spec.output_schema,
-        # A script may change and reach whatever the tools that it calls can.
+        # A script can change and reach whatever its tools can.
         annotations=ToolAnnotations(
             read_only_hint=spec.is_read_only or None, destructive_hint=not spec.is_read_only, open_world_hint=True
         ),
@@ -96,7 +96,7 @@ class _CodeTool:
             if isinstance(fault, HostError):
                 log.warning("%s: %s", type(fault).__name__, fault)
             return to_result(response)
-        overflow = await self._services.keep_overflow(caller, run_id, result.output_json, self.face.overflow_bytes)
+        overflow = await self._services.store_overflow(caller, run_id, result.output_json, self.face.overflow_bytes)
         response = self.face.render(self._definition, request, result, overflow)
         return to_result(response, (*result.artifacts, overflow.artifact) if overflow else result.artifacts)
 
@@ -142,7 +142,7 @@ class _CodeTool:
         task.add_done_callback(ended)
 
     async def _run(self, run_id: str, caller: Caller, request: FaceRequest) -> RunResult:
-        """Run to the end, reporting progress to the caller. However the run ends, that is stored."""
+        """Run to the end and report progress to the caller. Stores how the run ended, even if it was cancelled."""
         services = self._services
         calls_context = caller.context.of_run(request.connections)
         own = {each.tool.name: ScriptTool(each, calls_context, caller.session) for each in self._session_tools}
@@ -159,20 +159,20 @@ class _CodeTool:
         finally:
             reporter.close()
             try:
-                await services.store.runs.finish(run_id, result or unfinished(context, language, verdict))
-            except StoreError as problem:  # the result counts more than its record
-                log.warning("how %s ended is not stored: %s", run_id, problem)
+                await services.store.runs.finish(run_id, result or unfinished_result(context, language, verdict))
+            except StoreError as problem:  # the caller still gets the result
+                log.warning("the result of run %s could not be stored: %s", run_id, problem)
         return result
 
 
 async def _ignore(done: float, total: float | None, message: str) -> None:
-    """Nobody listens to a detached run."""
+    """Discards progress: nobody listens to a detached run."""
 
 
 class ProgressReporter:
-    """Watches one run: passes output to the store, and progress to the caller in order and beside the run.
+    """Passes the output of one run to the store, and its progress to the caller, in order and without delaying the run.
 
-    A run that reports nothing costs a timer and no task.
+    A run that reports no progress costs a timer and no task.
     """
 
     def __init__(self, report: Report, on_output: Callable[[str, str], None]) -> None:
@@ -190,7 +190,7 @@ class ProgressReporter:
             self._send(event)
 
     async def flush(self) -> None:
-        """Wait until all pending reports are sent; after the result the caller takes none."""
+        """Wait until all pending reports are sent. The caller accepts none after the result."""
         self._timer.cancel()
         if self._task is not None:
             await self._task
@@ -234,7 +234,7 @@ class SavedTools:
 
     async def watch(self, changed: Callable[[], Awaitable[None]]) -> None:
         """Call `changed` whenever the store's current definitions change. Never returns; a failing store is retried."""
-        known: dict[str, int] | None = None
+        known_versions: dict[str, int] | None = None
         is_failing = False
         while self._names:
             try:
@@ -245,30 +245,32 @@ class SavedTools:
                 is_failing = True
             else:
                 is_failing = False
-                if known is not None and versions != known:
+                if known_versions is not None and versions != known_versions:
                     await changed()
-                known = versions
+                known_versions = versions
             await asyncio.sleep(WATCH_SECONDS)
 
     async def _current_versions(self) -> dict[str, int]:
         versions = await self._services.definition_versions()
-        return {name: version for name, version in versions.items() if self._is_named(name)}
+        return {name: version for name, version in versions.items() if self._is_offered(name)}
 
     async def _refresh(self) -> None:
         try:
             if await self._current_versions() == self._versions:
                 return
-            stored = [each for each in await self._services.store.definitions.list(LOCAL) if self._is_named(each.name)]
+            stored = [
+                each for each in await self._services.store.definitions.list(LOCAL) if self._is_offered(each.name)
+            ]
         except StoreError as problem:
             log.warning("saved definitions are not offered: %s", problem)
             return
         self._versions = {each.name: each.version for each in stored}
-        self._tools = {each.name: made for each in stored if (made := self._make(each)) is not None}
+        self._tools = {each.name: tool for each in stored if (tool := self._make(each)) is not None}
 
     def _make(self, stored: StoredDefinition) -> tuple[int, Definition, ServerTool] | None:
-        known = self._tools.get(stored.name)
-        if known is not None and known[0] == stored.version:
-            return known
+        current = self._tools.get(stored.name)
+        if current is not None and current[0] == stored.version:
+            return current
         try:
             definition = parse_saved(stored.spec)
         except BadDefinition as problem:
@@ -276,5 +278,5 @@ class SavedTools:
             return None
         return stored.version, definition, make_code_tool(self._services, definition)
 
-    def _is_named(self, name: str) -> bool:
+    def _is_offered(self, name: str) -> bool:
         return self._names == "all" or name in self._names

@@ -1,6 +1,6 @@
 """Files that are attached to a session: the tools to attach and detach one, and the files that a run gets.
 
-An attached file is an artifact: its bytes are read anew for each run, and it stays an artifact when it is detached.
+An attached file is an artifact: its bytes are read again for each run, and it stays an artifact when it is detached.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from paddock.server.services import Services
 
 RUN_BYTES = 64 * MB
-"""The most that all files of one run may have."""
+"""Maximum size of all files of one run together."""
 MAX_ATTACHED = 100
-"""In one session."""
+"""Maximum number of attached files in one session."""
 
 
 def file_tools(services: Services) -> list[ServerTool]:
@@ -39,8 +39,8 @@ def file_tools(services: Services) -> list[ServerTool]:
         builtin_tool(
             "attach_file",
             "Attach a file",
-            "Attach a file: scripts find it in `files` until it is detached. It is kept as an artifact whose id is its "
-            "element_id. Pass content for text, base64 for other bytes, or artifact for an existing one.",
+            "Attach a file: scripts find it in `files` until it is detached. It is stored as an artifact whose id is "
+            "its element_id. Pass content for text, base64 for other bytes, or artifact for an existing one.",
             object_schema(
                 {
                     "file_name": {**text, "description": "Its name."},
@@ -57,7 +57,7 @@ def file_tools(services: Services) -> list[ServerTool]:
         builtin_tool(
             "detach_file",
             "Detach a file",
-            "Detach a file: scripts no longer find it. It is still kept as an artifact.",
+            "Detach a file: scripts no longer find it. It remains stored as an artifact.",
             object_schema(
                 {"element_id": {**text, "description": "As attach_file returned it, or the file's name."}},
                 ["element_id"],
@@ -70,7 +70,7 @@ def file_tools(services: Services) -> list[ServerTool]:
 
 
 async def add_files(services: Services, caller: Caller, request: FaceRequest) -> FaceRequest:
-    """The request with the session's attached files and the artifacts that it names, before its own files."""
+    """Add the session's attached files and the named artifacts to the request, before its own files."""
     attached = caller.session.files if caller.session is not None and request.session_files else {}
     refs = list(dict.fromkeys([*attached, *request.artifacts]))
     if not refs:
@@ -82,8 +82,8 @@ async def add_files(services: Services, caller: Caller, request: FaceRequest) ->
         if file.element_id not in files:
             size += len(file.content)
             files[file.element_id] = file
-    every = [*files.values(), *(request.options.get("files") or ())]
-    return replace(request, options={**request.options, "files": every})
+    all_files = [*files.values(), *(request.options.get("files") or ())]
+    return replace(request, options={**request.options, "files": all_files})
 
 
 def attached_files(caller: Caller) -> list[dict[str, str]]:
@@ -95,39 +95,39 @@ def attached_files(caller: Caller) -> list[dict[str, str]]:
 
 
 async def _read(services: Services, caller: Caller, ref: str, max_bytes: int) -> File:
-    own = services.artifacts.of(caller.owner)
-    kept = await own.find(ref)
-    if kept is None:
+    scope = services.artifacts.of(caller.owner)
+    stored = await scope.find(ref)
+    if stored is None:
         raise BadFile(
             f"there is no artifact {ref[:100]!r} to read as a file. list_artifacts shows what exists; attach_file adds "
             "a file, and detach_file removes one that has expired"
         )
-    if kept.artifact.size > max_bytes:
+    if stored.artifact.size > max_bytes:
         raise BadFile(f"the files of one run may have {RUN_BYTES // MB} MB together; detach some, or name fewer")
-    found = await own.read(kept.artifact.id)
-    if found is None:
+    content_of = await scope.read(stored.artifact.id)
+    if content_of is None:
         raise BadFile(f"the artifact {ref[:100]!r} has just expired; detach it, or attach the file again")
-    artifact, content = found
+    artifact, content = content_of
     return File(artifact.filename, content, artifact.mime_type, artifact.id)
 
 
 async def _attach(services: Services, caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
-    own, session = services.artifacts.of(caller.owner), caller.session
+    scope, session = services.artifacts.of(caller.owner), caller.session
     if session is not None and len(session.files) >= MAX_ATTACHED:
         return _failure(f"{MAX_ATTACHED} files are attached already, the maximum", "Detach those that are not needed.")
     if "artifact" in arguments:
         if len(arguments) > 1:
             return _failure("artifact was passed together with a new file", "Pass artifact alone, or a new file.")
         ref = arguments["artifact"]
-        kept = await own.find(ref)
-        if kept is None:
+        stored = await scope.find(ref)
+        if stored is None:
             return _failure(f"there is no artifact {ref[:100]!r}", "list_artifacts shows what exists.")
-        artifact = kept.artifact
+        artifact = stored.artifact
     else:
         if "file_name" not in arguments:
             return _failure("file_name is missing", "Pass file_name with content or base64.")
         values = {name: value for name, value in arguments.items() if name != "file_name"}
-        answer = await write_artifact(own, arguments["file_name"], **values)
+        answer = await write_artifact(scope, arguments["file_name"], **values)
         if answer["success"] is False:
             return json_result(answer, is_error=True)
         artifact = Artifact(answer["id"], answer["filename"], answer["mimeType"], answer["size"], answer["url"])
@@ -148,15 +148,15 @@ async def _attach(services: Services, caller: Caller, arguments: dict[str, Any])
 async def _detach(caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
     ref = arguments["element_id"]
     attached = {} if caller.session is None else caller.session.files
-    found = [each.id for each in attached.values() if ref in (each.id, each.url)]
-    found = found or [each.id for each in attached.values() if each.filename == ref]
-    if not found:
+    matches = [each.id for each in attached.values() if ref in (each.id, each.url)]
+    matches = matches or [each.id for each in attached.values() if each.filename == ref]
+    if not matches:
         near = nearest(ref[:255], [*attached, *(each.filename for each in attached.values())])
         hint = f"Did you mean {near!r}?" if near else f"Attached: {', '.join(attached) or 'none'}."
         return _failure(f"no file {ref[:100]!r} is attached", hint)
-    for element_id in found:
+    for element_id in matches:
         del attached[element_id]
-    return json_result({"success": True, "detached": found, "files": attached_files(caller)})
+    return json_result({"success": True, "detached": matches, "files": attached_files(caller)})
 
 
 def _failure(error: str, hint: str) -> CallToolResult:

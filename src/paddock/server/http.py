@@ -1,7 +1,7 @@
 """The HTTP server: MCP at `/mcp` and a health check at `/healthz`, for one user on this machine.
 
-Callers cannot be told apart yet, so whoever reaches the server can run code as its owner. It therefore listens on
-loopback only, and checks `Host` and `Origin`, so that a page in a browser cannot reach it under a name of its own.
+There is no authentication yet, so anyone who reaches the server can run code as its owner. It therefore listens on
+loopback only, and checks `Host` and `Origin`, so that a web page cannot reach it through DNS rebinding.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 BODY_BYTES = 32 * 1024 * 1024
-"""The most that one request may have: code, inputs and files together."""
+"""Maximum size of one request: code, inputs and files together."""
 _LOOPBACK = r"(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?"
 _HOST = re.compile(_LOOPBACK, re.IGNORECASE)
 _ORIGIN = re.compile(f"http://{_LOOPBACK}", re.IGNORECASE)
@@ -36,7 +36,8 @@ def make_app(server: Server[Any]) -> Starlette:
     from mcp.server.transport_security import TransportSecuritySettings
 
     health = Route("/healthz", _health, methods=["GET"])
-    # The SDK's own check accepts everything that begins with a local name and a colon, and no name without a port.
+    # Disabled, because the SDK's check accepts any host that starts with a local name and a colon, and none without
+    # port.
     unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     app = server.streamable_http_app(
         max_request_body_size=BODY_BYTES, custom_starlette_routes=[health], transport_security=unchecked
@@ -46,7 +47,7 @@ def make_app(server: Server[Any]) -> Starlette:
 
 
 def check_host(host: str) -> None:
-    """Raise ConfigError unless `host` is reachable from this machine alone."""
+    """Raise ConfigError unless `host` is reachable only from this machine."""
     try:
         is_loopback = host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -70,8 +71,8 @@ async def _health(request: Request) -> PlainTextResponse:
 class _Guard:
     """Refuses requests with a foreign `Host` or `Origin`, and notices when a client disconnects.
 
-    A browser always sends both headers. In the eras with sessions the SDK carries on after a disconnect, in case the
-    client asks later for what it missed; this server keeps nothing for that, so the call ends.
+    A browser always sends both headers. In protocol versions with sessions, the SDK continues a call after a
+    disconnect, so that the client can fetch missed events later. This server stores no events, so it ends the call.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -84,13 +85,13 @@ class _Guard:
         disconnected = asyncio.Event()
         scope.setdefault("state", {})[_DISCONNECTED] = disconnected
 
-        async def watched() -> Message:
+        async def watch_receive() -> Message:
             message = await receive()
             if message["type"] == "http.disconnect":
                 disconnected.set()
             return message
 
-        await (_refusal(Headers(scope=scope)) or self._app)(scope, watched, send)
+        await (_refusal(Headers(scope=scope)) or self._app)(scope, watch_receive, send)
 
 
 def _refusal(headers: Headers) -> PlainTextResponse | None:

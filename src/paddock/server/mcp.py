@@ -42,7 +42,7 @@ from paddock import __version__
 from paddock.definitions.definition import SHIPPED, Definition, shipped
 from paddock.errors import PaddockError, RequestError, surface
 from paddock.model import envelope
-from paddock.model.principals import LOCAL
+from paddock.model.context import LOCAL
 from paddock.model.words import nearest
 from paddock.server import artifact_tools, builtin_tools, files, prompts, session_tools
 from paddock.server.code_tools import SavedNames, SavedTools, make_code_tool
@@ -62,11 +62,11 @@ if TYPE_CHECKING:
     Context = ServerRequestContext[Any]
 
 NAME = "paddock"
-"""The server's name, by which another Paddock recognises it and keeps its scripts from calling it."""
+"""The server's name. Another Paddock recognises it and does not let its scripts call this server."""
 MAX_SUBSCRIBERS = 10_000
 """Connections that are told about changes; beyond this the oldest ones are dropped."""
 NOTIFY_SECONDS = 5.0
-"""How long to wait for one client that does not read."""
+"""How long to wait for a client that does not read its notifications."""
 log = logging.getLogger(__name__)
 
 
@@ -77,10 +77,10 @@ def make_server(
     saved: SavedNames = (),
     more: Sequence[ServerTool] = (),
 ) -> Server[Any]:
-    """The server that runs code with `services`. It starts nothing by itself, and offers `run_code` by default.
+    """A server that runs code with `services`. It starts nothing by itself, and offers `run_code` by default.
 
-    `saved` names definitions in the store that are offered too, as they are at the time of each request. `more` are
-    further tools of the program that embeds the server.
+    `saved` names definitions in the store that are offered too, in their current version. `more` are further tools of
+    the program that embeds the server.
     """
     chosen = [shipped(SHIPPED[0])] if definitions is None else definitions
     handlers = _Handlers(services, chosen, saved, more)
@@ -107,7 +107,7 @@ class _Server(Server[Any]):
         experimental_capabilities: dict[str, dict[str, Any]] | None = None,
         extensions: dict[str, dict[str, Any]] | None = None,
     ) -> InitializationOptions:
-        """Tell clients of the older era that the lists may change."""
+        """Declare to clients of older protocol versions that the lists may change."""
         changing = NotificationOptions(prompts_changed=True, resources_changed=True, tools_changed=True)
         return super().create_initialization_options(
             notification_options or changing, experimental_capabilities, extensions
@@ -115,9 +115,9 @@ class _Server(Server[Any]):
 
 
 class _Subscribers:
-    """Clients that want to know when the lists change.
+    """Clients that are notified when the lists change.
 
-    In the older era a client is told on its connection once it has asked for a list; in the newer one it subscribes.
+    In older protocol versions a client is notified after it has requested a list; in newer ones it subscribes.
     """
 
     def __init__(self) -> None:
@@ -130,7 +130,7 @@ class _Subscribers:
         name = _session_name(context)
         if context.protocol_version in MODERN_PROTOCOL_VERSIONS or name is None:
             return
-        key = (id(context.lifespan_context), name)  # over stdio every connection has a lifespan of its own
+        key = (id(context.lifespan_context), name)  # over stdio every connection has its own lifespan
         self._sessions.pop(key, None)
         self._sessions[key] = context.session
         if len(self._sessions) > MAX_SUBSCRIBERS:
@@ -141,7 +141,7 @@ class _Subscribers:
         self._sessions = {key: each for key, each in self._sessions.items() if key[0] != id(lifespan_context)}
 
     async def notify(self) -> None:
-        """Tell every client to ask for its lists again."""
+        """Notify every client that the lists have changed."""
         await asyncio.gather(*(self._notify(session) for session in list(self._sessions.values())))
         for event in (ToolsListChanged(), PromptsListChanged(), ResourcesListChanged()):
             await self._bus.publish(event)
@@ -165,7 +165,7 @@ class _Handlers:
         self._saved = SavedTools(services, saved)
         self.subscribers = _Subscribers()
         self._connections = 0
-        self._watching: asyncio.Task[None] | None = None
+        self._watch_task: asyncio.Task[None] | None = None
         self._discovery = builtin_tools.discovery_tools(services)
         self._contract = builtin_tools.contract_tool()
         self._session = [
@@ -183,33 +183,33 @@ class _Handlers:
 
     @asynccontextmanager
     async def lifespan(self, _: Server[Any]) -> AsyncIterator[object]:
-        """Watch saved definitions while anybody is connected. Over HTTP all clients share one lifespan."""
+        """Watch saved definitions while clients are connected. Over HTTP all clients share one lifespan."""
         self._connections += 1
-        if self._watching is None:
-            self._watching = asyncio.create_task(self._saved.watch(self.subscribers.notify))
+        if self._watch_task is None:
+            self._watch_task = asyncio.create_task(self._saved.watch(self.subscribers.notify))
         connection = object()
         try:
             yield connection
         finally:
             self.subscribers.forget(connection)
             self._connections -= 1
-            if not self._connections and self._watching is not None:
-                watching, self._watching = self._watching, None
-                watching.cancel()
-                await asyncio.wait([watching])
+            if not self._connections and self._watch_task is not None:
+                watch_task, self._watch_task = self._watch_task, None
+                watch_task.cancel()
+                await asyncio.wait([watch_task])
 
     async def _current(self) -> tuple[list[Definition], dict[str, ServerTool]]:
         """The definitions and tools that are offered now."""
         saved = await self._saved.current()
         definitions = [*self._definitions, *(definition for definition, _ in saved)]
-        beside = [*(tool for _, tool in saved), *self._companions(definitions)]
+        extra = [*(tool for _, tool in saved), *self._companions(definitions)]
         return definitions, {
             **self._tools,
-            **{each.tool.name: each for each in beside if each.tool.name not in self._tools},
+            **{each.tool.name: each for each in extra if each.tool.name not in self._tools},
         }
 
     def _companions(self, definitions: Sequence[Definition]) -> list[ServerTool]:
-        """The tools that these definitions bring along, where they have anything to do."""
+        """The companion tools of these definitions, if they apply."""
         groups = {group for each in definitions for group in each.companions}
         tools: list[ServerTool] = []
         if "discovery" in groups or ("discovery_if_tools" in groups and self._services.has_tools):
@@ -226,7 +226,7 @@ class _Handlers:
         _, tools = await self._current()
         self.subscribers.add(context)
         self._services.start_maintenance()
-        return ListToolsResult(tools=[each.listed for each in tools.values()])
+        return ListToolsResult(tools=[each.listing for each in tools.values()])
 
     async def call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
         arguments = dict(params.arguments or {})
@@ -300,7 +300,7 @@ class _Handlers:
 
 @contextmanager
 def _protocol_errors() -> Iterator[None]:
-    """Turn our errors into protocol errors, for requests that have no result to put them in."""
+    """Turn Paddock's errors into protocol errors, for requests whose result cannot contain an error."""
     try:
         yield
     except PaddockError as problem:
@@ -315,24 +315,24 @@ def _unknown_tool(name: str, tools: Mapping[str, ServerTool]) -> dict[str, Any]:
 
 
 async def _until_disconnect(disconnected: asyncio.Event | None, work: Awaitable[CallToolResult]) -> CallToolResult:
-    """The result of `work`. A client that disconnects meanwhile cancels it, as a cancel request does."""
+    """The result of `work`. If the client disconnects meanwhile, `work` is cancelled."""
     if disconnected is None:
         return await work
-    working, leaving = asyncio.ensure_future(work), asyncio.ensure_future(disconnected.wait())
+    task, disconnect = asyncio.ensure_future(work), asyncio.ensure_future(disconnected.wait())
     try:
-        await asyncio.wait([working, leaving], return_when=asyncio.FIRST_COMPLETED)
-        if not working.done():
+        await asyncio.wait([task, disconnect], return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
             raise asyncio.CancelledError
-        return working.result()
+        return task.result()
     finally:
-        leaving.cancel()
-        if not working.done():
-            working.cancel()
-            await asyncio.wait([working])
+        disconnect.cancel()
+        if not task.done():
+            task.cancel()
+            await asyncio.wait([task])
 
 
 def _is_streamed(context: Context) -> bool:
-    """Whether the result may be one event of a stream: over HTTP, unless the newest era reports no progress."""
+    """Whether the result may be sent as an event of a stream: over HTTP, unless a modern request wants no progress."""
     is_newest = context.protocol_version in MODERN_PROTOCOL_VERSIONS
     return context.request is not None and not (is_newest and "progress_token" not in (context.meta or {}))
 
@@ -342,6 +342,6 @@ def _session_name(context: Context) -> str | None:
     if context.request is None:
         return CONNECTION
     if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
-        return None  # this era has no sessions; a header that looks like one is the client's own invention
+        return None  # these versions have no sessions, so such a header has no meaning
     name: str | None = context.request.headers.get("mcp-session-id")
     return name

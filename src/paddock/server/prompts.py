@@ -30,8 +30,8 @@ PROMPT = "code_execution"
 
 
 def list_prompts(definitions: Sequence[Definition]) -> list[Prompt]:
-    """The one prompt, where there is a tool that it explains."""
-    if not _explained(definitions):
+    """The one prompt, if there is a tool that it explains."""
+    if not _with_inputs_face(definitions):
         return []
     argument = PromptArgument(name="definition", description="Explain this code tool alone.", required=False)
     description = "How to use the code tools: what scripts can call, with types, and the attached files."
@@ -44,11 +44,11 @@ async def get_prompt(
     """The prompt for this caller now. Raises RequestError for a definition that does not exist."""
     from paddock.definitions.prompt import linked_stubs, render_prompt  # Jinja takes a while to import
 
-    explained = _explained(definitions)
+    candidates = _with_inputs_face(definitions)
     name = arguments.get("definition")
-    chosen = [each for each in explained if name in (None, each.name)]
+    chosen = [each for each in candidates if name in (None, each.name)]
     if not chosen:
-        names = [each.name for each in explained]
+        names = [each.name for each in candidates]
         near = nearest(name or "", names)
         hint = f"did you mean {near!r}?" if near else f"known: {', '.join(names) or 'none'}"
         raise RequestError(f"there is no code tool {(name or '')[:100]!r}; {hint}")
@@ -63,7 +63,7 @@ def list_stubs(definitions: Sequence[Definition]) -> list[Resource]:
         Resource(
             uri=f"{STUBS_URL}{each.name}",
             name=f"{each.name} stubs",
-            description=f"What scripts of {each.name} can call, with types.",
+            description=f"The tools that scripts of {each.name} can call, with types.",
             mime_type=_mime_type(each),
         )
         for each in definitions
@@ -72,17 +72,17 @@ def list_stubs(definitions: Sequence[Definition]) -> list[Resource]:
 
 
 async def read_stubs(services: Services, definitions: Sequence[Definition], uri: str) -> TextResourceContents | None:
-    """The stubs at `uri`; None where it is no such resource."""
+    """The stubs at `uri`, or None if there is no such resource."""
     from paddock.definitions.prompt import linked_stubs
 
-    found = next((each for each in definitions if f"{STUBS_URL}{each.name}" == uri and each.tools != ()), None)
-    if found is None:
+    definition = next((each for each in definitions if f"{STUBS_URL}{each.name}" == uri and each.tools != ()), None)
+    if definition is None:
         return None
-    text = await linked_stubs(services.paddock, found)
-    return TextResourceContents(uri=uri, mime_type=_mime_type(found), text=text)
+    text = await linked_stubs(services.paddock, definition)
+    return TextResourceContents(uri=uri, mime_type=_mime_type(definition), text=text)
 
 
-def _explained(definitions: Sequence[Definition]) -> list[Definition]:
+def _with_inputs_face(definitions: Sequence[Definition]) -> list[Definition]:
     return [each for each in definitions if each.face == "inputs"]
 
 

@@ -1,4 +1,4 @@
-"""What the server stands on: a Paddock, the store, artifacts, sessions, and detached runs."""
+"""The services that the server's tools share: a Paddock, the store, artifacts, sessions, and detached runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from paddock.config import Config
 from paddock.definitions.faces import Overflow
 from paddock.errors import PaddockError, StoreError
 from paddock.model.artifacts import Artifact
-from paddock.model.principals import LOCAL
+from paddock.model.context import LOCAL
 from paddock.run import Paddock
 from paddock.server.sessions import Caller, Sessions
 from paddock.store.artifacts import StoredArtifacts
@@ -54,7 +54,10 @@ class Services:
         self._maintenance: asyncio.Task[None] | None = None
 
     def start_maintenance(self) -> None:
-        """Start the periodic clean-up of the store, once. Called after the first answer, so that no client waits."""
+        """Start the periodic clean-up of the store, once.
+
+        Called after the first answer, so that no client waits for it.
+        """
         if self._maintenance is None:
             self._maintenance = asyncio.create_task(self._maintain())
 
@@ -69,7 +72,7 @@ class Services:
             await asyncio.sleep(self.config.store.sweep_seconds)
 
     async def record_session(self, caller: Caller) -> None:
-        """Store that the caller's session was used, and its state where that has changed."""
+        """Store when the caller's session was last used, and its state if that has changed."""
         session = caller.session
         if session is None:
             return
@@ -79,49 +82,52 @@ class Services:
                 await self.store.sessions.touch(caller.principal, session.id)
             else:
                 session.stored = state
-                await self.store.sessions.keep(caller.principal, session.id, state)
+                await self.store.sessions.save(caller.principal, session.id, state)
         except StoreError as problem:
-            log.warning("a session is not stored: %s", problem)
+            log.warning("a session could not be stored: %s", problem)
 
     async def definition_versions(self) -> dict[str, int]:
-        """The current version of each saved definition, by name. Does not create a store for that."""
-        found = await asyncio.to_thread(peek_versions, self.store.path, LOCAL)
-        return await self.store.definitions.versions(LOCAL) if found is None else found
+        """The current version of each saved definition, by name. Does not create a store."""
+        versions = await asyncio.to_thread(peek_versions, self.store.path, LOCAL)
+        return await self.store.definitions.versions(LOCAL) if versions is None else versions
 
-    async def keep(
+    async def store_artifact(
         self, caller: Caller, name: str, mime_type: str, data: bytes, run_id: str | None = None
     ) -> Artifact | None:
-        """Keep part of an answer as an artifact; None where that fails: the answer counts more than its copy."""
+        """Store part of an answer as an artifact.
+
+        Returns None if that fails, so that the client still gets its answer.
+        """
         try:
             return await self.artifacts.of(caller.owner, run_id).create(name, mime_type, data)
         except PaddockError as problem:
-            log.warning("%s cannot be kept: %s", name, problem)
+            log.warning("%s could not be stored as an artifact: %s", name, problem)
             return None
 
-    async def keep_overflow(
+    async def store_overflow(
         self, caller: Caller, run_id: str, output_json: str | None, max_bytes: int | None, *, is_repeat: bool = False
     ) -> Overflow | None:
-        """Keep a run's value as an artifact where it has more than `max_bytes` of JSON.
+        """Store a run's value as an artifact if it has more than `max_bytes` of JSON.
 
-        `is_repeat`: an earlier answer may have kept the same value, and that artifact is used again.
+        `is_repeat`: if an earlier answer stored the same value, that artifact is used again.
         """
         text = output_json or ""
         if max_bytes is None or len(text) * 4 <= max_bytes or len(data := text.encode(errors="replace")) <= max_bytes:
             return None
         name = f"result-{run_id}.json"
-        earlier = await self._earlier(caller, run_id, name) if is_repeat else None
-        artifact = earlier or await self.keep(caller, name, "application/json", data, run_id)
+        earlier = await self._find_earlier(caller, run_id, name) if is_repeat else None
+        artifact = earlier or await self.store_artifact(caller, name, "application/json", data, run_id)
         return None if artifact is None else Overflow(artifact, text[:PREVIEW_CHARACTERS])
 
-    async def _earlier(self, caller: Caller, run_id: str, name: str) -> Artifact | None:
+    async def _find_earlier(self, caller: Caller, run_id: str, name: str) -> Artifact | None:
         with suppress(PaddockError):
-            kept = await self.artifacts.of(caller.owner, run_id).find(name)
-            if kept is not None and kept.run_id == run_id:
-                return kept.artifact
+            stored = await self.artifacts.of(caller.owner, run_id).find(name)
+            if stored is not None and stored.run_id == run_id:
+                return stored.artifact
         return None
 
     async def aclose(self) -> None:
-        """End every run and write what is left."""
+        """End every run and write everything that is queued."""
         tasks = [*self.detached.values(), *([self._maintenance] if self._maintenance is not None else [])]
         for task in tasks:
             task.cancel()

@@ -1,7 +1,7 @@
 """Tools that show and set the session's context, which the server adds to tool calls.
 
-Clients call them, and scripts by the same names. Without a session (the newer protocol era over HTTP), what a script
-sets holds for its run alone.
+Clients and scripts call them by the same names. Without a session (newer protocol versions over HTTP), a value that a
+script sets applies only to its run.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _SET = {"set": {"type": "object"}, "state_scope": _STATE["state_scope"]}
 
 @dataclass(frozen=True, slots=True)
 class SessionTool:
-    """One of the tools. `act` gets the context to change, and the session that keeps it, if there is one."""
+    """One of the tools. `act` gets the context to change, and its session, if there is one."""
 
     tool: Tool
     act: Callable[[Context, Session | None, Mapping[str, Any]], dict[str, Any]]
@@ -61,21 +61,21 @@ class ScriptTool:
 
 
 def is_offered(services: Services, companions: Collection[str]) -> bool:
-    """Whether definitions with these companions bring the session tools: always where there is something to set."""
+    """Whether the session tools are offered: if a definition asks for them, or if there is something to set."""
     return GROUP in companions or services.paddock.injection is not None
 
 
 def list_session_tools(injection: Injection | None) -> list[SessionTool]:
     """`get_session_state`, and a setter for everything that the configuration lets clients set."""
     if injection is None:
-        return [_PROBE]
+        return [_GET_STATE]
     tools = [
-        _PROBE,
+        _GET_STATE,
         *(_setter(each.setter, _field_description(each), {each.parameter: each}) for each in injection.fields),
     ]
     if injection.fields:
-        every = "Set several fields of the context at once; a field that is not named stays as it is."
-        tools.append(_setter("set_context", every, {each.parameter: each for each in injection.fields}))
+        description = "Set several fields of the context at once. Other fields keep their values."
+        tools.append(_setter("set_context", description, {each.parameter: each for each in injection.fields}))
     if injection.connections:
         schemas = {server: _connection_schema(listed) for server, listed in injection.connections.items()}
         tools.append(SessionTool(_setter_spec("select_connections", _SELECT, schemas), _select_connections))
@@ -103,20 +103,20 @@ def server_tool(session_tool: SessionTool) -> ServerTool:
     )
 
 
-def check_connections(services: Services, wanted: Mapping[str, str]) -> dict[str, str]:
+def check_connections(services: Services, selections: Mapping[str, str]) -> dict[str, str]:
     """Connection ids by server. Raises RequestError for a server or an id that does not exist."""
     injection = services.paddock.injection
     known = {} if injection is None else injection.connections
-    found: dict[str, str] = {}
-    for path, connection in wanted.items():
+    checked: dict[str, str] = {}
+    for path, connection in selections.items():
         server = path.removeprefix("/")
         if server not in known:
             raise RequestError(f"{server!r} has no connections to choose from; {_suggestion(server, known)}")
         ids = [each.id for each in known[server]]
         if connection not in ids:
             raise RequestError(f"{server!r} has no connection {connection!r}; {_suggestion(connection, ids)}")
-        found[server] = connection
-    return found
+        checked[server] = connection
+    return checked
 
 
 def _suggestion(name: str, known: Collection[str]) -> str:
@@ -178,7 +178,7 @@ def _setter_spec(name: str, description: str, properties: Mapping[str, Any]) -> 
 def _value_schema(each: Field) -> dict[str, Any]:
     if each.values:
         return {"type": "string", "enum": list(each.values)}
-    # No control characters; in a header, ASCII alone.
+    # No control characters; in a header only ASCII.
     allowed = f"^{HEADER_VALUE}$" if each.header else "^[^\\x00-\\x1f\\x7f]+$"
     return {"type": "string", "minLength": 1, "maxLength": TEXT_CHARACTERS, "pattern": allowed}
 
@@ -189,7 +189,7 @@ def _connection_schema(listed: Collection[Connection]) -> dict[str, Any]:
     return schema | ({"description": titles} if titles else {})
 
 
-_PROBE = SessionTool(
+_GET_STATE = SessionTool(
     Tool(
         "",
         "get_session_state",

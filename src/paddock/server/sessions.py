@@ -1,4 +1,4 @@
-"""Who calls, and what the server keeps for a client between calls."""
+"""Callers, and the state that the server keeps for a client between calls."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ Report = Callable[[float, float | None, str], Awaitable[None]]
 
 @dataclass(slots=True)
 class Session:
-    """What one client keeps between its calls."""
+    """The state of one client between its calls."""
 
     id: str = field(default_factory=lambda: f"s_{secrets.token_urlsafe(16)}")
     files: dict[str, Artifact] = field(default_factory=dict)  # attached ones, by id
     token_digest: bytes = b""  # of the bearer token
-    state_reason: str | None = None  # why what the client set before is gone
+    state_reason: str | None = None  # why earlier state of the client is gone
     context: Context = field(default_factory=Context)
     stored: dict[str, Any] | None = None  # the state that the store has
 
@@ -41,12 +41,12 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who makes one call. The newer protocol era has no sessions over HTTP, so nothing is kept there."""
+    """Who makes a call. Newer protocol versions have no sessions over HTTP, so `session` is None there."""
 
     principal: str
     session: Session | None
     report: Report
-    max_bytes: int | None = None  # the largest message that the client takes; None: unknown or unlimited
+    max_bytes: int | None = None  # the largest message that the client accepts; None: unknown or unlimited
 
     @property
     def owner(self) -> Owner:
@@ -70,19 +70,19 @@ class Sessions:
         self._idle_seconds, self._now = idle_seconds, now
 
     def get(self, name: str, token: str = "") -> Session:
-        """The session of that name, made where there is none.
+        """The session of that name, created on first use.
 
-        Another token is another tenant, who gets a fresh session. A run in progress keeps the one it began with.
+        Another token means another tenant, who gets a new session. Runs in progress keep the session they began with.
         """
         self._forget_idle()
         digest = hashlib.sha256(token.encode(errors="replace")).digest() if token else b""
-        known = self._sessions.get(name)
-        if known is None or not hmac.compare_digest(known.token_digest, digest):
-            reason = None if known is None else TOKEN_SWAPPED
-            known = self._sessions[name] = Session(token_digest=digest, state_reason=reason)
+        session = self._sessions.get(name)
+        if session is None or not hmac.compare_digest(session.token_digest, digest):
+            reason = None if session is None else TOKEN_SWAPPED
+            session = self._sessions[name] = Session(token_digest=digest, state_reason=reason)
         self._sessions.move_to_end(name)
         self._used_at[name] = self._now()
-        return known
+        return session
 
     def _forget_idle(self) -> None:
         oldest = self._now() - self._idle_seconds

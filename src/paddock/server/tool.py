@@ -1,4 +1,4 @@
-"""A tool of the server, its results, and results cut to what a client can take."""
+"""The server's tools, their results, and the truncation of results that are too large for a client."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from paddock.tools.schema import Validator, compile_schema
 EVENT_BYTES = 1_000_000
 """The official SDK's client closes its connection at an event of more than 1 MiB."""
 SAFE_CHARACTERS = 50_000
-"""A shorter result fits however its text is escaped."""
+"""A result of at most this length fits into an event, however its text is escaped."""
 TEXT_CHARACTERS = 100_000
 PART_CHARACTERS = 10_000
 _ANY_VALUE = ("output", "result")
@@ -33,7 +33,7 @@ Call = Callable[[Caller, dict[str, Any]], Awaitable[CallToolResult]]
 
 
 def to_result(response: FaceResponse, artifacts: tuple[Artifact, ...] = ()) -> CallToolResult:
-    """The response as MCP has it, with links to the artifacts."""
+    """The response as an MCP result, with links to the artifacts."""
     text, values = response.text, response.structured
     if text is None and values is not None:
         text = json.dumps(values, ensure_ascii=False)
@@ -46,7 +46,7 @@ def to_result(response: FaceResponse, artifacts: tuple[Artifact, ...] = ()) -> C
 
 
 def json_result(values: Mapping[str, Any], *, is_error: bool = False) -> CallToolResult:
-    """An object, and the same as text: older clients show a model the text, newer ones the object."""
+    """An object, and the same as text: older clients show the text to the model, newer ones the object."""
     return to_result(FaceResponse(structured=dict(values), is_error=is_error))
 
 
@@ -57,21 +57,21 @@ def envelope_result(envelope: Mapping[str, Any]) -> CallToolResult:
 
 @dataclass(frozen=True)
 class ServerTool:
-    """One tool of the server. `call` gets arguments that fit the tool's schema."""
+    """One tool of the server. `call` gets arguments that the tool's schema accepts."""
 
     tool: Tool
     call: Call
     refuse: Callable[[Mapping[str, Any]], CallToolResult] = envelope_result
-    """Shows the envelope of arguments that do not fit."""
+    """Renders the envelope for invalid arguments."""
     is_compact: bool = False
-    """Whether the listed schema leaves out bounds that are checked all the same. Every model pays for each word."""
+    """Whether the listed schema leaves out bounds to save tokens. They are checked all the same."""
 
     @cached_property
     def validator(self) -> Validator:
         return compile_schema(self.tool.input_schema)
 
     @cached_property
-    def listed(self) -> Tool:
+    def listing(self) -> Tool:
         """The tool as `tools/list` shows it."""
         if not self.is_compact:
             return self.tool
@@ -92,7 +92,7 @@ def builtin_tool(
     hints: Hints = READS,
     is_compact: bool = True,
 ) -> ServerTool:
-    """A tool of the server's own. It reaches nothing outside the server; a hint that is None stays unsaid."""
+    """A built-in tool. It reaches nothing outside the server. A hint that is None is left out."""
     tool = Tool(
         name=name,
         title=title,
@@ -110,24 +110,24 @@ def builtin_tool(
 
 
 def _compact(schema: Mapping[str, Any]) -> dict[str, Any]:
-    short = {name: value for name, value in schema.items() if name not in _UNLISTED_BOUNDS}
-    if "properties" in short:
-        properties = short["properties"].items()
-        short["properties"] = {name: _compact(each) for name, each in properties if not each.get("deprecated")}
-    if isinstance(short.get("items"), Mapping):
-        short["items"] = _compact(short["items"])
-    if short.get("additionalProperties") is False:
-        del short["additionalProperties"]
-    if not short.get("required", True):
-        del short["required"]
-    return short
+    compact = {name: value for name, value in schema.items() if name not in _UNLISTED_BOUNDS}
+    if "properties" in compact:
+        properties = compact["properties"].items()
+        compact["properties"] = {name: _compact(each) for name, each in properties if not each.get("deprecated")}
+    if isinstance(compact.get("items"), Mapping):
+        compact["items"] = _compact(compact["items"])
+    if compact.get("additionalProperties") is False:
+        del compact["additionalProperties"]
+    if not compact.get("required", True):
+        del compact["required"]
+    return compact
 
 
 async def truncate_response(services: Services, caller: Caller, tool: Tool, result: CallToolResult) -> CallToolResult:
-    """`result`, or as much of it as the caller's client can take.
+    """`result`, shortened if it is too large for the caller's client.
 
-    Over HTTP a result is mostly one event, and clients refuse events that are too large. The whole result is then kept
-    as an artifact, and the client gets the beginning of each part.
+    Over HTTP a result is usually one event, and clients refuse events that are too large. The whole result is then
+    stored as an artifact, and the client gets the beginning of each part.
     """
     limit = caller.max_bytes
     texts = [each.text for each in result.content if isinstance(each, TextContent)]
@@ -138,36 +138,36 @@ async def truncate_response(services: Services, caller: Caller, tool: Tool, resu
     text, values = "\n".join(texts), result.structured_content
     suffix, mime_type = ("txt", "text/plain") if values is None else ("json", "application/json")
     name, data = f"answer-{secrets.token_hex(6)}.{suffix}", text.encode(errors="replace")
-    kept = await services.keep(caller, name, mime_type, data)
-    meta = {name: _cut(name, value, kept) for name, value in (result.meta or {}).items()}
+    artifact = await services.store_artifact(caller, name, mime_type, data)
+    meta = {name: _cut(name, value, artifact) for name, value in (result.meta or {}).items()}
     if values is None:
-        short = FaceResponse(_cut_text(text, kept, TEXT_CHARACTERS), None, bool(result.is_error), meta)
+        response = FaceResponse(_cut_text(text, artifact, TEXT_CHARACTERS), None, bool(result.is_error), meta)
     elif tool.output_schema is None:
-        short = FaceResponse(None, _replacement(text, kept), bool(result.is_error), meta)
+        response = FaceResponse(None, _replacement(text, artifact), bool(result.is_error), meta)
     else:
-        parts = {name: _cut(name, value, kept) for name, value in values.items()}
-        short = FaceResponse(None, parts, bool(result.is_error), meta)
-    made = to_result(short, () if kept is None else (kept,))
+        parts = {name: _cut(name, value, artifact) for name, value in values.items()}
+        response = FaceResponse(None, parts, bool(result.is_error), meta)
+    shortened = to_result(response, () if artifact is None else (artifact,))
     links = [each for each in result.content if not isinstance(each, TextContent)]
-    return made.model_copy(update={"content": [*made.content, *links[:100]]})
+    return shortened.model_copy(update={"content": [*shortened.content, *links[:100]]})
 
 
 def _size(result: CallToolResult) -> int:
     return len(result.model_dump_json(by_alias=True).encode(errors="replace"))
 
 
-def _cut(name: str, value: Any, kept: Artifact | None) -> Any:
-    """The beginning of one part, with the same type unless the part may have any."""
+def _cut(name: str, value: Any, artifact: Artifact | None) -> Any:
+    """The beginning of one part. It keeps its type, unless the part may have any type."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     if len(text) <= PART_CHARACTERS:
         return value
     if name in _ANY_VALUE:
-        return _replacement(text, kept)
+        return _replacement(text, artifact)
     if isinstance(value, str):
-        return _cut_text(value, kept, PART_CHARACTERS)
+        return _cut_text(value, artifact, PART_CHARACTERS)
     if isinstance(value, list):
         return _first_items(value)
-    return {inner: _cut(inner, each, kept) for inner, each in value.items()} if isinstance(value, dict) else value
+    return {inner: _cut(inner, each, artifact) for inner, each in value.items()} if isinstance(value, dict) else value
 
 
 def _first_items(values: list[Any]) -> list[Any]:
@@ -179,10 +179,10 @@ def _first_items(values: list[Any]) -> list[Any]:
     return values
 
 
-def _replacement(text: str, kept: Artifact | None) -> dict[str, Any]:
-    return {"artifact": None if kept is None else asdict(kept), "preview": text[:PREVIEW_CHARACTERS]}
+def _replacement(text: str, artifact: Artifact | None) -> dict[str, Any]:
+    return {"artifact": None if artifact is None else asdict(artifact), "preview": text[:PREVIEW_CHARACTERS]}
 
 
-def _cut_text(text: str, kept: Artifact | None, limit: int) -> str:
-    where = "could not be kept" if kept is None else f"is the artifact {kept.id}; read_artifact pages it"
+def _cut_text(text: str, artifact: Artifact | None, limit: int) -> str:
+    where = "could not be stored" if artifact is None else f"is the artifact {artifact.id}; read_artifact pages it"
     return f"{text[:limit]}\n[CUT: {len(text) - limit} characters more; the whole answer {where}]"

@@ -1,7 +1,7 @@
-"""The statements about artifacts and the objects that hold their bytes. Each runs in a transaction of the caller.
+"""SQL statements about artifacts and the objects that hold their bytes. Each runs in the caller's transaction.
 
-An object is entered before its bytes are written and forgotten after they are deleted, so that none is lost whenever
-the process dies. In between it belongs to one artifact, or waits to be deleted.
+An object is recorded before its bytes are written and forgotten after they are deleted, so that a crash never leaves an
+unknown object. In between it belongs to one artifact, or waits for deletion.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from paddock.store.artifacts import Filters, Quota
 
 UPLOAD_SECONDS = 86_400.0
-"""An object that belongs to no artifact after this long was left by a crash."""
+"""An object that still belongs to no artifact after this time was left by a crash."""
 READERS_SECONDS = 3600.0
-"""How long a reader of replaced bytes has to finish."""
+"""How long readers of replaced bytes have to finish."""
 FAILED_SECONDS = 60.0
 BATCH = 500
 
@@ -41,37 +41,37 @@ class Records:
     now: float
 
     def find_id(self, artifact_id: str) -> Row[Any] | None:
-        found = select(artifacts).where(self._is_visible, artifacts.c.id == artifact_id)
-        return self.connection.execute(found).first()
+        query = select(artifacts).where(self._is_visible, artifacts.c.id == artifact_id)
+        return self.connection.execute(query).first()
 
     def find_name(self, filename: str, *, in_session_only: bool) -> Row[Any] | None:
-        """Find the newest of that name of the session, else of the principal."""
-        found = select(artifacts).where(self._is_visible, artifacts.c.filename == filename).order_by(*_NEWEST).limit(1)
-        own = self.connection.execute(found.where(self._is_of_session)).first()
-        return own if own is not None or in_session_only else self.connection.execute(found).first()
+        """Find the newest artifact of that name in the session, else of the principal."""
+        query = select(artifacts).where(self._is_visible, artifacts.c.filename == filename).order_by(*_NEWEST).limit(1)
+        in_session = self.connection.execute(query.where(self._is_of_session)).first()
+        return in_session if in_session is not None or in_session_only else self.connection.execute(query).first()
 
     def parts(self, artifact_id: str) -> tuple[Part, ...]:
         """Return the objects of an artifact, in order."""
-        found = select(objects).where(objects.c.artifact_id == artifact_id).order_by(objects.c.number)
-        return tuple(Part(row.object_key, row.size) for row in self.connection.execute(found))
+        query = select(objects).where(objects.c.artifact_id == artifact_id).order_by(objects.c.number)
+        return tuple(Part(row.object_key, row.size) for row in self.connection.execute(query))
 
     def list(self, filters: Filters, before: tuple[float, str] | None, limit: int) -> Sequence[Row[Any]]:
         """Return artifacts older than `before`, newest first."""
-        found = select(artifacts).where(self._is_visible).order_by(*_NEWEST).limit(limit)
+        query = select(artifacts).where(self._is_visible).order_by(*_NEWEST).limit(limit)
         if filters.session_only:
-            found = found.where(self._is_of_session)
+            query = query.where(self._is_of_session)
         if filters.filename:
-            found = found.where(artifacts.c.filename.ilike(_like(filters.filename), escape="\\"))
+            query = query.where(artifacts.c.filename.ilike(_like(filters.filename), escape="\\"))
         if filters.mime_type:
-            found = found.where(artifacts.c.mime_type.ilike(_like(filters.mime_type), escape="\\"))
+            query = query.where(artifacts.c.mime_type.ilike(_like(filters.mime_type), escape="\\"))
         if before is not None:
             created_at, artifact_id = before
             is_same_time = and_(artifacts.c.created_at == created_at, artifacts.c.id < artifact_id)
-            found = found.where(or_(artifacts.c.created_at < created_at, is_same_time))
-        return self.connection.execute(found).all()
+            query = query.where(or_(artifacts.c.created_at < created_at, is_same_time))
+        return self.connection.execute(query).all()
 
     def bytes_left(self) -> int | None:
-        """Return how much more the principal may keep; None if there is no limit."""
+        """Return how many more bytes the principal may store; None if there is no limit."""
         return self.quota.principal_bytes - self._used()[1] if self.quota.principal_bytes else None
 
     def add(self, values: dict[str, Any], key: str) -> None:
@@ -80,30 +80,30 @@ class Records:
         self._check_quota(size, more_bytes=size, more=1)
         owner = {"principal": self.owner.principal, "session": self.owner.session}
         self.connection.execute(insert(artifacts).values(**owner, **values))
-        self._take(Part(key, size), values["id"], 0)
+        self._attach(Part(key, size), values["id"], 0)
 
     def replace(self, artifact_id: str, values: dict[str, Any], key: str) -> Row[Any]:
-        """Give an artifact another object in place of those it has."""
+        """Replace the objects of an artifact with another one."""
         size = values["size"]
         self._check_quota(size, more_bytes=size - self._get(artifact_id).size, more=0)
-        _drop(self.connection, [artifact_id], self.now)
-        self._take(Part(key, size), artifact_id, 0)
+        _detach(self.connection, [artifact_id], self.now)
+        self._attach(Part(key, size), artifact_id, 0)
         return self._update(artifact_id, values)
 
     def append(self, artifact_id: str, part: Part, merged: Sequence[Part], expires_at: float | None) -> Row[Any] | None:
-        """Put a part at the end of an artifact, in place of the parts `merged` into it.
+        """Append a part to an artifact. It replaces the last parts, `merged`, whose bytes it contains.
 
-        Returns None, and changes nothing, if these are not the last parts any more.
+        Returns None, and changes nothing, if these are no longer the last parts.
         """
         row = self._get(artifact_id)
         if merged and self.parts(artifact_id)[-len(merged) :] != tuple(merged):
             return None
-        added = part.size - sum(each.size for each in merged)
-        self._check_quota(row.size + added, more_bytes=added, more=0)
-        _drop(self.connection, [artifact_id], self.now, keys=[each.key for each in merged])
+        added_bytes = part.size - sum(each.size for each in merged)
+        self._check_quota(row.size + added_bytes, more_bytes=added_bytes, more=0)
+        _detach(self.connection, [artifact_id], self.now, keys=[each.key for each in merged])
         last = self.connection.scalar(select(func.max(objects.c.number)).where(objects.c.artifact_id == artifact_id))
-        self._take(part, artifact_id, 0 if last is None else last + 1)
-        return self._update(artifact_id, {"size": row.size + added, "expires_at": expires_at})
+        self._attach(part, artifact_id, 0 if last is None else last + 1)
+        return self._update(artifact_id, {"size": row.size + added_bytes, "expires_at": expires_at})
 
     def remove(self, artifact_id: str) -> None:
         _remove(self.connection, [self._get(artifact_id).id], self.now)
@@ -120,7 +120,7 @@ class Records:
     def _get(self, artifact_id: str) -> Row[Any]:
         row = self.find_id(artifact_id)
         if row is None:
-            raise BadArtifact(f"there is no artifact {artifact_id!r} any more")
+            raise BadArtifact(f"the artifact {artifact_id!r} no longer exists")
         return row
 
     def _update(self, artifact_id: str, values: dict[str, Any]) -> Row[Any]:
@@ -129,8 +129,8 @@ class Records:
 
     def _used(self) -> tuple[int, int]:
         """Return how many artifacts the principal has, and how many bytes."""
-        found = select(func.count(), func.coalesce(func.sum(artifacts.c.size), 0)).where(self._is_visible)
-        count, size = self.connection.execute(found).one()
+        query = select(func.count(), func.coalesce(func.sum(artifacts.c.size), 0)).where(self._is_visible)
+        count, size = self.connection.execute(query).one()
         return count, int(size)
 
     def _check_quota(self, size: int, *, more_bytes: int, more: int) -> None:
@@ -145,22 +145,22 @@ class Records:
                 "fit; remove some"
             )
 
-    def _take(self, part: Part, artifact_id: str, number: int) -> None:
-        """Give an object to an artifact."""
+    def _attach(self, part: Part, artifact_id: str, number: int) -> None:
+        """Assign an object to an artifact."""
         is_free = (objects.c.object_key == part.key, objects.c.artifact_id.is_(None), ~objects.c.is_doomed)
         values = {"artifact_id": artifact_id, "number": number, "size": part.size, "delete_after": None}
         if self.connection.execute(update(objects).where(*is_free).values(values)).rowcount != 1:
-            raise StoreError("it took longer than a day to write the artifact, and its bytes were given up")
+            raise StoreError("writing the artifact took longer than a day, and its bytes were deleted; write it again")
 
 
-def enter(connection: Connection, key: str, now: float) -> None:
+def add_object(connection: Connection, key: str, now: float) -> None:
     """Record an object before it is written."""
     values = {"object_key": key, "number": 0, "size": 0, "delete_after": now + UPLOAD_SECONDS, "is_doomed": False}
     connection.execute(insert(objects).values(values))
 
 
-def give_up(connection: Connection, key: str, now: float) -> None:
-    """Have an object deleted soon that no artifact got. What writes it may not have ended yet."""
+def delete_soon(connection: Connection, key: str, now: float) -> None:
+    """Schedule the deletion of an object that belongs to no artifact. Its writer may still be running."""
     is_free = (objects.c.object_key == key, objects.c.artifact_id.is_(None))
     connection.execute(update(objects).where(*is_free).values(delete_after=now + FAILED_SECONDS))
 
@@ -172,30 +172,30 @@ def remove_expired(connection: Connection, now: float) -> int:
     return len(ids)
 
 
-def doom(connection: Connection, now: float) -> Sequence[str]:
-    """Choose some objects to delete. No artifact can take them from now on, however slow the upload is."""
+def mark_doomed(connection: Connection, now: float) -> Sequence[str]:
+    """Choose some objects to delete and return their keys. From now on no artifact can use them."""
     keys = connection.scalars(select(objects.c.object_key).where(objects.c.delete_after <= now).limit(BATCH)).all()
     connection.execute(update(objects).where(objects.c.object_key.in_(keys)).values(is_doomed=True))
     return keys
 
 
-def forget(connection: Connection, keys: Collection[str]) -> None:
+def forget_objects(connection: Connection, keys: Collection[str]) -> None:
     """Remove the records of deleted objects."""
     connection.execute(delete(objects).where(objects.c.object_key.in_(keys), objects.c.is_doomed))
 
 
 def _remove(connection: Connection, ids: Collection[str], now: float) -> None:
     """Remove artifacts; their bytes are deleted later."""
-    _drop(connection, ids, now)
+    _detach(connection, ids, now)
     connection.execute(delete(artifacts).where(artifacts.c.id.in_(ids)))
 
 
-def _drop(connection: Connection, ids: Collection[str], now: float, keys: Collection[str] | None = None) -> None:
-    """Take objects from their artifacts: all of them, or those with `keys`."""
-    found = update(objects).where(objects.c.artifact_id.in_(ids))
+def _detach(connection: Connection, ids: Collection[str], now: float, keys: Collection[str] | None = None) -> None:
+    """Detach objects from their artifacts: all of them, or those with `keys`."""
+    statement = update(objects).where(objects.c.artifact_id.in_(ids))
     if keys is not None:
-        found = found.where(objects.c.object_key.in_(keys))
-    connection.execute(found.values(artifact_id=None, delete_after=now + READERS_SECONDS))
+        statement = statement.where(objects.c.object_key.in_(keys))
+    connection.execute(statement.values(artifact_id=None, delete_after=now + READERS_SECONDS))
 
 
 def _like(pattern: str) -> str:

@@ -1,7 +1,7 @@
-"""Artifacts on disk: records in the database, bytes in objects.
+"""Stored artifacts: records in the database, bytes in objects.
 
-Bytes are written first, under a new key; then one transaction changes the record to name them. So no record is without
-its bytes, and a reader sees all old bytes or all new ones. `sweep` deletes objects that no record names.
+Bytes are written first, under a new key; then one transaction updates the record to reference them. So every record has
+its bytes, and a reader sees either all old or all new bytes. `sweep` deletes objects that no record references.
 
     scope = stored.of(Owner("ann", session="s1"))
     artifact = await scope.create("report.csv", "text/csv", b"a,b")
@@ -31,7 +31,7 @@ from paddock.model.artifacts import (
 )
 from paddock.store.memory import new_artifact_id
 from paddock.store.objects import Objects, Part
-from paddock.store.text import Page, Place, Query, Search, TextReader, Unit
+from paddock.store.text import Page, Position, Query, Search, TextReader, Unit
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Row
@@ -44,7 +44,7 @@ T = TypeVar("T")
 DAY_SECONDS = 86_400.0
 MB = 1024 * 1024
 MERGED_BYTES = 4 * MB
-"""Small parts at the end of an artifact are rewritten together with what is appended, up to this size."""
+"""Small parts at the end of an artifact are merged with appended bytes, up to this size."""
 LIST_LIMIT = 200
 REF_CHARACTERS = 2000
 HEAD_BYTES = 8192
@@ -55,7 +55,7 @@ Content: TypeAlias = bytes | AsyncIterator[bytes]
 
 @dataclass(frozen=True, slots=True)
 class StoredArtifact:
-    """An artifact that was found, with the objects that held its bytes then. They stay readable for an hour."""
+    """An artifact with the objects that held its bytes when it was found. They stay readable for an hour."""
 
     artifact: Artifact
     session: str | None
@@ -73,14 +73,14 @@ class StoredArtifact:
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """What one principal may keep; 0 means no limit."""
+    """How much one principal may store. 0 means no limit."""
 
     artifact_bytes: int
     principal_bytes: int
     principal_count: int
 
     def check_size(self, size: int) -> None:
-        """Refuse an artifact that is larger than any may be."""
+        """Raise BadArtifact for an artifact above the size limit."""
         if self.artifact_bytes and size > self.artifact_bytes:
             raise BadArtifact(f"an artifact may have {self.artifact_bytes} bytes, and this one has more; make several")
 
@@ -99,7 +99,7 @@ NO_FILTERS = Filters()
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """One page of artifacts, newest first. `cursor` asks for the next page; None on the last one."""
+    """One page of artifacts, newest first. `cursor` gets the next page; None on the last page."""
 
     artifacts: tuple[StoredArtifact, ...]
     cursor: str | None
@@ -125,27 +125,27 @@ class StoredArtifacts:
 
     @classmethod
     def from_config(cls, config: Config, store: Store, *, base_url: str = "") -> StoredArtifacts:
-        """Create it from settings. `base_url` is used where `artifacts.base_url` is not set."""
+        """Create it from settings. `base_url` is used if `artifacts.base_url` is not set."""
         settings = config.artifacts
         quota = Quota(settings.artifact_bytes, settings.principal_bytes, settings.principal_count)
         return cls(store, Objects.of(config), quota, days=settings.days, base_url=settings.base_url or base_url)
 
     def of(self, owner: Owner, run_id: str | None = None) -> ArtifactScope:
-        """Return the artifacts that `owner` sees. New ones are recorded as made by the run."""
+        """Return the artifacts that `owner` sees. New ones are recorded as created by the run."""
         return ArtifactScope(self, owner, run_id)
 
     async def sweep(self) -> int:
-        """Remove expired artifacts, and delete objects that no record names. Returns how many objects."""
+        """Remove expired artifacts, and delete objects that no record references. Returns how many objects."""
         from paddock.store import artifact_records as records
 
         write = self.store.writer.write
         while await write(lambda connection: records.remove_expired(connection, self.clock())):
             pass
         deleted = 0
-        while keys := await write(lambda connection: records.doom(connection, self.clock())):
+        while keys := await write(lambda connection: records.mark_doomed(connection, self.clock())):
             for key in keys:
                 await self.objects.delete(key)
-            await write(partial(records.forget, keys=keys))
+            await write(partial(records.forget_objects, keys=keys))
             deleted += len(keys)
         return deleted
 
@@ -168,11 +168,11 @@ class StoredArtifacts:
         return now + self._days * DAY_SECONDS if self._days else None
 
     @asynccontextmanager
-    async def new_object(self, artifact_id: str, content: Content, most_bytes: int | None) -> AsyncIterator[Part]:
-        """Write `content` to a new object, for the block to record. If the block fails, the object is given up."""
+    async def new_object(self, artifact_id: str, content: Content, max_bytes: int | None) -> AsyncIterator[Part]:
+        """Write `content` to a new object, which the block records. If the block fails, the object is deleted soon."""
         from paddock.store import artifact_records as records
 
-        # Nothing that a caller chose is in a key: two characters that spread folders, the id, and a random suffix.
+        # A key contains nothing that a caller chose: two characters for a folder, the id, and a random suffix.
         key = f"{artifact_id[2:4]}/{artifact_id}.{secrets.token_hex(8)}"
         size = len(content) if isinstance(content, bytes) else 0
 
@@ -180,54 +180,54 @@ class StoredArtifacts:
             nonlocal size
             async for chunk in chunks:
                 size += len(chunk)
-                if most_bytes is not None and size > most_bytes:
-                    raise BadArtifact(f"only {max(0, most_bytes)} more bytes may be kept; keep less, or remove some")
+                if max_bytes is not None and size > max_bytes:
+                    raise BadArtifact(f"only {max(0, max_bytes)} more bytes may be stored; store less, or remove some")
                 yield chunk
 
-        await self.store.writer.write(lambda connection: records.enter(connection, key, self.clock()))
+        await self.store.writer.write(lambda connection: records.add_object(connection, key, self.clock()))
         try:
             await self.objects.put(key, content if isinstance(content, bytes) else counted(content))
             yield Part(key, size)
         except BaseException:
             now = self.clock()
-            with suppress(StoreError):  # then it is deleted a day later
-                self.store.writer.put_nowait(lambda connection: records.give_up(connection, key, now))
+            with suppress(StoreError):  # otherwise `sweep` deletes it a day later
+                self.store.writer.put_nowait(lambda connection: records.delete_soon(connection, key, now))
             raise
 
 
 class ArtifactScope:
-    """The artifacts of one owner: the Protocol `Artifacts`, and more. Those of other principals do not exist here."""
+    """The artifacts of one owner: the Protocol `Artifacts`, and more. It never shows those of other principals."""
 
     def __init__(self, stored: StoredArtifacts, owner: Owner, run_id: str | None) -> None:
         self._stored, self.owner, self._run_id = stored, owner, run_id
 
     async def create(self, filename: str, mime_type: str, content: Content) -> Artifact:
-        """Keep bytes, or the bytes of a stream, under a new id."""
+        """Store bytes, or the bytes of a stream, under a new id."""
         problem = name_problem(filename)
         if problem is not None:
             raise BadArtifact(problem)
         stored, artifact_id = self._stored, new_artifact_id()
-        async with stored.new_object(artifact_id, content, await self._most_bytes(content)) as part:
+        async with stored.new_object(artifact_id, content, await self._max_bytes(content)) as part:
             values = {"id": artifact_id, "filename": filename, **self._values(mime_type, part)}
             await self._write(lambda records: records.add(values, part.key))
         return Artifact(artifact_id, filename, mime_type, part.size, stored.url_of(artifact_id))
 
     async def read(self, ref: str) -> tuple[Artifact, bytes] | None:
-        """Return an artifact with its bytes, for a script. Refuses one that is larger than a script may have."""
-        found = await self.find(ref)
-        if found is None:
+        """Return an artifact with its bytes, for a script. BadArtifact if it is too large for a script."""
+        stored = await self.find(ref)
+        if stored is None:
             return None
-        if found.artifact.size > ARTIFACT_BYTES:
+        if stored.artifact.size > ARTIFACT_BYTES:
             raise BadArtifact(
-                f"the artifact {found.artifact.filename!r} has {found.artifact.size} bytes, and a script reads at most "
-                f"{ARTIFACT_BYTES // MB} MB at once; the tool read_artifact pages and searches it"
+                f"the artifact {stored.artifact.filename!r} has {stored.artifact.size} bytes, and a script reads at "
+                f"most {ARTIFACT_BYTES // MB} MB at once; the tool read_artifact pages and searches it"
             )
-        return found.artifact, b"".join([chunk async for chunk in self.stream(found)])
+        return stored.artifact, b"".join([chunk async for chunk in self.stream(stored)])
 
     async def find(self, ref: str, *, in_session_only: bool = False) -> StoredArtifact | None:
         """Find the artifact with this id or URL, else the newest of this name: of the session, else of the principal.
 
-        With `in_session_only` a name finds none of another session; an id does.
+        With `in_session_only` a name finds only artifacts of the session; an id finds any.
         """
         stored = self._stored
 
@@ -235,7 +235,7 @@ class ArtifactScope:
             row = records.find_id(stored.id_of(ref)) or records.find_name(ref, in_session_only=in_session_only)
             return None if row is None else stored.from_row(row, records.parts(row.id))
 
-        # What cannot be a name is not looked up; a database might not even accept it.
+        # A text that cannot be a name is not looked up, because the database may not accept it.
         return await self._read(find) if len(ref) <= REF_CHARACTERS and ref.isprintable() else None
 
     def is_reference(self, ref: str) -> bool:
@@ -243,28 +243,28 @@ class ArtifactScope:
         return _ID.fullmatch(self._stored.id_of(ref)) is not None
 
     async def replace(self, found: StoredArtifact, mime_type: str, content: Content) -> Artifact:
-        """Give an artifact other bytes and another type. It keeps its id."""
+        """Replace an artifact's bytes and type. It keeps its id."""
         stored, artifact_id = self._stored, found.artifact.id
-        async with stored.new_object(artifact_id, content, await self._most_bytes(content)) as part:
+        async with stored.new_object(artifact_id, content, await self._max_bytes(content)) as part:
             values = self._values(mime_type, part)
             row = await self._write(lambda records: records.replace(artifact_id, values, part.key))
         return stored.from_row(row).artifact
 
     async def append(self, found: StoredArtifact, content: Content) -> Artifact:
-        """Add bytes at the end. What several append at once is all there, each in one piece."""
+        """Append bytes. Concurrent appends are all kept, each in one piece."""
         if isinstance(content, bytes):
             merged = _small_parts(found.parts, len(content))
             before = [piece async for piece in self._stored.objects.read_parts(merged)]
-            with suppress(_Overtaken):
+            with suppress(_ConcurrentAppend):
                 return await self._append(found, b"".join([*before, content]), merged)
         return await self._append(found, content, ())
 
     async def remove(self, found: StoredArtifact) -> None:
-        """Remove an artifact at once; its bytes are deleted when nobody can be reading them any more."""
+        """Remove an artifact at once. Its bytes are deleted later, when no reader can need them."""
         await self._write(lambda records: records.remove(found.artifact.id))
 
     def stream(self, found: StoredArtifact, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
-        """Stream the bytes as they were when it was found, in pieces of a few megabytes."""
+        """Stream the bytes that the artifact had when it was found, in pieces of a few megabytes."""
         return self._stored.objects.read_parts(found.parts, start, end)
 
     async def list(self, filters: Filters = NO_FILTERS, *, limit: int = 50, cursor: str | None = None) -> Listing:
@@ -273,9 +273,9 @@ class ArtifactScope:
         if not f"{filters.filename}{filters.mime_type}".isprintable() or len(filters.filename) > NAME_CHARACTERS:
             raise BadArtifact(f"a pattern has at most {NAME_CHARACTERS} characters, and no control characters")
         rows = await self._read(lambda records: records.list(filters, before, limit + 1))
-        shown = tuple(self._stored.from_row(row) for row in rows[:limit])
-        next_cursor = f"{shown[-1].created_at!r}~{shown[-1].artifact.id}" if len(rows) > limit else None
-        return Listing(shown, next_cursor)
+        page = tuple(self._stored.from_row(row) for row in rows[:limit])
+        next_cursor = f"{page[-1].created_at!r}~{page[-1].artifact.id}" if len(rows) > limit else None
+        return Listing(page, next_cursor)
 
     async def is_text(self, found: StoredArtifact) -> bool:
         """Whether it can be paged and searched, by its type and its first bytes."""
@@ -295,8 +295,8 @@ class ArtifactScope:
     @asynccontextmanager
     async def _text(
         self, found: StoredArtifact, unit: Unit, offset: int, limit: int
-    ) -> AsyncIterator[tuple[Place, AsyncIterator[bytes]]]:
-        """Open the text at the last known place before `offset`."""
+    ) -> AsyncIterator[tuple[Position, AsyncIterator[bytes]]]:
+        """Open the text at the last known position before `offset`."""
         if offset < 0 or limit < 1:
             raise BadArtifact(f"an offset is at least 0 and a limit at least 1, not {offset} and {limit}")
         if not await self.is_text(found):
@@ -311,11 +311,11 @@ class ArtifactScope:
     async def _append(self, found: StoredArtifact, content: Content, merged: tuple[Part, ...]) -> Artifact:
         stored, artifact_id = self._stored, found.artifact.id
         present = found.artifact.size - sum(part.size for part in merged)
-        async with stored.new_object(artifact_id, content, await self._most_bytes(content, present)) as part:
+        async with stored.new_object(artifact_id, content, await self._max_bytes(content, present)) as part:
             expires_at = stored.expires_at(stored.clock())
             row = await self._write(lambda records: records.append(artifact_id, part, merged, expires_at))
             if row is None:
-                raise _Overtaken
+                raise _ConcurrentAppend
         return stored.from_row(row).artifact
 
     async def _write(self, change: Callable[[Records], T]) -> T:
@@ -342,23 +342,23 @@ class ArtifactScope:
             "expires_at": self._stored.expires_at(now),
         }
 
-    async def _most_bytes(self, content: Content, present: int = 0) -> int | None:
-        """Return how many bytes of a stream fit. Checks bytes at once; the transaction checks the quota again."""
+    async def _max_bytes(self, content: Content, present: int = 0) -> int | None:
+        """Return how many bytes of a stream fit. Checks `bytes` now; the transaction checks the quota again."""
         quota = self._stored.quota
         if isinstance(content, bytes):
             quota.check_size(present + len(content))
             return None
-        left = await self._read(lambda records: records.bytes_left())
-        own = quota.artifact_bytes - present if quota.artifact_bytes else None
-        return min((each for each in (left, own) if each is not None), default=None)
+        principal_left = await self._read(lambda records: records.bytes_left())
+        artifact_left = quota.artifact_bytes - present if quota.artifact_bytes else None
+        return min((each for each in (principal_left, artifact_left) if each is not None), default=None)
 
 
-class _Overtaken(Exception):
-    """Someone else appended to the artifact in between."""
+class _ConcurrentAppend(Exception):
+    """Another append to the artifact finished first."""
 
 
 def _small_parts(parts: tuple[Part, ...], size: int) -> tuple[Part, ...]:
-    """Return the last parts that are not larger than what comes after them, so that many appends leave few parts."""
+    """Return the last parts to merge: each is not larger than the bytes after it, so many appends leave few parts."""
     first = len(parts)
     while first and parts[first - 1].size <= size and size + parts[first - 1].size <= MERGED_BYTES:
         first -= 1
@@ -369,7 +369,7 @@ def _small_parts(parts: tuple[Part, ...], size: int) -> tuple[Part, ...]:
 def _parse_cursor(cursor: str | None) -> tuple[float, str] | None:
     if cursor is None:
         return None
-    found = _CURSOR.fullmatch(cursor)
-    if found is None:
-        raise BadArtifact("the cursor is not one that a list returned")
-    return float(found[1]), found[2]
+    match = _CURSOR.fullmatch(cursor)
+    if match is None:
+        raise BadArtifact("the cursor is not valid; pass the cursor of the previous page unchanged")
+    return float(match[1]), match[2]

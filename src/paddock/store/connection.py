@@ -56,17 +56,17 @@ def connect(path: Path, *, is_reader: bool = False, busy_seconds: float = BUSY_S
 
     @event.listens_for(engine, "begin")
     def _begin(connection: sqlalchemy.Connection) -> None:
-        connection.exec_driver_sql(begin)  # the driver begins none by itself, and savepoints need a real one
+        connection.exec_driver_sql(begin)  # the driver starts no transaction by itself, and savepoints need one
 
     return engine.connect()
 
 
 def driver(connection: sqlalchemy.Connection) -> sqlite3.Connection:
     """Return SQLite's own connection, for PRAGMAs that must run outside a transaction."""
-    found = connection.connection.driver_connection
-    if not isinstance(found, sqlite3.Connection):
-        raise TypeError(f"not a connection to SQLite: {found!r}")
-    return found
+    raw = connection.connection.driver_connection
+    if not isinstance(raw, sqlite3.Connection):
+        raise TypeError(f"not a connection to SQLite: {raw!r}")
+    return raw
 
 
 def store_error(problem: BaseException, path: object) -> StoreError:
@@ -107,11 +107,11 @@ def _open(path: Path, *, is_reader: bool, busy_seconds: float) -> sqlite3.Connec
     raw = sqlite3.connect(path, timeout=busy_seconds, isolation_level=None)
     try:
         raw.execute("PRAGMA foreign_keys = ON")
-        raw.execute("PRAGMA trusted_schema = OFF")  # a file that someone else made must not run functions
+        raw.execute("PRAGMA trusted_schema = OFF")  # a foreign file must not call functions
         if is_reader:
             raw.execute("PRAGMA query_only = ON")
         else:
-            raw.execute("PRAGMA auto_vacuum = INCREMENTAL")  # of a new file: retention returns free pages to the disk
+            raw.execute("PRAGMA auto_vacuum = INCREMENTAL")  # applies to a new file: retention frees pages
             _enable_wal(raw, busy_seconds)
             raw.execute("PRAGMA secure_delete = FAST")  # overwrites deleted content in pages that are written anyway
             raw.execute("PRAGMA synchronous = NORMAL")

@@ -1,6 +1,6 @@
 """The store: runs, the journal of their calls, records of artifacts, definitions and sessions, in one SQLite file.
 
-Nothing is opened, and SQLAlchemy is not imported, before first use, and then in the store's threads.
+The file is opened and SQLAlchemy imported on first use, in the store's threads.
 
     async with Store("paddock.db") as store:
         await store.runs.list("local")
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 VERSION = "0001"
-"""The newest version of the schema. A test asserts that `migrations` ends there: asking Alembic takes 0.3 s."""
+"""The newest version of the schema, because asking Alembic for it takes 0.3 s. A test compares the two."""
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 
 def store_path(config: Config) -> Path:
-    """Return where the database is: `store.path`, else in a folder of the data directory that only this user enters."""
+    """Return the path of the database: `store.path`, else in a private folder of the data directory."""
     return Path(config.store.path) if config.store.path else Path(config.data_directory) / "store" / "paddock.db"
 
 
@@ -54,8 +54,8 @@ class Store:
         self.path = Path(path)
         self._busy_seconds, self._is_migrated = busy_seconds, False
         self.writer = Writer(self._connect_writer, name=self.path, wait_seconds=wait_seconds)
-        self._reader: sqlalchemy.Connection | None = None  # used in `_reading` alone
-        self._reading: ThreadPoolExecutor | None = None
+        self._reader: sqlalchemy.Connection | None = None  # used in `_reader_thread` alone
+        self._reader_thread: ThreadPoolExecutor | None = None
         self.runs = StoredRuns(self)
         self.journal = StoredJournal(self)
         self.definitions = StoredDefinitions(self)
@@ -72,23 +72,23 @@ class Store:
         await self.writer.write(lambda connection: None)
 
     async def read(self, work: Callable[[sqlalchemy.Connection], T]) -> T:
-        """Return what `work` reads in one snapshot, off the event loop. It sees everything queued before."""
+        """Run `work` in one snapshot, off the event loop, and return its result. It sees all writes queued before."""
         await self.writer.settle()
         if not self._is_migrated:
             await self.start()
-        if self._reading is None:
-            self._reading = ThreadPoolExecutor(1, thread_name_prefix="paddock-reader")
-        return await asyncio.wrap_future(self._reading.submit(self._read, work))
+        if self._reader_thread is None:
+            self._reader_thread = ThreadPoolExecutor(1, thread_name_prefix="paddock-reader")
+        return await asyncio.wrap_future(self._reader_thread.submit(self._read, work))
 
     async def close(self) -> None:
-        """Write what is left, and close the file."""
+        """Write what is queued, and close the file."""
         await asyncio.to_thread(self._close)
 
     def _close(self) -> None:
-        if self._reading is not None:
-            self._reading.submit(self._disconnect_reader)
-            self._reading.shutdown()
-            self._reading = None
+        if self._reader_thread is not None:
+            self._reader_thread.submit(self._disconnect_reader)
+            self._reader_thread.shutdown()
+            self._reader_thread = None
         self.writer.close()
         self.runs.process.release()
 
@@ -136,27 +136,27 @@ class Store:
 def migrate(
     connection: sqlalchemy.Connection, path: object, *, version: str = VERSION, migrations: Path = MIGRATIONS
 ) -> None:
-    """Bring the database to `version` in one transaction. Of several processes that try at once, one does it."""
-    found = _version(connection)
+    """Migrate the database to `version` in one transaction. If several processes try at once, only one does it."""
+    current = _version(connection)
     connection.rollback()
-    if found == version:
+    if current == version:
         return
     with connection.begin():
-        found = _version(connection)  # another process may have been faster
-        if found is not None and found > version:
+        current = _version(connection)  # another process may have been faster
+        if current is not None and current > version:
             raise StoreError(
-                f"the store {path} has version {found}, made by a newer Paddock; this one knows {version} at most: "
+                f"the store {path} has version {current}, made by a newer Paddock; this one knows {version} at most: "
                 "upgrade Paddock, or set store.path to another file"
             )
-        if found != version:
+        if current != version:
             _upgrade(connection, version, migrations)
 
 
 def _version(connection: sqlalchemy.Connection) -> str | None:
     if not connection.exec_driver_sql("SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'").all():
         return None
-    found = connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar()
-    return None if found is None else str(found)
+    version = connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar()
+    return None if version is None else str(version)
 
 
 def _upgrade(connection: sqlalchemy.Connection, version: str, migrations: Path) -> None:

@@ -25,7 +25,7 @@ class StoredDefinition:
     """One version of a definition."""
 
     name: str
-    version: int  # from 1; a name that is removed and saved again goes on counting
+    version: int  # from 1; continues when a removed name is saved again
     is_current: bool
     created_at: float
     removed_at: float | None
@@ -41,7 +41,7 @@ Versions = list[StoredDefinition]
 
 
 class StoredDefinitions:
-    """The definitions of every principal; each sees only its own. Specs are checked before they get here."""
+    """The definitions of every principal; each sees only its own. Callers validate specs first."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -56,7 +56,7 @@ class StoredDefinitions:
         return await self._store.read(lambda connection: _select(connection, principal, name=name))
 
     async def remove(self, principal: str, name: str) -> bool:
-        """Take `name` out of use; its versions stay. Returns whether it was in use."""
+        """Remove `name` but keep its versions. Returns whether it had a current version."""
         now = time.time()
         return await self._store.writer.write(lambda connection: _retire(connection, principal, name, removed_at=now))
 
@@ -72,7 +72,7 @@ class StoredDefinitions:
 def peek_versions(path: Path, principal: str) -> dict[str, int] | None:
     """Return `versions` within a millisecond and without opening the store; None if that is not possible.
 
-    A server asks every second from its start on, and opening the store takes half a second and 20 MB.
+    A server polls this every second, and opening the store takes half a second and 20 MB.
     """
     if not path.exists():
         return {}
@@ -91,12 +91,12 @@ def _select(
     from paddock.store.tables import sa
 
     columns = (table.c.name, table.c.version, table.c.is_current, table.c.created_at, table.c.removed_at)
-    found = sa.select(*columns, table.c.spec_json).where(table.c.principal == principal)
+    query = sa.select(*columns, table.c.spec_json).where(table.c.principal == principal)
     if name is not None:
-        found = found.where(table.c.name == name)
+        query = query.where(table.c.name == name)
     if is_current:
-        found = found.where(table.c.is_current)
-    rows = connection.execute(found.order_by(table.c.name, table.c.version.desc()))
+        query = query.where(table.c.is_current)
+    rows = connection.execute(query.order_by(table.c.name, table.c.version.desc()))
     return [StoredDefinition(*row) for row in rows]
 
 
@@ -115,10 +115,10 @@ def _save(connection: sqlalchemy.Connection, principal: str, name: str, text: st
 
 
 def _retire(connection: sqlalchemy.Connection, principal: str, name: str, *, removed_at: float | None = None) -> bool:
-    """Leave `name` without a current version. Returns whether it had one."""
+    """Mark the current version of `name` as not current. Returns whether there was one."""
     from paddock.store.tables import definitions as table
     from paddock.store.tables import sa
 
     is_current = (table.c.principal == principal) & (table.c.name == name) & table.c.is_current
-    done = connection.execute(sa.update(table).where(is_current).values(is_current=False, removed_at=removed_at))
-    return done.rowcount > 0
+    result = connection.execute(sa.update(table).where(is_current).values(is_current=False, removed_at=removed_at))
+    return result.rowcount > 0

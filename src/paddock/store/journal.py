@@ -1,4 +1,4 @@
-"""The journal of tool calls on disk. The intent of a call that may change something is on the disk before the call."""
+"""The journal of tool calls in the database. An intent is on disk before a call that may change something is made."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from paddock.store.database import Store
 
 ANSWER_CHARACTERS = 1024 * 1024
-"""A longer answer is not kept."""
+"""A longer answer is not stored."""
 RUN_CHARACTERS = 64 * 1024 * 1024
-"""Of all answers of one run; further ones are not kept."""
+"""Limit for all answers of one run. Further answers are not stored."""
 BATCH_CHARACTERS = 256 * 1024
 COUNTED_RUNS = 1000
 Calls = list[tuple[Intent, Outcome | None]]
 
 
 class StoredJournal:
-    """The journal in the database. Only the intent of a call that is not read-only is waited for."""
+    """The journal in the database. Only the intent of a call that is not read-only is written before it returns."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -64,11 +64,11 @@ class StoredJournal:
         return await self._store.read(lambda connection: calls_of(connection, run_id))
 
     async def _add(self, row: dict[str, Any], characters: int, *, is_outcome: bool) -> None:
-        """Add `row` to the batch that waits in memory, or begin another batch with it."""
+        """Add `row` to the batch in memory, or to a new batch if that one is full."""
         if self._batch is None or not self._batch.add(row, characters, is_outcome=is_outcome):
             batch = _Batch(max(BATCH_CHARACTERS, characters))
             batch.add(row, characters, is_outcome=is_outcome)
-            await self._store.writer.put(batch.write, size_bytes=batch.room)
+            await self._store.writer.put(batch.write, size_bytes=batch.max_characters)
             self._batch = batch
 
     def _has_room(self, outcome: Outcome) -> bool:
@@ -81,21 +81,21 @@ class StoredJournal:
 
 
 class _Batch:
-    """Read-only intents and outcomes in memory, which the writer writes as one piece of work."""
+    """Read-only intents and outcomes in memory, which the writer stores in one transaction."""
 
-    def __init__(self, room: int) -> None:
-        self.room = room
-        self._left, self._is_open = room, True
+    def __init__(self, max_characters: int) -> None:
+        self.max_characters = max_characters
+        self._characters_left, self._is_open = max_characters, True
         self._intents: dict[tuple[str, int], dict[str, Any]] = {}
         self._outcomes: dict[tuple[str, int], dict[str, Any]] = {}
         self._lock = threading.Lock()
 
     def add(self, row: dict[str, Any], characters: int, *, is_outcome: bool) -> bool:
-        """Take `row`. Returns False when the batch is full, or is being written."""
+        """Add `row`. Returns False if the batch is full or is being written."""
         with self._lock:
-            if not self._is_open or characters > self._left:
+            if not self._is_open or characters > self._characters_left:
                 return False
-            self._left -= characters
+            self._characters_left -= characters
             if is_outcome:
                 self._outcomes[row["of_run"], row["of_number"]] = row
             else:
@@ -127,25 +127,25 @@ class _Batch:
 
 
 def calls_of(connection: sqlalchemy.Connection, run_id: str) -> Calls:
-    """Read the calls of a run, in the order of its program."""
+    """Read the calls of a run in program order."""
     from paddock.store.tables import calls, sa
 
     rows = connection.execute(sa.select(calls).where(calls.c.run_id == run_id).order_by(calls.c.number))
-    found: Calls = []
+    recorded: Calls = []
     for row in rows:
         intent = Intent(row.run_id, row.number, row.tool, row.arguments_json, row.is_read_only, row.at)
         outcome = Outcome(row.run_id, row.number, row.status, row.milliseconds, row.answer_json)
-        found.append((intent, None if row.status is None else outcome))
-    return found
+        recorded.append((intent, None if row.status is None else outcome))
+    return recorded
 
 
 def _insert(connection: sqlalchemy.Connection, rows: list[dict[str, Any]]) -> None:
-    """Write calls. A number that comes again is a new call, which replaces the old one."""
+    """Write calls. A repeated number is a new call and replaces the old one."""
     from paddock.store.tables import calls, sa
 
     connection.execute(sa.insert(calls).prefix_with("OR REPLACE"), rows)
 
 
 def stored_text(text: str) -> str:
-    """Return `text` as the database can hold it: half of a surrogate pair becomes an escape."""
+    """Return `text` with lone surrogates escaped, because the database cannot hold them."""
     return text if text.isascii() else text.encode(errors="backslashreplace").decode()

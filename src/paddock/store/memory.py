@@ -1,4 +1,4 @@
-"""Artifacts and the journal in memory, for a Paddock without a store. The oldest entries go first."""
+"""Artifacts and the journal in memory, for a Paddock without a store. When full, they drop the oldest entries."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ARTIFACT_COUNT = 10_000
 CALLS = 10_000
 CALL_CHARACTERS = 64 * 1024 * 1024
 ANSWER_CHARACTERS = 64 * 1024
-"""A longer answer is not kept."""
+"""A longer answer is not stored."""
 
 
 def new_artifact_id() -> str:
@@ -24,7 +24,7 @@ def new_artifact_id() -> str:
 
 
 class MemoryArtifacts:
-    """Keeps the newest artifacts up to a total. May be used from several threads."""
+    """Keeps the newest artifacts up to a total size. May be used from several threads."""
 
     def __init__(self, total_bytes: int = ARTIFACT_BYTES, total_count: int = ARTIFACT_COUNT) -> None:
         self._total_bytes, self._total_count = total_bytes, total_count
@@ -52,7 +52,7 @@ class MemoryArtifacts:
 
 
 class MemoryJournal:
-    """Keeps the newest calls up to a total. May be used from several threads."""
+    """Keeps the newest calls up to a total size. May be used from several threads."""
 
     def __init__(self, total_calls: int = CALLS, total_characters: int = CALL_CHARACTERS) -> None:
         self._total_calls, self._total_characters = total_calls, total_characters
@@ -66,15 +66,15 @@ class MemoryJournal:
 
     async def conclude(self, outcome: Outcome) -> None:
         with self._lock:
-            known = self._calls.get((outcome.run_id, outcome.number))
-            if known is not None:
+            call = self._calls.get((outcome.run_id, outcome.number))
+            if call is not None:
                 is_short = len(outcome.answer_json) <= ANSWER_CHARACTERS
-                self._put(known[0], outcome if is_short else replace(outcome, answer_json=""))
+                self._put(call[0], outcome if is_short else replace(outcome, answer_json=""))
 
     async def calls(self, run_id: str) -> list[tuple[Intent, Outcome | None]]:
         with self._lock:
-            found = [call for (run, _), call in self._calls.items() if run == run_id]
-        return sorted(found, key=lambda call: call[0].number)
+            matching = [call for (run, _), call in self._calls.items() if run == run_id]
+        return sorted(matching, key=lambda call: call[0].number)
 
     def _put(self, intent: Intent, outcome: Outcome | None) -> None:
         key = (intent.run_id, intent.number)

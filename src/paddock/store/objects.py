@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from paddock.config import Config
 
 RANGE_BYTES = 4 * 1024 * 1024
-"""Read at once: few requests to a bucket, and little memory."""
+"""Size of one read: a compromise between requests to a bucket and memory."""
 PART_BYTES = 8 * 1024 * 1024
 PARTS_AT_ONCE = 2
-STAGED = "#"
-"""Begins the suffix of a file that obstore is still writing."""
+STAGED_SUFFIX = "#"
+"""The first character of the suffix that obstore gives to a file while it writes it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """An object as a part of an artifact."""
+    """An object that holds part of an artifact."""
 
     key: str
     size: int
@@ -56,10 +56,10 @@ class Objects:
         return cls(config.artifacts.url, Path(config.data_directory) / "artifacts")
 
     async def put(self, key: str, content: bytes | AsyncIterator[bytes]) -> None:
-        """Write an object: all of it and on the disk, or, also when cancelled, nothing."""
+        """Write an object completely and sync it to disk. A failure or cancellation leaves nothing."""
         import obstore
 
-        store = await self._opened()
+        store = await self._get_store()
         try:
             await obstore.put_async(store, key, content, chunk_size=PART_BYTES, max_concurrency=PARTS_AT_ONCE)
             if self._folder is not None:
@@ -71,17 +71,17 @@ class Objects:
         """Stream the bytes from `start` to `end`."""
         import obstore
 
-        store = await self._opened()
+        store = await self._get_store()
         while start < end:
             length = min(RANGE_BYTES, end - start)
             try:
                 piece = await obstore.get_range_async(store, key, start=start, length=length)
             except FileNotFoundError:
-                raise StoreError("the bytes of the artifact are gone: it was changed or removed meanwhile") from None
+                raise StoreError("the artifact was changed or removed while it was read; read it again") from None
             except (obstore.exceptions.BaseError, OSError) as problem:
                 raise _store_error("read", problem) from None
             if len(piece) != length:
-                raise StoreError("some bytes of the artifact are missing")
+                raise StoreError("the stored bytes of the artifact are incomplete; create it again")
             start += length
             yield piece.to_bytes()
 
@@ -97,10 +97,10 @@ class Objects:
             first += part.size
 
     async def delete(self, key: str) -> None:
-        """Delete an object, or what there is of it. One that does not exist is no error."""
+        """Delete an object, or the remains of an interrupted write. A missing object is not an error."""
         import obstore
 
-        store = await self._opened()
+        store = await self._get_store()
         try:
             await obstore.delete_async(store, key)
         except FileNotFoundError:
@@ -110,7 +110,7 @@ class Objects:
         if self._folder is not None:
             await asyncio.to_thread(_delete_staged, self._folder / key)
 
-    async def _opened(self) -> ObjectStore:
+    async def _get_store(self) -> ObjectStore:
         if self._store is None:
             await asyncio.to_thread(self._open)
         assert self._store is not None  # noqa: S101  _open sets it, or raises
@@ -136,7 +136,7 @@ class Objects:
 
 
 def _sync(path: Path) -> None:
-    """Wait until the file and its name are on the disk: its record must not get there first."""
+    """Wait until the file and its directory entry are on disk, because the record is written after them."""
     for each in (path, path.parent):
         descriptor = os.open(each, os.O_RDONLY | os.O_CLOEXEC)
         try:
@@ -146,14 +146,14 @@ def _sync(path: Path) -> None:
 
 
 def _delete_staged(path: Path) -> None:
-    """Delete what is left of a write that a crash ended."""
+    """Delete the remains of a write that was interrupted by a crash."""
     if path.parent.is_dir():
-        for left in path.parent.glob(f"{path.name}{STAGED}*"):
-            left.unlink(missing_ok=True)
+        for file in path.parent.glob(f"{path.name}{STAGED_SUFFIX}*"):
+            file.unlink(missing_ok=True)
 
 
-def _store_error(done: str, problem: Exception) -> StoreError:
-    return StoreError(f"the bytes of an artifact cannot be {done}: {_first_line(problem)}")
+def _store_error(action: str, problem: Exception) -> StoreError:
+    return StoreError(f"the bytes of an artifact cannot be {action}: {_first_line(problem)}")
 
 
 def _first_line(problem: Exception) -> str:

@@ -1,6 +1,6 @@
-"""Which processes are alive: each holds a lock on a file of its own, which the kernel drops when the process ends.
+"""Tells which processes are alive: each locks its own file, and the kernel releases the lock when the process ends.
 
-A pid would not do: two containers that share a folder do not see each other's pids, and pids are reused.
+A pid is not enough: two containers that share a folder do not see each other's pids, and pids are reused.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 
 
 class ProcessLock:
-    """The lock of this process, which owns runs by its name. Its file is created when it first owns one."""
+    """The lock of this process. Its name marks the runs that the process owns. The file is created on first use."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -20,7 +20,7 @@ class ProcessLock:
         self._fd: int | None = None
 
     def hold(self) -> str:
-        """Take the lock, and return the name by which others ask whether this process is alive."""
+        """Take the lock. Returns its name, with which others can check whether this process is alive."""
         while self._fd is None:
             self._folder.mkdir(mode=0o700, exist_ok=True)
             self._fd = _lock(self._folder / self.name, os.O_RDWR | os.O_CREAT)
@@ -43,7 +43,7 @@ class ProcessLock:
         return False
 
     def release(self) -> None:
-        """Drop the lock: this process owns no run any more."""
+        """Release the lock when this process owns no runs any more."""
         if self._fd is not None:
             (self._folder / self.name).unlink(missing_ok=True)
             os.close(self._fd)
@@ -51,7 +51,7 @@ class ProcessLock:
 
 
 def _lock(path: Path, flags: int) -> int | None:
-    """Open and lock the file. Returns None if it was removed meanwhile, as nobody would see that lock."""
+    """Open and lock the file. Returns None if it was removed meanwhile, because others could not see that lock."""
     fd = os.open(path, flags | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)

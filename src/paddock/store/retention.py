@@ -1,4 +1,4 @@
-"""Removes what is over the limits of `[store]`, oldest first, in small steps between which others can write."""
+"""Removes old entries beyond the limits of `[store]`, in small steps, so that other writers are not blocked."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DAY_SECONDS = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
-class Swept:
+class SweepCounts:
     """How much a sweep removed."""
 
     runs: int = 0
@@ -34,56 +34,56 @@ class Swept:
 
 
 class Retention:
-    """Keeps the store within its settings, in which 0 means no limit."""
+    """Keeps the store within its configured limits. 0 means no limit."""
 
     def __init__(self, store: Store, settings: StoreConfig) -> None:
         self._store, self._settings = store, settings
 
-    async def sweep(self) -> Swept:
-        """Remove what is over a limit now, and return free pages to the disk."""
+    async def sweep(self) -> SweepCounts:
+        """Remove everything beyond a limit, and return free pages to the disk."""
         now, settings = time.time(), self._settings
         since = now - settings.run_days * DAY_SECONDS if settings.run_days else None
         runs = 0
         while ids := await self._store.read(partial(_excess_runs, since=since, settings=settings)):
             runs += await self._store.writer.write(partial(_remove_runs, ids=ids))
         calls = 0 if since is None else await self._repeat(partial(_remove_calls, since=since))
-        seen = now - settings.session_days * DAY_SECONDS if settings.session_days else None
-        sessions = 0 if seen is None else await self._repeat(partial(_remove_sessions, since=seen))
-        most = settings.definition_versions
-        definitions = await self._repeat(partial(_remove_versions, most=most)) if most else 0
+        sessions_since = now - settings.session_days * DAY_SECONDS if settings.session_days else None
+        sessions = 0 if sessions_since is None else await self._repeat(partial(_remove_sessions, since=sessions_since))
+        max_versions = settings.definition_versions
+        definitions = await self._repeat(partial(_remove_versions, max_versions=max_versions)) if max_versions else 0
         if runs:
-            await self._repeat(_shrink, least=1)
-        return Swept(runs, calls, sessions, definitions)
+            await self._repeat(_shrink, min_removed=1)
+        return SweepCounts(runs, calls, sessions, definitions)
 
-    async def _repeat(self, step: Callable[[sqlalchemy.Connection], int], *, least: int = STEP_ROWS) -> int:
-        """Repeat `step` until it removes fewer than `least`. Returns how many it removed in total."""
+    async def _repeat(self, step: Callable[[sqlalchemy.Connection], int], *, min_removed: int = STEP_ROWS) -> int:
+        """Repeat `step` until it removes fewer than `min_removed`. Returns how many it removed in total."""
         total = 0
         while True:
             removed = await self._store.writer.write(step)
             total += removed
-            if removed < least:
+            if removed < min_removed:
                 return total
 
 
 def _excess_runs(connection: sqlalchemy.Connection, since: float | None, settings: StoreConfig) -> list[str]:
-    """Return the oldest ended runs that are over a limit, as many as one step removes. Reads only an index."""
+    """Return the oldest ended runs beyond a limit, as many as one step removes. Reads only an index."""
     from paddock.store.tables import runs, sa
 
     is_ended = runs.c.verdict.is_not(None)
     totals = sa.select(sa.func.count(), sa.func.coalesce(sa.func.sum(runs.c.size_bytes), 0)).where(is_ended)
     count, size = connection.execute(totals).one()
     oldest = sa.select(runs.c.id, runs.c.started_at, runs.c.size_bytes).where(is_ended).order_by(runs.c.started_at)
-    found, found_bytes = [], 0
+    ids, step_bytes = [], 0
     for row in connection.execute(oldest.limit(STEP_RUNS)):
         is_old = since is not None and row.started_at < since
         is_over_count = settings.run_count and count > settings.run_count
         is_over_bytes = settings.run_bytes and size > settings.run_bytes
-        if found_bytes > STEP_BYTES or not (is_old or is_over_count or is_over_bytes):
+        if step_bytes > STEP_BYTES or not (is_old or is_over_count or is_over_bytes):
             break
-        found.append(row.id)
-        found_bytes += row.size_bytes
+        ids.append(row.id)
+        step_bytes += row.size_bytes
         count, size = count - 1, size - row.size_bytes
-    return found
+    return ids
 
 
 def _remove_runs(connection: sqlalchemy.Connection, ids: list[str]) -> int:
@@ -107,23 +107,23 @@ def _remove_sessions(connection: sqlalchemy.Connection, since: float) -> int:
     return _remove(connection, sessions, sa.select(*sessions.primary_key).where(sessions.c.seen_at < since))
 
 
-def _remove_versions(connection: sqlalchemy.Connection, most: int) -> int:
-    """Remove versions of definitions that are not current, beyond the newest `most` of each name."""
+def _remove_versions(connection: sqlalchemy.Connection, max_versions: int) -> int:
+    """Remove versions of definitions that are not current, beyond the newest `max_versions` of each name."""
     from paddock.store.tables import definitions as table
     from paddock.store.tables import sa
 
     name = (table.c.principal, table.c.name)
     rank = sa.func.row_number().over(partition_by=name, order_by=table.c.version.desc()).label("rank")
     ranked = sa.select(*table.primary_key, rank).where(~table.c.is_current).subquery()
-    return _remove(connection, table, sa.select(ranked).where(ranked.c.rank > most))
+    return _remove(connection, table, sa.select(ranked).where(ranked.c.rank > max_versions))
 
 
-def _remove(connection: sqlalchemy.Connection, table: sqlalchemy.Table, found: sqlalchemy.Select[tuple[object]]) -> int:
-    """Remove the rows of `table` that `found` selects, up to one step of them."""
+def _remove(connection: sqlalchemy.Connection, table: sqlalchemy.Table, query: sqlalchemy.Select[tuple[object]]) -> int:
+    """Remove the rows of `table` that `query` selects, at most `STEP_ROWS`."""
     from paddock.store.tables import sa
 
     names = [column.name for column in table.primary_key]
-    rows = connection.execute(found.limit(STEP_ROWS)).mappings().all()
+    rows = connection.execute(query.limit(STEP_ROWS)).mappings().all()
     keys = [tuple(row[name] for name in names) for row in rows]
     if keys:
         connection.execute(sa.delete(table).where(sa.tuple_(*table.primary_key).in_(keys)))
@@ -134,6 +134,6 @@ def _shrink(connection: sqlalchemy.Connection) -> int:
     """Shorten the file by some of its free pages. Returns how many."""
     raw = driver(connection)
     (before,) = raw.execute("PRAGMA freelist_count").fetchone()
-    raw.execute(f"PRAGMA incremental_vacuum({STEP_PAGES})").fetchall()  # each page is one step of the statement
+    raw.execute(f"PRAGMA incremental_vacuum({STEP_PAGES})").fetchall()  # each fetched row frees one page
     (after,) = raw.execute("PRAGMA freelist_count").fetchone()
     return int(before - after)

@@ -1,4 +1,4 @@
-"""Runs on disk: written when they begin and when they end, without making the run wait."""
+"""Runs in the database: written when they begin and when they end, without making the run wait."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ KEY_CHARACTERS = 255
 BEGINNING_CHARACTERS = 200
 LIST_LIMIT = 1000
 LIVE_SECONDS = 0.5
-"""Between two writes of a run's live output."""
+"""Time between two writes of a run's live output."""
 LIVE_CHARACTERS = 64 * 1024
-"""The end of each stream that is stored while a run goes on; its result has the whole."""
+"""How much of the end of each stream is stored during a run. The result has all of it."""
 RUNNING = "running"
-"""Shown in place of a verdict while there is none."""
+"""Shown instead of a verdict while a run is in progress."""
 LOST = (
-    "the process that ran it ended before the run did; the calls that are listed were made or begun, "
-    "so see what they did before you run it again"
+    "the process that ran it ended before the run did; the listed calls were made or started, "
+    "so check their effects before you run it again"
 )
 
 
 class Everyone(Enum):
-    """In place of a principal: all of them. For the owner of the file, never for a caller of a server."""
+    """Used instead of a principal to mean all of them. For the owner of the file, never for a server's callers."""
 
     EVERYONE = "everyone"
 
@@ -59,7 +59,7 @@ class Redactor(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class NewRun:
-    """What is stored of a request. Inputs and attached files are not, except as part of `fingerprint`."""
+    """The stored part of a request. Inputs and attached files are not stored, only hashed in `fingerprint`."""
 
     id: str
     principal: str
@@ -68,13 +68,13 @@ class NewRun:
     session: str | None = None
     definition: str | None = None
     idempotency_key: str | None = None
-    fingerprint: str = ""  # tells whether a key that comes again is for the same request
+    fingerprint: str = ""  # tells whether a repeated key belongs to the same request
     redactor: Redactor | None = None  # removes secrets from code, output and result before they are written
 
 
 @dataclass(frozen=True, slots=True)
-class RunLine:
-    """A run in a list."""
+class RunSummary:
+    """A run as lists show it."""
 
     id: str
     principal: str
@@ -88,7 +88,7 @@ class RunLine:
     beginning: str  # of its code
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the run as JSON shows it."""
+        """Return the run as JSON values."""
         return {
             "run_id": self.id,
             "verdict": self.verdict or RUNNING,
@@ -103,8 +103,8 @@ class RunLine:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredRun(RunLine):
-    """A run with everything that is stored of it. While it runs it has no result, but its live output."""
+class StoredRun(RunSummary):
+    """A run with everything that is stored. While it is in progress it has live output and no result."""
 
     code: str
     idempotency_key: str | None
@@ -119,11 +119,11 @@ class StoredRun(RunLine):
         return {**self._head(), "result": None if self.result_json is None else loads(self.result_json)}
 
     def to_json(self) -> str:
-        """Return the run as JSON text. The result is spliced in as it is, however deep the script's value."""
+        """Return the run as JSON text. The result is inserted as text, because it may be too deep to decode."""
         return f'{json.dumps(self._head())[:-1]}, "result": {self.result_json or "null"}}}'
 
     def _head(self) -> dict[str, Any]:
-        head = {**RunLine.to_dict(self), "code": self.code}
+        head = {**RunSummary.to_dict(self), "code": self.code}
         if self.result_json is not None:
             return head
         return {**head, "stdout": self.live_stdout, "stderr": self.live_stderr, "calls": list(self.calls)}
@@ -131,14 +131,14 @@ class StoredRun(RunLine):
 
 @dataclass(slots=True)
 class _Running:
-    """A run of this process that has not ended, with the end of what it printed."""
+    """A run of this process that is in progress, with the end of its output."""
 
     new: NewRun
     live_output: dict[str, str] = field(default_factory=lambda: {"stdout": "", "stderr": ""})
     timer: asyncio.TimerHandle | None = None  # set while some output is not written yet
 
 
-Lines = list[RunLine]  # inside the class, `list` is its own method
+Summaries = list[RunSummary]  # inside the class, `list` is its own method
 
 
 class StoredRuns:
@@ -150,10 +150,10 @@ class StoredRuns:
         self._running: dict[str, _Running] = {}
 
     async def begin(self, run: NewRun) -> StoredRun | None:
-        """Write that `run` begins. Waits only for a run with an idempotency key.
+        """Write that `run` begins. Waits for the write only if the run has an idempotency key.
 
-        If the principal has a run with that key, returns it and writes nothing. Raises RequestError if that run was
-        for another request.
+        If the principal already has a run with that key, returns it and writes nothing. Raises RequestError if that run
+        was for another request.
         """
         if run.idempotency_key is not None and not 0 < len(run.idempotency_key) <= KEY_CHARACTERS:
             raise RequestError(f"an idempotency_key has 1 to {KEY_CHARACTERS} characters")
@@ -170,7 +170,7 @@ class StoredRuns:
         return None
 
     def add_output(self, run_id: str, stream: str, text: str) -> None:
-        """Add to the live output of a run. It is written within half a second, and nobody waits for it."""
+        """Add to the live output of a run. It is written in the background within half a second."""
         run = self._running.get(run_id)
         if run is None:
             return
@@ -179,7 +179,7 @@ class StoredRuns:
             run.timer = asyncio.get_running_loop().call_later(LIVE_SECONDS, self._write_output, run_id)
 
     async def finish(self, run_id: str, result: RunResult) -> None:
-        """Write how a run ended, without waiting."""
+        """Queue a write of how a run ended."""
         run, now = self._running.pop(run_id, None), time.time()
         if run is not None and run.timer is not None:
             run.timer.cancel()
@@ -191,7 +191,7 @@ class StoredRuns:
         await self._store.writer.put(work, size_bytes=size)
 
     async def get(self, principal: str | Everyone, run_id: str) -> StoredRun | None:
-        """Return a run with its calls, and with all that it has printed until now."""
+        """Return a run with its calls and its output so far."""
         self._write_output(run_id)
         return await self._store.read(lambda connection: _get(connection, principal, run_id))
 
@@ -204,7 +204,7 @@ class StoredRuns:
         verdict: str | None = None,
         definition: str | None = None,
         session: str | None = None,
-    ) -> Lines:
+    ) -> Summaries:
         """List runs, newest first. `before` is the last id of the previous page; `verdict` may be "running"."""
         filters = {"verdict": verdict, "definition": definition, "session": session}
         limit = max(0, min(limit, LIST_LIMIT))
@@ -233,11 +233,11 @@ class StoredRuns:
         try:
             self._store.writer.put_nowait(work, size_bytes=sum(map(len, values.values())))
         except StoreError:
-            return  # the queue is full or the store closed; the result will have all of it
+            return  # the queue is full or the store closed; the result will have the whole output
 
 
 def fingerprint(request: Request) -> str:
-    """Return a digest of everything that makes two requests the same. Takes a second per GB of attached files."""
+    """Return a digest that is equal for equal requests. Takes a second per GB of attached files."""
     files = [
         [file.file_name, file.file_type, file.element_id, hashlib.sha256(file.content).hexdigest()]
         for file in request.files
@@ -264,7 +264,7 @@ def fingerprint(request: Request) -> str:
 
 
 def _digest(run_id: str, fingerprint: str) -> str:
-    """Return what is stored of a fingerprint. With the run's id in it, equal requests do not show as equal."""
+    """Return the stored form of a fingerprint. It includes the run's id, so that equal requests look different."""
     return hashlib.sha256(f"{run_id} {fingerprint}".encode()).hexdigest() if fingerprint else ""
 
 
@@ -278,7 +278,7 @@ def _begin(connection: sqlalchemy.Connection, run: NewRun, owner: str, now: floa
         if earlier is not None and earlier.request_digest != _digest(earlier.id, run.fingerprint):
             raise RequestError(
                 f"the idempotency_key {run.idempotency_key!r} was used for another request; "
-                "give each request a key of its own, and use it again only to repeat that request"
+                "use a different key for each request, and reuse a key only to repeat that request"
             )
         if earlier is not None:
             return str(earlier.id)
@@ -303,13 +303,13 @@ def _begin(connection: sqlalchemy.Connection, run: NewRun, owner: str, now: floa
 def _finish(connection: sqlalchemy.Connection, result: RunResult, result_json: str, now: float) -> None:
     from paddock.store.tables import calls, runs, sa
 
-    of_calls = sa.select(sa.func.coalesce(sa.func.sum(calls.c.size_bytes), 0)).where(calls.c.run_id == result.run_id)
+    call_bytes = sa.select(sa.func.coalesce(sa.func.sum(calls.c.size_bytes), 0)).where(calls.c.run_id == result.run_id)
     values = {
         "engine": result.engine,
         "ended_at": now,
         "verdict": str(result.verdict),
         "result_json": result_json,
-        "size_bytes": runs.c.size_bytes + len(result_json) + of_calls.scalar_subquery(),
+        "size_bytes": runs.c.size_bytes + len(result_json) + call_bytes.scalar_subquery(),
         "stdout_so_far": "",
         "stderr_so_far": "",
     }
@@ -317,7 +317,7 @@ def _finish(connection: sqlalchemy.Connection, result: RunResult, result_json: s
 
 
 def _result_json(result: RunResult, redactor: Redactor | None) -> str:
-    """Return the result as it is stored, without calls: they are in the journal, without secrets."""
+    """Return the result in its stored form, without calls, because the journal has them."""
     result = replace(result, calls=())
     if redactor is None:
         return result.to_json()
@@ -352,23 +352,23 @@ def _mark_lost(connection: sqlalchemy.Connection, process: ProcessLock) -> list[
     return [row.id for row in rows]
 
 
-def _columns(*more: sqlalchemy.ColumnElement[Any]) -> sqlalchemy.Select[Any]:
-    """Select the columns of a `RunLine`, in its order, and `more`."""
+def _columns(*extra: sqlalchemy.ColumnElement[Any]) -> sqlalchemy.Select[Any]:
+    """Select the columns of a `RunSummary`, in its order, and `extra`."""
     from paddock.store.tables import runs, sa
 
     names = ("id", "principal", "session", "definition", "language", "engine", "started_at", "ended_at", "verdict")
     beginning = sa.func.substr(runs.c.code, 1, BEGINNING_CHARACTERS).label("beginning")
-    return sa.select(*(runs.c[name] for name in names), beginning, *more)
+    return sa.select(*(runs.c[name] for name in names), beginning, *extra)
 
 
 def _get(connection: sqlalchemy.Connection, principal: str | Everyone, run_id: str) -> StoredRun | None:
     from paddock.store.tables import runs
 
     live = (runs.c.stdout_so_far.label("live_stdout"), runs.c.stderr_so_far.label("live_stderr"))
-    found = _columns(runs.c.code, runs.c.idempotency_key, *live, runs.c.result_json).where(runs.c.id == run_id)
+    query = _columns(runs.c.code, runs.c.idempotency_key, *live, runs.c.result_json).where(runs.c.id == run_id)
     if principal is not EVERYONE:
-        found = found.where(runs.c.principal == principal)
-    row = connection.execute(found).mappings().one_or_none()
+        query = query.where(runs.c.principal == principal)
+    row = connection.execute(query).mappings().one_or_none()
     if row is None:
         return None
     calls = tuple(_call(intent, outcome) for intent, outcome in calls_of(connection, run_id))
@@ -382,28 +382,28 @@ def _list(
     limit: int,
     before: str | None,
     filters: Mapping[str, str | None],
-) -> list[RunLine]:
+) -> list[RunSummary]:
     from paddock.store.tables import runs
 
-    found = _columns().order_by(runs.c.started_at.desc(), runs.c.id.desc()).limit(limit)
+    query = _columns().order_by(runs.c.started_at.desc(), runs.c.id.desc()).limit(limit)
     if principal is not EVERYONE:
-        found = found.where(runs.c.principal == principal)
+        query = query.where(runs.c.principal == principal)
     for name, value in filters.items():
         if (name, value) == ("verdict", RUNNING):
-            found = found.where(runs.c.verdict.is_(None))
+            query = query.where(runs.c.verdict.is_(None))
         elif value is not None:
-            found = found.where(runs.c[name] == value)
+            query = query.where(runs.c[name] == value)
     if before is not None:
         last = _get(connection, principal, before)
         if last is None:
-            raise RequestError(f"there is no run {before!r} to list those before it")
+            raise RequestError(f"there is no run {before!r}; pass the last run_id of the previous page")
         is_same_time = (runs.c.started_at == last.started_at) & (runs.c.id < before)
-        found = found.where((runs.c.started_at < last.started_at) | is_same_time)
-    return [RunLine(*row) for row in connection.execute(found)]
+        query = query.where((runs.c.started_at < last.started_at) | is_same_time)
+    return [RunSummary(*row) for row in connection.execute(query)]
 
 
 def _call(intent: Intent, outcome: Outcome | None) -> dict[str, Any]:
-    """Return a call of the journal as a result shows it."""
+    """Return a call of the journal in the form that results have."""
     try:
         arguments = json.loads(intent.arguments_json)
     except (ValueError, RecursionError):
@@ -418,9 +418,9 @@ def _call(intent: Intent, outcome: Outcome | None) -> dict[str, Any]:
 
 
 def _with_calls(result_json: str, calls: tuple[Mapping[str, Any], ...]) -> str:
-    """Put the calls of the journal into a stored result, without decoding a value that may be too deep for that.
+    """Insert the calls of the journal into a stored result without decoding it: its value may be too deep.
 
     Everything after the calls in a result comes from the host, so the last `"calls":` is the right one.
     """
-    before, found, after = result_json.rpartition('"calls":')
-    return f"{before}{found}{json.dumps(calls)}{after.lstrip().removeprefix('[]')}" if calls else result_json
+    before, key, after = result_json.rpartition('"calls":')
+    return f"{before}{key}{json.dumps(calls)}{after.lstrip().removeprefix('[]')}" if calls else result_json

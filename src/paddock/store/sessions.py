@@ -1,4 +1,4 @@
-"""Sessions on disk: what a caller keeps between runs. Their state must hold no secrets."""
+"""Sessions in the database: the state of a client between runs. It must contain no secrets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 STATE_BYTES = 1024 * 1024
 SEEN_SECONDS = 60.0
-"""How often a session that is in use all the time is noted as seen."""
+"""The minimum time between two updates of `seen_at`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,30 +42,30 @@ class StoredSessions:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._seen: dict[str, float] = {}  # when each recent session was last written
+        self._written_at: dict[str, float] = {}  # when each recent session was last written
 
-    async def keep(self, principal: str, session_id: str, state: Mapping[str, Any]) -> None:
-        """Write that a session is in use, and its state, without waiting. Creates the session if needed."""
+    async def save(self, principal: str, session_id: str, state: Mapping[str, Any]) -> None:
+        """Queue a write of the session's state and `seen_at`. Creates the session if needed."""
         now, text = time.time(), _state_json(state)
-        self._seen[session_id] = now
+        self._written_at[session_id] = now
         values = {"id": session_id, "principal": principal, "created_at": now, "seen_at": now, "state_json": text}
 
         def work(connection: sqlalchemy.Connection) -> None:
             from paddock.store.tables import sa, sessions
 
             if not _update(connection, principal, session_id, seen_at=now, state_json=text):
-                # An id of another principal cannot be guessed; if it comes all the same, it changes nothing.
+                # An id that belongs to another principal changes nothing.
                 connection.execute(sa.insert(sessions).prefix_with("OR IGNORE"), values)
 
         await self._store.writer.put(work, size_bytes=len(text))
 
     async def touch(self, principal: str, session_id: str) -> None:
-        """Write that a session is in use, at most once a minute and without waiting."""
+        """Queue a write of `seen_at`, at most once a minute."""
         now = time.time()
-        if now - self._seen.get(session_id, 0.0) < SEEN_SECONDS:
+        if now - self._written_at.get(session_id, 0.0) < SEEN_SECONDS:
             return
-        self._seen = {name: at for name, at in self._seen.items() if now - at < SEEN_SECONDS}
-        self._seen[session_id] = now
+        self._written_at = {name: at for name, at in self._written_at.items() if now - at < SEEN_SECONDS}
+        self._written_at[session_id] = now
         await self._store.writer.put(lambda connection: _update(connection, principal, session_id, seen_at=now))
 
     async def get(self, principal: str, session_id: str) -> StoredSession | None:
@@ -74,8 +74,8 @@ class StoredSessions:
             from paddock.store.tables import sessions as table
 
             columns = (table.c.id, table.c.principal, table.c.created_at, table.c.seen_at, table.c.state_json)
-            found = sa.select(*columns).where(table.c.id == session_id, table.c.principal == principal)
-            row = connection.execute(found).one_or_none()
+            query = sa.select(*columns).where(table.c.id == session_id, table.c.principal == principal)
+            row = connection.execute(query).one_or_none()
             return None if row is None else StoredSession(*row)
 
         return await self._store.read(work)
@@ -95,5 +95,5 @@ def _update(connection: sqlalchemy.Connection, principal: str, session_id: str, 
     """Change a session. Returns whether the principal has it."""
     from paddock.store.tables import sa, sessions
 
-    is_it = (sessions.c.id == session_id) & (sessions.c.principal == principal)
-    return connection.execute(sa.update(sessions).where(is_it).values(**values)).rowcount > 0
+    is_session = (sessions.c.id == session_id) & (sessions.c.principal == principal)
+    return connection.execute(sa.update(sessions).where(is_session).values(**values)).rowcount > 0

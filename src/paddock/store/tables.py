@@ -1,7 +1,7 @@
-"""The tables, in SQLAlchemy Core. Times are seconds since 1970; ids cannot be guessed; secrets never get here.
+"""The tables, in SQLAlchemy Core. Times are seconds since 1970; ids are random; secrets are removed beforehand.
 
 A change here needs a migration: `migrations/versions` creates these tables. Importing this module imports SQLAlchemy,
-which takes as long as starting a server, so the store does it inside functions, in its threads.
+which takes as long as starting a server, so the store imports it inside functions that run in its threads.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ calls = Table(
     Column("tool", Text, nullable=False),
     Column("is_read_only", Boolean, nullable=False),
     Column("at", Float, nullable=False),
-    Column("status", Text),  # NULL until it ended, and for ever if the host died first
+    Column("status", Text),  # NULL until it ended, and forever if the host died first
     Column("milliseconds", Float),
     Column("size_bytes", Integer, nullable=False),  # of the two texts below
     Column("arguments_json", Text, nullable=False),
@@ -99,16 +99,16 @@ artifacts = Table(
     Index(None, "expires_at"),
 )
 
-# Every object with bytes of artifacts, from before it is written until after it is deleted.
+# Every object that holds bytes of artifacts, recorded before it is written and until after it is deleted.
 artifact_objects = Table(
     "artifact_objects",
     metadata,
     Column("object_key", Text, primary_key=True),
     Column("artifact_id", Text),  # NULL: it belongs to no artifact yet, or no longer
-    Column("number", Integer, nullable=False),  # the bytes of an artifact are those of its objects, in this order
+    Column("number", Integer, nullable=False),  # the order of the objects in an artifact
     Column("size", BigInteger, nullable=False),
     Column("delete_after", Float),  # NULL while it belongs to an artifact
-    Column("is_doomed", Boolean, nullable=False),  # being deleted: no artifact may take it
+    Column("is_doomed", Boolean, nullable=False),  # being deleted: no artifact may use it
     Index(None, "artifact_id", "number"),
     Index(None, "delete_after"),
 )

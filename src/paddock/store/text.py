@@ -1,6 +1,6 @@
-"""Pages of an artifact's text, and searches in it. Reads it in pieces, so that it may be larger than memory.
+"""Pages and searches the text of an artifact, which is read in pieces because it may be larger than memory.
 
-Lines end with a line feed. What is not UTF-8 becomes replacement characters.
+Lines end with a line feed. Invalid UTF-8 becomes replacement characters.
 """
 
 from __future__ import annotations
@@ -22,33 +22,33 @@ FOUND_CHARACTERS = 100_000
 SEARCH_SECONDS = 20.0
 THREADS = 2
 SLICE_BYTES = 512 * 1024
-"""Decoded at once: a character takes up to four times the memory of its bytes."""
+"""How much is decoded at once. A character may need four times the memory of its bytes."""
 LANDMARK_BYTES = 4 * 1024 * 1024
 LANDMARK_TEXTS = 256
 PATTERN_CHARACTERS = 1000
 PATTERN_BYTES = 8 * 1024 * 1024
 PATTERN_INSTRUCTIONS = 10_000
-"""Of the compiled expression: the worst text takes this many steps for each of its characters."""
-STRETCH = 64 * 1024
-OVERLAP = 4 * 1024
+"""Limit for a compiled expression: in the worst case a character takes as many steps as there are instructions."""
+STRETCH_CHARACTERS = 64 * 1024
+OVERLAP_CHARACTERS = 4 * 1024
 """A line longer than a stretch is searched in stretches that overlap by this many characters."""
-SHOWN = 500
+SHOWN_CHARACTERS = 500
 """Characters of a line that a match shows."""
-LEAD = 200
+LEAD_CHARACTERS = 200
 """Of these, characters before the match."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Position:
     """A position in a text: how many bytes, characters and ended lines come before it."""
 
     byte: int = 0
     character: int = 0
     line: int = 0
 
-    def after(self, text: str, byte: int = -1) -> Place:
-        """Return the place behind `text`, which comes next. Its byte is unknown unless it is given."""
-        return Place(byte, self.character + len(text), self.line + text.count("\n"))
+    def after(self, text: str, byte: int = -1) -> Position:
+        """Return the position after `text`, which starts here. Its byte offset is unknown unless `byte` is passed."""
+        return Position(byte, self.character + len(text), self.line + text.count("\n"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,21 +56,21 @@ class Page:
     """A part of a text, where it begins and ends, and whether the text ends there too."""
 
     text: str
-    start: Place
-    end: Place
+    start: Position
+    end: Position
     is_last: bool
     total_lines: int | None
     """Known on the last page. A last line without a line feed counts."""
 
     @property
     def is_cut(self) -> bool:
-        """Whether it ends within a line, so that only a character offset says where to go on."""
+        """Whether it ends within a line, so that only a character offset says where the next page begins."""
         return not self.is_last and bool(self.text) and not self.text.endswith("\n")
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What to search for and from where, and how many matches with how many lines around each."""
+    """What to search for, where to start, how many matches to return, and how many lines of context."""
 
     search: str
     is_regex: bool = False
@@ -82,9 +82,9 @@ class Query:
 
 @dataclass(slots=True)
 class Match:
-    """A match: its line (from 1), its character offset, its line or the part around it, and the lines around that.
+    """A match: its line number (from 1), its character offset, the text of its line or part of it, and context lines.
 
-    A line that an earlier match shows is not shown again.
+    A line that belongs to an earlier match is not repeated.
     """
 
     line: int
@@ -95,38 +95,38 @@ class Match:
 
 
 class TextReader:
-    """Pages and searches texts in threads of its own. A text is known by a key that changes with its content."""
+    """Pages and searches texts in its own threads. The key of a text must change with its content."""
 
     def __init__(self, *, search_seconds: float = SEARCH_SECONDS) -> None:
         self._search_seconds = search_seconds
-        self._landmarks: OrderedDict[Sequence[str], list[Place]] = OrderedDict()
-        # Searches may be slow; pages never are, so they do not wait for searches.
+        self._landmarks: OrderedDict[Sequence[str], list[Position]] = OrderedDict()
+        # Searches may be slow, so pages have separate threads.
         self._page_threads = ThreadPoolExecutor(THREADS, thread_name_prefix="paddock-artifact-pages")
         self._search_threads = ThreadPoolExecutor(THREADS, thread_name_prefix="paddock-artifact-search")
 
-    def start(self, key: Sequence[str], unit: Unit, offset: int) -> Place:
-        """Return the last known place before `offset`, so that a late page is not counted from the beginning."""
+    def start(self, key: Sequence[str], unit: Unit, offset: int) -> Position:
+        """Return the last known position before `offset`, so that the text is not read from the beginning."""
         for place in reversed(self._landmarks.get(key, ())):
             if (place.line if unit == "lines" else place.character) < offset:
                 return place
-        return Place()
+        return Position()
 
     async def page(
-        self, key: Sequence[str], chunks: AsyncIterator[bytes], start: Place, unit: Unit, offset: int, limit: int
+        self, key: Sequence[str], chunks: AsyncIterator[bytes], start: Position, unit: Unit, offset: int, limit: int
     ) -> Page:
         """Read a page of the text that `chunks` hold from `start` on."""
         pager = Pager(unit, offset, limit, start=start)
         await self._scan(key, chunks, pager, start, self._page_threads)
         return pager.page()
 
-    async def search(self, key: Sequence[str], chunks: AsyncIterator[bytes], start: Place, query: Query) -> Search:
+    async def search(self, key: Sequence[str], chunks: AsyncIterator[bytes], start: Position, query: Query) -> Search:
         """Search the text that `chunks` hold from `start` on."""
         search = Search(query, start=start, deadline=time.monotonic() + self._search_seconds)
         await self._scan(key, chunks, search, start, self._search_threads)
         return search
 
     def close(self) -> None:
-        """End the threads, after the step that each is at."""
+        """End the threads, each after its current step."""
         self._page_threads.shutdown()
         self._search_threads.shutdown()
 
@@ -134,37 +134,41 @@ class TextReader:
         self,
         key: Sequence[str],
         chunks: AsyncIterator[bytes],
-        reading: Pager | Search,
-        place: Place,
+        consumer: Pager | Search,
+        place: Position,
         threads: ThreadPoolExecutor,
     ) -> None:
-        """Feed `reading` until it has enough or the text ends."""
-        decoder, loop, fed = codecs.getincrementaldecoder("utf-8")("replace"), asyncio.get_running_loop(), place.byte
+        """Feed `consumer` until it has enough or the text ends."""
+        decoder, loop, bytes_fed = (
+            codecs.getincrementaldecoder("utf-8")("replace"),
+            asyncio.get_running_loop(),
+            place.byte,
+        )
 
         def step(chunk: bytes, *, is_last: bool = False) -> bool:
-            nonlocal place, fed
+            nonlocal place, bytes_fed
             for at in range(0, len(chunk) or 1, SLICE_BYTES):
                 text = decoder.decode(chunk[at : at + SLICE_BYTES], is_last)
-                fed = min(fed + SLICE_BYTES, fed + len(chunk) - at)
-                pending = len(decoder.getstate()[0])  # the bytes of a character whose end has not come yet
-                place = place.after(text, fed - pending)
-                if reading.feed(text):
+                bytes_fed = min(bytes_fed + SLICE_BYTES, bytes_fed + len(chunk) - at)
+                pending = len(decoder.getstate()[0])  # bytes of an incomplete character
+                place = place.after(text, bytes_fed - pending)
+                if consumer.feed(text):
                     return True
             if is_last:
-                reading.end()
+                consumer.end()
             return False
 
         try:
             async for chunk in chunks:
                 has_enough = await loop.run_in_executor(threads, step, chunk)
-                self._note(key, place)
+                self._record_landmark(key, place)
                 if has_enough:
                     return
             await loop.run_in_executor(threads, lambda: step(b"", is_last=True))
         finally:
-            reading.is_stopped = True
+            consumer.is_stopped = True
 
-    def _note(self, key: Sequence[str], place: Place) -> None:
+    def _record_landmark(self, key: Sequence[str], place: Position) -> None:
         places = self._landmarks.setdefault(key, [])
         self._landmarks.move_to_end(key)
         if place.byte - (places[-1].byte if places else 0) >= LANDMARK_BYTES:
@@ -176,7 +180,7 @@ class TextReader:
 class Pager:
     """Collects one page. A page of lines that would be too long has fewer lines; a single line is cut."""
 
-    def __init__(self, unit: Unit, offset: int, limit: int, *, start: Place) -> None:
+    def __init__(self, unit: Unit, offset: int, limit: int, *, start: Position) -> None:
         self._unit: Unit = unit
         self._offset, self._limit, self._start = offset, limit, start
         self._has_begun, self._is_last = False, True
@@ -185,7 +189,7 @@ class Pager:
         self.is_stopped = False
 
     def feed(self, text: str) -> bool:
-        """Take the next piece of the text. Returns whether the page is complete."""
+        """Add the next piece of the text. Returns whether the page is complete."""
         self._last = text[-1:] or self._last
         if not self._has_begun:
             before, rest = _skip(text, self._start, self._unit, self._offset)
@@ -202,7 +206,7 @@ class Pager:
         return not self._is_last
 
     def end(self) -> None:
-        """Do nothing: the page is what was fed."""
+        """Do nothing: the page already has all of its text."""
 
     def page(self) -> Page:
         text = self._text
@@ -214,71 +218,71 @@ class Pager:
 
 
 class Search:
-    """Collects matches up to a limit or a deadline. Searches stretches of whole lines, and a long line in several."""
+    """Collects matches up to a limit or a deadline. Searches stretches of whole lines; long lines in several parts."""
 
-    def __init__(self, query: Query, *, start: Place, deadline: float) -> None:
+    def __init__(self, query: Query, *, start: Position, deadline: float) -> None:
         self._pattern = compile_pattern(query.search, is_regex=query.is_regex)
         self._unit, self._offset, self._limit = query.unit, query.offset, query.limit
         self._context = query.context_lines
-        self._room, self._deadline = FOUND_CHARACTERS, deadline
-        self._at = start  # where `_held` begins
+        self._characters_left, self._deadline = FOUND_CHARACTERS, deadline
+        self._at = start  # where `_buffer` begins
         self._has_begun = False
-        self._previous = ""  # the character before `_held`; decides whether a line or a word begins there
-        self._held = ""
+        self._previous = ""  # the character before `_buffer`; decides whether a line or a word begins there
+        self._buffer = ""
         self._recent: deque[str] = deque(maxlen=query.context_lines)  # whole lines just before `_at`, cut
         self._line_head = ""  # the beginning of a long line of which a part was searched
         self._shown_line = -1  # the last line that a match shows
         self.is_stopped = False
         self.matches: list[Match] = []
         self.next_character: int | None = None
-        """Where to go on; None if everything was searched."""
+        """Where the next search continues; None if everything was searched."""
         self.is_timeout = False
 
     def feed(self, text: str) -> bool:
-        """Take the next piece of the text. Returns whether there are enough matches."""
+        """Search the next piece of the text. Returns whether there are enough matches."""
         if not self._has_begun:
             before, rest = _skip(text, self._at, self._unit, self._offset)
-            self._pass(before)
+            self._advance(before)
             self._has_begun, text = rest is not None, rest or ""
         return self._has_begun and self._search(text, is_last=False)
 
     def end(self) -> None:
-        """Search what is held: no text follows."""
+        """Search the rest of the buffer: no text follows."""
         self._search("", is_last=True)
 
-    def _pass(self, text: str) -> None:
+    def _advance(self, text: str) -> None:
         self._at = self._at.after(text)
         self._previous = text[-1:] or self._previous
 
     def _search(self, text: str, *, is_last: bool) -> bool:
-        """Search what is held and `text`, and hold back an end that is shorter than a stretch."""
-        text, begin = self._held + text, 0
-        while begin < len(text) and (is_last or len(text) - begin >= STRETCH):
+        """Search the buffer and `text`. An end that is shorter than a stretch stays in the buffer."""
+        text, begin = self._buffer + text, 0
+        while begin < len(text) and (is_last or len(text) - begin >= STRETCH_CHARACTERS):
             if self.is_stopped or time.monotonic() > self._deadline:
                 self.next_character, self.is_timeout = self._at.character, True
                 return True
-            end = text.rfind("\n", begin, begin + STRETCH) + 1
-            if end == 0 and is_last and len(text) - begin <= STRETCH:
+            end = text.rfind("\n", begin, begin + STRETCH_CHARACTERS) + 1
+            if end == 0 and is_last and len(text) - begin <= STRETCH_CHARACTERS:
                 end = len(text)
             is_part = end == 0
-            stretch = text[begin : begin + STRETCH] if is_part else text[begin:end]
-            accepted = STRETCH - OVERLAP if is_part else len(stretch)
+            stretch = text[begin : begin + STRETCH_CHARACTERS] if is_part else text[begin:end]
+            accepted = STRETCH_CHARACTERS - OVERLAP_CHARACTERS if is_part else len(stretch)
             if self._search_stretch(stretch, accepted, is_part=is_part):
                 return True
             begin += accepted
-        self._held = text[begin:]
+        self._buffer = text[begin:]
         return False
 
     def _search_stretch(self, text: str, accepted: int, *, is_part: bool) -> bool:
-        """Search whole lines, or with `is_part` a part of one line. Returns whether there are enough matches."""
+        """Search whole lines, or with `is_part` part of one line. Returns whether there are enough matches."""
         lead = self._previous.encode()
         data = lead + text.encode().replace(b"\r\n", b"\n")
         end = len(data) - len(text[-1].encode()) if is_part else len(data)
         limit = len(lead) + len(text[:accepted].encode()) if is_part else len(data) + 1
         lines = text.split("\n") if self._context else []
         position, line, line_start, counted = len(lead), 0, 0, len(lead)
-        while (found := self._pattern.search(data, position, end)) is not None and found.start() < limit:
-            start = found.start()
+        while (match := self._pattern.search(data, position, end)) is not None and match.start() < limit:
+            start = match.start()
             lines = lines or text.split("\n")
             passed = data.count(b"\n", counted, start)
             line_start += sum(map(len, lines[line : line + passed])) + passed
@@ -288,8 +292,8 @@ class Search:
             byte_start = max(data.rfind(b"\n", len(lead), start) + 1, len(lead))
             column = len(data[byte_start:start].decode())
             shown = lines[line].removesuffix("\r")
-            first = max(0, min(column - LEAD, len(shown) - SHOWN))
-            last = min(first + SHOWN, len(shown))
+            first = max(0, min(column - LEAD_CHARACTERS, len(shown) - SHOWN_CHARACTERS))
+            last = min(first + SHOWN_CHARACTERS, len(shown))
             part = ("…" if first else "") + shown[first:last] + ("…" if last < len(shown) else "")
             if not self._add(lines, line, line_start + column, part):
                 return True
@@ -300,14 +304,14 @@ class Search:
                 break
             else:
                 position = line_end + 1
-        self._leave(text, accepted, lines, is_part=is_part)
+        self._finish_stretch(text, accepted, lines, is_part=is_part)
         return False
 
     def _add(self, lines: list[str], line: int, column: int, shown: str) -> bool:
         """Add a match. Returns False if there is no room for another."""
         number = self._at.line + line
         self._add_after(lines, line)
-        if len(self.matches) >= self._limit or self._room <= 0:
+        if len(self.matches) >= self._limit or self._characters_left <= 0:
             self.next_character = self._at.character + column
             return False
         before: list[str] = []
@@ -317,35 +321,35 @@ class Search:
                 -count:
             ]
         self.matches.append(Match(number + 1, self._at.character + column, shown, before))
-        self._room -= len(shown) + sum(map(len, before))
+        self._characters_left -= len(shown) + sum(map(len, before))
         self._shown_line = max(self._shown_line, number)
         return True
 
     def _line(self, lines: list[str], index: int) -> str:
-        """Return a whole line as context shows it."""
+        """Return a line of context, cut to `SHOWN_CHARACTERS`."""
         line = (self._line_head + lines[index] if index == 0 else lines[index]).removesuffix("\r")
-        return line if len(line) <= SHOWN else f"{line[:SHOWN]}…"
+        return line if len(line) <= SHOWN_CHARACTERS else f"{line[:SHOWN_CHARACTERS]}…"
 
     def _add_after(self, lines: list[str], until: int) -> None:
-        """Add lines before `until` to the last match, as far as they are in its context and not shown yet."""
+        """Add the lines before `until` that belong to the context of the last match and are not shown yet."""
         if not self.matches or not self._context:
             return
         match = self.matches[-1]
         first = max(0, self._shown_line + 1 - self._at.line)
         for index in range(first, min(until, match.line + self._context - self._at.line)):
             match.after.append(self._line(lines, index))
-            self._room -= len(match.after[-1])
+            self._characters_left -= len(match.after[-1])
             self._shown_line = self._at.line + index
 
-    def _leave(self, text: str, accepted: int, lines: list[str], *, is_part: bool) -> None:
-        """Go on behind a stretch."""
+    def _finish_stretch(self, text: str, accepted: int, lines: list[str], *, is_part: bool) -> None:
+        """Advance to the end of a stretch."""
         if self._context:
-            ended = len(lines) - 1  # the last one is empty, or goes on
+            ended = len(lines) - 1  # the last one is empty or incomplete
             if not is_part:
                 self._add_after(lines, len(lines) if lines[-1] else ended)
                 self._recent.extend(self._line(lines, index) for index in range(max(0, ended - self._context), ended))
-            self._line_head = (self._line_head + text[:SHOWN])[:SHOWN] if is_part else ""
-        self._pass(text[:accepted])
+            self._line_head = (self._line_head + text[:SHOWN_CHARACTERS])[:SHOWN_CHARACTERS] if is_part else ""
+        self._advance(text[:accepted])
 
 
 def compile_pattern(search: str, *, is_regex: bool) -> Any:
@@ -353,7 +357,7 @@ def compile_pattern(search: str, *, is_regex: bool) -> Any:
     import re2  # type: ignore[import-untyped]
 
     if not search:
-        raise BadArtifact("the search is empty; give words or a regular expression to look for")
+        raise BadArtifact("the search is empty; pass words or a regular expression")
     if len(search) > PATTERN_CHARACTERS:
         raise BadArtifact(f"a search has at most {PATTERN_CHARACTERS} characters, and this one has {len(search)}")
     if "\n" in search:
@@ -368,21 +372,21 @@ def compile_pattern(search: str, *, is_regex: bool) -> Any:
     except UnicodeEncodeError:
         raise BadArtifact("the search is not Unicode: it has half of a surrogate pair") from None
     except re2.error as problem:
-        said = problem.args[0] if problem.args else problem
-        said = said.decode(errors="replace") if isinstance(said, bytes) else str(said)
+        reason = problem.args[0] if problem.args else problem
+        reason = reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)
         raise BadArtifact(
-            f"not a regular expression: {said}. The syntax is RE2's: like Python's, without look-around and "
-            "back-references; without is_regex the words are looked for as they stand"
+            f"not a regular expression: {reason}. The syntax is RE2's: like Python's, without look-around and "
+            "back-references; without is_regex the search is literal"
         ) from None
     finally:
-        re2.purge()  # the module would keep 128 patterns for ever, with all the memory they may take
+        re2.purge()  # otherwise the module caches 128 patterns forever
     if pattern.programsize > PATTERN_INSTRUCTIONS:
         raise BadArtifact("the regular expression is too large; lower its numbers of repetitions")
     return pattern
 
 
-def _skip(text: str, at: Place, unit: Unit, offset: int) -> tuple[str, str | None]:
-    """Split `text`, which begins at `at`, at `offset`. The second part is None if `offset` is behind it."""
+def _skip(text: str, at: Position, unit: Unit, offset: int) -> tuple[str, str | None]:
+    """Split `text`, which begins at `at`, at `offset`. The second part is None if `offset` is after the text."""
     if unit == "characters":
         cut, is_inside = offset - at.character, offset - at.character <= len(text)
     else:

@@ -1,12 +1,12 @@
-"""The one thread that writes, with one connection and group commit.
+"""The only thread that writes, with one connection and group commit.
 
-All work that is queued when the thread wakes is one transaction, with a savepoint for each piece: one that fails undoes
-itself alone. When the transaction fails as a whole, its work is called again, so work must do nothing but use its
+All work in the queue when the thread wakes becomes one transaction, with a savepoint for each item, so that a failed
+item is rolled back alone. If the whole transaction fails, its work is called again. So work must only use its
 connection, and must neither commit nor roll back.
 
-Work that nobody waits for gathers for 50 ms, so that the thread does not compete with the run that queued it. While the
-database is locked or full, it stays in memory and is tried again. The queue is bounded. What still cannot be written
-when the store closes is lost, and the log says how much.
+Background work, which nobody waits for, is collected for 50 ms, so that the thread does not compete with the run that
+queued it. While the database is locked or full, it stays in memory and is tried again. The queue is bounded. Work that
+still cannot be written when the store closes is lost, and the log says how much.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ Work = Callable[["sqlalchemy.Connection"], T]
 
 QUEUE_ITEMS = 10_000
 QUEUE_BYTES = 64 * 1024 * 1024
-"""The most work that nobody waits for, in memory at once."""
+"""Maximum size of the background work in memory."""
 BATCH_ITEMS = 1000
 GATHER_SECONDS = 0.05
-"""How long work that nobody waits for gathers, unless it fills a batch."""
+"""How long background work is collected, unless it fills a batch."""
 WAIT_SECONDS = 30.0
-"""A disk that hangs for longer is an error to whoever waits. The work may still be done later."""
+"""After this time a caller gets an error, for example if a disk hangs. The work may still be done later."""
 RETRY_SECONDS = 1.0
 _log = logging.getLogger("paddock.store")
 
@@ -46,13 +46,13 @@ _log = logging.getLogger("paddock.store")
 @dataclass(slots=True)
 class _Item:
     work: Work[Any]
-    done: Future[Any] | None = None  # None: nobody waits
+    done: Future[Any] | None = None  # None: background work
     is_synced: bool = False
     size_bytes: int = 0
 
 
 class Writer:
-    """Does work in the order in which it was queued. The thread starts, and the database opens, on first use."""
+    """Does work in the order in which it was queued. Starts the thread and opens the database on first use."""
 
     def __init__(
         self,
@@ -67,8 +67,8 @@ class Writer:
         self._queue_items, self._queue_bytes, self._wait_seconds = queue_items, queue_bytes, wait_seconds
         self._wake = threading.Condition()
         self._queue: deque[_Item] = deque()
-        self._waited = 0  # items in the queue that someone waits for
-        self._unwaited, self._unwaited_bytes = 0, 0  # the other ones, including those being written
+        self._awaited_count = 0  # items in the queue that a caller waits for
+        self._background_count, self._background_bytes = 0, 0  # background work, including items being written
         self._is_busy, self._is_closing = False, False
         self._thread: threading.Thread | None = None
         self._connection: sqlalchemy.Connection | None = None
@@ -76,10 +76,10 @@ class Writer:
         self.problem: StoreError | None = None
         """Why the last transaction failed; None once one has succeeded."""
         self.lost = 0
-        """How many pieces of work that nobody waited for were not done."""
+        """How many items of background work were lost."""
 
     async def write(self, work: Work[T], *, synced: bool = False) -> T:
-        """Do `work` and return its value once it is committed, and with `synced` on the disk. For any event loop."""
+        """Do `work` and return its value once it is committed, and with `synced` on disk. Works in any event loop."""
         done = self.submit(work, synced=synced)
         try:
             async with asyncio.timeout(self._wait_seconds) as waiting:
@@ -87,12 +87,14 @@ class Writer:
         except TimeoutError:
             if not waiting.expired():
                 raise
-            raise StoreError(f"the store {self._name} has not answered for {self._wait_seconds:g} s") from None
+            raise StoreError(
+                f"the store {self._name} has not responded for {self._wait_seconds:g} s; check its disk"
+            ) from None
 
     def submit(self, work: Work[T], *, synced: bool = False) -> Future[T]:
         """Do `write` for code without an event loop."""
         done: Future[T] = Future()
-        done.set_running_or_notify_cancel()  # whoever stops waiting does not stop the work
+        done.set_running_or_notify_cancel()  # a caller that stops waiting does not cancel the work
         self._append(_Item(work, done, is_synced=synced))
         return done
 
@@ -100,7 +102,7 @@ class Writer:
         """Queue `work`, which holds `size_bytes` of memory. Raises StoreError when the queue is full."""
         if not self._append(_Item(work, size_bytes=size_bytes)):
             why = f": {self.problem}" if self.problem else ", which writes too slowly"
-            raise StoreError(f"too much waits to be written to the store {self._name}{why}")
+            raise StoreError(f"the write queue of the store {self._name} is full{why}")
 
     async def put(self, work: Work[object], *, size_bytes: int = 0) -> None:
         """Queue `work` and return at once. When the queue is full, wait until the work is written instead."""
@@ -115,12 +117,12 @@ class Writer:
             await self.write(lambda connection: None)
 
     async def settle(self) -> None:
-        """Wait until everything queued so far was tried once, so that a reader sees all that can be seen."""
+        """Wait until everything queued so far was tried once, so that a reader sees it if possible."""
         with suppress(StoreError):
             await self.flush()
 
     def close(self) -> None:
-        """Write what is left and end the thread. Blocks until then; later work is refused."""
+        """Write what is queued and end the thread. Blocks until then; later work is refused."""
         with self._wake:
             self._is_closing = True
             self._wake.notify_all()
@@ -129,18 +131,18 @@ class Writer:
         atexit.unregister(self.close)
 
     def _append(self, item: _Item) -> bool:
-        """Queue `item`. Returns False if nobody waits for it and there is no room."""
+        """Queue `item`. Returns False if it is background work and the queue is full."""
         with self._wake:
             if self._is_closing:
                 raise StoreError(f"the store {self._name} is closed")
             if item.done is not None:
-                self._waited += 1
+                self._awaited_count += 1
             else:
-                is_too_large = self._unwaited and self._unwaited_bytes + item.size_bytes > self._queue_bytes
-                if self._unwaited >= self._queue_items or is_too_large:
+                is_too_large = self._background_count and self._background_bytes + item.size_bytes > self._queue_bytes
+                if self._background_count >= self._queue_items or is_too_large:
                     return False
-                self._unwaited += 1
-                self._unwaited_bytes += item.size_bytes
+                self._background_count += 1
+                self._background_bytes += item.size_bytes
             self._queue.append(item)
             if self._thread is None:
                 # A daemon thread does not keep the process alive; `atexit` closes a store that nobody closed.
@@ -152,7 +154,7 @@ class Writer:
         return True
 
     def _is_urgent(self) -> bool:
-        return bool(self._waited) or self._is_closing or len(self._queue) >= BATCH_ITEMS
+        return bool(self._awaited_count) or self._is_closing or len(self._queue) >= BATCH_ITEMS
 
     def _run(self) -> None:
         is_closing = False
@@ -161,30 +163,30 @@ class Writer:
                 self._is_busy = False
                 self._wake.wait_for(lambda: self._queue or self._is_closing)
                 if self.problem is not None:
-                    self._wake.wait_for(lambda: self._waited or self._is_closing, RETRY_SECONDS)
+                    self._wake.wait_for(lambda: self._awaited_count or self._is_closing, RETRY_SECONDS)
                 else:
                     self._wake.wait_for(self._is_urgent, GATHER_SECONDS)
                 batch = [self._queue.popleft() for _ in range(min(BATCH_ITEMS, len(self._queue)))]
-                self._waited -= sum(item.done is not None for item in batch)
+                self._awaited_count -= sum(item.done is not None for item in batch)
                 self._is_busy = True
             if batch:
                 self._write(batch)
             with self._wake:
                 is_closing = self._is_closing and (not self._queue or self.problem is not None)
-        self._give_up()
+        self._drop_queue()
         self._disconnect()
 
     def _write(self, batch: list[_Item]) -> None:
         try:
             outcomes = self._transact(batch)
-        except Exception as problem:  # noqa: BLE001  whoever waits must hear of it, and the thread must live
+        except Exception as problem:  # noqa: BLE001  callers must get the error, and the thread must survive
             self._fail(batch, store_error(problem, self._name))
             return
         self.problem, self._is_logged = None, False
         with self._wake:
             written = [item for item in batch if item.done is None]
-            self._unwaited -= len(written)
-            self._unwaited_bytes -= sum(item.size_bytes for item in written)
+            self._background_count -= len(written)
+            self._background_bytes -= sum(item.size_bytes for item in written)
         for item, (value, fault) in zip(batch, outcomes, strict=True):
             if fault is not None and is_database_error(fault):
                 fault = store_error(fault, self._name)  # noqa: PLW2901
@@ -198,7 +200,7 @@ class Writer:
 
     def _transact(self, batch: list[_Item]) -> list[tuple[Any, BaseException | None]]:
         connection = self._connection = self._connection or self._connect()
-        # A commit that waits for the disk costs far more than one that does not, so only some do.
+        # A synced commit costs far more than a normal one, so only commits that need it are synced.
         is_synced = any(item.is_synced for item in batch)
         if is_synced != self._is_synced:
             driver(connection).execute(f"PRAGMA synchronous = {'FULL' if is_synced else 'NORMAL'}")
@@ -207,22 +209,22 @@ class Writer:
             return [_attempt(connection, item.work) for item in batch]
 
     def _fail(self, batch: list[_Item], problem: StoreError) -> None:
-        """Report `problem` to everyone who waits, and keep the other work for another try on a new connection."""
+        """Report `problem` to all callers that wait, and keep background work for another try on a new connection."""
         self.problem = problem
         self._disconnect()
         with self._wake:
-            left = [*batch, *self._queue]  # who queued meanwhile would otherwise wait behind a full batch each time
-            self._queue = deque(item for item in left if item.done is None)
-            self._waited = 0
+            items = [*batch, *self._queue]  # items queued meanwhile would otherwise wait behind a full batch
+            self._queue = deque(item for item in items if item.done is None)
+            self._awaited_count = 0
         if self._queue and not self._is_logged:  # once until it works again
             self._is_logged = True
-            _log.warning("%s; what is to be written waits in memory", problem)
-        for item in left:
+            _log.warning("%s; unwritten entries wait in memory", problem)
+        for item in items:
             if item.done is not None:
                 item.done.set_exception(StoreError(str(problem)))
 
-    def _give_up(self) -> None:
-        """Count what could not be written before the store was closed."""
+    def _drop_queue(self) -> None:
+        """Drop and count the work that could not be written before the store was closed."""
         if self._queue:
             self.lost += len(self._queue)
             _log.error("%d entries were not written: %s", len(self._queue), self.problem)
@@ -234,17 +236,17 @@ class Writer:
             try:
                 connection.close()
                 connection.engine.dispose()
-            except Exception as problem:  # noqa: BLE001  the connection is given up in any case
+            except Exception as problem:  # noqa: BLE001  the connection is dropped in any case
                 _log.warning("%s", store_error(problem, self._name))
 
 
 def _attempt(connection: sqlalchemy.Connection, work: Work[Any]) -> tuple[Any, BaseException | None]:
-    """Do one piece of work in a savepoint. Returns its value, or why it failed."""
+    """Do one item of work in a savepoint. Returns its value, or why it failed."""
     value, fault = None, None
     connection.exec_driver_sql("SAVEPOINT item")  # SQLAlchemy's `begin_nested` takes five times as long
     try:
         value = work(connection)
-    except BaseException as problem:  # whatever it is, it belongs to whoever queued it, and must not end the thread
+    except BaseException as problem:  # the caller gets any exception; it must not end the thread
         if ends_transaction(problem):
             raise
         fault = problem

@@ -1,4 +1,4 @@
-"""A list of tools at one moment: finds them by name, by search, and by the names that they have in a script."""
+"""An immutable list of tools: finds them by name, by search, and by their function names in scripts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from paddock.errors import UnknownTool
 from paddock.model.tools import Tool
-from paddock.model.words import most_alike
+from paddock.model.words import most_similar
 from paddock.tools import identifiers
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class Catalogue:
     """An immutable list of tools. If two have the same full name, the first counts.
 
     `servers` are all configured servers. A tool is never found under a bare name that looks like a full name of one of
-    them: any server could otherwise answer in place of another that is down.
+    them. Otherwise one server could impersonate another that is down.
     """
 
     def __init__(self, tools: Iterable[Tool] = (), *, servers: Iterable[str] = ()) -> None:
@@ -32,8 +32,8 @@ class Catalogue:
         self._by_full_name: dict[str, Tool] = {}
         for tool in tools:
             self._by_full_name.setdefault(tool.full_name, tool)
-        counted = Counter(tool.name for tool in self)
-        self._by_name = {tool.name: tool for tool in self if counted[tool.name] == 1 and not self._is_full(tool.name)}
+        counts = Counter(tool.name for tool in self)
+        self._by_name = {tool.name: tool for tool in self if counts[tool.name] == 1 and not self._is_full(tool.name)}
         self._links: dict[str, Mapping[str, Tool]] = {}
 
     def __iter__(self) -> Iterator[Tool]:
@@ -44,7 +44,7 @@ class Catalogue:
 
     def find(self, name: str) -> Tool | None:
         """The tool of this full name, or of this bare name if only one server has it."""
-        return self._by_full_name.get(name) or self._by_name.get(name) or self._prefixed(name)
+        return self._by_full_name.get(name) or self._by_name.get(name) or self._find_prefixed(name)
 
     def only(self, names: Iterable[str]) -> Catalogue:
         """The tools of these names. Raises UnknownTool for one that does not exist."""
@@ -72,37 +72,41 @@ class Catalogue:
         return Index(self)
 
     def hints(self, name: str) -> list[str]:
-        """What somebody who asked for the unknown tool `name` may have meant."""
-        sharing = [tool.full_name for tool in self if tool.name == name]
-        if sharing:
-            return [f"Several servers have a tool '{name}'; say which: {', '.join(sharing)}."]
+        """Suggestions for the unknown tool name `name`."""
+        same_name = [tool.full_name for tool in self if tool.name == name]
+        if same_name:
+            return [f"Several servers have a tool '{name}'; say which: {', '.join(same_name)}."]
         elsewhere = [tool.full_name for tool in self if tool.name == name.rpartition(".")[2]]
-        near = [*elsewhere[:MAX_HINTS], *most_alike(name, {**self._by_full_name, **self._by_name}, MAX_HINTS)]
-        return [f"Did you mean '{one}'?" for one in list(dict.fromkeys(near))[:MAX_HINTS]]
+        suggestions = [*elsewhere[:MAX_HINTS], *most_similar(name, {**self._by_full_name, **self._by_name}, MAX_HINTS)]
+        return [f"Did you mean '{one}'?" for one in list(dict.fromkeys(suggestions))[:MAX_HINTS]]
 
-    def _prefixed(self, name: str) -> Tool | None:
-        """`server.tool` for `server.server_tool`, as hosts that list many servers' tools together name it."""
+    def _find_prefixed(self, name: str) -> Tool | None:
+        """Find `server.tool` for `server.server_tool`, a form that some hosts with many servers use."""
         for server in self._servers:
             start = f"{server}.{server}_"
-            found = self._by_full_name.get(f"{server}.{name[len(start) :]}") if name.startswith(start) else None
+            tool = self._by_full_name.get(f"{server}.{name[len(start) :]}") if name.startswith(start) else None
             # The name of another server may begin with this one and a dot.
-            if found is not None and found.server == server:
-                return found
+            if tool is not None and tool.server == server:
+                return tool
         return None
 
     def _is_full(self, name: str) -> bool:
         return "." in name and any(name.startswith(f"{server}.") for server in self._servers)
 
-    def _named(self, name: object) -> Tool:
-        found = self.find(name) if isinstance(name, str) else None
-        if found is None:
+    def _require(self, name: object) -> Tool:
+        tool = self.find(name) if isinstance(name, str) else None
+        if tool is None:
             known = "there are no tools here" if not self else " ".join(self.hints(str(name)))
-            raise UnknownTool(f"unknown tool {name!r}; {known or 'search lists what there is'}")
-        return found
+            raise UnknownTool(f"unknown tool {name!r}; {known or 'search lists all tools'}")
+        return tool
 
 
 def servers_of(names: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:
     """The servers of these full names; none if one of the names has no server."""
     servers = list(known)
-    found = [[server for server in servers if name.startswith(f"{server}.")] for name in names]
-    return tuple(dict.fromkeys(server for some in found for server in some)) if all(found) else ()
+    matches = [[server for server in servers if name.startswith(f"{server}.")] for name in names]
+    return (
+        tuple(dict.fromkeys(server for servers_of_name in matches for server in servers_of_name))
+        if all(matches)
+        else ()
+    )

@@ -1,8 +1,7 @@
-"""What the host adds to calls of upstream tools: context fields and connections, as `[context]` and `[connections]`
-say.
+"""Values that the host adds to calls of upstream tools: context fields and connections.
 
-An argument that the host adds is removed from the tool that scripts, models and checks see, and refused if a script
-passes it: an upstream would otherwise believe the script about whose data it is.
+They are configured in `[context]` and `[connections]`. An argument that the host adds is removed from the schema that
+scripts and models see, and refused if a script passes it. Otherwise a script could choose whose data it gets.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ _Text = Annotated[str, msgspec.Meta(max_length=TEXT_CHARACTERS)]
 
 @dataclass(frozen=True, slots=True)
 class Injected:
-    """What is added to one call. Its text form shows none of it."""
+    """The values that are added to one call. Its `repr` does not show them."""
 
     arguments: Mapping[str, Any] = field(default_factory=dict, repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -63,7 +62,7 @@ NOTHING = Injected()
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A value of the session, with the servers that get it and where in a call."""
+    """A value of the session: which servers get it, and in which part of a call."""
 
     name: str = ""
     parameter: str = ""  # of the tool that sets it
@@ -81,7 +80,7 @@ class Field:
         """The name of the tool that sets it."""
         return f"set_{self.name}"
 
-    def concerns(self, server: str) -> bool:
+    def applies_to(self, server: str) -> bool:
         return server in self.servers or EVERY_SERVER in self.servers
 
     def value(self, context: Context) -> str:
@@ -89,13 +88,13 @@ class Field:
         return context.values.get(self.name) or self.default
 
     def is_needed(self, tool: Tool) -> bool:
-        is_required = tool.added.get(self.argument, False)
+        is_required = tool.injected.get(self.argument, False)
         return is_required or any(fnmatchcase(tool.full_name, pattern) for pattern in self.required_by)
 
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """An account with which a server can be used. A server's first one is the default."""
+    """An account for a server. A server's first connection is the default."""
 
     id: _Text = ""
     title: _Text = ""
@@ -108,16 +107,16 @@ _NO_CONNECTION = Connection()
 
 
 class Injection:
-    """What a configuration adds to calls. `shown` is called once for each tool, `of` for each call."""
+    """What a configuration adds to calls. `hide_arguments` is called once for each tool, `of` for each call."""
 
     def __init__(self, fields: Collection[Field] = (), connections: Mapping[str, tuple[Connection, ...]] = {}) -> None:
         self.fields = tuple(fields)
         self.connections = dict(connections)
 
-    def shown(self, tool: Tool) -> Tool:
+    def hide_arguments(self, tool: Tool) -> Tool:
         """The tool without the arguments that are added to its calls."""
         schema, added = without_arguments(tool.input_schema, self._arguments(tool.server))
-        return replace(tool, input_schema=schema, added=added) if added else tool
+        return replace(tool, input_schema=schema, injected=added) if added else tool
 
     def names(self, server: str) -> frozenset[str]:
         """The arguments and headers that the host adds to calls of this server."""
@@ -137,7 +136,7 @@ class Injection:
         return None
 
     def of(self, tool: Tool, context: Context) -> Injected:
-        """What is added to a call of this tool."""
+        """The values that are added to a call of this tool."""
         chosen = self._connection(tool.server, context)
         arguments, headers, meta = dict(chosen.arguments), dict(chosen.headers), dict(chosen.meta)
         for each in self._fields(tool.server):
@@ -145,15 +144,15 @@ class Injection:
             for place, name in ((arguments, each.argument), (headers, each.header), (meta, each.meta)):
                 if name and value:
                     place[name] = value
-        return Injected({name: value for name, value in arguments.items() if name in tool.added}, headers, meta)
+        return Injected({name: value for name, value in arguments.items() if name in tool.injected}, headers, meta)
 
     def _fields(self, server: str) -> list[Field]:
-        return [each for each in self.fields if each.concerns(server)]
+        return [each for each in self.fields if each.applies_to(server)]
 
     def _connection(self, server: str, context: Context) -> Connection:
-        found = self.connections.get(server, (_NO_CONNECTION,))
+        connections = self.connections.get(server, (_NO_CONNECTION,))
         chosen = context.connection(server)
-        return next((each for each in found if each.id == chosen), found[0])
+        return next((each for each in connections if each.id == chosen), connections[0])
 
     def _arguments(self, server: str) -> set[str]:
         arguments = {each.argument for each in self._fields(server) if each.argument}
@@ -165,90 +164,90 @@ def forbidden_arguments(
 ) -> list[str]:
     """The arguments that only the host may pass: those that it adds, and credentials, context and connection ids.
 
-    A tool that declares an argument of the second kind itself may be given such arguments.
+    If a tool declares an argument of the second kind, a script may pass such arguments.
     """
-    plain = {_plain(name) for name in added}
-    certain = [name for name in arguments if plain and _plain(name) in plain]
-    found = [name for name in arguments if name in certain or _looks_injected(name)]
-    if not found:
+    plain = {_normalise(name) for name in added}
+    injected = [name for name in arguments if plain and _normalise(name) in plain]
+    suspicious = [name for name in arguments if name in injected or _looks_injected(name)]
+    if not suspicious:
         return []
     properties = schema.get("properties")
     declared = properties if isinstance(properties, Mapping) else {}
-    return certain if any(_looks_injected(name) for name in declared) else found
+    return injected if any(_looks_injected(name) for name in declared) else suspicious
 
 
 def _looks_injected(name: str) -> bool:
-    return name in ("_meta", "headers") or _plain(name) in _IDENTITIES or names_a_secret(name)
+    return name in ("_meta", "headers") or _normalise(name) in _IDENTITIES or names_a_secret(name)
 
 
-def _plain(name: str) -> str:
+def _normalise(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name[-100:].lower())
 
 
 def without_arguments(schema: Mapping[str, Any], names: Collection[str]) -> tuple[Mapping[str, Any], dict[str, bool]]:
-    """`schema` without the arguments `names`, and which of them it had; True for each that it requires.
+    """`schema` without the arguments `names`, and those that it had, each with whether it is required.
 
-    The upstream wrote the schema: no shape of it raises, and what is too large to search stays as it is.
+    The schema is untrusted: no schema raises, and parts that are too large to search stay unchanged.
     """
-    stripping = _Stripping(schema, frozenset(names))
-    stripped = stripping.of(schema, is_certain=True)
-    return (stripped, stripping.found) if stripping.found else (schema, {})
+    stripper = _SchemaStripper(schema, frozenset(names))
+    stripped = stripper.of(schema, is_certain=True)
+    return (stripped, stripper.found) if stripper.found else (schema, {})
 
 
-class _Stripping:
+class _SchemaStripper:
     def __init__(self, root: Mapping[str, Any], names: frozenset[str]) -> None:
         self._root, self._names = root, names
-        self._left, self._depth, self._times = MAX_SCHEMAS, 0, 0
+        self._schemas_left, self._depth, self._hits = MAX_SCHEMAS, 0, 0
         self.found: dict[str, bool] = {}
 
     def of(self, schema: Any, *, is_certain: bool) -> Any:
-        """Strip a schema of the arguments object. Not `is_certain` if it need not hold for every call."""
-        if not isinstance(schema, Mapping) or self._left <= 0 or self._depth > MAX_DEPTH:
+        """Strip a schema of the arguments object. `is_certain` is whether it applies to every call."""
+        if not isinstance(schema, Mapping) or self._schemas_left <= 0 or self._depth > MAX_DEPTH:
             return schema
-        self._left -= 1
+        self._schemas_left -= 1
         self._depth += 1
-        made = self._inline(self._own(schema, is_certain=is_certain), is_certain=is_certain)
+        result = self._inline(self._strip_keywords(schema, is_certain=is_certain), is_certain=is_certain)
         self._depth -= 1
-        return made
+        return result
 
-    def _own(self, schema: Mapping[str, Any], *, is_certain: bool) -> dict[str, Any]:
-        made = dict(schema)
+    def _strip_keywords(self, schema: Mapping[str, Any], *, is_certain: bool) -> dict[str, Any]:
+        result = dict(schema)
         if isinstance(properties := schema.get("properties"), Mapping):
-            self._note(properties, is_required=False)
-            made["properties"] = {name: value for name, value in properties.items() if name not in self._names}
-            if type(least := schema.get("minProperties")) is int:  # what the host adds counts too
-                made["minProperties"] = max(least - len(properties) + len(made["properties"]), 0)
+            self._record(properties, is_required=False)
+            result["properties"] = {name: value for name, value in properties.items() if name not in self._names}
+            if type(least := schema.get("minProperties")) is int:  # arguments that the host adds count too
+                result["minProperties"] = max(least - len(properties) + len(result["properties"]), 0)
         if isinstance(required := schema.get("required"), list):
-            self._note(required, is_required=is_certain)
-            made["required"] = self._kept(required)
+            self._record(required, is_required=is_certain)
+            result["required"] = self._without_names(required)
         if isinstance(dependent := schema.get("dependentRequired"), Mapping):
-            kept = {name: self._kept(listed) for name, listed in dependent.items() if name not in self._names}
-            made["dependentRequired"] = kept
+            kept = {name: self._without_names(listed) for name, listed in dependent.items() if name not in self._names}
+            result["dependentRequired"] = kept
         for key in ("allOf", "anyOf", "oneOf"):
             if isinstance(listed := schema.get(key), list):
-                made[key] = [self.of(one, is_certain=is_certain and key == "allOf") for one in listed]
+                result[key] = [self.of(one, is_certain=is_certain and key == "allOf") for one in listed]
         for key in ("then", "else"):
             if key in schema:
-                made[key] = self.of(schema[key], is_certain=False)
-        return made
+                result[key] = self.of(schema[key], is_certain=False)
+        return result
 
-    def _inline(self, made: dict[str, Any], *, is_certain: bool) -> dict[str, Any]:
-        """Replace a reference by its stripped target, if that has one of the arguments."""
-        times = self._times
-        inner = self.of(pointed_to(self._root, made.get("$ref")), is_certain=is_certain)
-        if self._times == times:
-            return made
-        rest = {key: value for key, value in made.items() if key != "$ref"}
+    def _inline(self, schema: dict[str, Any], *, is_certain: bool) -> dict[str, Any]:
+        """Replace a reference with its stripped target, if the target has one of the arguments."""
+        hits_before = self._hits
+        inner = self.of(resolve_pointer(self._root, schema.get("$ref")), is_certain=is_certain)
+        if self._hits == hits_before:
+            return schema
+        rest = {key: value for key, value in schema.items() if key != "$ref"}
         also = rest.get("allOf")
         return {**rest, "allOf": [*(also if isinstance(also, list) else ()), inner]}
 
-    def _note(self, names: Any, *, is_required: bool) -> None:
+    def _record(self, names: Any, *, is_required: bool) -> None:
         for name in names:
             if isinstance(name, str) and name in self._names:
-                self._times += 1
+                self._hits += 1
                 self.found[name] = self.found.get(name, False) or is_required
 
-    def _kept(self, listed: Any) -> Any:
+    def _without_names(self, listed: Any) -> Any:
         if not isinstance(listed, list):
             return listed
         return [name for name in listed if not (isinstance(name, str) and name in self._names)]
@@ -259,7 +258,7 @@ def parse(
     connections: Mapping[str, Any],
     servers: Iterable[Server],
 ) -> tuple[Injection, tuple[Server, ...]]:
-    """What `[context.FIELD]` and `[[connections.SERVER]]` add to calls, and the servers with these secrets known."""
+    """Parse `[context.FIELD]` and `[[connections.SERVER]]`. Also returns the servers with the added secrets."""
     from paddock.tools.mcp_config import Variables
 
     known = {server.name: server for server in servers}
@@ -290,28 +289,28 @@ def _field(name: str, values: Any, servers: Mapping[str, Server]) -> Field:
         raise ConfigError(f"{where}.parameter must be a name such as 'region_id', not {made.parameter!r}")
     if not made.servers:
         raise ConfigError(f'{where}.servers must say which upstreams get it, such as ["crm"], or ["*"] for all')
-    if not any(getattr(made, place) for place in _PLACES):
-        raise ConfigError(f"{where} goes nowhere: say its argument, its header or its meta")
-    for server in made.servers:
+    if not any(getattr(result, place) for place in _PLACES):
+        raise ConfigError(f"{where} has no destination; set argument, header or meta")
+    for server in result.servers:
         if server != EVERY_SERVER:
             _check_server(server, servers, f"{where}.servers")
-    for pattern in made.required_by:
-        if not any(may_match(pattern, server) for server in servers if made.concerns(server)):
+    for pattern in result.required_by:
+        if not any(may_match(pattern, server) for server in servers if result.applies_to(server)):
             raise ConfigError(f"{where}.required_by: {pattern!r} matches no tool of the servers that get it")
-    _check_places(made, servers, where)
-    if made.values and made.default and made.default not in made.values:
-        raise ConfigError(f"{where}.default is {made.default!r}, which is none of its values")
-    return made
+    _check_places(result, servers, where)
+    if result.values and result.default and result.default not in result.values:
+        raise ConfigError(f"{where}.default is {result.default!r}, which is not one of its values")
+    return result
 
 
-def _check_places(made: Field, servers: Mapping[str, Server], where: str) -> None:
-    if made.header:
-        _check_header(made.header, f"{where}.header")
-        for text in (*made.values, made.default):
+def _check_places(each: Field, servers: Mapping[str, Server], where: str) -> None:
+    if each.header:
+        _check_header(each.header, f"{where}.header")
+        for text in (*each.values, each.default):
             _check_header_value(text, f"{where}: {text!r}")
-    _check_meta(made.meta, f"{where}.meta")
+    _check_meta(each.meta, f"{where}.meta")
     for server in servers.values():
-        if made.concerns(server.name) and server.transport == "stdio" and not (made.argument or made.meta):
+        if each.applies_to(server.name) and server.transport == "stdio" and not (each.argument or each.meta):
             raise ConfigError(
                 f"{where}.header cannot reach the upstream {server.name!r}, which has no headers: it is started by a "
                 "command; give an argument or meta too, or name other servers"
@@ -325,7 +324,7 @@ def _check_clashes(found: list[Field]) -> None:
             name = getattr(each, key).lower() if key == "header" else getattr(each, key)
             other = seen.setdefault(name, each)
             if name and other is not each and (key == "parameter" or _share_a_server(each, other)):
-                raise ConfigError(f"context.{each.name}.{key} is that of context.{other.name} too; change one")
+                raise ConfigError(f"context.{each.name}.{key} is also used by context.{other.name}; change one")
 
 
 def _share_a_server(one: Field, other: Field) -> bool:
@@ -336,7 +335,7 @@ def _connections(name: str, listed: Any, server: Server, variables: Variables) -
     where = f"connections.{name}"
     if not isinstance(listed, list) or not listed:
         raise ConfigError(f"{where} must be a list of connections, each a table [[{where}]] with an id")
-    made: list[Connection] = []
+    checked: list[Connection] = []
     for number, values in enumerate(listed, 1):
         place = f"{where}, number {number}"
         given = read_table(values, Connection, place)
@@ -355,8 +354,8 @@ def _connections(name: str, listed: Any, server: Server, variables: Variables) -
             _check_header_value(value, f"{place}.headers.{header}")
         for key in connection.meta:
             _check_meta(key, f"{place}.meta")
-        made.append(connection)
-    return tuple(made)
+        checked.append(connection)
+    return tuple(checked)
 
 
 def _secrets(connections: Iterable[Connection]) -> Iterable[str]:
@@ -372,28 +371,34 @@ def _check_overlap(found: Iterable[Field], chosen: Mapping[str, tuple[Connection
     for server, connections in chosen.items():
         for each in found:
             lowered = {name.lower() for one in connections for name in one.headers}
-            taken = any(each.argument in one.arguments or each.meta in one.meta for one in connections)
-            if each.concerns(server) and (taken or each.header.lower() in lowered):
-                raise ConfigError(f"connections.{server} sets what context.{each.name} sets too; change one")
+            is_taken = any(each.argument in one.arguments or each.meta in one.meta for one in connections)
+            if each.applies_to(server) and (is_taken or each.header.lower() in lowered):
+                raise ConfigError(
+                    f"connections.{server} and context.{each.name} set the same argument, header or meta; change one"
+                )
 
 
 def _check_server(name: str, servers: Mapping[str, Server], where: str) -> None:
     if name not in servers:
-        known = f"there is: {', '.join(servers) or 'none'}; those of another file come with --mcp-config"
+        known = f"known: {', '.join(servers) or 'none'}; --mcp-config adds those of another file"
         raise ConfigError(f"{where}: there is no upstream {name!r}; {did_you_mean(name, servers, known)}")
 
 
 def _check_header(name: str, where: str) -> None:
     is_taken = name.lower() in _TRANSPORT_HEADERS or name.lower().startswith(("mcp-", "content-"))
     if not _HEADER.fullmatch(name) or is_taken:
-        raise ConfigError(f"{where}: {name!r} is no header that can be added: it is of the transport, or malformed")
+        raise ConfigError(
+            f"{where}: {name!r} cannot be added as a header: it is malformed, or belongs to the transport"
+        )
 
 
 def _check_header_value(value: str, where: str) -> None:
     if value and not _HEADER_VALUE.fullmatch(value):
-        raise ConfigError(f"{where}: a header holds printable ASCII characters alone, and no space at either end")
+        raise ConfigError(
+            f"{where}: a header must consist of printable ASCII characters without leading or trailing spaces"
+        )
 
 
 def _check_meta(name: str, where: str) -> None:
     if name == "progressToken" or name.startswith(("io.modelcontextprotocol/", "modelcontextprotocol")):
-        raise ConfigError(f"{where}: {name!r} is the protocol's own")
+        raise ConfigError(f"{where}: {name!r} is reserved by the protocol; choose another name")

@@ -267,19 +267,21 @@ def _answer(body: bytes, number: int | str) -> bytes | None:
     """The body as an answer to the request `number`; None where it answers another one.
 
     Some servers turn the number into text, and an error has no id where the request could not be parsed. Text that is
-    not JSON stays as it is: the SDK reports it.
+    not JSON, or nested too deeply, stays as it is: the SDK reports it.
     """
     if b"\\ud" in body or b"\\uD" in body:
         body = without_surrogates(body)
     try:
         message = _message.decode(body)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return body
     if type(message.id) is type(number) and message.id == number:
         return body
     if str(message.id) != str(number) and (message.id is not None or message.error is msgspec.UNSET):
         return None if message.id is not None else body
-    return json.dumps({**json.loads(body), "id": number}).encode()
+    with suppress(RecursionError):
+        return json.dumps({**json.loads(body), "id": number}).encode()
+    return body
 
 
 async def _failed(response: httpx2.Response, exchange: Exchange) -> httpx2.Response:

@@ -1,4 +1,4 @@
-"""Lists the tools of a server that can be used, and says why others are left out."""
+"""Lists the usable tools of a server, and explains why others are left out."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
 from mcp_types import PaginatedRequestParams
-from mcp_types import Tool as Listed
+from mcp_types import Tool as ListedTool
 
 from paddock.model.tools import Hints, Tool
 from paddock.tools.large import is_larger
@@ -26,12 +26,12 @@ NAME_CHARACTERS = 128
 TITLE_CHARACTERS = 256
 DESCRIPTION_CHARACTERS = 16 * 1024
 LIST_BYTES = 16 * 1024 * 1024
-"""The schemas of all tools of a server stay in the host's memory."""
+"""Limit for the schemas of all tools of a server, which stay in the host's memory."""
 MAX_WARNINGS = 20
 
 
 async def list_tools(server: Server, session: ClientSession) -> tuple[tuple[Tool, ...], tuple[str, ...]]:
-    """Every usable tool of every page, and warnings about the others."""
+    """The usable tools of all pages, and warnings about the others."""
     listing = _Listing(server)
     async for page in _pages(session, listing.warnings):
         if not await asyncio.to_thread(listing.add, page):  # pages may hold megabytes of schemas
@@ -39,7 +39,7 @@ async def list_tools(server: Server, session: ClientSession) -> tuple[tuple[Tool
     return tuple(listing.tools.values()), tuple(listing.warnings[:MAX_WARNINGS])
 
 
-async def _pages(session: ClientSession, warnings: list[str]) -> AsyncIterator[list[Listed]]:
+async def _pages(session: ClientSession, warnings: list[str]) -> AsyncIterator[list[ListedTool]]:
     cursors: set[str] = set()
     cursor: str | None = None
     for _ in range(MAX_PAGES):
@@ -53,7 +53,7 @@ async def _pages(session: ClientSession, warnings: list[str]) -> AsyncIterator[l
 
 
 class _Listing:
-    """The usable tools of one list, within the host memory that one server may take."""
+    """The usable tools of one server, within its memory limit."""
 
     def __init__(self, server: Server) -> None:
         self.tools: dict[str, Tool] = {}
@@ -61,8 +61,8 @@ class _Listing:
         self._server = server
         self._bytes_left = LIST_BYTES
 
-    def add(self, page: list[Listed]) -> bool:
-        """Add the tools of a page. False once there is no room for more."""
+    def add(self, page: list[ListedTool]) -> bool:
+        """Add the tools of a page. Returns False when a limit is reached."""
         for tool in page:
             if len(self.tools) == MAX_TOOLS:
                 self.warnings.append(f"it lists more than {MAX_TOOLS} tools; the others are left out")
@@ -79,8 +79,8 @@ class _Listing:
             self.tools[tool.name] = _tool(self._server, tool)
         return True
 
-    def _problem(self, tool: Listed) -> str | None:
-        """Why `tool` is left out; empty if its user asked for that, None if it is not left out."""
+    def _problem(self, tool: ListedTool) -> str | None:
+        """Why `tool` is left out; empty if the configuration excludes it, None if it is usable."""
         name, server = tool.name, self._server
         if not name or len(name) > NAME_CHARACTERS or not name.isprintable() or name != name.strip():
             return f"a tool is left out: its name {name[:NAME_CHARACTERS]!a} is not 1 to {NAME_CHARACTERS} characters"
@@ -94,7 +94,7 @@ class _Listing:
 
 
 def _size(schema: dict[str, Any] | None) -> int:
-    """The size of the schema as JSON; more than is allowed if it is not JSON or too large to be worth writing."""
+    """The size of the schema as JSON. More than `SCHEMA_BYTES` if it is not JSON or much too large."""
     if schema is None:
         return 0
     try:
@@ -103,7 +103,7 @@ def _size(schema: dict[str, Any] | None) -> int:
         return SCHEMA_BYTES + 1
 
 
-def _tool(server: Server, tool: Listed) -> Tool:
+def _tool(server: Server, tool: ListedTool) -> Tool:
     annotations = tool.annotations
     hints = Hints()
     if annotations is not None:
@@ -130,11 +130,11 @@ def _tool(server: Server, tool: Listed) -> Tool:
 
 
 def _tags(meta: dict[str, Any]) -> tuple[str, ...]:
-    """The tags of FastMCP's convention, and the mark of tools that run code."""
+    """The tags in FastMCP's convention, and CODE_TOOL for tools that run code."""
     fastmcp = meta.get("fastmcp") or meta.get("_fastmcp")
     tags = fastmcp.get("tags", []) if isinstance(fastmcp, dict) else []
-    kept = [tag for tag in tags if isinstance(tag, str) and tag.isprintable()] if isinstance(tags, list) else []
-    return (*(tag[:64] for tag in kept[:16]), *((CODE_TOOL,) if meta.get(CODE_TOOL) else ()))
+    valid = [tag for tag in tags if isinstance(tag, str) and tag.isprintable()] if isinstance(tags, list) else []
+    return (*(tag[:64] for tag in valid[:16]), *((CODE_TOOL,) if meta.get(CODE_TOOL) else ()))
 
 
 def _printable(text: str) -> str:

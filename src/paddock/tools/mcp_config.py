@@ -1,8 +1,8 @@
-"""Reads which MCP servers there are from the files that users already have.
+"""Reads the configuration of MCP servers from the files of common clients.
 
-Accepted are `mcpServers` (Claude Desktop, Claude Code, Cursor, Windsurf, Gemini CLI), VS Code's `servers` with
-`inputs`, and `[upstreams.NAME]` of paddock.toml, with the same keys. An unknown key is refused: a setting that is
-silently ignored is a server that runs differently from what its user believes.
+It accepts `mcpServers` (Claude Desktop, Claude Code, Cursor, Windsurf, Gemini CLI), VS Code's `servers` with `inputs`,
+and `[upstreams.NAME]` of paddock.toml, with the same keys. An unknown key is an error, because a server whose setting
+is silently ignored would run differently from what its user believes.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ ALIASES = {
 }
 """Other clients' names of settings, with the name that each has here."""
 IGNORED = frozenset(
-    # Settings of other clients. Approval is Paddock's own policy; the rest is about their windows.
+    # Settings of other clients. Paddock has its own approval policy; the others concern their user interface.
     {"alwaysAllow", "autoApprove", "trust", "icon", "iconUrl", "description", "title", "name", "note", "comment"}
     | {"_comment", "//", "gallery", "version", "dev", "provider", "tags", "category", "homepage", "$schema"}
 )
@@ -71,7 +71,7 @@ _Count = Annotated[int, msgspec.Meta(ge=1, lt=2**31)]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Server:
-    """One configured MCP server. Its text form shows no credential."""
+    """One configured MCP server. Its `repr` shows no credentials."""
 
     name: str
     transport: Transport
@@ -82,8 +82,8 @@ class Server:
     url: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
     opening_headers: Mapping[str, str] = field(default_factory=dict)  # for requests that are not calls
-    keeps_cookies: bool = True  # False where calls are made on behalf of different users
-    or_sse: bool = False  # the address may be of the older HTTP transport
+    keeps_cookies: bool = True  # False if calls are made on behalf of different users
+    or_sse: bool = False  # the URL may use the older HTTP transport
     connect_seconds: float = 30.0
     timeout_seconds: float = 60.0  # for a call, unless its caller says otherwise
     concurrency: int = 16
@@ -95,7 +95,7 @@ class Server:
 
     @property
     def place(self) -> str:
-        """The command, or the address without its credentials and query, to show to people."""
+        """The command, or the URL without credentials and query, for display."""
         if self.transport == "stdio":
             return redact(" ".join((self.command, *self.args)), self.secrets)
         parts = urlsplit(self.url)
@@ -108,19 +108,19 @@ class Server:
 
 
 def configured_servers(config: Config, mcp_config: str | Path | None) -> tuple[Server, ...]:
-    """The servers of the configuration and of the file `mcp_config`. Raises ConfigError if they clash."""
+    """The servers of the configuration and of the file `mcp_config`. ConfigError if two have the same name."""
     found = {server.name: server for server in parse_tables(config.upstreams)}
     for server in () if mcp_config is None else read(mcp_config):
         if server.name in found:
             other = origin_of(config.upstreams[server.name])
-            raise ConfigError(f"{mcp_config}: the upstream {server.name!r} is in {other} too; rename one")
+            raise ConfigError(f"{mcp_config}: the upstream {server.name!r} is also in {other}; rename one")
         found[server.name] = server
     _check_prefixes(found)
     return tuple(found.values())
 
 
 def _check_prefixes(names: Iterable[str]) -> None:
-    """Refuse servers of which one could offer a tool with the full name of another one's tool."""
+    """Refuse server names with which two servers could have tools of the same full name."""
     known = set(names)
     for name in known:
         dots = (place for place, mark in enumerate(name) if mark == ".")
@@ -187,7 +187,7 @@ def json_with_comments(text: str) -> Any:
 
 
 def _blank(pattern: re.Pattern[str], text: str) -> str:
-    """Replace matches that are not strings with blanks, so that lines and columns stay."""
+    """Replace matches that are not strings with blanks, so that positions stay the same."""
 
     def blank(found: re.Match[str]) -> str:
         return found[0] if found[0].startswith('"') else re.sub(r"[^\n]", " ", found[0])
@@ -222,7 +222,7 @@ class Variables:
         self.secrets: set[str] = set()
 
     def expand(self, text: str, where: str) -> str:
-        """`text` with its variables filled in. `where` begins the message about a missing one."""
+        """`text` with its variables filled in. `where` is the start of the message about a missing one."""
         return _VARIABLE.sub(lambda found: self._value(found[1], where), text)
 
     def expand_all(self, texts: Mapping[str, str], where: str) -> dict[str, str]:
@@ -237,7 +237,7 @@ class Variables:
         found = _VARIABLE_NAME.fullmatch(variable)
         if found is None:
             known = "${VAR}, ${env:VAR}, ${VAR:-default}, ${input:ID}, ${workspaceFolder} and ${userHome}"
-            raise ConfigError(f"{where}: ${{{variable}}} cannot be filled in; there are {known}")
+            raise ConfigError(f"{where}: ${{{variable}}} is not a known variable; use {known}")
         name, default = found[1], found[2]
         value = self._environ.get(name)
         if not value and default is not None:
@@ -246,7 +246,7 @@ class Variables:
             raise ConfigError(
                 f"{where}: the environment variable {name} is not set; set it, or write ${{{name}:-default}}"
             )
-        return self._noted(name, value)
+        return self._record_secret(name, value)
 
     def _input(self, name: str, where: str) -> str:
         declared = self._declared.get(name, {})
@@ -264,9 +264,9 @@ class Variables:
             raise ConfigError(f"{where}: the input {name!r} has no value; {hint}")
         if declared.get("password") is True:
             self.secrets.add(value)
-        return self._noted(name, value)
+        return self._record_secret(name, value)
 
-    def _noted(self, name: str, value: str) -> str:
+    def _record_secret(self, name: str, value: str) -> str:
         if is_credential(name, value):
             self.secrets.add(value)
         return value

@@ -1,4 +1,4 @@
-"""Says what is wrong with arguments so that a model can correct them: a code, a place, a short text, a hint."""
+"""Explains what is wrong with arguments so that a model can correct them: code, path, issue, hints, example."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 DETAILS = 10
 FALLBACK = "SCHEMA_VALIDATION_FAILED"
-_SHOWN = 60
-_LISTED = 20
+_SHOWN_CHARACTERS = 60
+_MAX_LISTED = 20
 EXAMPLE_CHARACTERS = 1000
 _EXAMPLE_DEPTH = 8
 _FORMATS = {
@@ -33,12 +33,12 @@ _FORMATS = {
     "ipv4": "192.0.2.1",
     "hostname": "example.com",
 }
-_A = {"array": "an array", "object": "an object", "integer": "an integer", "null": "null"}
+_TYPE_NAMES = {"array": "an array", "object": "an object", "integer": "an integer", "null": "null"}
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One problem of the arguments."""
+    """One problem in the arguments."""
 
     code: str
     place: tuple[str | int, ...]
@@ -52,7 +52,7 @@ class Problem:
 def explain(
     errors: Sequence[ValidationError], arguments: Mapping[str, Any], tool: str, validator: Validator
 ) -> dict[str, Any]:
-    """The envelope for `errors`. Without any it says only that the arguments are invalid."""
+    """The envelope for `errors`. Without errors it only says that the arguments are invalid."""
     problems: list[Problem] = []
     for error in errors:
         problems += _problems(error, arguments, validator, is_shown=len(problems) < DETAILS)
@@ -77,7 +77,7 @@ def _rank(hint: str) -> int:
 
 
 def path(place: Sequence[str | int]) -> str:
-    """`place` as a program would write it: `orders[0].id`. Empty for the arguments themselves."""
+    """`place` in the notation `orders[0].id`. Empty for the arguments themselves."""
     text = ""
     for part in place:
         text += f"[{part}]" if isinstance(part, int) else f".{_cut(part)}" if text else _cut(part)
@@ -105,7 +105,7 @@ def _summary(tool: str, problems: Sequence[Problem]) -> str:
 
 
 def _code(problems: Sequence[Problem]) -> str:
-    """The code that all problems share. Several failing branches of one `allOf` have a code of their own."""
+    """The code that all problems share. Several failing branches of one `allOf` have a separate code."""
     if not problems:
         return FALLBACK
     if len(problems) > 1 and all("allOf" in problem.branch for problem in problems):
@@ -120,9 +120,9 @@ def _code(problems: Sequence[Problem]) -> str:
 def _problems(
     error: ValidationError, arguments: Any, validator: Validator, *, is_shown: bool = False
 ) -> Iterator[Problem]:
-    """`error` as one problem, or one for each field that it is about. Only shown ones get hints."""
+    """`error` as one problem, or one for each field that it concerns. Only problems that are shown get hints."""
     place, branch = tuple(error.instance_path), tuple(error.evaluation_path)
-    value = _at(arguments, place)
+    value = _value_at(arguments, place)
     kind: Any = error.kind
     if kind.name == "required":
         hints = _missing(kind.property, place, value if is_shown else {}, _fields(error, validator))
@@ -140,7 +140,7 @@ def _problems(
         code, issue, more = _issue(kind, value, arguments, validator)
         hints = ()
         if is_shown and kind.name == "enum" and isinstance(value, str):
-            hints = _meant(value, [option for option in kind.options if isinstance(option, str)])
+            hints = _did_you_mean(value, [option for option in kind.options if isinstance(option, str)])
         elif is_shown and kind.name in ("minimum", "maximum"):
             hints = _range(_part(error, validator))
         yield Problem(code, place, issue, received_type(value), more, hints, branch)
@@ -166,31 +166,47 @@ def _issue(kind: Any, value: Any, arguments: Any, validator: Validator) -> tuple
     if name in _LIMITS:
         code, text = _LIMITS[name]
         issue = text.format(limit=_value(kind.limit), size=len(value) if isinstance(value, (str, list)) else 0)
-        return f"SCHEMA_{code}", _not(issue, value), {"limit": _number(kind.limit)}
+        return f"SCHEMA_{code}", _with_value(issue, value), {"limit": _number(kind.limit)}
     if name == "type":
-        wanted = " or ".join(_A.get(one, f"a {one}") for one in kind.types)
-        return "SCHEMA_TYPE_MISMATCH", _not(f"must be {wanted}", value), {"expected_type": " or ".join(kind.types)}
+        expected = " or ".join(_TYPE_NAMES.get(one, f"a {one}") for one in kind.types)
+        return (
+            "SCHEMA_TYPE_MISMATCH",
+            _with_value(f"must be {expected}", value),
+            {"expected_type": " or ".join(kind.types)},
+        )
     if name == "enum":
-        allowed = kind.options[:_LISTED]
-        words = ", ".join(_value(option) for option in allowed) + (", …" if len(kind.options) > _LISTED else "")
-        return "SCHEMA_ENUM_MISMATCH", _not(f"must be one of {words}", value), {"allowed": [_short(o) for o in allowed]}
+        allowed = kind.options[:_MAX_LISTED]
+        options = ", ".join(_value(option) for option in allowed) + (", …" if len(kind.options) > _MAX_LISTED else "")
+        return (
+            "SCHEMA_ENUM_MISMATCH",
+            _with_value(f"must be one of {options}", value),
+            {"allowed": [_short(o) for o in allowed]},
+        )
     if name == "const":
-        wanted = kind.expected_value
-        return "SCHEMA_CONST_MISMATCH", _not(f"must be {_value(wanted)}", value), {"allowed": [_short(wanted)]}
+        expected = kind.expected_value
+        return (
+            "SCHEMA_CONST_MISMATCH",
+            _with_value(f"must be {_value(expected)}", value),
+            {"allowed": [_short(expected)]},
+        )
     if name == "pattern":
         shown = _cut(kind.pattern)
-        return "SCHEMA_PATTERN_MISMATCH", _not(f"must match the pattern {shown}", value), {"pattern": shown}
+        return "SCHEMA_PATTERN_MISMATCH", _with_value(f"must match the pattern {shown}", value), {"pattern": shown}
     if name == "format":
         shown = _cut(kind.format)
-        return "SCHEMA_FORMAT_INVALID", _not(f"must be a valid {shown}", value), {"format": shown}
+        return "SCHEMA_FORMAT_INVALID", _with_value(f"must be a valid {shown}", value), {"format": shown}
     if name == "multipleOf":
         step = kind.multiple_of
-        return "SCHEMA_MULTIPLE_OF", _not(f"must be a multiple of {_value(step)}", value), {"limit": _number(step)}
+        return (
+            "SCHEMA_MULTIPLE_OF",
+            _with_value(f"must be a multiple of {_value(step)}", value),
+            {"limit": _number(step)},
+        )
     if name == "uniqueItems":
         return "SCHEMA_UNIQUE_ITEMS", "must not have the same item twice", {}
     if name in ("anyOf", "oneOf"):
         return _alternatives(kind, arguments, validator)
-    return FALLBACK, _OTHER.get(name, f"does not match '{_cut(name)}' of the schema"), {}
+    return FALLBACK, _OTHER_ISSUES.get(name, f"does not match '{_cut(name)}' of the schema"), {}
 
 
 _LIMITS = {
@@ -203,10 +219,10 @@ _LIMITS = {
     "exclusiveMaximum": ("MAXIMUM", "must be less than {limit}"),
     "exclusiveMinimum": ("MINIMUM", "must be more than {limit}"),
 }
-_OTHER = {
-    "not": "is what the schema rules out",
-    "falseSchema": "must not be given",
-    "contains": "lacks an item that the schema asks for",
+_OTHER_ISSUES = {
+    "not": "is a value that the schema forbids",
+    "falseSchema": "must not be passed",
+    "contains": "lacks an item that the schema requires",
     "maxProperties": "has too many fields",
     "minProperties": "has too few fields",
     "propertyNames": "has a field whose name is not allowed",
@@ -219,44 +235,44 @@ def _alternatives(kind: Any, arguments: Any, validator: Validator) -> tuple[str,
     code = "SCHEMA_ANY_OF_FAILED" if kind.name == "anyOf" else "SCHEMA_ONE_OF_FAILED"
     if type(kind).__name__ == "OneOfMultipleValid":
         return code, "fits several alternatives of the schema and must fit exactly one", {}
-    ways: dict[str, None] = {}
-    for branch in kind.context[:_LISTED]:
+    issues: dict[str, None] = {}
+    for branch in kind.context[:_MAX_LISTED]:
         for error in branch[:1]:
             inner = next(_problems(error, arguments, validator))
             where = (
                 f"'{path(inner.place)}' " if inner.code in ("SCHEMA_REQUIRED", "SCHEMA_ADDITIONAL_PROPERTIES") else ""
             )
-            ways[where + inner.issue.split(", not ")[0]] = None
-    listed = list(ways)[:5]
-    text = "; or ".join(listed) + ("; or …" if len(ways) > 5 else "")
+            issues[where + inner.issue.split(", not ")[0]] = None
+    listed = list(issues)[:5]
+    text = "; or ".join(listed) + ("; or …" if len(issues) > 5 else "")
     return code, f"fits no alternative: {text}"[:400], {"alternatives": listed}
 
 
 def _fields(error: ValidationError, validator: Validator) -> Mapping[str, Any]:
     """The properties of the object schema that `error` comes from."""
-    found = _part(error, validator).get("properties")
-    return found if isinstance(found, dict) else {}
+    properties = _part(error, validator).get("properties")
+    return properties if isinstance(properties, dict) else {}
 
 
 def _part(error: ValidationError, validator: Validator) -> Mapping[str, Any]:
     """The part of the schema that `error` comes from."""
-    place = _at(validator.schema.root, error.schema_path[:-1])
-    return place if isinstance(place, dict) else {}
+    part = _value_at(validator.schema.root, error.schema_path[:-1])
+    return part if isinstance(part, dict) else {}
 
 
 def _range(part: Mapping[str, Any]) -> tuple[str, ...]:
-    """The range of a number, if both ends are known: a model that missed one may miss the other next."""
-    least, most = part.get("minimum"), part.get("maximum")
-    if not isinstance(least, (int, float)) or not isinstance(most, (int, float)):
+    """A hint with the range of a number, if both ends are known: a model that missed one may miss the other next."""
+    minimum, maximum = part.get("minimum"), part.get("maximum")
+    if not isinstance(minimum, (int, float)) or not isinstance(maximum, (int, float)):
         return ()
-    return (f"Give a number from {_value(least)} to {_value(most)}.",)
+    return (f"Give a number from {_value(minimum)} to {_value(maximum)}.",)
 
 
-def _meant(word: str, known: Any) -> tuple[str, ...]:
+def _did_you_mean(word: str, known: Any) -> tuple[str, ...]:
     return tuple(f"Did you mean '{near}' instead of '{_cut(word)}'?" for near in within_edits(word, known)[:1])
 
 
-def _at(value: Any, place: Sequence[str | int]) -> Any:
+def _value_at(value: Any, place: Sequence[str | int]) -> Any:
     for part in place:
         try:
             value = value[part]
@@ -265,8 +281,8 @@ def _at(value: Any, place: Sequence[str | int]) -> Any:
     return value
 
 
-def _not(issue: str, value: Any) -> str:
-    """`issue`, with the value that was given if it is short."""
+def _with_value(issue: str, value: Any) -> str:
+    """`issue` with the received value, unless that is an object or an array."""
     return issue if isinstance(value, (dict, list)) or " and has " in issue else f"{issue}, not {_value(value)}"
 
 
@@ -280,7 +296,7 @@ def _value(value: Any) -> str:
 
 
 def _short(value: Any) -> Any:
-    """A value of the schema for `details`: as it is if it is short, else as cut text."""
+    """A value of the schema for `details`: numbers unchanged, others as shortened text."""
     return value if value is None or isinstance(value, (bool, int, float)) else _value(value).strip("'")
 
 
@@ -289,12 +305,12 @@ def _number(value: Any) -> Any:
 
 
 def _cut(text: str) -> str:
-    line = " ".join(text[: _SHOWN * 2].split()) if not text.isprintable() else text
-    return line if len(line) <= _SHOWN else line[:_SHOWN] + "…"
+    line = " ".join(text[: _SHOWN_CHARACTERS * 2].split()) if not text.isprintable() else text
+    return line if len(line) <= _SHOWN_CHARACTERS else line[:_SHOWN_CHARACTERS] + "…"
 
 
 def example(schema: SafeSchema) -> dict[str, Any] | None:
-    """A minimal object of arguments: the required fields, each with its example, default or least value.
+    """Minimal example arguments: the required fields, each with its example, default or smallest value.
 
     None if that cannot be made. It need not be valid: whoever shows it checks that first.
     """

@@ -1,9 +1,8 @@
-"""Keeps secrets out of what is stored, shown or passed on: the journal, error messages, answers of upstreams.
+"""Redacts secrets in everything that is stored, shown or passed on: the journal, error messages, answers of upstreams.
 
-Two ways, neither complete without the other. Known secrets (the credentials of upstreams) are found wherever they
-stand, also JSON-escaped, percent-encoded and in base64. Unknown ones are found by the name of the field they are in,
-and by the few forms in which texts carry them (`Bearer …`, `password=…`, `://user:password@`). A secret that a tool has
-changed in any other way stays.
+There are two methods, which complement each other. Known secrets (the credentials of upstreams) are found anywhere,
+also JSON-escaped, percent-encoded and in base64. Unknown ones are found by the name of their field, and by common forms
+in texts (`Bearer …`, `password=…`, `://user:password@`). A secret that a tool has changed in another way is not found.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from urllib.parse import quote, quote_plus
 
 REDACTED = "[redacted]"
 MIN_CHARACTERS = 4
-"""A shorter secret is found only where it is the whole text: it would be part of many words."""
+"""A shorter secret is found only if it is the whole text, because it would be part of many words."""
 MIN_CREDENTIAL_CHARACTERS = 6
 """A shorter setting is not taken for a credential: it would be a word such as `true`."""
 PIECE_CHARACTERS = 64 * 1024
@@ -28,13 +27,13 @@ OVERLAP_CHARACTERS = 4096
 MAX_DEPTH = 200
 MAX_NAMED = 20
 MAX_NAMED_CHARACTERS = 1000
-"""A longer secret among a script's arguments is redacted there, and not looked for in the answer."""
-_ENDINGS = (
+"""A longer secret in a script's arguments is redacted there, but not searched for in the answer."""
+_SECRET_NAME_ENDINGS = (
     *("password", "passwd", "passphrase", "pwd", "secret", "token", "apikey", "accesskey", "secretkey", "privatekey"),
     *("signingkey", "authorization", "cookie", "credential", "credentials", "bearer"),
 )
-_HARMLESS = ("pagetoken", "nexttoken", "continuationtoken", "synctoken")
-_CARRIED = re.compile(
+_HARMLESS_NAME_ENDINGS = ("pagetoken", "nexttoken", "continuationtoken", "synctoken")
+_SECRET_FORMS = re.compile(
     r"(?i)(?P<before>\b(?:bearer|basic)[ ]+)[\w.~+/=-]{8,}"
     r"|(?P<name>\b(?:password|passwd|secret|token|api[_-]?key|access[_-]?key)[\"']?[ ]?[=:][ ]?[\"']?)[^\s&\"',;]{4,}"
     r"|(?P<scheme>://)[^\s/@:]{1,256}:[^\s/@]{1,256}(?=@)"
@@ -69,31 +68,31 @@ def _redacted(value: Any, secrets: frozenset[str], depth: int) -> Any:
     return value
 
 
-def redacted_json(text: str, secrets: Collection[str] = ()) -> str:
-    """`redacted` for JSON text. Empty if it is not JSON, or nested too deeply to be read."""
+def redact_secrets_in_json(text: str, secrets: Collection[str] = ()) -> str:
+    """`redact_secrets` for JSON text. Empty if it is not JSON, or nested too deeply to be read."""
     try:
-        return json.dumps(redacted(json.loads(text), secrets))
+        return json.dumps(redact_secrets(json.loads(text), secrets))
     except (ValueError, RecursionError):
         return ""
 
 
 def named_secrets(value: Any) -> tuple[str, ...]:
     """Texts in fields that are named like a secret, at most MAX_NAMED of them."""
-    found: dict[str, None] = {}
+    secrets: dict[str, None] = {}
     level = [(False, value)]
     for _ in range(MAX_DEPTH):
         inner: list[tuple[bool, Any]] = []
         for is_named, part in level:
             if is_named and isinstance(part, str) and MIN_CHARACTERS <= len(part) <= MAX_NAMED_CHARACTERS:
-                found[part] = None
+                secrets[part] = None
             elif isinstance(part, dict):
                 inner += [(is_named or _is_secret_field(name, each), each) for name, each in part.items()]
             elif isinstance(part, (list, tuple)):
                 inner += [(is_named, each) for each in part]
-        if not inner or len(found) >= MAX_NAMED:
+        if not inner or len(secrets) >= MAX_NAMED:
             break
         level = inner
-    return tuple(found)[:MAX_NAMED]
+    return tuple(secrets)[:MAX_NAMED]
 
 
 def names_a_secret(name: str) -> bool:
@@ -119,8 +118,8 @@ def _sub(pattern: re.Pattern[str], replacement: Callable[[re.Match[str]], str], 
             parts.append(text[done:end])
             done = end
         else:
-            parts += (text[done : found.start()], replacement(found))
-            done = max(found.end(), found.start() + 1)
+            parts += (text[done : match.start()], replacement(match))
+            done = max(match.end(), match.start() + 1)
     return "".join(parts)
 
 
@@ -143,13 +142,13 @@ def _known_forms(secrets: frozenset[str]) -> tuple[str, ...]:
 
 
 def _forms(secret: str) -> set[str]:
-    """How a secret may be written inside a text."""
+    """The forms in which a secret may be written in a text."""
     raw = secret.encode(errors="surrogatepass")
     escaped = {quote(raw, safe=""), quote(raw), quote_plus(raw)}
     lower = {re.sub(r"%[0-9A-F]{2}", lambda found: found[0].lower(), form) for form in escaped}
     written = {json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1], repr(secret)[1:-1]}
     encoded: set[str] = set()
-    for before in range(3):  # what stands before it shifts its letters
+    for before in range(3):  # preceding bytes shift the base64 letters
         for encode in (base64.b64encode, base64.urlsafe_b64encode):
             text = encode(bytes(before) + raw).decode().rstrip("=")
             inner = text[(before * 8 + 5) // 6 :]
@@ -163,16 +162,16 @@ def is_credential(name: str, value: str) -> bool:
 
 
 def header_secrets(name: str, value: str) -> tuple[str, ...]:
-    """The secrets in a header: its value, and that without its scheme (`Bearer …`)."""
+    """The secrets in a header: its value, with and without a scheme such as `Bearer`."""
     if name.lower() in _HARMLESS_HEADERS:
         return ()
     return (value, value.partition(" ")[2])
 
 
 def url_secrets(text: str) -> tuple[str, ...]:
-    """The users and passwords in the addresses in `text`."""
-    found = _USERINFO.findall(text)
-    return (*found, *(part for userinfo in found for part in userinfo.split(":")[1:]))
+    """The user names and passwords in the URLs in `text`."""
+    userinfos = _USERINFO.findall(text)
+    return (*userinfos, *(part for userinfo in userinfos for part in userinfo.split(":")[1:]))
 
 
 def credentials(settings: Iterable[str]) -> tuple[str, ...]:

@@ -67,7 +67,7 @@ class Writer:
     ARGUMENTS = "Arguments"
     TYPE_NAMES = ("AttachedFile", "CreatedArtifact", "ArtifactContent")
 
-    def declared(self, signature: Signature) -> str:
+    def declare(self, signature: Signature) -> str:
         """Declare the types of a tool and its functions."""
         names = {record.name for record in signature.records} | _SAID
         parts = [_record(record, names) for record in signature.records]
@@ -83,7 +83,7 @@ class Writer:
         listed = "".join(f"    {_literal(name)},\n" for name in [*names, *rebound])
         parts = [_HEADER, f"__all__ = [\n{listed}]", _TYPES]
         parts += ["\n".join(text for name, text in _OWN.items() if name not in rebound)]
-        parts += [self.declared(signature) for signature in signatures]
+        parts += [self.declare(signature) for signature in signatures]
         parts.append("" if "call_tool" in rebound else _calls(signatures if typed_calls else ()))
         parts.append("\n".join(f"{name}: Any" for name in rebound))
         return "\n\n".join(part.strip("\n") for part in parts if part.strip()) + "\n"

@@ -40,7 +40,7 @@ interface ArtifactContent {
   error?: string;
 }
 """
-_OWN = {
+_BUILT_IN = {
     "files": "declare const files: AttachedFile[];",
     "reportProgress": "declare function reportProgress(done: number, total?: number, message?: string): Promise<void>;",
     "codeExec": """declare const codeExec: {
@@ -68,25 +68,25 @@ class Writer:
     ARGUMENTS = "Args"
     TYPE_NAMES = (
         *("AttachedFile", "CreatedArtifact", "ArtifactContent"),
-        # Built-in types that a tool's type could be named like: an interface declared again is merged.
+        # Built-in types: a tool's type must not have such a name, because TypeScript merges equal interfaces.
         *("ClassAccessorDecoratorResult", "IteratorResult", "IteratorReturnResult", "IteratorYieldResult"),
         *("PromiseFulfilledResult", "PromiseRejectedResult", "PromiseSettledResult"),
     )
 
-    def declared(self, signature: Signature) -> str:
+    def declare(self, signature: Signature) -> str:
         """Declare the types of a tool and its functions."""
         parts = [_record(record) for record in signature.records if record.fields]
-        text = "\n".join(f" * {_commented(line)}".rstrip() for line in signature.documentation())
+        text = "\n".join(f" * {_escape_comment(line)}".rstrip() for line in signature.documentation())
         functions = [f"declare function {name}{_parameters(signature)}\n" for name in signature.names]
         parts += [f"/**\n{text}\n */\n{functions[0]}", *functions[1:]] if functions else []
         return "\n".join(parts)
 
     def module(self, signatures: Sequence[Signature], *, typed_calls: bool, rebound: Collection[str]) -> str:
         """Write the whole file, without the names that the script declares itself."""
-        parts = [_HEADER, _TYPES, *(text for name, text in _OWN.items() if name not in rebound)]
-        parts += [self.declared(signature) for signature in signatures]
-        called = [one for one in signatures if one.called and one.tool.server] if typed_calls else []
-        parts.append("\n".join([*map(_call, called), _ANY_CALL]) if "callTool" not in rebound else "")
+        parts = [_HEADER, _TYPES, *(text for name, text in _BUILT_IN.items() if name not in rebound)]
+        parts += [self.declare(signature) for signature in signatures]
+        callable_signatures = [one for one in signatures if one.called and one.tool.server] if typed_calls else []
+        parts.append("\n".join([*map(_call, callable_signatures), _ANY_CALL]) if "callTool" not in rebound else "")
         return "\n\n".join(part.strip("\n") for part in parts if part.strip()) + "\n"
 
 
@@ -148,9 +148,9 @@ def _literal(value: str | int | bool) -> str:
 
 
 def _comment(note: str) -> str:
-    return f"  /** {_commented(note)} */\n" if note else ""
+    return f"  /** {_escape_comment(note)} */\n" if note else ""
 
 
-def _commented(text: str) -> str:
-    """`text` escaped so that it neither ends the comment nor acts as a directive such as `@ts-ignore`."""
+def _escape_comment(text: str) -> str:
+    """Escape `text` so that it neither ends the comment nor acts as a directive such as `@ts-ignore`."""
     return _TAG.sub("@ ", text.replace("*/", "*\\/").replace("/*", "/\\*"))

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 from paddock.errors import RequestError, UnknownLanguage, UnknownTool
 from paddock.model.context import Context
 from paddock.model.events import Answer, Progress
-from paddock.model.tools import OwnTool, Tool
+from paddock.model.tools import RunTool, Tool
 from paddock.model.words import did_you_mean
-from paddock.planning.plan import BRIDGE_NAMES, BRIDGE_NAMES_OF_JAVASCRIPT
+from paddock.planning.plan import BRIDGE_NAMES, JAVASCRIPT_BRIDGE_NAMES
 from paddock.tools.functions import FunctionTool
-from paddock.tools.identifiers import linked, taken
+from paddock.tools.identifiers import linked, reserved
 from paddock.tools.policy import Rules
 
 if TYPE_CHECKING:
@@ -208,7 +208,7 @@ class Toolbox:
         for name in rest:
             if catalogue.find(str(name)) is None and (gone := self.unreachable(str(name))) is not None:
                 raise UnknownTool(f"the tool {name!r} cannot be linked: {gone.summary}")
-        return catalogue.only(names)
+        return catalogue.subset(names)
 
     async def stubs(self, names: Iterable[str] | None, language: str, *, whole: bool = True) -> str:
         """A file of typed stubs, or only the tools without what every script has. Raises UnknownTool."""
@@ -320,7 +320,7 @@ class Toolbox:
         """The tools as scripts see them. Returns the same objects as long as they do not change."""
         known = self._shown_of.get(server)
         if known is None or known[0] is not tools:
-            known = self._shown_of[server] = (tools, tuple(map(injection.shown, tools)))
+            known = self._shown_of[server] = (tools, tuple(map(injection.hide_arguments, tools)))
         return known[1]
 
 
@@ -356,7 +356,7 @@ def may_link(code: str, language: str, known: Collection[str], outline: Outline 
         used = outline.unbound
         return used is None or not set(used) <= {*known, *BRIDGE_NAMES}
     given = (
-        (*BRIDGE_NAMES, *dir(builtins)) if language == "python" else (*BRIDGE_NAMES_OF_JAVASCRIPT, *taken("javascript"))
+        (*BRIDGE_NAMES, *dir(builtins)) if language == "python" else (*JAVASCRIPT_BRIDGE_NAMES, *reserved("javascript"))
     )
     return bool({*_CALLED.findall(code)}.difference(known, given, _DEFINED.findall(code)))
 
@@ -402,7 +402,7 @@ class Scope:
         functions: tuple[str, ...] | None = None,
     ) -> None:
         self.links = links  # full names of tools by their function names in the script
-        self.own: Mapping[str, OwnTool] = {}  # tools of the run's session, which hide any server's
+        self.own: Mapping[str, RunTool] = {}  # tools of the run's session, which hide any server's
         self.functions = tuple(links) if functions is None else functions  # all functions that it might have used
         self.context = Context()
         self._toolbox = toolbox

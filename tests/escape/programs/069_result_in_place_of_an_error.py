@@ -1,10 +1,10 @@
 # expect: namespaces=ok; chroot=ok; confined=ok
 # output: "mine"
-# It may say of itself what it likes, and of nobody else.
+# A script may fake its own result, but no one else's.
 import sys
 
 from paddock.guest.python.running import Outcome
 
 running = sys.modules["paddock.guest.python.running"]
-running.raised = lambda error, **_: Outcome("ok", '"mine"')
+running.describe_raised = lambda error, **_: Outcome("ok", '"mine"')
 raise ValueError("x")

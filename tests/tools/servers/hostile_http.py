@@ -171,6 +171,7 @@ CALLS: dict[str, Callable[[Asked], Awaitable[None]]] = {
     "bomb": bomb,
     "malformed": lambda asked: asked.body(b'{"jsonrpc": "2.0", oh dear'),
     "not_an_answer": lambda asked: asked.body(b'{"hello": "world"}'),
+    "deep": lambda asked: asked.body(b'{"jsonrpc": "2.0", "result": ' + b"[" * 10**5 + b"]" * 10**5 + b', "id": 1}'),
     "empty": lambda asked: asked.body(b""),
     "html": lambda asked: asked.body(b"<h1>Welcome</h1>", kind="text/html"),
     "accepted": lambda asked: asked.body(b"", 202),

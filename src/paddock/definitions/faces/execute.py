@@ -1,4 +1,4 @@
-"""The face of `execute`: a value in the form that its type asks for, a failure as an error envelope."""
+"""The face of `execute`: a value as text or structured content, a failure as an error envelope."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OVERFLOW_BYTES = 1 * MB
 """Also the most that the response shows of each output stream."""
 SUMMARY_CHARACTERS = 4000
 STRUCTURED_DEPTH = 100
-"""A value nested more deeply is sent as text alone: not every encoder on its way to the client goes so deep."""
+"""A value nested more deeply is sent only as text, because not every JSON encoder on the way supports more."""
 
 
 def describe(definition: Definition, host: HostInfo) -> ToolSpec:
@@ -37,7 +37,7 @@ def describe(definition: Definition, host: HostInfo) -> ToolSpec:
 
 
 def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) -> FaceRequest:
-    """The run that the one argument asks for, within the definition's limits."""
+    """A run of the `code` argument within the definition's limits."""
     return FaceRequest(
         arguments["code"],
         {
@@ -82,7 +82,7 @@ def _failure(tool: str, result: RunResult) -> str:
 
 
 def _meta(result: RunResult) -> dict[str, Any]:
-    """What a model need not read: output streams, traceback, and which run it was."""
+    """Metadata that the model does not need: output streams, traceback, run id and engine."""
     streams = {"stdout": result.stdout, "stderr": result.stderr}
     cut = [name for name, text in streams.items() if len(text) > OVERFLOW_BYTES]
     meta = {

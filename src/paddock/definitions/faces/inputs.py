@@ -24,8 +24,8 @@ STUBS_URL = "paddock://stubs/"
 MAX_NAMED = 20
 """How many linked tools or default inputs a description names."""
 _LIMITS = (Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY, Verdict.OUTPUT_LIMIT)
-_ENDED = (*_LIMITS, Verdict.CANCELLED, Verdict.LOST, Verdict.CRASHED)
-"""Verdicts that the host reached; the script raised nothing."""
+_HOST_VERDICTS = (*_LIMITS, Verdict.CANCELLED, Verdict.LOST, Verdict.CRASHED)
+"""Verdicts of the host, where the script raised no exception."""
 _TOO_DEEP = "maximum recursion depth exceeded"
 _NO_HIGHER_LIMIT = ", or ask for a higher limit"  # advice that does not apply: this face has no such argument
 _HOW_TO_CALL = "Call a linked tool with one dict, and await it: `await tool({...})`."
@@ -33,7 +33,7 @@ _WRONG_CALL = ("Argument to function", "Argument `", "positional arguments to fu
 
 
 def describe(definition: Definition, host: HostInfo) -> ToolSpec:
-    """The definition's own words, then how such a tool is used."""
+    """The definition's description, followed by how to use such a tool."""
     lines = [*_arguments(definition), *_bounds(definition, host), _answer(definition)]
     text = "\n".join([definition.description.strip(), "", *(f"- {line}" for line in lines), _NOT_FOR])
     return ToolSpec(text, _input_schema(definition), _OUTPUT_SCHEMA)
@@ -74,14 +74,14 @@ def render(definition: Definition, request: FaceRequest, result: RunResult, over
 
 
 def render_fault(request: FaceRequest, fault: PaddockError) -> FaceResponse:
-    """A fault of the host, as a run that failed. A wrong request is shown by `render_refusal`."""
+    """A host fault, shown as a failed run. `render_refusal` shows invalid requests."""
     if isinstance(fault, RequestError):
         raise fault
     return _failure("RuntimeError", f"{type(fault).__name__}: {fault}")
 
 
 def render_refusal(envelope: Mapping[str, Any]) -> FaceResponse:
-    """Arguments that do not fit, as a run that failed."""
+    """Invalid arguments, shown as a failed run."""
     return _failure("ToolValidationError", " ".join([envelope["summary"], *envelope["hints"]]))
 
 
@@ -93,12 +93,12 @@ def _failure(kind: str, message: str, stdout: str = "") -> FaceResponse:
 def _type(result: RunResult, error: RunError) -> str:
     if error.envelope is not None:
         return "ToolValidationError" if error.envelope["error_kind"] == "mcp_input_validation" else "RuntimeError"
-    return "RuntimeError" if result.verdict in _ENDED or _is_too_deep(error) else error.type
+    return "RuntimeError" if result.verdict in _HOST_VERDICTS or _is_too_deep(error) else error.type
 
 
 def _message(limits: Limits, result: RunResult, error: RunError) -> str:
-    """What went wrong and on which line; envelopes and limits keep their own words."""
-    if error.envelope is not None or result.verdict in _ENDED:
+    """The error message with its line. The messages of envelopes and limits stay unchanged."""
+    if error.envelope is not None or result.verdict in _HOST_VERDICTS:
         return error.message.removesuffix(_NO_HIGHER_LIMIT) or f"the run ended: {result.verdict}"
     message = error.message
     if _is_too_deep(error):

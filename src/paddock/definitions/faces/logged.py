@@ -1,4 +1,4 @@
-"""The face of `code-execution_execute`: a JavaScript's result and time, its logs and the files it made."""
+"""The face of `code-execution_execute`: a JavaScript's result, time, logs and artifacts."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ def describe(definition: Definition, host: HostInfo) -> ToolSpec:
             "minimum": round(shortest * 1000),
             "maximum": round(longest * 1000),
             "default": round(default * 1000),
-            "description": "Milliseconds that it may take, waiting for tools included.",
+            "description": "Time limit in milliseconds, including time spent waiting for tools.",
         },
         "connectionSelections": {
             "type": "object",
             "additionalProperties": _TEXT,
-            "description": "Which connection to use, by service; else the session's, else the first.",
+            "description": "The connection to use, by service. Default: the session's connection, else the first.",
         },
     }
     return ToolSpec(description, object_schema(properties, ["code"]), _OUTPUT_SCHEMA)
@@ -86,22 +86,27 @@ def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) 
 
 
 def render(definition: Definition, request: FaceRequest, result: RunResult, overflow: Overflow | None) -> FaceResponse:
-    """The value or the error, then logs and artifacts where there are any."""
+    """The value or the error, with logs and artifacts if there are any."""
     artifacts = [*result.artifacts, *([overflow.artifact] if overflow else [])]
-    shown: dict[str, Any] = {}
+    response: dict[str, Any] = {}
     if result.error is not None:
-        shown["error"] = _error(result.error, result.verdict, request.limits)
+        response["error"] = _error(result.error, result.verdict, request.limits)
     elif overflow is not None:
-        kept = overflow.artifact
-        shown["result"] = {"artifactId": kept.id, "url": kept.url, "size": kept.size, "preview": overflow.preview}
+        artifact = overflow.artifact
+        response["result"] = {
+            "artifactId": artifact.id,
+            "url": artifact.url,
+            "size": artifact.size,
+            "preview": overflow.preview,
+        }
     else:
-        shown["result"] = result.output
-    shown["executionTime"] = round(result.usage.wall_seconds * 1000, 3)
+        response["result"] = result.output
+    response["executionTime"] = round(result.usage.wall_seconds * 1000, 3)
     if result.logs:
-        shown["logs"] = [f"{_PREFIXES.get(line['level'], '')}{line['text']}" for line in result.logs]
+        response["logs"] = [f"{_PREFIXES.get(line['level'], '')}{line['text']}" for line in result.logs]
     if artifacts:
-        shown["createdArtifacts"] = [_artifact(each) for each in artifacts]
-    return FaceResponse(structured=shown, is_error=result.error is not None)
+        response["createdArtifacts"] = [_artifact(each) for each in artifacts]
+    return FaceResponse(structured=response, is_error=result.error is not None)
 
 
 def _error(error: RunError, verdict: Verdict, limits: Limits) -> dict[str, Any]:

@@ -27,7 +27,7 @@ LANGUAGES: Mapping[str, tuple[str, str]] = {"python": ("python", "cpython"), "no
 _CALLER_NAMES = {engine: name for name, (_, engine) in LANGUAGES.items()}
 _SPACES = "".join(map(chr, range(0x2000, 0x200B)))  # of all widths
 WHITE_SPACE = f" \t\n\v\f\r\xa0\u1680{_SPACES}\u2028\u2029\u202f\u205f\u3000\ufeff"
-"""What JavaScript's trimEnd() removes: clients of the original tool never see it at the end of a stream."""
+"""Characters that JavaScript's trimEnd() removes: the original tool strips them from the end of each stream."""
 
 
 def describe(definition: Definition, host: HostInfo) -> ToolSpec:
@@ -43,7 +43,7 @@ def describe(definition: Definition, host: HostInfo) -> ToolSpec:
         "language": {"type": "string", "enum": list(LANGUAGES), "description": "What runs it."},
         "code": {"type": "string", "description": "The program, self-contained."},
     }
-    # Read-only: nothing that it does outlasts the run.
+    # Read-only: a run leaves nothing behind.
     return ToolSpec(text, object_schema(properties, ["language", "code"]), is_read_only=True)
 
 
@@ -63,7 +63,7 @@ def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) 
 
 
 def render(definition: Definition, request: FaceRequest, result: RunResult, overflow: Overflow | None) -> FaceResponse:
-    """How the program ended. Its failure is no error of the tool: the exit code tells."""
+    """How the program ended. A program that fails is not a tool error: the exit code shows it."""
     if result.engine is None:
         error = result.error
         message = "" if error is None else error.message
@@ -108,7 +108,7 @@ def _stream(result: RunResult, stream: str, marker: str) -> str:
 
 
 def _reason(result: RunResult, limits: Limits) -> str:
-    """Why the run ended, where the program could not say it itself."""
+    """Why the run ended, if the program could not report it itself."""
     if result.verdict is Verdict.OUT_OF_MEMORY and result.exit_code is None:
         return f"Out of memory: the limit of {limits.memory_bytes / MB:g} MB was reached."
     if result.verdict is Verdict.LOST and result.error is not None:

@@ -1,4 +1,4 @@
-"""The face of `run_code`: a run as the library shows it, without empty fields."""
+"""The face of `run_code`: the fields of the library's `RunResult`, without empty ones."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from paddock.model.request import LANGUAGES, RunOptions
 from paddock.model.result import RunResult, Verdict
 
 OVERFLOW_BYTES = 64 * 1024
-"""A model would read about 16,000 tokens of it."""
+"""About 16,000 tokens."""
 _JAVASCRIPT = (
     ' JavaScript: `await callTool("server", "tool", {...})`, `reportProgress`; a failed call throws an Error with '
     "`.envelope`."
 )
-_SHOWN = ("stdout", "stderr", "truncated", "error", "exit_code", "signal", "artifacts", "engine", "engine_reason")
+_FIELDS = ("stdout", "stderr", "truncated", "error", "exit_code", "signal", "artifacts", "engine", "engine_reason")
 _TEXT = {"type": "string"}
 
 
@@ -69,13 +69,13 @@ def render(definition: Definition, request: FaceRequest, result: RunResult, over
 
 
 def summarize(result: Mapping[str, Any], overflow: Overflow | None) -> dict[str, Any]:
-    """A result as `run_code` and `get_run` show it: what is empty is left out."""
+    """The result as `run_code` and `get_run` return it, without empty fields."""
     output = result["output"] if overflow is None else overflow.to_dict()
-    # The calls are all that is known of what a lost run did.
-    names = (*_SHOWN, "calls") if result["verdict"] == Verdict.LOST else _SHOWN
-    some = {name: result.get(name) for name in names}
-    shown = {"run_id": result["run_id"], "verdict": str(result["verdict"]), "output": output}
-    return shown | {name: value for name, value in some.items() if value not in (None, "", [])}
+    # The calls are the only record of what a lost run did.
+    names = (*_FIELDS, "calls") if result["verdict"] == Verdict.LOST else _FIELDS
+    fields = {name: result.get(name) for name in names}
+    summary = {"run_id": result["run_id"], "verdict": str(result["verdict"]), "output": output}
+    return summary | {name: value for name, value in fields.items() if value not in (None, "", [])}
 
 
 def _input_schema(host: HostInfo) -> dict[str, Any]:
@@ -103,7 +103,7 @@ def _input_schema(host: HostInfo) -> dict[str, Any]:
     return object_schema(properties, ["code"])
 
 
-# Short, because every client is sent it; docs/server.md lists the rest.
+# Short, because it is sent to every client; docs/server.md lists all fields.
 _OUTPUT_SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {

@@ -40,7 +40,7 @@ def describe(definition: Definition, host: HostInfo) -> ToolSpec:
     seconds = {"type": "integer", "minimum": 1, "maximum": max_seconds, "default": int(limits.wall_seconds)}
     properties = {
         "code": {"type": "string", "description": "The program."},
-        "timeout": {**seconds, "description": "Seconds that it may take; not for lint."},
+        "timeout": {**seconds, "description": "Time limit in seconds; ignored by lint."},
         "lint": {"type": "boolean", "default": False, "description": "Check it with Ruff instead of running it."},
     }
     return ToolSpec(text, object_schema(properties, ["code"]))
@@ -63,7 +63,7 @@ def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) 
 
 
 def render(definition: Definition, request: FaceRequest, result: RunResult, overflow: Overflow | None) -> FaceResponse:
-    """What was printed, and how the program ended. Its failure is no error of the tool: the text tells."""
+    """The program's output and how it ended. A program that fails is not a tool error: the text shows it."""
     stdout, stderr = result.stdout, result.stderr
     text = f"{_end_line(stdout)}\nErrors:\n{stderr}" if stdout and stderr else stdout or stderr
     for line in _ending(result, request.limits):
@@ -72,7 +72,7 @@ def render(definition: Definition, request: FaceRequest, result: RunResult, over
 
 
 def render_findings(findings: Collection[Finding]) -> FaceResponse:
-    """Ruff's findings, or that there are none."""
+    """Ruff's findings, or a message that there are none."""
     if not findings:
         return FaceResponse(NO_FINDINGS)
     return FaceResponse(json.dumps([each.to_dict() for each in findings], ensure_ascii=False, indent=2))
@@ -88,7 +88,7 @@ def _end_line(text: str) -> str:
 
 
 def _ending(result: RunResult, limits: Limits) -> Iterator[str]:
-    """Lines about the end that the program did not print itself."""
+    """Lines about how the run ended that the program did not print itself."""
     error = result.error
     if result.engine is None or result.verdict is Verdict.LOST:
         yield f"{error.type}: {error.message}" if error is not None else str(result.verdict)

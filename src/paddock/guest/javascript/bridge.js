@@ -1,68 +1,69 @@
-// What a script calls to reach the host: its tools, artifacts, progress. Every engine for JavaScript uses this file.
+// The functions through which a script reaches the host: tools, artifacts, progress. All JavaScript engines use this
+// file.
 //
 // `host.emit(kind, id, header, body)` sends a frame; a body is text or a Uint8Array. The answer comes back through
-// `settle(id, header, body)`. `emit` throws where a body is larger than the host takes.
-(function (taken, host, values) {
+// `settle(id, header, body)`. `emit` throws if a body is larger than the host accepts.
+(function (primordials, host, values) {
   'use strict';
   const {
     ArrayIsArray, Error, JSONParse, JSONStringify, Map, MapPrototypeDelete, MapPrototypeGet, MapPrototypeGetSize,
     MapPrototypeSet, NumberIsFinite, ObjectDefineProperty, Promise, StringPrototypeSlice, StringPrototypeStartsWith,
     StringPrototypeToWellFormed, TypeError, TypedArrayPrototypeGetSymbolToStringTag, WeakMap, WeakMapPrototypeGet,
     WeakMapPrototypeSet,
-  } = taken;
+  } = primordials;
   const CALL = 17;
   const PROGRESS = 18;
   const ARTIFACT = 19;
   const TYPE_CHARACTERS = 200;
-  const TOOL_NAME_CHARACTERS = 600; // twice what the longest full name has; a longer one is cut, and no tool has it
+  const TOOL_NAME_CHARACTERS = 600; // twice the longest full name; a longer name is cut, and matches no tool
   const FILE_NAME_CHARACTERS = 4096;
   const MESSAGE_CHARACTERS = 1000;
 
-  const waiting = new Map(); // what takes the answer, by the number of the request
-  const envelopes = new WeakMap(); // a failed call's envelope, as text, by its error
+  const pending = new Map(); // answer callbacks by request id
+  const envelopes = new WeakMap(); // the envelope of a failed call, as text, by its error
   let requests = 0;
 
-  const quoted = (text) => JSONStringify(StringPrototypeToWellFormed(text));
+  const quote = (text) => JSONStringify(StringPrototypeToWellFormed(text));
 
-  function request(kind, header, body, take) {
+  function request(kind, header, body, onAnswer) {
     requests++;
     const id = requests;
     host.emit(kind, id, header, body);
-    MapPrototypeSet(waiting, id, take);
+    MapPrototypeSet(pending, id, onAnswer);
   }
 
   function settle(id, header, body) {
-    const take = MapPrototypeGet(waiting, id);
-    if (take === undefined) return;
-    MapPrototypeDelete(waiting, id);
-    take(JSONParse(header), body);
+    const onAnswer = MapPrototypeGet(pending, id);
+    if (onAnswer === undefined) return;
+    MapPrototypeDelete(pending, id);
+    onAnswer(JSONParse(header), body);
   }
 
-  function hidden(object, key, value) {
+  function defineHidden(object, key, value) {
     ObjectDefineProperty(object, key, { __proto__: null, value, writable: true, configurable: true });
   }
 
   function fail(error, name, body) {
     const envelope = JSONParse(body);
-    hidden(error, 'message', name + ': ' + (typeof envelope?.summary === 'string' ? envelope.summary : body));
+    defineHidden(error, 'message', name + ': ' + (typeof envelope?.summary === 'string' ? envelope.summary : body));
     error.envelope = envelope;
     WeakMapPrototypeSet(envelopes, error, body);
   }
 
-  // What a call that fails is rejected with; `envelope` says why it did.
+  // A failed call rejects with this error. `envelope` says why the call failed.
   class ToolError extends Error {}
-  hidden(ToolError.prototype, 'name', 'ToolError');
+  defineHidden(ToolError.prototype, 'name', 'ToolError');
 
-  // A promise of the answer. The error is made now: only now do its frames tell which call it was.
-  function called(name, given) {
+  // A promise of the answer. The error is created now, while the stack still shows which call it is.
+  function callByName(name, args) {
     return new Promise((resolve, reject) => {
-      if (given !== undefined && given !== null && (typeof given !== 'object' || ArrayIsArray(given))) {
+      if (args !== undefined && args !== null && (typeof args !== 'object' || ArrayIsArray(args))) {
         throw new TypeError(name + ' takes one object of arguments');
       }
-      const text = values.exact(given ?? {}, 'arguments');
+      const text = values.exact(args ?? {}, 'arguments');
       if (text[0] !== '{') throw new TypeError(name + ' takes one object of arguments');
       const error = new ToolError('');
-      const header = '{"tool":' + quoted(StringPrototypeSlice(name, 0, TOOL_NAME_CHARACTERS)) + '}';
+      const header = '{"tool":' + quote(StringPrototypeSlice(name, 0, TOOL_NAME_CHARACTERS)) + '}';
       request(CALL, header, text, ({ failed }, body) => {
         if (failed) {
           fail(error, name, body);
@@ -84,16 +85,16 @@
       if (path !== '' && (StringPrototypeStartsWith(name, path + '.') || StringPrototypeStartsWith(name, path + '/'))) {
         name = StringPrototypeSlice(name, path.length + 1);
       }
-      return called(path === '' ? name : path + '.' + name, args);
+      return callByName(path === '' ? name : path + '.' + name, args);
     }
-    if (typeof server === 'string' && args === undefined) return called(bare(server), tool);
+    if (typeof server === 'string' && args === undefined) return callByName(bare(server), tool);
     return new Promise(() => {
       throw new TypeError('callTool takes a server, the name of its tool and one object of arguments');
     });
   }
 
   function linked(name) {
-    const { [name]: call } = { [name](args) { return called(name, args); } };
+    const { [name]: call } = { [name](args) { return callByName(name, args); } };
     return call;
   }
 
@@ -119,7 +120,7 @@
         resolve(failure(problem));
         return;
       }
-      const header = '{"do":"create","filename":' + quoted(filename) + ',"mime_type":' + quoted(fileType ?? '') + '}';
+      const header = '{"do":"create","filename":' + quote(filename) + ',"mime_type":' + quote(fileType ?? '') + '}';
       try {
         request(ARTIFACT, header, content, resolve);
       } catch (error) {
@@ -134,7 +135,7 @@
         resolve(failure('readArtifact takes the id or the name of an artifact'));
         return;
       }
-      request(ARTIFACT, '{"do":"read","ref":' + quoted(ref) + '}', '', (answer, body) => {
+      request(ARTIFACT, '{"do":"read","ref":' + quote(ref) + '}', '', (answer, body) => {
         delete answer.text;
         if (answer.success) answer.content = body;
         resolve(answer);
@@ -149,7 +150,7 @@
       }
       if (NumberIsFinite(done) && (typeof total !== 'number' || NumberIsFinite(total))) {
         const text = typeof message === 'string' ? StringPrototypeSlice(message, 0, MESSAGE_CHARACTERS) : '';
-        const header = '{"done":' + done + ',"total":' + (total ?? null) + ',"message":' + quoted(text) + '}';
+        const header = '{"done":' + done + ',"total":' + (total ?? null) + ',"message":' + quote(text) + '}';
         host.emit(PROGRESS, 0, header, '');
       }
       resolve(undefined);
@@ -162,6 +163,6 @@
     linked,
     settle,
     envelopeOf: (error) => WeakMapPrototypeGet(envelopes, error),
-    waits: () => MapPrototypeGetSize(waiting) > 0,
+    waits: () => MapPrototypeGetSize(pending) > 0,
   };
 })

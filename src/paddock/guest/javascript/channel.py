@@ -1,4 +1,4 @@
-"""The control socket while a script runs. A send that blocks keeps reading: two full buffers must not deadlock."""
+"""The control socket while a script runs. While a send blocks, it reads, so that two full buffers do not deadlock."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Channel:
                 self._wait_until_writable()
 
     def receive(self, milliseconds: float | None) -> Frame | None:
-        """The next frame, if one comes within that time; None waits for ever."""
+        """The next frame, or None if none arrives in time. `milliseconds` of None waits forever."""
         while not self._frames:
             if milliseconds is None:
                 self._read(0)

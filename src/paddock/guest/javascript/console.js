@@ -1,5 +1,5 @@
-// `console`: each line is a LOG frame. Text is printed as it is, every other value as short text on one line.
-(function (taken, kinds, host) {
+// `console`: each line is a LOG frame. Strings are printed unchanged, other values as short text on one line.
+(function (primordials, kinds, host) {
   'use strict';
   const {
     BigIntPrototypeToString, DatePrototypeGetTime, DatePrototypeToISOString, JSONStringify, MapPrototypeForEach,
@@ -8,15 +8,15 @@
     RegExpPrototypeToString, Set, SetPrototypeAdd, SetPrototypeDelete, SetPrototypeForEach, SetPrototypeGetSize,
     SetPrototypeHas, StringPrototypeIncludes, StringPrototypeSlice, SymbolPrototypeToString,
     TypedArrayPrototypeGetLength, push,
-  } = taken;
+  } = primordials;
   const LOG = 21;
   const DEPTH = 5;
-  const ITEMS = 100; // shown of a list
-  const OBJECTS = 10_000; // shown in one value
-  const OF_ERRORS = new Set(['name', 'message', 'stack']);
+  const ITEMS = 100; // of one list that are printed
+  const OBJECTS = 10_000; // printed in one value
+  const ERROR_PROPERTIES = new Set(['name', 'message', 'stack']);
   const isName = (key) => RegExpPrototypeExec(/^[A-Za-z_$][A-Za-z0-9_$]*$/, key) !== null;
 
-  function quoted(text) {
+  function quote(text) {
     const json = JSONStringify(text);
     const hasQuote = StringPrototypeIncludes(text, "'") || StringPrototypeIncludes(text, '"');
     return hasQuote ? json : "'" + StringPrototypeSlice(json, 1, -1) + "'";
@@ -31,12 +31,12 @@
   }
 
   function inspect(value) {
-    const open = new Set(); // the objects around the one that is being written
-    let left = OBJECTS;
+    const open = new Set(); // the objects that enclose the one being written
+    let objectsLeft = OBJECTS;
 
     function write(value) {
       switch (typeof value) {
-        case 'string': return quoted(value);
+        case 'string': return quote(value);
         case 'number': return ObjectIs(value, -0) ? '-0' : '' + value;
         case 'bigint': return BigIntPrototypeToString(value) + 'n';
         case 'symbol': return SymbolPrototypeToString(value);
@@ -49,8 +49,8 @@
     function writeObject(value) {
       if (SetPrototypeHas(open, value)) return '[Circular]';
       const kind = kinds.kindOf(value);
-      left--;
-      if (left < 0 || SetPrototypeGetSize(open) > DEPTH) return '[' + (className(value) || 'Object') + ']';
+      objectsLeft--;
+      if (objectsLeft < 0 || SetPrototypeGetSize(open) > DEPTH) return '[' + (className(value) || 'Object') + ']';
       SetPrototypeAdd(open, value);
       try {
         return writeKind(value, kind, className(value));
@@ -65,7 +65,7 @@
         case 'RegExp': return RegExpPrototypeToString(value);
         case 'Error': return writeError(value);
         case 'Boolean': case 'Number': case 'String': case 'BigInt': case 'Symbol':
-          return '[' + kind + ': ' + write(taken[kind + 'PrototypeValueOf'](value)) + ']';
+          return '[' + kind + ': ' + write(primordials[kind + 'PrototypeValueOf'](value)) + ']';
         case 'Array': return (name === 'Array' ? '' : name + ' ') + items(value, value.length);
         case 'TypedArray': {
           const length = TypedArrayPrototypeGetLength(value);
@@ -78,13 +78,13 @@
             if (parts.length >= ITEMS) return;
             push(parts, kind === 'Map' ? write(key) + ' => ' + write(item) : write(item));
           });
-          return name + '(' + size + ') ' + joined('{', parts, size, '}');
+          return name + '(' + size + ') ' + join('{', parts, size, '}');
         }
         default: {
           const parts = properties(value, () => true);
           const text = parts.length === 0 && name !== 'Object' && typeof value.toJSON === 'function'
             ? write(value.toJSON()) // such as a URL
-            : joined('{', parts, parts.length, '}');
+            : join('{', parts, parts.length, '}');
           return (name === 'Object' || name === '' ? '' : name + ' ') + text;
         }
       }
@@ -93,7 +93,7 @@
     function items(list, length) {
       const parts = [];
       for (let index = 0; index < length && index < ITEMS; index++) push(parts, write(list[index]));
-      return joined('[', parts, length, ']');
+      return join('[', parts, length, ']');
     }
 
     function properties(value, isShown) {
@@ -104,20 +104,20 @@
         const own = ObjectGetOwnPropertyDescriptor(value, key);
         if (own === undefined || !isShown(key)) continue;
         const shown = ObjectHasOwn(own, 'value') ? write(own.value) : '[Getter]';
-        push(parts, (isName(key) ? key : quoted(key)) + ': ' + shown);
+        push(parts, (isName(key) ? key : quote(key)) + ': ' + shown);
       }
       return parts;
     }
 
     function writeError(value) {
       const { stack } = value;
-      const parts = properties(value, (key) => !SetPrototypeHas(OF_ERRORS, key) && key !== 'cause');
+      const parts = properties(value, (key) => !SetPrototypeHas(ERROR_PROPERTIES, key) && key !== 'cause');
       if (ObjectPrototypeHasOwnProperty(value, 'cause')) push(parts, '[cause]: ' + write(value.cause));
       const text = typeof stack === 'string' && stack !== '' ? stack : value.name + ': ' + value.message;
-      return parts.length === 0 ? text : text + ' ' + joined('{', parts, parts.length, '}');
+      return parts.length === 0 ? text : text + ' ' + join('{', parts, parts.length, '}');
     }
 
-    function joined(before, parts, count, after) {
+    function join(before, parts, count, after) {
       let text = before;
       for (let index = 0; index < parts.length; index++) text += (index === 0 ? ' ' : ', ') + parts[index];
       if (count > parts.length) text += ', ... ' + (count - parts.length) + ' more';
@@ -128,7 +128,7 @@
   }
 
   const shown = (value) => (typeof value === 'string' ? value : inspect(value));
-  // What a letter after `%` makes of a value.
+  // How each `%` directive formats a value.
   const FORMATS = {
     __proto__: null,
     s: shown,
@@ -150,10 +150,10 @@
       text = '';
       for (let index = 0; index < first.length; index++) {
         const letter = first[index] === '%' ? first[index + 1] ?? '' : '';
-        const isPlaced = next < values.length && FORMATS[letter] !== undefined;
-        if (isPlaced) text += FORMATS[letter](values[next++]);
+        const hasValue = next < values.length && FORMATS[letter] !== undefined;
+        if (hasValue) text += FORMATS[letter](values[next++]);
         else text += first[index];
-        if (isPlaced || letter === '%') index++;
+        if (hasValue || letter === '%') index++;
       }
     }
     for (; next < values.length; next++) text += ' ' + shown(values[next]);

@@ -1,4 +1,4 @@
-"""A QuickJS context with the prelude in it: everything that a script finds, before the script."""
+"""A QuickJS context with the prelude: the globals that a script has before it runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PLAIN, JSON_TEXT, BASE64 = range(3)  # how a body crosses
 STACK_BYTES = 24 * 1024 * 1024
 """Enough for about ten thousand nested calls. The usual 8 MB are enough for four thousand."""
 STACK_MARGIN_BYTES = 1024 * 1024
-"""What Python has on the stack already, and what C uses up between two checks of QuickJS."""
+"""Stack that Python uses already, plus what C code uses between two checks of QuickJS."""
 OUT_OF_MEMORY = "out of memory"
 Emit = Callable[[int, int, str, bytes], str | None]
 PARTS = (
@@ -27,84 +27,84 @@ PARTS = (
     "wrap",
     "start",
 )
-# Read at import: when a zygote makes a context, it is in a root that does not have these files.
+# Read at import, because these files do not exist in the root in which a zygote makes a context.
 _TEXTS = {name: (Path(__file__).parent / f"{name}.js").read_bytes() for name in PARTS}
 _HANDLES = ("begin", "input", "wrapped", "hold", "run", "rejected", "raised", "settle", "wait", "fire")
 """The functions of start.js that Python calls."""
 
 
 class Context:
-    """One script's JavaScript. Each method may raise JSException where memory is short."""
+    """The JavaScript context of one script. Every method may raise JSException when memory is short."""
 
     def __init__(self) -> None:
         self._emit: Emit = lambda *_: None
         self._context = _quickjs.Context()
         self.fit_stack()
         self._native = Native(self._context)
-        self._do = self._load_prelude()
-        self._own_bytes = int(self._context.memory()["malloc_size"])  # now: counting takes 0.1 ms
+        self._functions = self._load_prelude()
+        self._prelude_bytes = int(self._context.memory()["malloc_size"])  # now: counting takes 0.1 ms
 
     def attach(self, emit: Emit) -> None:
-        """Say where the frames of the script go; what `emit` returns is a problem that the script is told of."""
+        """Set the function that sends frames. If `emit` returns a text, the script gets it as an error."""
         self._emit = emit
 
     def fit_stack(self) -> None:
-        """Use the stack that the process may have by now; beyond it lies a segmentation fault."""
+        """Set QuickJS's stack limit to what the process may use now. A higher one would end in a segmentation fault."""
         self._context.set_max_stack_size(_stack_bytes())
 
     def limit(self, memory_bytes: int | None) -> None:
-        """Let the script have so much memory, beyond what the prelude has."""
+        """Limit the script's memory, not counting what the prelude uses."""
         if memory_bytes is not None:
-            self._context.set_memory_limit(self._own_bytes + memory_bytes)
+            self._context.set_memory_limit(self._prelude_bytes + memory_bytes)
 
     def begin(self, tools: list[str], files: list[Any], output_bytes: int, seed: int) -> None:
-        """Give the script its functions, its files and its random numbers."""
-        self._do["begin"](json.dumps({"tools": tools, "files": files, "output_bytes": output_bytes}))
+        """Define the script's tools and files, and seed its random numbers."""
+        self._functions["begin"](json.dumps({"tools": tools, "files": files, "output_bytes": output_bytes}))
         self._native.seed(seed)
 
     def input(self, name: str, text: str) -> None:
-        """Give the script a variable; `text` is its JSON."""
-        self._do["input"](name, text)
+        """Define an input variable; `text` is its value as JSON."""
+        self._functions["input"](name, text)
 
     def compile(self, code: str) -> bool:
         """Compile the script; a SyntaxError is emitted as its RESULT."""
-        wrapped = self._do["wrapped"](code)
-        if self._native.evaluate(_bytes(wrapped[1:], int(wrapped[0])), FILE_NAME, self._do["hold"]):
+        wrapped = self._functions["wrapped"](code)
+        if self._native.evaluate(_bytes(wrapped[1:], int(wrapped[0])), FILE_NAME, self._functions["hold"]):
             return True
-        self._do["rejected"]()
+        self._functions["rejected"]()
         return False
 
     def run(self) -> None:
-        """Begin the script; its end is emitted as a RESULT."""
-        self._do["run"]()
+        """Start the script. Its end is emitted as a RESULT."""
+        self._functions["run"]()
 
     def run_job(self) -> bool:
-        """Run the next promise job; whether there was one."""
+        """Run the next promise job. Returns whether there was one."""
         return bool(self._context.execute_pending_job())
 
     def check_rejections(self) -> None:
         """Emit, as the RESULT, the first rejection that nobody has handled by now."""
-        if self._native.take_unhandled(self._do["hold"]):
+        if self._native.take_unhandled(self._functions["hold"]):
             self._native.forget_rejections()
-            self._do["raised"]()
+            self._functions["raised"]()
 
     def settle(self, number: int, header: str, body: bytes, *, is_text: bool) -> None:
-        """Hand the answer to a request to the promise that waits for it."""
+        """Settle the promise that waits for the answer to request `number`."""
         text = body.decode() if is_text else base64.b64encode(body).decode()
-        self._do["settle"](number, header, text, PLAIN if is_text else BASE64)
+        self._functions["settle"](number, header, text, PLAIN if is_text else BASE64)
 
     def wait_milliseconds(self) -> float:
-        """Until the next timer; negative where there is none."""
-        return float(self._do["wait"]())
+        """Milliseconds until the next timer; negative if there is none."""
+        return float(self._functions["wait"]())
 
     def fire(self) -> None:
         """Run the first timer."""
-        self._do["fire"]()
+        self._functions["fire"]()
 
     def _load_prelude(self) -> dict[str, Any]:
-        """Evaluate every part under a file name of its own and give start.js all of them, and Python's functions.
+        """Evaluate every part under its own file name, and pass all parts and Python's functions to start.js.
 
-        None of the names that this takes is left for a script to find.
+        The global names that this uses are deleted before a script can see them.
         """
         context = self._context
         take = context.eval("globalThis.parts = {}; globalThis.take = (value) => { globalThis.part = value }")
@@ -112,22 +112,23 @@ class Context:
             if not self._native.evaluate(text, f"paddock/{name}.js", take):
                 raise RuntimeError(f"{name}.js: {context.eval('part + part.stack')}")
             context.eval(f"parts.{name} = part")
-        functions = {"emit": self._emitted, "readFile": self._read_file, "clear": clear_error}
+        functions = {"emit": self._emit_frame, "readFile": self._read_file, "clear": clear_error}
         for name, function in functions.items():
             context.add_callable(name, function)
-        mine = ["parts", "part", "take", *functions]
+        temporary = ["parts", "part", "take", *functions]
         made = context.eval(
             f"""(() => {{
-              const {{ {", ".join(mine)} }} = globalThis;
-              for (const name of {mine}) delete globalThis[name];
+              const {{ {", ".join(temporary)} }} = globalThis;
+              for (const name of {temporary}) delete globalThis[name];
               return parts.start(parts, {", ".join(functions)});
             }})()"""
         )
         get = context.eval("(handles, name) => handles[name]")
         return {name: get(made, name) for name in _HANDLES}
 
-    # What Python raises in here would stay with the thread and surface somewhere else: it is returned, as words.
-    def _emitted(self, kind: int, number: int, header: str, body: str, form: int) -> str | None:
+    # An exception raised here would stay pending in the thread and surface elsewhere, so the problem is returned as
+    # text.
+    def _emit_frame(self, kind: int, number: int, header: str, body: str, form: int) -> str | None:
         try:
             return self._emit(kind, number, header, _bytes(body, form))
         except MemoryError:
@@ -141,18 +142,18 @@ class Context:
 
 
 def _stack_bytes() -> int:
-    """Raise the limit of the process's stack as far as it goes; how much of it QuickJS may use."""
+    """Raise the stack limit of the process as far as possible. Returns how much of the stack QuickJS may use."""
     soft, hard = resource.getrlimit(resource.RLIMIT_STACK)
     wanted = STACK_BYTES + STACK_MARGIN_BYTES
     if soft == resource.RLIM_INFINITY or soft >= wanted:
         return STACK_BYTES
-    most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-    resource.setrlimit(resource.RLIMIT_STACK, (most, hard))
-    return most - STACK_MARGIN_BYTES
+    limit = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    resource.setrlimit(resource.RLIMIT_STACK, (limit, hard))
+    return limit - STACK_MARGIN_BYTES
 
 
 def _bytes(body: str | None, form: int) -> bytes:
-    if body is None:  # a string for which there was no memory
+    if body is None:  # QuickJS had no memory for the string
         raise MemoryError
     if form == BASE64:
         return base64.b64decode(body)

@@ -1,38 +1,38 @@
-// Failures in QuickJS in the script's own terms: its frames alone, at its own lines and columns.
-(function (taken, failures) {
+// Describes failures in QuickJS with the script's own frames only, at the lines and columns of its source.
+(function (primordials, failures) {
   'use strict';
   const {
     Error, ErrorPrototype, NumberIsSafeInteger, ObjectDefineProperty, ObjectGetOwnPropertyDescriptor,
     ObjectGetPrototypeOf, StringPrototypeCharCodeAt, StringPrototypeIndexOf, StringPrototypeLastIndexOf,
     StringPrototypeSlice, TypeError, WeakMap, WeakMapPrototypeGet, WeakMapPrototypeSet, uncurry,
-  } = taken;
+  } = primordials;
   const { messageOf, read, typeOf, uncaught } = failures;
   const FILE = 'main.js:';
   const native = ObjectGetOwnPropertyDescriptor(ErrorPrototype, 'stack');
   const nativeStack = uncurry(native.get);
   const setNativeStack = uncurry(native.set);
   const assigned = new WeakMap(); // stacks that the script has set
-  let lines = ['']; // of the script
-  let moved = { line: 0, column: 0, by: 0 }; // what wrap.js put into its text
+  let lines = ['']; // the script's lines
+  let inserted = { line: 0, column: 0, by: 0 }; // the text that wrap.js inserted
 
-  const isError = (value) => typeof value === 'object' && value !== null && taken.ErrorIsError(value);
+  const isError = (value) => typeof value === 'object' && value !== null && primordials.ErrorIsError(value);
 
-  // QuickJS counts the bytes of a line. Half a surrogate pair has two.
+  // QuickJS counts columns in bytes. Each half of a surrogate pair counts as two.
   const width = (code) => (code < 0x80 ? 1 : code < 0x800 || (code >= 0xd800 && code < 0xe000) ? 2 : 3);
 
-  // The column in characters of a byte in a line, without what wrap.js put before it.
+  // Converts a byte column to a character column, without the text that wrap.js inserted.
   function columnOf(line, byte) {
     const text = lines[line - 1];
     let left = byte - 1;
     for (let column = 0; column < text.length; column++) {
-      if (line === moved.line && column === moved.column) left = left > moved.by ? left - moved.by : 0;
+      if (line === inserted.line && column === inserted.column) left = left > inserted.by ? left - inserted.by : 0;
       if (left <= 0) return column + 1;
       left -= width(StringPrototypeCharCodeAt(text, column));
     }
     return text.length + 1;
   }
 
-  // Of "    at f (main.js:3:5)" or "    at main.js:3:5"; undefined for a frame that is not the script's.
+  // Parses "    at f (main.js:3:5)" or "    at main.js:3:5". Returns undefined for a frame outside the script.
   function frame(text) {
     const start = StringPrototypeLastIndexOf(text, FILE);
     if (start < 0) return undefined;
@@ -45,12 +45,12 @@
     const own = bracket < 0 ? '' : StringPrototypeSlice(text, 7, start - 2);
     const name = own === '<anonymous>' || own === '<eval>' ? '' : own;
     const last = lines.length;
-    // What is missing at the end of a script is missed after it, in the wrapper.
+    // An unterminated construct is reported in the wrapper, after the script's last line.
     if (line > last) return { __proto__: null, name, line: last, column: lines[last - 1].length + 1 };
     return { __proto__: null, name, line, column: columnOf(line, byte) };
   }
 
-  // Whether `name` is that of the error's class, or of one that it extends.
+  // Whether `name` is the name of the error's class or of one of its superclasses.
   function isClass(error, name) {
     for (let at = ObjectGetPrototypeOf(error); at !== null && at !== ErrorPrototype; at = ObjectGetPrototypeOf(at)) {
       const own = ObjectGetOwnPropertyDescriptor(at, 'constructor')?.value;
@@ -59,16 +59,16 @@
     return false;
   }
 
-  // Calls `take` with each frame of the script, the innermost first, without the constructors of the error itself.
-  function frames(error, take) {
+  // Calls `onFrame` with each frame of the script, innermost first, without the constructors of the error itself.
+  function frames(error, onFrame) {
     const text = nativeStack(error);
     if (typeof text !== 'string') return;
     let isInside = true;
     for (let start = 0; start < text.length;) {
       const end = StringPrototypeIndexOf(text, '\n', start);
-      const found = frame(StringPrototypeSlice(text, start, end < 0 ? text.length : end));
-      isInside &&= found === undefined || (found.name !== '' && isClass(error, found.name));
-      if (found !== undefined && !isInside) take(found);
+      const at = frame(StringPrototypeSlice(text, start, end < 0 ? text.length : end));
+      isInside &&= at === undefined || (at.name !== '' && isClass(error, at.name));
+      if (at !== undefined && !isInside) onFrame(at);
       start = end < 0 ? text.length : end + 1;
     }
   }
@@ -94,24 +94,24 @@
       else setNativeStack(this, value);
     },
   });
-  // They would show frames that are not the script's, and functions of ours.
+  // These would expose frames and functions of the runtime.
   delete Error.prepareStackTrace;
   delete Error.captureStackTrace;
 
   function isOutOfMemory(error) {
     const message = messageOf(error);
-    // The others are what QuickJS says where it has no memory for the first message.
+    // QuickJS uses the other two if it has no memory for the first message.
     return (message === 'out of memory' || message === 'Invalid error message' || message === '') &&
       read(() => error.name, '') === 'InternalError';
   }
 
-  // `inspect` shows a value as console.log does; `envelopeOf` gives a failed call's own text.
-  function described(error, inspect, envelopeOf) {
+  // `inspect` formats a value as console.log does; `envelopeOf` returns the envelope of a failed call.
+  function describe(error, inspect, envelopeOf) {
     if (!isError(error)) return uncaught(error, inspect);
     if (isOutOfMemory(error)) return { __proto__: null, type: 'MemoryError', message: 'out of memory' };
     const envelope = envelopeOf(error);
     let first;
-    frames(error, (found) => { first ??= found; });
+    frames(error, (at) => { first ??= at; });
     return {
       __proto__: null,
       type: typeOf(error),
@@ -122,7 +122,7 @@
     };
   }
 
-  function made({ name, message, code }) {
+  function make({ name, message, code }) {
     const error = name === 'TypeError' ? new TypeError(message) : new Error(message);
     if (name !== 'TypeError' && name !== 'Error') {
       ObjectDefineProperty(error, 'name', { __proto__: null, value: name, writable: true, configurable: true });
@@ -131,11 +131,11 @@
     return error;
   }
 
-  // Says what is the script's, of the text that was compiled.
+  // Sets the script's source and the position of the text that wrap.js inserted.
   function begin(source, shift) {
     lines = source.split(/\r\n|[\n\r\u2028\u2029]/);
-    moved = shift;
+    inserted = shift;
   }
 
-  return { __proto__: null, begin, described, isError, made };
+  return { __proto__: null, begin, describe, isError, make };
 })

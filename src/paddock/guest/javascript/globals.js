@@ -1,16 +1,17 @@
-// The globals that Paddock adds to ECMAScript: in QuickJS, and in the `vm` context of Node that has no others.
+// The globals that Paddock adds to ECMAScript, in QuickJS and in the closed `vm` context of Node.
 //
-// `host` has what bridge.js and timers.js need, and `readFile(path, encoding)`, where null is for bytes.
-(function (taken, parts, host) {
+// `host` provides what bridge.js and timers.js need, and `readFile(path, encoding)`; with the encoding null it returns
+// bytes.
+(function (primordials, parts, host) {
   'use strict';
-  const { ObjectDefineProperty, TypeError, textOf } = taken;
-  const kinds = parts.kinds(taken);
-  const values = parts.values(taken, kinds);
-  const bridge = parts.bridge(taken, host, values);
-  const timers = parts.timers(taken, host);
-  const { console, inspect } = parts.console(taken, kinds, host);
+  const { ObjectDefineProperty, TypeError, textOf } = primordials;
+  const kinds = parts.kinds(primordials);
+  const values = parts.values(primordials, kinds);
+  const bridge = parts.bridge(primordials, host, values);
+  const timers = parts.timers(primordials, host);
+  const { console, inspect } = parts.console(primordials, kinds, host);
 
-  // The text of an attached file; with `null` as the encoding its bytes, a Uint8Array.
+  // The text of an attached file. If the encoding is null, its bytes as a Uint8Array.
   function readFile(path, encoding = 'utf-8') {
     if (typeof path !== 'string') throw new TypeError('readFile takes the path of a file');
     const label = typeof encoding === 'object' && encoding !== null ? encoding.encoding ?? 'utf-8' : encoding;
@@ -28,8 +29,8 @@
   }
   for (const name of ['eval', 'performance', 'SharedArrayBuffer', 'Atomics', 'WebAssembly']) delete globalThis[name];
 
-  // Before the script: its tools, by name, and its files.
-  function give(tools, files) {
+  // Define the script's tools and files. Called before the script runs.
+  function defineJob(tools, files) {
     for (const name of tools) define(name, bridge.linked(name));
     define('files', files);
   }
@@ -38,7 +39,7 @@
     __proto__: null,
     bridge,
     define,
-    give,
+    defineJob,
     input: (name, text) => define(name, values.parse(text)),
     inspect,
     timers,

@@ -1,5 +1,6 @@
-// What a value is, whatever its class is called: found by the built-in prototype that it inherits from, then verified.
-(function (taken) {
+// Finds the built-in kind of a value: by the built-in prototype that it inherits from, then verified with a brand
+// check.
+(function (primordials) {
   'use strict';
   const {
     ArrayBufferPrototypeGetByteLength, ArrayIsArray, DataViewPrototypeGetByteLength, DatePrototypeGetTime,
@@ -7,49 +8,49 @@
     ObjectGetOwnPropertyDescriptor, ObjectGetPrototypeOf, RegExpPrototypeGetSource, SetPrototypeGetSize,
     StringPrototypeStartsWith, TypedArrayPrototypeGetSymbolToStringTag, WeakMapPrototypeHas, WeakRefPrototypeDeref,
     WeakSetPrototypeHas,
-  } = taken;
+  } = primordials;
   const brands = new Map();
   const brand = (prototype, kind, verify) => MapPrototypeSet(brands, prototype, { __proto__: null, kind, verify });
-  const boxed = (kind) => (value) => typeof taken[kind + 'PrototypeValueOf'](value);
+  const boxed = (kind) => (value) => typeof primordials[kind + 'PrototypeValueOf'](value);
   const isIterator = (value) => typeof value.next === 'function';
 
-  brand(taken.MapPrototype, 'Map', MapPrototypeGetSize);
-  brand(taken.SetPrototype, 'Set', SetPrototypeGetSize);
-  brand(taken.DatePrototype, 'Date', DatePrototypeGetTime);
-  brand(taken.RegExpPrototype, 'RegExp', RegExpPrototypeGetSource);
-  brand(taken.ErrorPrototype, 'Error', () => true);
-  brand(taken.PromisePrototype, 'Promise', () => true);
-  brand(taken.TypedArrayPrototype, 'TypedArray', (value) => {
+  brand(primordials.MapPrototype, 'Map', MapPrototypeGetSize);
+  brand(primordials.SetPrototype, 'Set', SetPrototypeGetSize);
+  brand(primordials.DatePrototype, 'Date', DatePrototypeGetTime);
+  brand(primordials.RegExpPrototype, 'RegExp', RegExpPrototypeGetSource);
+  brand(primordials.ErrorPrototype, 'Error', () => true);
+  brand(primordials.PromisePrototype, 'Promise', () => true);
+  brand(primordials.TypedArrayPrototype, 'TypedArray', (value) => {
     if (TypedArrayPrototypeGetSymbolToStringTag(value) === undefined) throw value;
   });
-  brand(taken.ArrayBufferPrototype, 'ArrayBuffer', ArrayBufferPrototypeGetByteLength);
-  brand(taken.DataViewPrototype, 'DataView', DataViewPrototypeGetByteLength);
-  brand(taken.WeakMapPrototype, 'WeakMap', (value) => WeakMapPrototypeHas(value, {}));
-  brand(taken.WeakSetPrototype, 'WeakSet', (value) => WeakSetPrototypeHas(value, {}));
-  brand(taken.WeakRefPrototype, 'WeakRef', WeakRefPrototypeDeref);
+  brand(primordials.ArrayBufferPrototype, 'ArrayBuffer', ArrayBufferPrototypeGetByteLength);
+  brand(primordials.DataViewPrototype, 'DataView', DataViewPrototypeGetByteLength);
+  brand(primordials.WeakMapPrototype, 'WeakMap', (value) => WeakMapPrototypeHas(value, {}));
+  brand(primordials.WeakSetPrototype, 'WeakSet', (value) => WeakSetPrototypeHas(value, {}));
+  brand(primordials.WeakRefPrototype, 'WeakRef', WeakRefPrototypeDeref);
   for (const kind of ['Boolean', 'Number', 'String', 'BigInt', 'Symbol']) {
-    brand(taken[kind + 'Prototype'], kind, boxed(kind));
+    brand(primordials[kind + 'Prototype'], kind, boxed(kind));
   }
-  brand(taken.IteratorPrototype, 'Iterator', isIterator);
-  brand(taken.AsyncIteratorPrototype, 'AsyncIterator', isIterator);
+  brand(primordials.IteratorPrototype, 'Iterator', isIterator);
+  brand(primordials.AsyncIteratorPrototype, 'AsyncIterator', isIterator);
 
   // 'Object' is every other object that is not a function.
   function kindOf(value) {
     if (ArrayIsArray(value)) return 'Array';
     for (let at = ObjectGetPrototypeOf(value); at !== null; at = ObjectGetPrototypeOf(at)) {
-      const found = MapPrototypeGet(brands, at);
-      if (found === undefined) continue;
+      const entry = MapPrototypeGet(brands, at);
+      if (entry === undefined) continue;
       try {
-        found.verify(value);
-        return found.kind;
+        entry.verify(value);
+        return entry.kind;
       } catch {
-        return 'Object'; // it inherits from one without being one
+        return 'Object'; // it only inherits from the prototype
       }
     }
     return 'Object';
   }
 
-  // The own `name` of a function; '' where it has none, or one that is not text.
+  // The own `name` of a function; '' if it has none or it is not a string.
   function nameOf(value) {
     const own = ObjectGetOwnPropertyDescriptor(value, 'name');
     return own !== undefined && typeof own.value === 'string' ? own.value : '';

@@ -1,7 +1,7 @@
-"""Where a guest process begins and ends: READY, a job, the script, RESULT, exit.
+"""The life of a guest process: READY, a job, the script, RESULT, exit.
 
-A forked process copies each page that it first writes to. A guest therefore runs a script of ours before it is READY,
-in the very context that its script will have: that leaves nothing behind that a script could see.
+A forked process copies each memory page when it first writes to it. So a guest runs a rehearsal script before READY, in
+the context that the real script will use. The rehearsal leaves nothing behind that a script could see.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from paddock.guest.python import job, limits
 from paddock.jail import wire
 from paddock.jail.wire import Frame, Kind
 
-REHEARSED = "const x = [1 + 1];\nif (x) { console.log('') }\nawait callTool('a.b', { x });\nx"
-ENDS = (
-    REHEARSED,
+REHEARSAL = "const x = [1 + 1];\nif (x) { console.log('') }\nawait callTool('a.b', { x });\nx"
+REHEARSALS = (
+    REHEARSAL,
     "function f(x) {\n  return x.y.z\n}\nf({})",
     "await new Promise(done => setTimeout(done, 1)); console.log({a: [1, 'x']}, new Error('x')); ({a: new Map()})",
     "Promise.reject(1)",
     "const x = ;",
 )
-"""A script for every kind of end."""
+"""One script for each way in which a script can end."""
 _READY = wire.pack(Kind.READY)
-_made: list[Context] = []
-"""Made in the zygote, for each guest that is forked from it: no script but ours has run there."""
+_contexts: list[Context] = []
+"""The context that the zygote made for its guests. Only rehearsals have run in it."""
 
 
 def serve(control: socket.socket, hurry: bool = False) -> NoReturn:
     """Run the one script that arrives over `control`, and end the process. In a `hurry`, without a rehearsal.
 
-    The process has one thread, is walled in, and has the host's pipes as descriptors 1 and 2.
+    The process has one thread, is jailed, and has the host's pipes as descriptors 1 and 2.
     """
     try:
         _serve(control, hurry)
@@ -46,22 +46,22 @@ def serve(control: socket.socket, hurry: bool = False) -> NoReturn:
         with contextlib.suppress(BaseException):
             traceback.print_exc()
     finally:
-        os._exit(1)  # never back into the process that was forked
+        os._exit(1)  # a forked process must never return into the zygote's code
 
 
 def warm_up() -> None:
-    """For a zygote, before it forks: make the context that guests start from."""
-    for code in ENDS:
+    """Called in the zygote before it forks: make the context that guests start from."""
+    for code in REHEARSALS:
         _rehearse(Context(), code)
     limits.prepare()
-    _made.append(Context())
-    _rehearse(_made[0])
+    _contexts.append(Context())
+    _rehearse(_contexts[0])
 
 
 def _serve(control: socket.socket, hurry: bool) -> NoReturn:
-    if not _made:
+    if not _contexts:
         warm_up()
-    context = _made[0]
+    context = _contexts[0]
     context.fit_stack()
     if not hurry:
         _rehearse(context)
@@ -77,7 +77,7 @@ def _serve(control: socket.socket, hurry: bool) -> NoReturn:
 
 
 class _RehearsalChannel(Channel):
-    """Answers each call itself."""
+    """A channel that answers each call itself."""
 
     def send(self, kind: int, number: int, header: bytes, body: bytes) -> None:
         super().send(kind, number, header, body)
@@ -85,8 +85,8 @@ class _RehearsalChannel(Channel):
             self._frames.append(Frame(Kind.ANSWER, number, b'{"failed": false}', b'{"result": 1}'))
 
 
-def _rehearse(context: Context, code: str = REHEARSED) -> None:
-    """Receive a job, run it and send its result, within this process."""
+def _rehearse(context: Context, code: str = REHEARSAL) -> None:
+    """Receive a job, run it and send its result, all within this process."""
     host, guest = socket.socketpair()
     with host, guest:
         start = {"mode": "expression", "limits": {}, "tools": [], "files": []}

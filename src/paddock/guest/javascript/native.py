@@ -1,7 +1,7 @@
 """Functions of QuickJS that its Python binding does not offer: file names for code, unhandled rejections, the seed.
 
-The binding is a shared library that exports QuickJS's own functions. Code that runs through these must not call
-a Python function: the binding would look for a thread state that it has not kept.
+The binding is a shared library that exports QuickJS's own functions. Code that runs through these functions must not
+call Python: the binding restores a thread state then, and has saved none.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import _quickjs  # type: ignore[import-not-found]
 
 EXCEPTION = 6  # JS_TAG_EXCEPTION
-CONTEXT_WORDS = 80  # of a JSContext, where the state of Math.random is looked for
+CONTEXT_WORDS = 80  # how many words of a JSContext are searched for the state of Math.random
 
 
 class Value(ctypes.Structure):
@@ -33,18 +33,18 @@ class _Options(ctypes.Structure):
 
 _Tracker = ctypes.CFUNCTYPE(None, ctypes.c_void_p, Value, Value, ctypes.c_bool, ctypes.c_void_p)
 _Loader = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
-_HEAD = object.__basicsize__
+_OBJECT_HEAD_BYTES = object.__basicsize__
 _UNDEFINED = Value(0, 3)
 _library = ctypes.PyDLL(_quickjs.__file__)
 clear_error: Callable[[], None] = ctypes.pythonapi.PyErr_Clear
-"""Called by JavaScript where the binding has left a Python exception set: no Python code can run then."""
+"""JavaScript calls this when the binding has left a Python exception set, because no Python code can run then."""
 clear_error.restype = None  # type: ignore[attr-defined]
 
 
 def _function(name: str, result: type | None, *arguments: type) -> Callable[..., Any]:
-    found: Callable[..., Any] = getattr(_library, name)
-    found.restype, found.argtypes = result, arguments  # type: ignore[attr-defined]
-    return found
+    function: Callable[..., Any] = getattr(_library, name)
+    function.restype, function.argtypes = result, arguments  # type: ignore[attr-defined]
+    return function
 
 
 _pointer = ctypes.c_void_p
@@ -66,48 +66,48 @@ class Native:
     """The QuickJS context inside a `_quickjs.Context`."""
 
     def __init__(self, context: _quickjs.Context) -> None:
-        self.runtime, self._context = ctypes.cast(id(context) + _HEAD, ctypes.POINTER(_pointer))[0:2]
+        self.runtime, self._context = ctypes.cast(id(context) + _OBJECT_HEAD_BYTES, ctypes.POINTER(_pointer))[0:2]
         if self._context is None or _runtime_of(self._context) != self.runtime:
-            raise RuntimeError("this version of quickjs-ng keeps its context elsewhere")
+            raise RuntimeError("this version of quickjs-ng has another memory layout; install the pinned version")
         self._rejected: dict[int, tuple[Value, Value]] = {}  # promise and reason, by the promise's address
-        self._tracker = _Tracker(self._note)
+        self._tracker = _Tracker(self._track_rejection)
         _track(self.runtime, self._tracker, None)
         self._random = self._random_state(context)
         self._loader = _Loader(_refuse_module)
         _load_modules(self.runtime, None, self._loader, None)
 
     def seed(self, number: int) -> None:
-        """Seed Math.random: a forked process would go on with its parent's numbers."""
+        """Seed Math.random. Otherwise all processes forked from one zygote get the same numbers."""
         self._random.value = number % 2**64 or 1
 
     def _random_state(self, context: _quickjs.Context) -> ctypes.c_uint64:
-        """Find the state of Math.random: the word of the context that changes as its algorithm says."""
+        """Find the state of Math.random: the only word of the context that changes as xorshift predicts."""
         words = (ctypes.c_uint64 * CONTEXT_WORDS).from_address(self._context)
         before = list(words)
         context.eval("Math.random()")
-        found = [at for at, word in enumerate(before) if word and words[at] == _xorshift(word)]
-        if len(found) != 1:
-            raise RuntimeError("this version of quickjs-ng keeps its random numbers elsewhere")
-        return ctypes.c_uint64.from_buffer(words, found[0] * ctypes.sizeof(ctypes.c_uint64))
+        matches = [at for at, word in enumerate(before) if word and words[at] == _xorshift(word)]
+        if len(matches) != 1:
+            raise RuntimeError("this version of quickjs-ng has another random state; install the pinned version")
+        return ctypes.c_uint64.from_buffer(words, matches[0] * ctypes.sizeof(ctypes.c_uint64))
 
-    def evaluate(self, code: bytes, file_name: str, take: _quickjs.Object) -> bool:
-        """Evaluate an expression that calls nothing, and call `take` with its value, or with its SyntaxError.
+    def evaluate(self, code: bytes, file_name: str, callback: _quickjs.Object) -> bool:
+        """Evaluate an expression without calls, and call `callback` with its value or its SyntaxError.
 
-        `take` must not call Python. Returns whether the expression compiled.
+        `callback` must not call Python. Returns whether the expression compiled.
         """
         options = _Options(1, 0, file_name.encode(), 1)
         _update_stack_top(self.runtime)
         value = _evaluate(self._context, _UNDEFINED, code, len(code), ctypes.byref(options))
         failed = value.tag == EXCEPTION
-        self._give(take, _exception(self._context) if failed else value)
+        self._call_with(callback, _exception(self._context) if failed else value)
         return not failed
 
-    def take_unhandled(self, take: _quickjs.Object) -> bool:
-        """Call `take` with the reason of the first rejection that is not handled by now; whether there is one."""
+    def take_unhandled(self, callback: _quickjs.Object) -> bool:
+        """Call `callback` with the reason of the first unhandled rejection. Returns whether there is one."""
         if not self._rejected:
             return False
         reason = next(iter(self._rejected.values()))[1]
-        self._give(take, _dup(self._context, reason))
+        self._call_with(callback, _dup(self._context, reason))
         return True
 
     def forget_rejections(self) -> None:
@@ -116,18 +116,18 @@ class Native:
             _free(self._context, reason)
         self._rejected.clear()
 
-    def _give(self, take: _quickjs.Object, value: Value) -> None:
+    def _call_with(self, callback: _quickjs.Object, value: Value) -> None:
         arguments = (Value * 1)(value)
         _update_stack_top(self.runtime)
-        _free(self._context, _call(self._context, _value(take), _UNDEFINED, 1, arguments))
+        _free(self._context, _call(self._context, _js_value(callback), _UNDEFINED, 1, arguments))
         _free(self._context, value)
 
-    def _note(self, context: int, promise: Value, reason: Value, is_handled: bool, _: int) -> None:
+    def _track_rejection(self, context: int, promise: Value, reason: Value, is_handled: bool, _: int) -> None:
         if not is_handled:
             self._rejected[promise.payload] = (_dup(context, promise), _dup(context, reason))
-        elif (found := self._rejected.pop(promise.payload, None)) is not None:
-            _free(context, found[0])
-            _free(context, found[1])
+        elif (rejection := self._rejected.pop(promise.payload, None)) is not None:
+            _free(context, rejection[0])
+            _free(context, rejection[1])
 
 
 def _xorshift(word: int) -> int:
@@ -137,10 +137,10 @@ def _xorshift(word: int) -> int:
 
 
 def _refuse_module(context: int, name: bytes, _: int) -> None:
-    words = f"import('{name.decode(errors='replace')[:200]}') cannot be answered: scripts have no modules here"
-    _throw_type_error(context, words.replace("%", "%%").encode())
+    message = f"import('{name.decode(errors='replace')[:200]}') cannot be answered: scripts have no modules here"
+    _throw_type_error(context, message.replace("%", "%%").encode())
 
 
-def _value(wrapped: _quickjs.Object) -> Value:
-    value: Value = ctypes.cast(id(wrapped) + _HEAD + ctypes.sizeof(_pointer), ctypes.POINTER(Value))[0]
+def _js_value(wrapped: _quickjs.Object) -> Value:
+    value: Value = ctypes.cast(id(wrapped) + _OBJECT_HEAD_BYTES + ctypes.sizeof(_pointer), ctypes.POINTER(Value))[0]
     return value

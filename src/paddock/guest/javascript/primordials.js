@@ -1,24 +1,24 @@
 // The built-ins as they were before a script ran, under the names that Node uses for them: `MapPrototypeGet(map, key)`.
-// What runs after the script has begun uses these alone, and no spread, destructuring of arrays, `for of` or `await`:
-// those look up methods that the script may have replaced. So does a template with something in it, in QuickJS.
+// Code that runs after the script has started uses only these, and no spread, array destructuring, `for of` or `await`:
+// those call methods that the script may have replaced. In QuickJS, a template with a substitution does so too.
 (function () {
   'use strict';
   const { defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
   const { bind, call } = Function.prototype;
   const uncurry = bind.bind(call);
-  const taken = { __proto__: null, uncurry };
+  const primordials = { __proto__: null, uncurry };
 
-  function named(key) {
+  function capitalize(key) {
     const text = typeof key === 'symbol' ? `Symbol${key.description[7].toUpperCase()}${key.description.slice(8)}` : key;
     return text[0].toUpperCase() + text.slice(1);
   }
 
-  function take(prefix, holder, convert) {
+  function copyMethods(prefix, holder, convert) {
     for (const key of ownKeys(holder)) {
       if (key === 'constructor' || (typeof key === 'symbol' && !key.description.startsWith('Symbol.'))) continue;
       const { get, value } = getOwnPropertyDescriptor(holder, key);
-      if (get) taken[`${prefix}Get${named(key)}`] = convert(get);
-      else if (typeof value === 'function') taken[prefix + named(key)] = convert(value);
+      if (get) primordials[`${prefix}Get${capitalize(key)}`] = convert(get);
+      else if (typeof value === 'function') primordials[prefix + capitalize(key)] = convert(value);
     }
   }
 
@@ -29,21 +29,21 @@
   };
   for (const name of Object.keys(constructors)) {
     const constructor = constructors[name];
-    taken[name] = constructor;
-    taken[`${name}Prototype`] = constructor.prototype;
-    take(name, constructor, (method) => method.bind(constructor));
-    take(`${name}Prototype`, constructor.prototype, uncurry);
+    primordials[name] = constructor;
+    primordials[`${name}Prototype`] = constructor.prototype;
+    copyMethods(name, constructor, (method) => method.bind(constructor));
+    copyMethods(`${name}Prototype`, constructor.prototype, uncurry);
   }
-  for (const [name, holder] of Object.entries({ JSON, Math, Reflect })) take(name, holder, (method) => method);
-  taken.AsyncFunction = (async () => {}).constructor;
-  taken.IteratorPrototype = getPrototypeOf(getPrototypeOf([][Symbol.iterator]()));
-  taken.AsyncIteratorPrototype = getPrototypeOf(getPrototypeOf((async function* () {})()).constructor.prototype);
-  // Not an assignment: a script may have put a setter on Array.prototype.
-  taken.push = (array, item) => {
+  for (const [name, holder] of Object.entries({ JSON, Math, Reflect })) copyMethods(name, holder, (method) => method);
+  primordials.AsyncFunction = (async () => {}).constructor;
+  primordials.IteratorPrototype = getPrototypeOf(getPrototypeOf([][Symbol.iterator]()));
+  primordials.AsyncIteratorPrototype = getPrototypeOf(getPrototypeOf((async function* () {})()).constructor.prototype);
+  // Not an assignment, because a script may have defined a setter on Array.prototype.
+  primordials.push = (array, item) => {
     defineProperty(array, array.length, {
       __proto__: null, value: item, writable: true, enumerable: true, configurable: true,
     });
   };
-  taken.textOf = (value) => taken.StringPrototypeConcat('', value); // what a template makes of it
-  return taken;
+  primordials.textOf = (value) => primordials.StringPrototypeConcat('', value); // like a template literal
+  return primordials;
 })

@@ -1,6 +1,6 @@
-// Finds what stands outside all brackets in a script: enough to see where its last statement begins.
+// Finds the parts of a script that are outside all brackets: enough to see where its last statement begins.
 //
-// Every script passes through here before it runs, so it looks at few characters: brackets, quotes, slashes, line ends.
+// Every script is scanned before it runs, so only a few characters are examined: brackets, quotes, slashes, line ends.
 (function () {
   'use strict';
   const OUTSIDE = /["'`/()[\]{};\n\r\u2028\u2029]/g;
@@ -20,23 +20,23 @@
     'gu',
   );
   const IS_WORD = /^#?[\p{ID_Continue}$\\]/u;
-  // After these words a slash begins a regular expression; after any other word it divides.
+  // After these words a slash starts a regular expression; after any other word it is a division.
   const BEFORE_VALUE = new Set(['return', 'typeof', 'instanceof', 'in', 'of', 'new', 'delete', 'void', 'throw', 'case',
     'do', 'else', 'await', 'yield', 'default', 'extends']);
   const HEADS = new Set(['if', 'while', 'for', 'with']);
-  const MOST_NESTED = 30000; // brackets in each other: more than any parser of ours has a stack for
+  const MAX_NESTED = 30000; // nested brackets: deeper than any of the parsers can go
 
-  // `pieces` are {type, start, end} of what stands outside all brackets and is more than words and operators: break,
-  // comment, group (in brackets), regexp, semicolon, string, template. They are null where this is not a script.
-  // `surplus` is the position of a bracket that closes nothing, `deep` that of one inside too many others; or -1.
+  // `pieces` are {type, start, end} of everything outside all brackets except words and operators: break, comment,
+  // group (in brackets), regexp, semicolon, string, template. They are null if the source is not a valid script.
+  // `surplus` is the position of an unmatched closing bracket, `deep` that of a bracket nested too deeply; or -1.
   function scan(source) {
     const pieces = [];
-    const open = []; // positions of brackets; of a template's `${`, minus that
-    const comments = new Map(); // where they begin, by where they end
-    const opened = []; // where each bracket that was closed had been opened,
-    const closings = []; // and where that was
+    const open = []; // positions of open brackets; negative for a template's `${`
+    const comments = new Map(); // start of each comment, by its end
+    const opened = []; // start positions of closed brackets
+    const closings = []; // their end positions
     let at = 0;
-    let start = 0; // of the piece that is being read
+    let start = 0; // of the current piece
 
     const stop = (surplus = -1, deep = -1) => ({ pieces: null, surplus, deep });
 
@@ -45,7 +45,7 @@
       return pattern.test(source) ? pattern.lastIndex : -1;
     };
 
-    // The end of what is before a position, without white space and comments.
+    // The position after the last character before `position` that is neither white space nor comment.
     function before(position) {
       for (let back = position; back > 0;) {
         if (comments.has(back)) back = comments.get(back);
@@ -57,7 +57,7 @@
 
     const wordBefore = (position) => WORD.exec(source.slice(Math.max(0, position - 50), position))?.[0] ?? '';
 
-    // Whether an expression has ended before this position: a slash there divides.
+    // Whether an expression ends before this position, so that a slash there is a division.
     function endsValue(position) {
       const back = before(position);
       if (back === 0) return false;
@@ -70,7 +70,7 @@
       return '"\'`]/'.includes(last) || two === '++' || two === '--';
     }
 
-    // Whether the brace at this position begins an object, and not a block.
+    // Whether the brace at this position starts an object rather than a block.
     function beginsValue(position) {
       const back = before(position);
       const word = wordBefore(back);
@@ -93,7 +93,7 @@
       return found;
     }
 
-    function closed(code) {
+    function closeBracket(code) {
       const begun = open.pop();
       if (begun < 0) return code === 125 ? template() : -1;
       opened.push(begun);
@@ -112,17 +112,17 @@
       const from = at;
       const code = source.charCodeAt(at);
       let type = 'group';
-      if (open.length > MOST_NESTED) return stop(-1, at);
+      if (open.length > MAX_NESTED) return stop(-1, at);
       if (code === 40 || code === 123 || code === 91) open.push(at++);
       else if (code === 41 || code === 125 || code === 93) {
         if (isOutside) return stop(at);
-        at = closed(code);
+        at = closeBracket(code);
       } else if (code === 39) at = end(SINGLE);
       else if (code === 34) at = end(DOUBLE);
       else if (code === 96) at = template();
       else if (code === 47) {
         at = slash();
-        if (at === from + 1) continue; // it divides
+        if (at === from + 1) continue; // a division
         type = '/*'.includes(source[from + 1]) ? 'comment' : 'regexp';
       } else {
         at++;
@@ -136,8 +136,8 @@
     }
   }
 
-  // The tokens from the piece `first` on, where `from` is their position. Each piece that is not space is one of them.
-  // {type, text, start, end, breaks}: `breaks` says that a line ended since the token before.
+  // The tokens from position `from` on, which is where the piece `first` begins. Each piece that is not space is one.
+  // {type, text, start, end, breaks}: `breaks` says that a line ended since the previous token.
   function tokens(source, pieces, first, from) {
     const found = [];
     let breaks = false;

@@ -1,4 +1,4 @@
-"""Running a script: its promise jobs, timers and answers, until its end is known and told to the host."""
+"""Runs a script: its promise jobs, timers and answers, until its outcome is known."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from paddock.jail.wire import Frame, Kind
 
 CALL_BYTES = 8 * 1024 * 1024
 OUTPUT_BYTES = 1024 * 1024
-"""What a run may print where nothing is said of it."""
+"""How much a run may print if the job sets no limit."""
 STUCK = "the script waits for something that never happens"
 OK = '{"status":"ok"}'
 NO_MEMORY = (
     *("InternalError: out of memory", "InternalError: Invalid error message", "InternalError:", "InternalError"),
     *("null", ""),
 )
-"""What QuickJS says where it has no memory: the less, the less it has."""
-UNCAUGHT_NULL = '"message":"Uncaught null"'
-"""What QuickJS throws where there is no memory for an error; and what a script may throw itself."""
+"""QuickJS's messages when memory is exhausted: the less memory, the shorter the message."""
+UNCAUGHT_NULL = ('"message":"Uncaught null"', '"message":"Uncaught value"')
+"""QuickJS throws null if it has no memory for an error, which may then not be printable. A script may do so too."""
 
 
 class Outcome(NamedTuple):
@@ -38,7 +38,10 @@ class Outcome(NamedTuple):
     body: bytes = b""
 
     def send(self, channel: Channel) -> None:
-        """What is longer than a frame is cut: the host allows less than that."""
+        """Send the result.
+
+        A body longer than a frame is cut; the host's limit is lower, so it still sees an overflow.
+        """
         channel.send(Kind.RESULT, 0, self.header.encode(), self.body[: wire.BODY_BYTES])
 
 
@@ -51,7 +54,7 @@ OUT_OF_MEMORY = _raised("MemoryError", "out of memory")
 
 
 def run(context: Context, channel: Channel, job: Job, data_bytes: int | None) -> Outcome:
-    """Run the script of a job. `data_bytes` is what the process had before the job came."""
+    """Run the script of a job. `data_bytes` is the memory that the process used before the job arrived."""
     script = Script(context, channel, job)
     reserve = limits.reserve()
     context.limit(job.limits.get("memory_bytes"))
@@ -78,12 +81,12 @@ class Script:
         self._job = job
         self._output_bytes: int = job.limits.get("output_bytes") or OUTPUT_BYTES
         self._outcome: Outcome | None = None
-        self._unanswered = 0  # calls and artifacts
+        self._pending_answers = 0  # calls and artifacts
         self._before_bytes = _peak_bytes()
         context.attach(self._emit)
 
     def run(self) -> Outcome:
-        """From the text of the script to its outcome."""
+        """Compile and run the script."""
         context, start = self._context, self._job.start
         try:
             context.begin(start.get("tools") or [], start.get("files") or [], self._output_bytes, _seed(self._job))
@@ -94,19 +97,19 @@ class Script:
                     return Outcome(OK, b"null")
                 self._channel.send(Kind.STARTED, 0, b"", b"")
                 context.run()
-                self._run_to_the_end()
+                self._run_event_loop()
         except _quickjs.JSException as error:
             return self._outcome if self._outcome is not None and self._has_failed() else _prelude_failed(error)
         except MemoryError:
             return OUT_OF_MEMORY
         outcome = self._outcome
-        # A promise job that fails for want of memory settles nothing and says nothing.
-        if (outcome is None or UNCAUGHT_NULL in outcome.header) and self._was_short_of_memory():
+        # A promise job that fails for lack of memory settles no promise and reports nothing.
+        if (outcome is None or any(text in outcome.header for text in UNCAUGHT_NULL)) and self._was_short_of_memory():
             return OUT_OF_MEMORY
         return _raised("Error", STUCK) if outcome is None else outcome
 
     def _emit(self, kind: int, number: int, header: str, body: bytes) -> str | None:
-        """Send what the script says; its end is kept until nothing can change it. Returns a problem, or None."""
+        """Send a frame. A RESULT is stored instead, until it is final. Returns a problem, or None."""
         if kind == Kind.RESULT:
             if not self._has_failed():
                 self._outcome = Outcome(header, body)
@@ -116,20 +119,20 @@ class Script:
         if kind == Kind.ARTIFACT and len(body) > wire.ARTIFACT_BYTES:
             return f"an artifact has at most 16 MB, and this one has {len(body)} bytes"
         if kind == Kind.LOG:
-            body = body[: self._output_bytes + 1]  # enough to be found too much
+            body = body[: self._output_bytes + 1]  # one byte above the limit shows the host that it is exceeded
         self._channel.send(kind, number, header.encode(), body)
         if number > 0:
-            self._unanswered += 1
+            self._pending_answers += 1
         return None
 
-    def _run_to_the_end(self) -> None:
+    def _run_event_loop(self) -> None:
         context = self._context
         self._run_jobs()
         while self._outcome is None:
             milliseconds = context.wait_milliseconds()
-            if milliseconds < 0 and self._unanswered == 0:
+            if milliseconds < 0 and self._pending_answers == 0:
                 return
-            if milliseconds != 0 or self._unanswered > 0:
+            if milliseconds != 0 or self._pending_answers > 0:
                 frame = self._channel.receive(None if milliseconds < 0 else milliseconds)
                 if frame is not None:
                     self._settle(frame)
@@ -140,7 +143,7 @@ class Script:
                 self._run_jobs()
 
     def _run_jobs(self) -> None:
-        """Run everything that promises have queued, unless the script fails meanwhile: then it is over."""
+        """Run all queued promise jobs. Stops when the script fails, because that ends the run."""
         while not self._has_failed() and self._context.run_job():
             pass
         if not self._has_failed():
@@ -151,17 +154,17 @@ class Script:
 
     def _settle(self, frame: Frame) -> None:
         is_text = b'"text"' not in frame.header or json.loads(frame.header).get("text", True)
-        self._unanswered -= 1
+        self._pending_answers -= 1
         self._context.settle(frame.id, frame.header.decode(), frame.body, is_text=is_text)
 
     def _was_short_of_memory(self) -> bool:
-        """Whether the script has at some time had more than half of the memory that it may have."""
+        """Whether the script has ever used more than half of its memory limit."""
         memory_bytes = self._job.limits.get("memory_bytes")
         return memory_bytes is not None and _peak_bytes() - self._before_bytes > memory_bytes // 2
 
 
 def _prelude_failed(error: _quickjs.JSException) -> Outcome:
-    """There was no memory, or no stack, left for the prelude."""
+    """The outcome if the prelude itself ran out of memory or stack."""
     text = str(error).strip().split("\n")[0]
     if text in NO_MEMORY:
         return OUT_OF_MEMORY

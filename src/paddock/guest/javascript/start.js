@@ -1,43 +1,43 @@
-// Puts the parts of the prelude together in a QuickJS context and gives Python its handles.
+// Assembles the parts of the prelude in a QuickJS context and returns the functions that Python calls.
 //
-// `emit`, `readFile` and `clear` are Python's. The first two take and give primitives only, strings as C strings: what
-// holds a NUL crosses as JSON, bytes as base64.
+// `emit`, `readFile` and `clear` are Python functions. The first two accept and return primitives only, strings as C
+// strings: a text that contains NUL is passed as JSON, bytes as base64.
 (function (parts, emit, readFile, clear) {
   'use strict';
-  const taken = parts.primordials();
+  const primordials = parts.primordials();
   const {
     JSONParse, JSONStringify, ObjectDefineProperty, PromisePrototypeThen, RangeError, StringPrototypeIncludes,
     StringPrototypeSlice, StringPrototypeToWellFormed, TypeError, Uint8ArrayFromBase64, Uint8ArrayPrototypeToBase64,
-  } = taken;
+  } = primordials;
   const PLAIN = 0;
   const JSON_TEXT = 1;
   const BASE64 = 2;
   const RESULT = 20;
   const OUT_OF_MEMORY = 'out of memory';
   const now = performance.now.bind(performance);
-  const failures = parts.failures(taken);
-  const errors = parts.errors(taken, failures);
-  const wrap = parts.wrap(taken, parts.scan());
-  let isCompiling = false; // then Python cannot be called: native.py says why
-  let outputBytes = Infinity; // that a result may have
-  let held; // a compiled script, or an error: what Python cannot hold itself
+  const failures = parts.failures(primordials);
+  const errors = parts.errors(primordials, failures);
+  const wrap = parts.wrap(primordials, parts.scan());
+  let isCompiling = false; // Python must not be called meanwhile: see native.py
+  let outputBytes = Infinity; // limit of the result
+  let held; // a compiled script or an error, held here because Python cannot hold it
 
-  function crossing(call, body) {
+  function encodeFor(call, body) {
     if (typeof body !== 'string') return call(Uint8ArrayPrototypeToBase64(body), BASE64);
-    const text = StringPrototypeToWellFormed(body); // this also makes one string of a rope, which cannot cross
+    const text = StringPrototypeToWellFormed(body); // also flattens a rope, which cannot be passed to Python
     return StringPrototypeIncludes(text, '\0') ? call(JSONStringify(text), JSON_TEXT) : call(text, PLAIN);
   }
 
-  // What Python raises is a want of memory: what is given to it is always what it takes.
-  function called(call, body) {
-    if (isCompiling) throw new TypeError('the text of the script has closed the function that it is the body of');
+  // The arguments are always valid, so an exception in Python means that memory is exhausted.
+  function callPython(call, body) {
+    if (isCompiling) throw new TypeError('the text of the script closes the function that wraps it');
     let answer = OUT_OF_MEMORY;
     try {
-      answer = crossing(call, body);
+      answer = encodeFor(call, body);
     } catch {
-      clear(); // the exception that Python still has, and would meet somewhere else
+      clear(); // Python's pending exception, which would surface elsewhere
     }
-    if (answer === OUT_OF_MEMORY) throw errors.made({ name: 'InternalError', message: answer });
+    if (answer === OUT_OF_MEMORY) throw errors.make({ name: 'InternalError', message: answer });
     return answer;
   }
 
@@ -45,23 +45,23 @@
     __proto__: null,
     emit(kind, id, header, body) {
       const head = StringPrototypeToWellFormed(header);
-      const problem = called((text, form) => emit(kind, id, head, text, form), body);
+      const problem = callPython((text, form) => emit(kind, id, head, text, form), body);
       if (problem) throw new RangeError(problem);
     },
-    // Python's answer is `=` and the text, or base64 of the bytes; or `!` and an error as JSON.
+    // Python answers with `=` and the text, or base64 of the bytes, or with `!` and an error as JSON.
     readFile(path, encoding) {
-      const answer = called((text, form) => readFile(text, form, encoding), path);
-      const rest = StringPrototypeSlice(answer, 1);
-      if (answer[0] === '!') throw errors.made(JSONParse(rest));
-      return encoding === null ? Uint8ArrayFromBase64(rest) : rest;
+      const answer = callPython((text, form) => readFile(text, form, encoding), path);
+      const payload = StringPrototypeSlice(answer, 1);
+      if (answer[0] === '!') throw errors.make(JSONParse(payload));
+      return encoding === null ? Uint8ArrayFromBase64(payload) : payload;
     },
     arm() {},
     now,
     raised,
   };
-  const { bridge, give, input, inspect, timers, values } = parts.globals(taken, parts, host);
+  const { bridge, defineJob, input, inspect, timers, values } = parts.globals(primordials, parts, host);
 
-  // QuickJS throws a DOMException, which is no error to it.
+  // QuickJS throws a DOMException here, which it does not treat as an Error.
   for (const name of ['atob', 'btoa']) {
     const native = globalThis[name];
     globalThis[name] = {
@@ -70,16 +70,16 @@
           return native(text);
         } catch (error) {
           if (errors.isError(error)) throw error;
-          throw errors.made({ name: 'InvalidCharacterError', message: 'Invalid character' });
+          throw errors.make({ name: 'InvalidCharacterError', message: 'Invalid character' });
         }
       },
     }[name];
   }
   delete globalThis.DOMException;
 
-  // Ends the run. Python believes the first failure, and no value after it.
+  // Ends the run. Python keeps the first failure and ignores any value after it.
   function raised(error, status = 'raised') {
-    const { header, body } = failures.told(status, errors.described(error, inspect, bridge.envelopeOf));
+    const { header, body } = failures.packResult(status, errors.describe(error, inspect, bridge.envelopeOf));
     host.emit(RESULT, 0, header, body);
   }
 
@@ -98,17 +98,17 @@
     __proto__: null,
     // `settings` is JSON: tools, files, output_bytes.
     begin(settings) {
-      const { files, output_bytes: most, tools } = JSONParse(settings);
-      outputBytes = most;
-      give(tools, files);
+      const { files, output_bytes: maxBytes, tools } = JSONParse(settings);
+      outputBytes = maxBytes;
+      defineJob(tools, files);
     },
     input,
-    // The text to compile in place of the script's own, after a digit that says how it crosses.
+    // The wrapped script to compile, after a digit that says how the text is encoded.
     wrapped(source) {
-      const { text, moved } = wrap.wrapped(source);
+      const { text, inserted } = wrap.wrap(source);
       isCompiling = true;
-      errors.begin(source, moved);
-      return crossing((crossed, form) => StringPrototypeToWellFormed(form + crossed), text);
+      errors.begin(source, inserted);
+      return encodeFor((crossed, form) => StringPrototypeToWellFormed(form + crossed), text);
     },
     hold(value) {
       held = value;
@@ -117,10 +117,10 @@
       const main = held;
       held = undefined;
       isCompiling = false;
-      const ending = main();
-      // Without one, `then` does not ask the script's own Promise.prototype for it.
-      ObjectDefineProperty(ending, 'constructor', { __proto__: null, value: undefined });
-      PromisePrototypeThen(ending, returned, (error) => raised(error));
+      const promise = main();
+      // With an own `constructor` of undefined, `then` does not use the script's Promise.prototype.constructor.
+      ObjectDefineProperty(promise, 'constructor', { __proto__: null, value: undefined });
+      PromisePrototypeThen(promise, returned, (error) => raised(error));
     },
     rejected() {
       isCompiling = false;

@@ -1,26 +1,26 @@
-// The four timers and queueMicrotask. `host` has `now()`, `raised(error)`, and `arm()`, called when a timer was set.
+// Timers and queueMicrotask. `host` has `now()`, `raised(error)`, and `arm()`, which is called when a timer is set.
 //
-// Timers of one due time run in the order in which they were set; promise jobs run between two of them.
-(function (taken, host) {
+// Timers with the same due time run in the order in which they were set. Promise jobs run between two timers.
+(function (primordials, host) {
   'use strict';
   const {
     Map, MapPrototypeDelete, MapPrototypeGet, MapPrototypeSet, PromisePrototypeThen, PromiseResolve, ReflectApply,
     TypeError,
-  } = taken;
-  const LONGEST = 2 ** 31 - 1;
+  } = primordials;
+  const MAX_DELAY = 2 ** 31 - 1;
   const timers = new Map(); // by id
-  const ends = { __proto__: null }; // of a ring in the order of due times
-  ends.next = ends.previous = ends;
+  const sentinel = { __proto__: null }; // head of a circular list in the order of due times
+  sentinel.next = sentinel.previous = sentinel;
   let ids = 0;
 
-  function checked(callback) {
+  function checkCallback(callback) {
     if (typeof callback !== 'function') throw new TypeError('The "callback" argument must be of type function.');
   }
 
   function insert(timer) {
     timer.due = host.now() + timer.wait;
-    let before = ends.previous; // mostly the right place
-    while (before !== ends && before.due > timer.due) before = before.previous;
+    let before = sentinel.previous; // usually the right position
+    while (before !== sentinel && before.due > timer.due) before = before.previous;
     timer.previous = before;
     timer.next = before.next;
     before.next = timer.next.previous = timer;
@@ -32,9 +32,9 @@
   }
 
   function set(callback, delay, args, isRepeated) {
-    checked(callback);
+    checkCallback(callback);
     const milliseconds = +delay;
-    const wait = milliseconds >= 1 && milliseconds <= LONGEST ? milliseconds : 1;
+    const wait = milliseconds >= 1 && milliseconds <= MAX_DELAY ? milliseconds : 1;
     const id = ++ids;
     const timer = { __proto__: null, id, callback, args, wait, isRepeated };
     MapPrototypeSet(timers, id, timer);
@@ -50,16 +50,16 @@
     remove(timer);
   }
 
-  // Milliseconds until a timer is due; negative where there is none.
+  // Milliseconds until the next timer is due; negative if there is none.
   function wait() {
-    if (ends.next === ends) return -1;
-    const left = ends.next.due - host.now();
-    return left > 0 ? left : 0;
+    if (sentinel.next === sentinel) return -1;
+    const remaining = sentinel.next.due - host.now();
+    return remaining > 0 ? remaining : 0;
   }
 
   // Runs the first timer.
   function fire() {
-    const timer = ends.next;
+    const timer = sentinel.next;
     remove(timer);
     if (timer.isRepeated) insert(timer);
     else MapPrototypeDelete(timers, timer.id);
@@ -77,7 +77,7 @@
     clearTimeout(id) { clear(id); },
     clearInterval(id) { clear(id); },
     queueMicrotask(callback) {
-      checked(callback);
+      checkCallback(callback);
       PromisePrototypeThen(PromiseResolve(), () => {
         try {
           callback();

@@ -1,28 +1,28 @@
-// A script as the body of an async function that returns the value of its last expression.
+// Wraps a script in an async function that returns the value of its last expression.
 //
-// Nothing of the script has run when this runs. Its lines stay where they are; columns of one line may move: `moved`.
-(function (taken, scanner) {
+// This runs before the script. Lines keep their numbers; `inserted` says where the columns of one line are shifted.
+(function (primordials, scanner) {
   'use strict';
-  const { AsyncFunction } = taken;
+  const { AsyncFunction } = primordials;
   const { scan, tokens } = scanner;
   const HEAD = '(async function () {\n';
   const RETURN = 'return (';
   const TAIL = '\n})';
-  const NOWHERE = { line: 0, column: 0, by: 0 };
+  const NO_INSERT = { line: 0, column: 0, by: 0 };
   const BREAKS = /\r\n|[\n\r\u2028\u2029]/;
   const ASSIGNMENTS = new Set(['=', '+=', '-=', '*=', '/=', '%=', '**=', '<<=', '>>=', '>>>=', '&=', '|=', '^=', '&&=',
     '||=', '??=']);
   const LINES = 4;
-  const MOST_COMPILED = 4 << 20; // characters, to find one boundary
-  // What a line may begin with without continuing the expression before it.
+  const MAX_COMPILED = 4 << 20; // characters, per script
+  // Punctuation that a line may start with without continuing the previous expression.
   const STARTS = new Set(['{', '!', '~', '++', '--', '#', '@']);
   const CONTINUES = new Set(['in', 'instanceof', 'else', 'catch', 'finally']);
 
-  let left = 0; // characters that may still be compiled for this script
+  let charactersLeft = 0; // characters that may still be compiled for this script
 
   function compiles(body) {
-    left -= body.length;
-    if (left < 0) return false;
+    charactersLeft -= body.length;
+    if (charactersLeft < 0) return false;
     try {
       AsyncFunction(body);
       return true;
@@ -40,16 +40,16 @@
     if (before.text === ';') return true;
     if (before.type === 'punctuator' && before.text !== '++' && before.text !== '--') return false;
     const prefix = source.slice(0, before.end);
-    // After a value a slash divides; after a block it begins a regular expression, and this one has no end.
+    // After a value a slash is a division; after a block it starts a regular expression, here an unterminated one.
     if (before.text === '{' && compiles(prefix) && !compiles(`${prefix}/1`)) return true;
     if (!breaks) return false;
-    // What looks like a regular expression here divides: a line that begins with a slash goes on with the one before.
+    // A line that starts with a slash continues the previous one, so this is a division.
     if (type === 'template' || type === 'regexp') return false;
     const isSign = type === 'punctuator' || type === 'group';
     return (!isSign || STARTS.has(text)) && compiles(prefix);
   }
 
-  // The first token of the last statement; undefined where it is not in this list.
+  // The index of the first token of the last statement; undefined if it is not in this list.
   function lastStatement(source, list, from) {
     for (let index = list.length - 1; index >= 0; index--) {
       if (list[index].text === ';') continue;
@@ -65,11 +65,11 @@
       (text === 'async' && next?.text === 'function' && !next.breaks));
   }
 
-  // Where the last expression begins and ends; undefined where a script ends otherwise.
+  // The span of the last expression; undefined if the script does not end with one.
   function expression(source, pieces) {
-    left = MOST_COMPILED;
+    charactersLeft = MAX_COMPILED;
     let first = pieces.length;
-    // From the end: a few lines are enough, unless one statement has very many outside all brackets.
+    // From the end. A few lines are enough, unless one statement has very many lines outside brackets.
     for (let lines = LINES; ; lines *= 10) {
       for (let count = 0; first > 0 && count < lines; first--) {
         const { type } = pieces[first - 1];
@@ -80,7 +80,7 @@
       while (list.at(-1)?.text === ';') list.pop();
       const index = lastStatement(source, list, from);
       if (index !== undefined) return returnable(source, list, index);
-      if (from === 0 || left < 0) return undefined;
+      if (from === 0 || charactersLeft < 0) return undefined;
     }
   }
 
@@ -92,24 +92,24 @@
     return compiles(`return (${source.slice(start, end)}\n)`) ? { start, end } : undefined;
   }
 
-  // The text to compile, and what of it is not the script's: `by` characters after a place. It has one line before.
-  function wrapped(given) {
-    const source = given.startsWith('#!') ? `//${given.slice(2)}` : given;
+  // The text to compile, with one line before the script, and where it has `by` characters that are not the script's.
+  function wrap(code) {
+    const source = code.startsWith('#!') ? `//${code.slice(2)}` : code;
     const { pieces, surplus, deep } = scan(source);
-    // As much as shows that it cannot be parsed: QuickJS looks ahead to the end of each bracket.
-    if (deep >= 0) return { text: HEAD + source.slice(0, deep), moved: NOWHERE };
-    if (surplus >= 0) { // it would close the function around it, and go on outside: the bracket alone, in its place
+    // Only the part that shows that it cannot be parsed, because QuickJS looks ahead to the end of each bracket.
+    if (deep >= 0) return { text: HEAD + source.slice(0, deep), inserted: NO_INSERT };
+    if (surplus >= 0) { // it would close the wrapping function: compile only this bracket, in its place
       const before = source.slice(0, surplus).replace(/[^\n\r\u2028\u2029]/g, ' ');
-      return { text: `\n${before}${source[surplus]}`, moved: NOWHERE };
+      return { text: `\n${before}${source[surplus]}`, inserted: NO_INSERT };
     }
-    const found = pieces === null ? undefined : expression(source, pieces);
-    if (found === undefined) return { text: HEAD + source + TAIL, moved: NOWHERE };
-    // On the expression's own line: QuickJS takes the line of the `return` for parts of what it returns.
-    const before = source.slice(0, found.start);
-    const text = `${HEAD}${before}${RETURN}${source.slice(found.start, found.end)}\n)${source.slice(found.end)}${TAIL}`;
+    const span = pieces === null ? undefined : expression(source, pieces);
+    if (span === undefined) return { text: HEAD + source + TAIL, inserted: NO_INSERT };
+    // `return` is on the expression's own line, because QuickJS reports that line for parts of the expression.
+    const before = source.slice(0, span.start);
+    const text = `${HEAD}${before}${RETURN}${source.slice(span.start, span.end)}\n)${source.slice(span.end)}${TAIL}`;
     const lines = before.split(BREAKS);
-    return { text, moved: { line: lines.length, column: lines.at(-1).length, by: RETURN.length } };
+    return { text, inserted: { line: lines.length, column: lines.at(-1).length, by: RETURN.length } };
   }
 
-  return { __proto__: null, wrapped };
+  return { __proto__: null, wrap };
 })

@@ -1,4 +1,4 @@
-// From the start of the process to its end: READY, what the host sends, the script, RESULT.
+// The life of the process: READY, the job from the host, the script, RESULT.
 (function (parts, require, self) {
   'use strict';
   const { appendFileSync, mkdirSync, readFileSync, writeSync } = require('node:fs');
@@ -7,20 +7,20 @@
   const { inspect } = require('node:util');
   const [START, INPUT, FILE, CODE] = [1, 2, 3, 4];
   const [READY, RESULT, STARTED] = [16, 20, 23];
-  const SIGNAL = '__paddock_started'; // what a module calls before its first line
+  const SIGNAL = '__paddock_started'; // a module calls this before its first line
   const STUCK = 'the script waits for something that never happens';
-  const { SyntaxError, process, setImmediate } = globalThis; // as they are now: a script may put something else there
+  const { SyntaxError, process, setImmediate } = globalThis; // saved, because a script may replace them
   const { emit: emitEvent, reallyExit } = process;
   const { parse } = JSON;
   const files = process.env.PADDOCK_FILES ?? '/files';
-  const how = process.argv[1]; // to start: wait, hurry, compile, typescript
+  const how = process.argv[1]; // how to start: wait, hurry, compile, typescript
 
-  const taken = parts.primordials();
-  const { ReflectApply, RegExpPrototypeExec } = taken;
-  const channel = parts.channel(require, taken);
-  const failures = parts.failures(taken);
-  const stacks = parts.stacks(require, taken, failures);
-  const wrap = parts.wrap(taken, parts.scan());
+  const primordials = parts.primordials();
+  const { ReflectApply, RegExpPrototypeExec } = primordials;
+  const channel = parts.channel(require, primordials);
+  const failures = parts.failures(primordials);
+  const stacks = parts.stacks(require, primordials, failures);
+  const wrap = parts.wrap(primordials, parts.scan());
   let isListening = false;
   let isCheck = false; // the script is compiled and not run
   let hasStarted = false;
@@ -28,8 +28,8 @@
   let isOver = false;
   let isReady = false;
   let hasConsole = false;
-  let outputBytes = 1024 * 1024; // of a result, and of a line of the console
-  const streams = { __proto__: null }; // those of process that are there
+  let outputBytes = 1024 * 1024; // limit of a result, and of a line of the console
+  const streams = { __proto__: null }; // streams of `process` that were created
   let source = '';
 
   function emit(kind, id, header, body) {
@@ -42,26 +42,27 @@
 
   function settle(id, header, data, from, to) {
     const { text } = { __proto__: null, ...parse(header) };
-    const bytes = () => new realm.Uint8Array(new Uint8Array(taken.TypedArrayPrototypeGetBuffer(data), from, to - from));
+    const { Uint8Array: Bytes, TypedArrayPrototypeGetBuffer } = primordials;
+    const bytes = () => new realm.Uint8Array(new Bytes(TypedArrayPrototypeGetBuffer(data), from, to - from));
     realm.bridge.settle(id, header, text === false ? bytes() : channel.textOf(data, from, to));
     channel.expect(realm.bridge.waits());
   }
 
-  const values = parts.values(taken, parts.kinds(taken));
-  // Where the script's objects are made: here, or in a context of its own.
+  const values = parts.values(primordials, parts.kinds(primordials));
+  // The realm of the script's objects: this one, or that of a separate context.
   let realm = {
     __proto__: null,
-    bridge: parts.bridge(taken, { __proto__: null, emit }, values),
+    bridge: parts.bridge(primordials, { __proto__: null, emit }, values),
     context: null,
-    Uint8Array: taken.Uint8Array,
+    Uint8Array: primordials.Uint8Array,
     values,
   };
 
-  // The end of the process; what happens after the first one has no effect.
+  // Ends the process. Only the first call has an effect.
   function end(status, description, exitCode, text) {
     if (isOver) return;
     isOver = true;
-    const { header, body } = failures.told(status, description, exitCode);
+    const { header, body } = failures.packResult(status, description, exitCode);
     try {
       channel.emit(RESULT, 0, header, text ?? body);
       if (how === 'compile') writeSync(1, self.createCachedData());
@@ -70,8 +71,8 @@
     }
   }
 
-  // What the script left for the end.
-  function windUp(code) {
+  // Runs the script's `exit` listeners.
+  function emitExit(code) {
     process.exitCode ??= code;
     try {
       ReflectApply(emitEvent, process, ['exit', code]);
@@ -89,33 +90,33 @@
       failed(error);
       return;
     }
-    windUp(0);
+    emitExit(0);
     end(text === undefined ? 'too_large' : 'ok', {}, null, text);
   }
 
   function failed(error) {
     if (isOver) return;
-    if (!isReady) { // ours: the host reads it there
+    if (!isReady) { // an error of the runtime; the host reads stderr
       writeSync(2, `${error?.stack}\n`);
       reallyExit(70);
     }
     if (!hasStarted && error instanceof SyntaxError) {
-      const isPlaced = RegExpPrototypeExec(/^file:[^\n]*main\.m?js:\d+\n/, `${error.stack}`) !== null;
-      const found = isPlaced ? error : script.misread(source, error);
-      if (found !== undefined) {
-        refused(found);
+      const hasPosition = RegExpPrototypeExec(/^file:[^\n]*main\.m?js:\d+\n/, `${error.stack}`) !== null;
+      const located = hasPosition ? error : script.locateModuleError(source, error);
+      if (located !== undefined) {
+        reject(located);
         return;
       }
     }
     let envelope;
     if (typeof error === 'object' && error !== null) envelope = realm.bridge.envelopeOf(error);
-    const description = stacks.described(error, envelope);
-    if (isProgram) writeSync(2, shown(description));
-    windUp(1);
+    const description = stacks.describe(error, envelope);
+    if (isProgram) writeSync(2, formatUncaught(description));
+    emitExit(1);
     end('raised', description, isProgram ? 1 : null);
   }
 
-  // Before the first line. False where the script is not to run.
+  // Called before the first line. Returns false if the script must not run.
   function started() {
     if (hasStarted) return true;
     delete globalThis[SIGNAL];
@@ -126,14 +127,14 @@
   }
 
   // Ends a run before its first line.
-  function refused(error, place) {
+  function reject(error, place) {
     const description = stacks.rejected(error, place);
-    if (isProgram) writeSync(2, shown(description));
+    if (isProgram) writeSync(2, formatUncaught(description));
     end('rejected', description, isProgram ? 1 : null);
   }
 
-  // As Node shows an error that nobody caught: the line, a mark below it, the stack.
-  function shown({ line, column, traceback }) {
+  // Formats an uncaught error as Node does: the line, a marker below it, the stack.
+  function formatUncaught({ line, column, traceback }) {
     const text = line === undefined ? undefined : source.split(/\r\n|[\n\r\u2028\u2029]/)[line - 1];
     if (text === undefined || stacks.isMapped()) return `${traceback}\n`;
     const mark = column === undefined ? '' : `${' '.repeat(column - 1)}^\n`;
@@ -150,10 +151,10 @@
       __proto__: null, value, writable: true, configurable: true, enumerable: false,
     });
     hidden('reallyExit', exited);
-    hidden('emit', function emit(...given) {
-      const heard = ReflectApply(emitEvent, this, given);
-      if (given[0] === 'exit' && this === process) exited(given[1]);
-      return heard;
+    hidden('emit', function emit(...args) {
+      const wasHandled = ReflectApply(emitEvent, this, args);
+      if (args[0] === 'exit' && this === process) exited(args[1]);
+      return wasHandled;
     });
     process.setUncaughtExceptionCaptureCallback((error) => {
       if (process.listenerCount('uncaughtException') === 0) failed(error);
@@ -168,8 +169,8 @@
     });
   }
 
-  // A write to a pipe that is full waits: what it could not take would pile up here, and be lost at the end.
-  function blocking(name) {
+  // Makes writes to a full pipe block. Otherwise output would pile up in memory and be lost at exit.
+  function makeBlocking(name) {
     const { get } = Object.getOwnPropertyDescriptor(process, name);
     Object.defineProperty(process, name, {
       __proto__: null,
@@ -179,21 +180,21 @@
         if (streams[name] === undefined) {
           streams[name] = get.call(process);
           streams[name]._handle?.setBlocking?.(true);
-          if (hasConsole) frame(name);
+          if (hasConsole) sendAsFrames(name);
         }
         return streams[name];
       },
     });
   }
 
-  // Where a script has our console, what it writes is a frame too: so the two stay in order.
-  function frame(name) {
+  // Sends writes to this stream as frames, as the console does, so that both stay in order.
+  function sendAsFrames(name) {
     streams[name]._write = logs.writer(name);
     streams[name]._writev = null;
   }
 
-  // What `node -e` puts there, and a main.js does not find.
-  function tidy() {
+  // Removes the globals that `node -e` defines and that a main.js does not have.
+  function removeEvalGlobals() {
     for (const name of [...builtinModules, 'exports', 'require', '__filename', '__dirname']) {
       if (!['crypto', 'console', 'process'].includes(name)) delete globalThis[name];
     }
@@ -206,53 +207,54 @@
     for (const name of Object.keys(process.env)) if (name.startsWith('PADDOCK_')) delete process.env[name];
   }
 
-  function give(key, value) {
+  function defineGlobal(key, value) {
     globalThis[key] = value;
   }
 
   function fill(start, inputs, code) {
     outputBytes = start.limits?.output_bytes ?? outputBytes;
     logs.limit(outputBytes);
-    const given = start.files ?? [];
-    for (const file of given) file.path = placed(file.path);
+    const attached = start.files ?? [];
+    for (const file of attached) file.path = realPath(file.path);
     if (start.globals === 'closed') {
-      realm = closed.made(code, start.tools, given, inputs);
+      realm = closed.createRealm(code, start.tools, attached, inputs);
+      closed.refuseCode();
       return;
     }
     const { bridge } = realm;
     if (!isProgram || start.tools.length > 0) {
-      for (const name of Object.keys(bridge.globals)) give(name, bridge.globals[name]);
-      for (const name of start.tools) give(name, bridge.linked(name));
+      for (const name of Object.keys(bridge.globals)) defineGlobal(name, bridge.globals[name]);
+      for (const name of start.tools) defineGlobal(name, bridge.linked(name));
     }
-    if (!isProgram || given.length > 0) give('files', given);
-    for (const [name, text] of inputs) give(name, values.parse(text));
+    if (!isProgram || attached.length > 0) defineGlobal('files', attached);
+    for (const [name, text] of inputs) defineGlobal(name, values.parse(text));
     if (isProgram) return;
-    give('readFile', readFile);
+    defineGlobal('readFile', readFile);
     const path = join(process.cwd(), 'main.js');
     process.argv = [process.execPath, path];
     const exports = {};
     const module = { exports, id: '.', filename: path, loaded: false, children: [], paths: [] };
     const own = { require: createRequire(path), module, exports, __filename: path, __dirname: dirname(path) };
-    for (const name of Object.keys(own)) if (!Object.hasOwn(globalThis, name)) give(name, own[name]);
+    for (const name of Object.keys(own)) if (!Object.hasOwn(globalThis, name)) defineGlobal(name, own[name]);
     globalThis.console = console;
     hasConsole = true;
-    for (const name of Object.keys(streams)) frame(name);
+    for (const name of Object.keys(streams)) sendAsFrames(name);
   }
 
-  // Where a path below /files really is.
-  const placed = (path) => join(files, path.startsWith('/files/') ? path.slice('/files'.length) : path);
+  // The real path of a file below /files.
+  const realPath = (path) => join(files, path.startsWith('/files/') ? path.slice('/files'.length) : path);
 
-  // Text, or with `null` as the encoding a Uint8Array. A relative path is below the attached files.
+  // The text of a file; a Uint8Array if the encoding is null. A relative path is below the attached files.
   function readFile(path, encoding = 'utf-8') {
     if (typeof path !== 'string') throw new TypeError('readFile takes the path of a file');
     const isElsewhere = isAbsolute(path) && !path.startsWith('/files/');
-    const bytes = new Uint8Array(readFileSync(isElsewhere ? path : placed(path)));
+    const bytes = new Uint8Array(readFileSync(isElsewhere ? path : realPath(path)));
     if (encoding === null) return bytes;
     return new TextDecoder((typeof encoding === 'object' ? encoding.encoding : encoding) ?? 'utf-8').decode(bytes);
   }
 
-  function place(path, data) {
-    const target = placed(path);
+  function writeAttached(path, data) {
+    const target = realPath(path);
     mkdirSync(dirname(target), { recursive: true });
     appendFileSync(target, data);
   }
@@ -263,7 +265,7 @@
     if (format === 'module') {
       const signal = `${SIGNAL}();`;
       source = signal + source;
-      stacks.written(script.lines(source), { line: 1, column: 0, by: signal.length });
+      stacks.setSource(script.lines(source), { line: 1, column: 0, by: signal.length });
       Object.defineProperty(globalThis, SIGNAL, { __proto__: null, value: started, configurable: true });
     }
     const path = url.slice('file://'.length);
@@ -283,11 +285,11 @@
     source = code;
     if (start.language === 'typescript') {
       try {
-        const { code: made, original } = parts.typescript(require, taken).stripped(code);
-        if (original !== null) stacks.mapped(original);
-        source = made;
+        const { code: createRealm, original } = parts.typescript(require, primordials).stripTypes(code);
+        if (original !== null) stacks.setMapping(original);
+        source = createRealm;
       } catch (error) {
-        refused(error, error.place);
+        reject(error, error.place);
         return;
       }
     }
@@ -295,17 +297,15 @@
     else script.run(source, realm.context);
   }
 
-  // Every kind of thing once, so that it is compiled when a script comes; then `next`.
+  // Does everything once, so that it is compiled before a script arrives; then calls `next`.
   function rehearse(next) {
-    failures.told('ok', stacks.described(new Error('x')), null);
+    failures.packResult('ok', stacks.describe(new Error('x')), null);
     values.parse('{"a":[1]}');
-    parts.logs(require, () => {}, taken).console().log({ a: [1] });
+    parts.logs(require, () => {}, primordials).console().log({ a: [1] });
     createRequire('/main.js');
-    closed.made('', [], [], []);
-    if (how === 'typescript') {
-      for (const code of ['const a: number = 1', 'enum A { B }']) parts.typescript(require, taken).stripped(code);
-    }
-    parts.script(require, taken, wrap, stacks, {
+    closed.prepare();
+    if (how === 'typescript') parts.typescript(require, primordials).stripTypes('const a: number = 1');
+    parts.script(require, primordials, wrap, stacks, {
       started: () => true,
       ended(value) {
         values.text(value, 'the result', 1000);
@@ -317,14 +317,14 @@
   function serve() {
     const inputs = [];
     let start = {};
-    tidy();
+    removeEvalGlobals();
     isReady = true;
     channel.emit(READY, 0, '', '');
     for (;;) {
       const { kind, header, body, text } = channel.receive();
       if (kind === START) start = parse(text());
       if (kind === INPUT) inputs.push([parse(header).name, text()]);
-      if (kind === FILE) place(parse(header).path, body);
+      if (kind === FILE) writeAttached(parse(header).path, body);
       if (kind === CODE) {
         isProgram = start.mode === 'script';
         isCheck = start.check_only === true;
@@ -336,17 +336,17 @@
     }
   }
 
-  blocking('stdout');
-  blocking('stderr');
+  makeBlocking('stdout');
+  makeBlocking('stderr');
   stacks.install();
-  const ends = { ended, failed, refused, sources, started };
-  const script = parts.script(require, taken, wrap, stacks, ends);
+  const ends = { ended, failed, reject, sources, started };
+  const script = parts.script(require, primordials, wrap, stacks, ends);
   const program = parts.program(require, script, stacks, ends);
-  const logs = parts.logs(require, channel.emit, taken);
+  const logs = parts.logs(require, channel.emit, primordials);
   const closed = parts.closed(require, self, { __proto__: null, cut: logs.cut, emit, failed, files });
   const console = logs.console();
   catchAll();
-  // Not now: `node -e` defines names of its own again when this text has been run.
+  // Not now, because `node -e` defines its globals again after this text has run.
   if (how === 'hurry') setImmediate(serve);
   else rehearse(serve);
 })

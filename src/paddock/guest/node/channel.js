@@ -1,13 +1,13 @@
-// The control socket: frames of the host, read one by one until the script runs, then whenever they come.
+// The control socket. Frames of the host are read one by one until the script runs, then as they arrive.
 //
-// A write blocks while the host is behind, and reads meanwhile: two ends that both only write would wait for ever.
-// Nothing here is looked up where a script may have replaced it. So no stream of Node's reads: they consist of that.
-(function (require, taken) {
+// While a write waits for the host, incoming data is read: if both ends only wrote, both would block forever.
+// Nothing here uses properties that a script can replace. Node's streams do, so they are not used.
+(function (require, primordials) {
   'use strict';
   const {
     TypedArrayPrototypeCopyWithin: copyWithin, TypedArrayPrototypeGetBuffer, TypedArrayPrototypeGetByteLength: bytesOf,
     TypedArrayPrototypeSet: copyTo, Uint8Array, uncurry,
-  } = taken;
+  } = primordials;
   const { readSync, writeSync } = require('node:fs');
   const { process, setImmediate } = globalThis;
   const { Pipe, constants: { SOCKET } } = process.binding('pipe_wrap');
@@ -19,19 +19,19 @@
   const { wait } = Atomics;
   const CONTROL = 3;
   const PREFIX = 13; // kind, id, length of the header, length of the body
-  const MOST = { __proto__: null, 17: 8 << 20, 19: 16 << 20 };
+  const MAX_BODY_BYTES = { __proto__: null, 17: 8 << 20, 19: 16 << 20 };
   const READ_BYTES = 64 * 1024;
   const SMALL_CHARACTERS = 20 * 1024;
   const PAUSE_MILLISECONDS = 1;
   const clock = new Int32Array(new SharedArrayBuffer(4));
-  const written = new Uint8Array(PREFIX + 3 * SMALL_CHARACTERS); // where most frames are put together
-  const read = new Uint8Array(READ_BYTES);
+  const outgoing = new Uint8Array(PREFIX + 3 * SMALL_CHARACTERS); // small frames are assembled here
+  const incoming = new Uint8Array(READ_BYTES);
 
   let pipe = null;
-  let buffer = new Uint8Array(READ_BYTES); // what has come and is not delivered yet
-  let filled = 0; // bytes of it
-  let take = null;
-  let gone = null;
+  let buffer = new Uint8Array(READ_BYTES); // received data that is not delivered yet
+  let filled = 0; // number of bytes in it
+  let onAnswer = null;
+  let onHostGone = null;
 
   const number = (data, at) => ((data[at] << 24) | (data[at + 1] << 16) | (data[at + 2] << 8) | data[at + 3]) >>> 0;
 
@@ -42,23 +42,23 @@
     data[at + 3] = value;
   }
 
-  function exactly(count) {
+  function readExactly(count) {
     const data = new Uint8Array(count);
     for (let got = 0; got < count;) {
       const more = readSync(CONTROL, data, got, count - got, null);
-      if (more === 0) reallyExit(0); // the host has no use for this process any more
+      if (more === 0) reallyExit(0); // the host has closed the socket
       got += more;
     }
     return data;
   }
 
-  // The next frame; waits for it.
+  // Waits for the next frame.
   function receive() {
-    const prefix = exactly(PREFIX);
+    const prefix = readExactly(PREFIX);
     const headerBytes = number(prefix, 5);
     const bodyBytes = number(prefix, 9);
-    const header = utf8Slice(exactly(headerBytes), 0, headerBytes);
-    const body = exactly(bodyBytes);
+    const header = utf8Slice(readExactly(headerBytes), 0, headerBytes);
+    const body = readExactly(bodyBytes);
     return { kind: prefix[0], id: number(prefix, 1), header, body, text: () => utf8Slice(body, 0, bodyBytes) };
   }
 
@@ -78,42 +78,42 @@
       const middle = begin + PREFIX + number(buffer, begin + 5);
       const end = middle + number(buffer, begin + 9);
       if (filled < end) break;
-      take(number(buffer, begin + 1), utf8Slice(buffer, begin + PREFIX, middle), buffer, middle, end);
+      onAnswer(number(buffer, begin + 1), utf8Slice(buffer, begin + PREFIX, middle), buffer, middle, end);
       begin = end;
     }
     copyWithin(buffer, 0, begin, filled);
     filled -= begin;
   }
 
-  // What libuv has read is there until it reads again.
-  function received() {
+  // Called by libuv, which keeps the data in `incoming` until it reads again.
+  function onRead() {
     const count = streamBaseState[kReadBytesOrError];
-    if (count < 0) gone();
+    if (count < 0) onHostGone();
     if (count <= 0) return;
-    add(read, count);
+    add(incoming, count);
     deliver();
   }
 
-  // From now on each answer is given to `taker`: its number, its header, and the bytes in which its body is, from
-  // where to where. `dead` is called where the host is gone.
-  function listen(taker, dead) {
-    take = taker;
-    gone = dead;
+  // From now on `answerCallback` gets each answer: its id, its header, and the buffer with the start and end of its
+  // body. `goneCallback` is called when the host has closed the socket.
+  function listen(answerCallback, goneCallback) {
+    onAnswer = answerCallback;
+    onHostGone = goneCallback;
     pipe = new Pipe(SOCKET);
     const problem = pipe.open(CONTROL);
     if (problem !== 0) throw new Error(`the control socket cannot be read: ${problem}`);
-    pipe.useUserBuffer(read);
-    pipe.onread = received;
+    pipe.useUserBuffer(incoming);
+    pipe.onread = onRead;
     pipe.readStart();
     unref(pipe);
   }
 
-  // Takes what has come while a write waits; it is delivered when the script has let go.
+  // Reads incoming data while a write waits. It is delivered when the script yields to the event loop.
   function readAhead() {
     const data = new Uint8Array(READ_BYTES);
     try {
       const count = readSync(CONTROL, data, 0, READ_BYTES, null);
-      if (count === 0) gone();
+      if (count === 0) onHostGone();
       add(data, count);
       setImmediate(deliver);
     } catch (error) {
@@ -133,22 +133,22 @@
     }
   }
 
-  // A frame to the host; a body is text or bytes.
+  // Sends a frame to the host; the body is text or bytes.
   function emit(kind, id, header, body) {
     if (typeof body === 'string' && header.length + body.length < SMALL_CHARACTERS) {
-      const headerBytes = utf8Write(written, header, PREFIX);
-      const bodyBytes = body === '' ? 0 : utf8Write(written, body, PREFIX + headerBytes);
-      prefix(written, kind, id, headerBytes, bodyBytes);
-      send(written, PREFIX + headerBytes + bodyBytes);
+      const headerBytes = utf8Write(outgoing, header, PREFIX);
+      const bodyBytes = body === '' ? 0 : utf8Write(outgoing, body, PREFIX + headerBytes);
+      prefix(outgoing, kind, id, headerBytes, bodyBytes);
+      send(outgoing, PREFIX + headerBytes + bodyBytes);
       return;
     }
     const headerBytes = byteLength(header);
     const bodyBytes = typeof body === 'string' ? byteLength(body) : bytesOf(body);
-    const most = MOST[kind];
-    if (bodyBytes > most) {
+    const maxBytes = MAX_BODY_BYTES[kind];
+    if (bodyBytes > maxBytes) {
       throw new RangeError(kind === 19
-        ? `an artifact has at most ${most >> 20} MB, and this one has ${bodyBytes} bytes`
-        : `too large to send: ${bodyBytes} bytes, and ${most >> 20} MB are the most`);
+        ? `an artifact has at most ${maxBytes >> 20} MB, and this one has ${bodyBytes} bytes`
+        : `too large to send: ${bodyBytes} bytes, and at most ${maxBytes >> 20} MB are allowed`);
     }
     const data = new Uint8Array(PREFIX + headerBytes + bodyBytes);
     utf8Write(data, header, PREFIX);
@@ -165,9 +165,9 @@
     put(data, 9, bodyBytes);
   }
 
-  // Whether an answer is waited for: then the process does not end by itself.
-  function expect(any) {
-    if (any) ref(pipe);
+  // While an answer is expected, the process does not exit by itself.
+  function expect(isExpected) {
+    if (isExpected) ref(pipe);
     else unref(pipe);
   }
 

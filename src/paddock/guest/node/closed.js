@@ -1,5 +1,5 @@
-// A context of its own for a script that is to find ECMAScript, Paddock's functions and a few web globals, and nothing
-// of Node. That keeps scripts portable; it is not a wall: the jail is.
+// A separate context for a script that may use ECMAScript, Paddock's functions and a few web globals, but nothing of
+// Node. This keeps scripts portable. It is not a security boundary: the jail is.
 (function (require, self, outer) {
   'use strict';
   const { readFileSync } = require('node:fs');
@@ -7,65 +7,88 @@
   const { Script, constants: { DONT_CONTEXTIFY }, createContext } = require('node:vm');
   const { clearTimeout, setTimeout } = globalThis;
   const LOG = 21;
-  const GIVEN = ['URL', 'URLSearchParams', 'TextDecoder', 'atob', 'btoa'];
+  const WEB_GLOBALS = ['URL', 'URLSearchParams', 'TextDecoder', 'atob', 'btoa'];
   const ENCODER = `(Outer) => class TextEncoder extends Outer {
     encode(text) { return new Uint8Array(super.encode(text)); }
   }`;
 
-  // Clones into the context: what Node's own returns would belong to another Array and Map. Takes some milliseconds to
-  // make, and names that a script does not find.
-  function cloner(context) {
+  // The web globals lead to Node's own Function, whose code would find all of Node.
+  function refuseCode() {
+    const kinds = [function () {}, async function () {}, function* () {}, async function* () {}];
+    for (const prototype of kinds.map(Object.getPrototypeOf)) {
+      Object.defineProperty(prototype, 'constructor', { __proto__: null, value: refuse, writable: false });
+    }
+  }
+
+  function refuse() {
+    throw new EvalError('Code generation from strings disallowed for this context');
+  }
+
+  // A structuredClone whose results belong to the context; Node's own would return another realm's Array and Map.
+  // It takes some milliseconds to create, so it is made only for a script that names it.
+  function makeStructuredClone(context) {
     const { moveMessagePortToContext, receiveMessageOnPort } = require('node:worker_threads');
     const { port1, port2 } = new MessageChannel();
-    const moved = moveMessagePortToContext(port2, context);
+    const innerPort = moveMessagePortToContext(port2, context);
     port1.unref();
     return function structuredClone(value, options) {
       port1.postMessage(value, options?.transfer ?? []);
-      return receiveMessageOnPort(moved).message;
+      return receiveMessageOnPort(innerPort).message;
     };
   }
 
-  function made(code, tools, files, inputs) {
+  function buildContext(hasClone) {
     const context = createContext(DONT_CONTEXTIFY, { codeGeneration: { strings: false, wasm: false } });
-    const clone = code.includes('structuredClone') ? cloner(context) : structuredClone;
+    const clone = hasClone ? makeStructuredClone(context) : structuredClone;
     const parts = self.runInContext(context);
-    const taken = parts.primordials();
-    let armed; // the timer of Node's for the script's next one
+    const primordials = parts.primordials();
+    let nodeTimer; // Node's timer for the script's next timer
     const host = {
       __proto__: null,
       emit(kind, id, header, body) {
         try {
           outer.emit(kind, id, header, kind === LOG ? outer.cut(body) : body);
         } catch (error) {
-          throw new taken.RangeError(error.message);
+          throw new primordials.RangeError(error.message);
         }
       },
       readFile(path, encoding) {
-        const place = join(outer.files, path.startsWith('/files/') ? path.slice('/files'.length) : path);
-        if (!place.startsWith(`${outer.files}/`)) throw new taken.Error(`EACCES: permission denied, open '${path}'`);
-        const bytes = readFileSync(place);
-        return encoding === null ? new taken.Uint8Array(bytes) : new TextDecoder(encoding).decode(bytes);
+        const file = join(outer.files, path.startsWith('/files/') ? path.slice('/files'.length) : path);
+        if (!file.startsWith(`${outer.files}/`)) {
+          throw new primordials.Error(`EACCES: permission denied, open '${path}'`);
+        }
+        const bytes = readFileSync(file);
+        return encoding === null ? new primordials.Uint8Array(bytes) : new TextDecoder(encoding).decode(bytes);
       },
       now: () => performance.now(),
       raised: outer.failed,
       arm() {
-        clearTimeout(armed);
+        clearTimeout(nodeTimer);
         const wait = globals.timers.wait();
         if (wait < 0) return;
-        armed = setTimeout(() => {
+        nodeTimer = setTimeout(() => {
           globals.timers.fire();
           host.arm();
         }, wait);
       },
     };
-    const globals = parts.globals(taken, parts, host);
-    for (const name of GIVEN) globals.define(name, globalThis[name]);
+    const globals = parts.globals(primordials, parts, host);
+    for (const name of WEB_GLOBALS) globals.define(name, globalThis[name]);
     globals.define('TextEncoder', new Script(ENCODER).runInContext(context)(TextEncoder));
     globals.define('structuredClone', clone);
-    globals.give(tools, taken.JSONParse(JSON.stringify(files)));
-    for (const [name, text] of inputs) globals.input(name, text);
-    return { __proto__: null, bridge: globals.bridge, context, Uint8Array: taken.Uint8Array, values: globals.values };
+    return { __proto__: null, context, globals, primordials };
   }
 
-  return { __proto__: null, made };
+  let prepared = null; // a context that was built before the script arrived
+
+  function createRealm(code, tools, files, inputs) {
+    const usesClone = code.includes('structuredClone');
+    const { context, globals, primordials } = (usesClone ? null : prepared) ?? buildContext(usesClone);
+    globals.defineJob(tools, primordials.JSONParse(JSON.stringify(files)));
+    for (const [name, text] of inputs) globals.input(name, text);
+    const { bridge, values } = globals;
+    return { __proto__: null, bridge, context, Uint8Array: primordials.Uint8Array, values };
+  }
+
+  return { __proto__: null, createRealm, prepare: () => { prepared = buildContext(false); }, refuseCode };
 })

@@ -1,31 +1,31 @@
-// The script's console: what Node's own would print, sent line by line with its level.
-(function (require, emit, taken) {
+// The script's console: Node's own output, sent line by line with its level.
+(function (require, emit, primordials) {
   'use strict';
   const { Console } = require('node:console');
   const { from } = Buffer;
   const {
     MathMin, TypedArrayPrototypeGetBuffer, TypedArrayPrototypeGetByteOffset, TypedArrayPrototypeGetLength, Uint8Array,
-  } = taken;
+  } = primordials;
   const LOG = 21;
   const PRINTED = 22;
-  const PRINTED_BYTES = 256 * 1024; // of one frame
-  // As they are before the script comes; a spread would ask its own Array.prototype.
+  const PRINTED_BYTES = 256 * 1024; // per frame
+  // Saved before the script runs. A spread would use the script's Array.prototype.
   const { apply } = Reflect;
   const { endsWith, slice } = String.prototype;
-  let level = null; // of the method that writes
-  let most = 0; // bytes of a line
+  let level = null; // the level of the console method that is printing
+  let maxBytes = 0; // per line
 
   function send(name, text) {
     emit(LOG, 0, `{"level":"${name}"}`, cut(text));
   }
 
-  const cut = (text) => (text.length * 3 > most ? beginning(from(text)) : text);
-  const beginning = (data) => part(data, 0, MathMin(TypedArrayPrototypeGetLength(data), most));
+  const cut = (text) => (text.length * 3 > maxBytes ? truncate(from(text)) : text);
+  const truncate = (data) => part(data, 0, MathMin(TypedArrayPrototypeGetLength(data), maxBytes));
   const part = (data, start, size) => new Uint8Array(
     TypedArrayPrototypeGetBuffer(data), TypedArrayPrototypeGetByteOffset(data) + start, size,
   );
 
-  // What a stream of Node's does with what it is given: process.stdout and process.stderr.
+  // The write function of process.stdout and process.stderr.
   const writer = (name) => (chunk, encoding, done) => {
     const data = typeof chunk === 'string' ? from(chunk, encoding) : chunk;
     const size = TypedArrayPrototypeGetLength(data);
@@ -35,9 +35,9 @@
     done();
   };
 
-  function stream(usual) {
+  function stream(defaultLevel) {
     return {
-      write: (text) => send(level ?? usual, apply(endsWith, text, ['\n']) ? apply(slice, text, [0, -1]) : text),
+      write: (text) => send(level ?? defaultLevel, apply(endsWith, text, ['\n']) ? apply(slice, text, [0, -1]) : text),
       on() {},
       once() {},
       removeListener() {},
@@ -46,32 +46,32 @@
   }
 
   function console() {
-    // With colours as usual it would look at process.stderr, and make it for that: that takes longer than all the rest.
-    const made = new Console({ stdout: stream('log'), stderr: stream('error'), colorMode: false });
+    // With the default colorMode, Console would create process.stderr, which takes longer than everything else here.
+    const logger = new Console({ stdout: stream('log'), stderr: stream('error'), colorMode: false });
     for (const name of ['log', 'info', 'warn', 'error', 'debug']) {
-      const print = made[name];
-      made[name] = {
+      const print = logger[name];
+      logger[name] = {
         [name](...values) {
-          const before = level;
+          const previous = level;
           level = name;
           try {
-            apply(print, made, values);
+            apply(print, logger, values);
           } finally {
-            level = before;
+            level = previous;
           }
         },
       }[name];
     }
-    Object.defineProperty(made, 'Console', { __proto__: null, value: Console, writable: true, configurable: true });
-    return made;
+    Object.defineProperty(logger, 'Console', { __proto__: null, value: Console, writable: true, configurable: true });
+    return logger;
   }
 
   return {
     __proto__: null,
     console,
     cut,
-    // One byte more than a run may print is enough to be found too much.
-    limit: (outputBytes) => { most = outputBytes + 1; },
+    // One byte above the limit is enough for the host to see that the limit is exceeded.
+    limit: (outputBytes) => { maxBytes = outputBytes + 1; },
     writer,
   };
 })

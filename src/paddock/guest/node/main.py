@@ -1,7 +1,7 @@
-"""Where a guest process becomes Node: already walled in, with the control socket as descriptor 3.
+"""Turns a jailed guest process into Node, with the control socket as descriptor 3.
 
-Node itself says READY, when it has nothing left to load. Our files are not inside the jail: what Node starts with, and
-the code that V8 compiled for it before, is read from an unnamed file that the guest makes for itself.
+Node itself sends READY when it has loaded everything. The runtime's files are not inside the jail, so the guest passes
+them, with the code that V8 compiled for them earlier, in an unnamed file.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from typing import NoReturn
 from paddock.jail.wire import Kind, pack
 
 CONTROL, SOURCE = 3, 4
-SHARED = ("primordials", "kinds", "values", "bridge", "timers", "console", "globals", "failures", "scan", "wrap")
-"""Parts that both engines for JavaScript run, from the folder beside this one."""
-OWN = ("channel", "stacks", "logs", "typescript", "closed", "script", "program", "boot")
+SHARED_PARTS = ("primordials", "kinds", "values", "bridge", "timers", "console", "globals", "failures", "scan", "wrap")
+"""Parts that both JavaScript engines use, from the folder next to this one."""
+NODE_PARTS = ("channel", "stacks", "logs", "typescript", "closed", "script", "program", "boot")
 LOADER = """{
 const { closeSync, readFileSync } = require('node:fs');
 const { Script, constants } = require('node:vm');
@@ -38,78 +38,80 @@ parts.boot(parts, require, script);
 }"""
 FLAGS = (
     "--disable-warning=ExperimentalWarning",
-    "--disable-sigusr1",  # it would start an inspector, which has no network to listen on
-    "--openssl-config=/dev/null",  # where the system's is there and may not be read, Node would not start
+    "--disable-sigusr1",  # SIGUSR1 would start an inspector, which has no network to listen on
+    "--openssl-config=/dev/null",  # Node does not start if the system's configuration exists but cannot be read
 )
-KEPT = ("PATH", "HOME", "LANG", "TZ", "TMPDIR", "PADDOCK_FILES")
-MOST_TASKS = 64 + 32
-"""The most processes that a script may have, and the threads that Node has for itself."""
+KEPT_VARIABLES = ("PATH", "HOME", "LANG", "TZ", "TMPDIR", "PADDOCK_FILES")
+MAX_TASKS = 64 + 32
+"""The maximum of a script's processes, plus Node's own threads."""
 TASKS = "PADDOCK_TASKS"
-"""Names the number of threads of others that the kernel counts with ours, where this process shares their uid."""
-REHEARSED = "const a = [{ a: 1 }];\nconsole.log(a.length);\nawait callTool('a.b', { a });\na"
+"""Environment variable: the number of threads that other processes of this uid have. RLIMIT_NPROC counts them too."""
+REHEARSAL = "const a = [{ a: 1 }];\nconsole.log(a.length);\nawait callTool('a.b', { a });\na"
 REHEARSAL_SECONDS = 20.0
 
 
 def _source() -> bytes:
-    """One object of all parts, without comments and indentation: Node reads it at every start."""
-    here = Path(__file__).parent
-    parts = [(name, here.with_name("javascript")) for name in SHARED] + [(name, here) for name in OWN]
-    texts = (f"{name}:{_bare((folder / f'{name}.js').read_text(encoding='utf-8'))}" for name, folder in parts)
+    """One JavaScript object with all parts, without comments and indentation, because every guest reads it."""
+    node = Path(__file__).parent
+    paths = [node.with_name("javascript") / f"{name}.js" for name in SHARED_PARTS]
+    paths += [node / f"{name}.js" for name in NODE_PARTS]
+    texts = (f"{path.stem}:{_without_comments(path.read_text(encoding='utf-8'))}" for path in paths)
     return f"({{{(',' + chr(10)).join(texts)}}})".encode("ascii", "backslashreplace")
 
 
-def _bare(text: str) -> str:
+def _without_comments(text: str) -> str:
     lines = (line.strip() for line in text.split("\n"))
     return "\n".join(line for line in lines if line and not line.startswith("//"))
 
 
-_text = _source()  # now: when the guests' root is built, the files are gone
+_text = _source()  # read now, because the files do not exist in the guests' root
 _program: tuple[str, ...] = ()
 _compiled = b""
 
 
 def become(program: Sequence[str]) -> None:
-    """For a zygote, before it forks: the path of Node, and what to start it with besides our own."""
+    """Called in the zygote before it forks: set the path of Node and additional arguments."""
     global _program  # noqa: PLW0603
     _program = tuple(program)
 
 
 def warm_up() -> None:
-    """For a zygote, before it forks: have Node run a script of ours once, and keep what V8 compiled for it.
+    """Called in the zygote before it forks: run a rehearsal script in Node, and keep the code that V8 compiled.
 
-    Where that fails, guests compile for themselves.
+    If that fails, each guest compiles for itself.
     """
     global _compiled  # noqa: PLW0603
     with suppress(OSError, subprocess.SubprocessError):
-        _compiled = _rehearsed()
+        _compiled = _compile_ahead()
 
 
-def _rehearsed() -> bytes:
-    ours, its = socket.socketpair()
-    given, text = os.pipe()
-    with ours, its:
+def _compile_ahead() -> bytes:
+    host_end, node_end = socket.socketpair()
+    source_reader, source_writer = os.pipe()
+    with host_end, node_end:
         start = {"mode": "expression", "argv": [], "tools": [], "files": []}
         answer = pack(Kind.ANSWER, 1, {"failed": False}, b'{"result": 1}')
-        ours.sendall(
-            pack(Kind.START, body=json.dumps(start).encode()) + pack(Kind.CODE, body=REHEARSED.encode()) + answer
+        host_end.sendall(
+            pack(Kind.START, body=json.dumps(start).encode()) + pack(Kind.CODE, body=REHEARSAL.encode()) + answer
         )
+        redirect = f'exec "$@" {CONTROL}<&{node_end.fileno()} {SOURCE}<&{source_reader}'
         process = subprocess.Popen(
-            ["/bin/sh", "-c", f'exec "$@" {CONTROL}<&{its.fileno()} {SOURCE}<&{given}', "sh", *_command("compile")],
-            pass_fds=(its.fileno(), given),
+            ["/bin/sh", "-c", redirect, "sh", *_command("compile")],
+            pass_fds=(node_end.fileno(), source_reader),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env=_variables(),
         )
-        os.close(given)
-        with open(text, "wb") as pipe:  # noqa: PTH123
-            pipe.write(_framed(b""))
-        made, _ = process.communicate(timeout=REHEARSAL_SECONDS)
-    return made if process.returncode == 0 else b""
+        os.close(source_reader)
+        with open(source_writer, "wb") as pipe:  # noqa: PTH123
+            pipe.write(_pack_source(b""))
+        compiled, _ = process.communicate(timeout=REHEARSAL_SECONDS)
+    return compiled if process.returncode == 0 else b""
 
 
 def serve(control: socket.socket, hurry: bool = False) -> NoReturn:
-    """Become Node. In a `hurry`, one that does not rehearse."""
+    """Become Node, which rehearses unless there is a `hurry`."""
     _become_node(control, "hurry" if hurry else "wait")
 
 
@@ -119,9 +121,9 @@ def serve_typescript(control: socket.socket, hurry: bool = False) -> NoReturn:
 
 
 def _become_node(control: socket.socket, how: str) -> NoReturn:
-    _keep(control.fileno(), CONTROL)
-    _keep(_nameless(_framed(_compiled)), SOURCE)
-    _limit(resource.RLIMIT_NPROC, MOST_TASKS + int(os.environ.get(TASKS, "0")))
+    _move_descriptor(control.fileno(), CONTROL)
+    _move_descriptor(_unnamed_file(_pack_source(_compiled)), SOURCE)
+    _limit(resource.RLIMIT_NPROC, MAX_TASKS + int(os.environ.get(TASKS, "0")))
     command = _command(how)
     os.execve(command[0], command, _variables())  # noqa: S606
 
@@ -132,35 +134,35 @@ def _command(how: str) -> list[str]:
 
 
 def _variables() -> dict[str, str]:
-    return {name: os.environ[name] for name in KEPT if name in os.environ}
+    return {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
 
 
-def _framed(compiled: bytes) -> bytes:
+def _pack_source(compiled: bytes) -> bytes:
     return struct.pack("<I", len(_text)) + _text + compiled
 
 
-def _nameless(data: bytes) -> int:
-    """A descriptor to read `data` from. Where there is no place for a file, a socket takes as much as it holds."""
+def _unnamed_file(data: bytes) -> int:
+    """A descriptor to read `data` from: an unnamed file, or a socket if no file can be created here."""
     try:
         file = os.open(".", os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
     except OSError:
         reader, writer = socket.socketpair()
         with writer:
-            writer.sendall(_framed(b""))
+            writer.sendall(_pack_source(b""))
         return reader.detach()
     os.write(file, data)
     os.lseek(file, 0, os.SEEK_SET)
     return file
 
 
-def _keep(fd: int, number: int) -> None:
+def _move_descriptor(fd: int, number: int) -> None:
     if fd != number:
         os.dup2(fd, number)
     os.set_inheritable(number, True)
 
 
-def _limit(kind: int, most: int) -> None:
-    """The host may lower it further when it knows the script."""
+def _limit(kind: int, limit: int) -> None:
+    """Set a resource limit. The host may lower it further when it knows the script."""
     _, hard = resource.getrlimit(kind)
-    most = most if hard == resource.RLIM_INFINITY else min(most, hard)
-    resource.setrlimit(kind, (most, most))
+    limit = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
+    resource.setrlimit(kind, (limit, limit))

@@ -1,7 +1,7 @@
-// A script as a program of its own: a file in the working directory, with arguments and an exit code.
+// Runs a script as a program: a file in the working directory, with arguments and an exit code.
 (function (require, script, stacks, ends) {
   'use strict';
-  const { refused, sources, started } = ends;
+  const { reject, sources, started } = ends;
   const Module = require('node:module');
   const { compileFunction } = require('node:vm');
   const { writeFileSync } = require('node:fs');
@@ -12,7 +12,7 @@
       compileFunction(code, NAMES, { filename: 'main.js' });
       return false;
     } catch (error) {
-      if (script.isModule(error) || script.problem(code) === undefined) return true; // it awaits
+      if (script.isModule(error) || script.problem(code) === undefined) return true; // it uses top-level await
       throw error;
     }
   }
@@ -23,7 +23,7 @@
     try {
       name = isModule(source) ? 'main.mjs' : 'main.js';
     } catch (error) {
-      refused(error);
+      reject(error);
       return;
     }
     const path = `${process.cwd().replace(/\/$/, '')}/${name}`;
@@ -32,7 +32,7 @@
     try {
       writeFileSync(path, code);
     } catch {
-      isWritten = false; // nowhere to write
+      isWritten = false; // the working directory is not writable
     }
     const isCommon = name === 'main.js';
     if (!isWritten || !isCommon) sources(`file://${path}`, source, isCommon ? 'commonjs' : 'module');

@@ -1,8 +1,8 @@
-// A script whose value is wanted: an async function, or, where it imports or exports, a module.
-(function (require, taken, wrap, stacks, ends) {
+// Runs a script for its value: as an async function, or as a module if it imports or exports.
+(function (require, primordials, wrap, stacks, ends) {
   'use strict';
-  const { ObjectDefineProperty, PromisePrototypeThen } = taken;
-  const { ended, failed, refused, sources, started } = ends;
+  const { ObjectDefineProperty, PromisePrototypeThen } = primordials;
+  const { ended, failed, reject, sources, started } = ends;
   const { Script, constants: { USE_MAIN_CONTEXT_DEFAULT_LOADER } } = require('node:vm');
   const { process, setImmediate } = globalThis;
   const NAME = 'main.js';
@@ -12,10 +12,10 @@
   );
   const load = (url) => import(url);
 
-  // A promise of ours. Without a `constructor`, `then` does not ask the script's own Promise.prototype for it.
-  function then(promise, took, failed) {
+  // With an own `constructor` of undefined, `then` does not use the script's Promise.prototype.constructor.
+  function then(promise, onValue, onError) {
     ObjectDefineProperty(promise, 'constructor', { __proto__: null, value: undefined });
-    return PromisePrototypeThen(promise, took, failed);
+    return PromisePrototypeThen(promise, onValue, onError);
   }
 
   const isModule = (error) => IS_MODULE.test(error.message);
@@ -23,50 +23,51 @@
 
   const loader = { importModuleDynamically: USE_MAIN_CONTEXT_DEFAULT_LOADER };
 
-  function compiled(text, lineOffset, options = loader) {
+  function compile(text, lineOffset, options = loader) {
     return new Script(text, { filename: NAME, lineOffset, ...options });
   }
 
-  // What is missing at the end of the text is missed only after the wrapper: compiled without that, it is at its place.
-  function clearer(error, code) {
+  // With the wrapper, an unterminated construct is reported after the script's last line. Without it, the line is
+  // right.
+  function clarify(error, code) {
     try {
-      compiled(code, 0);
+      compile(code, 0);
     } catch (other) {
       if (/end of input|unterminated/i.test(other.message)) return other;
     }
     return error;
   }
 
-  // The error of a module without its imports and exports; undefined where the rest compiles.
+  // The syntax error of a module whose imports and exports are blanked out; undefined if the rest compiles.
   function problem(code) {
     try {
-      compiled(`(async function () {\n${code.replace(DECLARATIONS, (text) => text.replace(/[^\n]/g, ' '))}\n})`, -1);
+      compile(`(async function () {\n${code.replace(DECLARATIONS, (text) => text.replace(/[^\n]/g, ' '))}\n})`, -1);
     } catch (error) {
       return error;
     }
     return undefined;
   }
 
-  // Node does not say where a module is wrong. This error has the place.
-  function misread(code, error) {
-    const found = problem(code);
-    return found?.message === error.message ? found : undefined;
+  // Node does not say where in a module a syntax error is. The error returned here has the position.
+  function locateModuleError(code, error) {
+    const located = problem(code);
+    return located?.message === error.message ? located : undefined;
   }
 
-  // `context` is null for a script that has all of Node.
+  // `context` is null for a script that may use all of Node.
   function run(code, context) {
-    const { text, moved } = wrap.wrapped(code);
-    stacks.written(lines(code), moved);
+    const { text, inserted } = wrap.wrap(code);
+    stacks.setSource(lines(code), inserted);
     let script;
     try {
-      script = compiled(text, -1, context === null ? loader : {});
+      script = compile(text, -1, context === null ? loader : {});
     } catch (error) {
       if (context === null && isModule(error)) runModule(code);
-      else refused(clearer(error, code));
+      else reject(clarify(error, code));
       return;
     }
     if (!started()) return;
-    // Two in a row: between them Node looks for rejections that nobody handles, and no timer is due yet.
+    // Two immediates in a row: between them Node reports unhandled rejections, and no timer is due yet.
     let outcome = null;
     setImmediate(() => {
       const main = context === null ? script.runInThisContext() : script.runInContext(context);
@@ -82,12 +83,12 @@
     });
   }
 
-  // Its value is what it exports by default.
+  // The value of a module is its default export.
   function runModule(source) {
     const url = `file://${process.cwd()}/${NAME}`;
     sources(url, source, 'module');
     then(then(load(url), (names) => names.default), (value) => setImmediate(() => ended(value)), failed);
   }
 
-  return { __proto__: null, isModule, lines, misread, problem, run };
+  return { __proto__: null, isModule, lines, locateModuleError, problem, run };
 })

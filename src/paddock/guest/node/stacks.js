@@ -1,27 +1,27 @@
-// Failures in the script's own terms: its frames alone, at its own lines and columns, under the name main.js.
-(function (require, taken, failures) {
+// Describes failures with the script's own frames only, at the lines and columns of its source, in the file main.js.
+(function (require, primordials, failures) {
   'use strict';
   const { inspect, types: { isNativeError } } = require('node:util');
   const {
     Error, ErrorPrototypeToString, MathMax, MathMin, RegExpPrototypeExec, String, StringPrototypeLastIndexOf,
     StringPrototypeSlice, StringPrototypeStartsWith, WeakMap, WeakMapPrototypeGet, WeakMapPrototypeSet,
-  } = taken;
+  } = primordials;
   const { messageOf, read, typeOf, uncaught } = failures;
   const folder = `${process.cwd()}/`;
-  let moved = { line: 0, column: 0, by: 0 }; // what was put into the script's text
-  let most = Infinity; // lines of that
-  let original = (line, column) => ({ line, column }); // where it stood before TypeScript was taken out
+  let inserted = { line: 0, column: 0, by: 0 }; // the text that wrap.js inserted into the script
+  let lineCount = Infinity; // lines of the script
+  let original = (line, column) => ({ line, column }); // maps a position to the TypeScript source
   let isMapped = false;
-  const places = new WeakMap(); // of errors whose stack was made: their innermost frame in the script
+  const places = new WeakMap(); // the script's innermost frame, by error
 
-  // V8 may blame a whole statement, and so the `return` that wrap.js has put there.
+  // V8 may report the start of a statement, which is the `return` that wrap.js inserted.
   function place(line, column) {
-    const isMoved = line === moved.line && column > moved.column;
-    return original(line, isMoved ? MathMax(moved.column + 1, column - moved.by) : column);
+    const isMoved = line === inserted.line && column > inserted.column;
+    return original(line, isMoved ? MathMax(inserted.column + 1, column - inserted.by) : column);
   }
 
-  // The name of a script's file as it is shown; null where the file is Node's own, or ours.
-  function shown(file) {
+  // The displayed name of a script's file; null for files of Node and of the runtime.
+  function displayName(file) {
     if (typeof file !== 'string' || file === '') return null;
     if (StringPrototypeStartsWith(file, 'node:') || StringPrototypeStartsWith(file, '[eval]')) return null;
     const path = StringPrototypeStartsWith(file, 'file://') ? StringPrototypeSlice(file, 7) : file;
@@ -30,8 +30,8 @@
 
   const isMain = (name) => name === 'main.js' || name === 'main.mjs';
 
-  function located(site) {
-    const name = shown(site.getFileName() ?? site.getEvalOrigin());
+  function locate(site) {
+    const name = displayName(site.getFileName() ?? site.getEvalOrigin());
     if (name === null || site.getFileName() === null) return null;
     const line = site.getLineNumber();
     const column = site.getColumnNumber();
@@ -44,40 +44,40 @@
       if (typeof code === 'string' && StringPrototypeStartsWith(code, 'ERR_')) return `${name} [${code}]: ${message}`;
       return ErrorPrototypeToString(error);
     } catch {
-      return 'Error'; // a getter of the script's
+      return 'Error'; // a getter of the script threw
     }
   }
 
-  function prepared(error, sites) {
+  function prepareStackTrace(error, sites) {
     let text = header(error);
     for (let index = 0; index < sites.length; index++) {
-      const at = located(sites[index]);
+      const at = locate(sites[index]);
       if (at === null) continue;
-      noted(error, at);
-      const where = `${at.name}:${at.line}:${at.column}`;
-      const whole = String(sites[index]);
-      const end = StringPrototypeLastIndexOf(whole, '(');
-      if (end > 0) text += `\n    at ${StringPrototypeSlice(whole, 0, end)}(${where})`;
-      else text += `\n    at ${StringPrototypeStartsWith(whole, 'async ') ? 'async ' : ''}${where}`;
+      recordPosition(error, at);
+      const position = `${at.name}:${at.line}:${at.column}`;
+      const siteText = String(sites[index]);
+      const end = StringPrototypeLastIndexOf(siteText, '(');
+      if (end > 0) text += `\n    at ${StringPrototypeSlice(siteText, 0, end)}(${position})`;
+      else text += `\n    at ${StringPrototypeStartsWith(siteText, 'async ') ? 'async ' : ''}${position}`;
     }
     return text;
   }
 
-  function noted(error, { name, line, column }) {
+  function recordPosition(error, { name, line, column }) {
     const isNew = typeof error === 'object' && error !== null && WeakMapPrototypeGet(places, error) === undefined;
     if (isNew && isMain(name)) WeakMapPrototypeSet(places, error, { line, column });
   }
 
   function install() {
     Object.defineProperty(Error, 'prepareStackTrace', {
-      __proto__: null, value: prepared, configurable: true, enumerable: false, writable: true,
+      __proto__: null, value: prepareStackTrace, configurable: true, enumerable: false, writable: true,
     });
   }
 
   const isError = (value) => isNativeError(value) || value instanceof Error;
 
   // Line and column of the innermost frame of the script.
-  function where(error) {
+  function positionOf(error) {
     const stack = read(() => error.stack, '');
     const known = WeakMapPrototypeGet(places, error);
     if (known !== undefined) return known;
@@ -85,29 +85,31 @@
     return found === null ? {} : { line: +found[1], column: +found[2] };
   }
 
-  // Where the text of an error that Node made while it compiled says that it is; its first lines show the source.
-  function parsed(error) {
+  // The position in the text of a compile error of Node, which starts with the source line.
+  function compileErrorPosition(error) {
     const stack = read(() => error.stack, '');
     const found = RegExpPrototypeExec(/^[^\n]*:(\d{1,9})\n(?:[^\n]*\n( *)\^)?/, stack);
     if (found === null) return {};
     const line = +found[1];
     const column = found[2] === undefined ? undefined : found[2].length + 1;
-    if (line > most || column === undefined) return { line: original(MathMin(line, most), 1).line, column: undefined };
+    if (line > lineCount || column === undefined) {
+      return { line: original(MathMin(line, lineCount), 1).line, column: undefined };
+    }
     return place(line, column);
   }
 
-  function described(error, envelope) {
+  function describe(error, envelope) {
     if (!isError(error)) return uncaught(error, inspect);
     return {
       type: typeOf(error),
       message: envelope ?? messageOf(error),
-      ...where(error),
+      ...positionOf(error),
       traceback: read(() => (envelope === undefined ? inspect(error) : error.stack), header(error)),
     };
   }
 
-  function rejected(error, given = {}) {
-    const { line, column } = { ...parsed(error), ...given };
+  function rejected(error, override = {}) {
+    const { line, column } = { ...compileErrorPosition(error), ...override };
     const type = typeOf(error);
     const message = messageOf(error);
     const at = line === undefined ? '' : `    at main.js:${line}${column === undefined ? '' : `:${column}`}`;
@@ -116,17 +118,17 @@
 
   return {
     __proto__: null,
-    described,
+    describe,
     install,
     isMapped: () => isMapped,
-    mapped(find) {
+    setMapping(find) {
       original = find;
       isMapped = true;
     },
     rejected,
-    written(lines, shift = { line: 0, column: 0, by: 0 }) {
-      most = lines;
-      moved = shift;
+    setSource(lines, shift = { line: 0, column: 0, by: 0 }) {
+      lineCount = lines;
+      inserted = shift;
     },
   };
 })

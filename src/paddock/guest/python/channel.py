@@ -1,7 +1,7 @@
-"""The script's side of the control socket: requests, any number at a time, each waiting for its answer.
+"""The script's side of the control socket: any number of concurrent requests, each waiting for its answer.
 
-Answers are read by whichever event loop waits for one; a script may have several, one after the other or in threads.
-A send blocks while the host is behind, and reads meanwhile: two ends that both only write would deadlock.
+Every event loop that waits for an answer reads the socket; a script may have several, one after the other or in
+threads. While a send blocks, it reads: if both ends only wrote, both would block forever.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Channel:
 
     def __init__(self) -> None:
         self._requests = 0
-        self._waiting: dict[int, asyncio.Future[Frame]] = {}
+        self._pending: dict[int, asyncio.Future[Frame]] = {}
         self._received = bytearray()
         self._loops: WeakSet[asyncio.AbstractEventLoop] = WeakSet()
         self._sending, self._reading = threading.Lock(), threading.Lock()
@@ -60,15 +60,15 @@ class Channel:
         self._requests += 1
         number = self._requests
         future: asyncio.Future[Frame] = loop.create_future()
-        self._waiting[number] = future
+        self._pending[number] = future
         try:
             self.send(kind, number, header, body)
             return await future
         finally:
-            self._waiting.pop(number, None)
+            self._pending.pop(number, None)
 
     def send(self, kind: Kind, number: int, header: Mapping[str, Any], body: bytes = b"") -> None:
-        """Send a frame, after what was printed before it. Forked processes send nothing."""
+        """Flush the output, then send a frame. Forked processes send nothing."""
         if getpid() != self._owner:
             return
         streams.flush()
@@ -91,7 +91,7 @@ class Channel:
                 self._read()
 
     def _read(self) -> None:
-        """Read what has arrived and give each answer to whoever waits for it."""
+        """Read what has arrived and settle the requests that are answered."""
         with self._reading:
             try:
                 data = self._socket.recv(READ_BYTES)
@@ -101,35 +101,35 @@ class Channel:
                 _exit(1)  # the host closed its end
             self._received += data
             for frame in self._frames():
-                if (future := self._waiting.pop(frame.id, None)) is not None:
+                if (future := self._pending.pop(frame.id, None)) is not None:
                     _settle(future, frame)
 
     def _frames(self) -> list[Frame]:
-        found = []
+        frames = []
         while len(self._received) >= _prefix_bytes:
-            announced = wire.prefix(self._received)
-            middle = _prefix_bytes + announced.header_bytes
-            end = middle + announced.body_bytes
+            prefix = wire.prefix(self._received)
+            middle = _prefix_bytes + prefix.header_bytes
+            end = middle + prefix.body_bytes
             if len(self._received) < end:
                 break
             header, body = bytes(self._received[_prefix_bytes:middle]), bytes(self._received[middle:end])
-            found.append(Frame(announced.kind, announced.id, header, body))
+            frames.append(Frame(prefix.kind, prefix.id, header, body))
             del self._received[:end]
-        return found
+        return frames
 
 
 def _settle(future: asyncio.Future[Frame], frame: Frame) -> None:
     loop = future.get_loop()
     if loop is _running_loop():
-        _give(future, frame)
+        _set_result(future, frame)
     else:
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
-            loop.call_soon_threadsafe(_give, future, frame)
+        with contextlib.suppress(RuntimeError):  # the loop is closed, so nobody waits for the answer
+            loop.call_soon_threadsafe(_set_result, future, frame)
 
 
-def _give(future: asyncio.Future[Frame], frame: Frame) -> None:
+def _set_result(future: asyncio.Future[Frame], frame: Frame) -> None:
     if not future.done():
         future.set_result(frame)
 
 
-_running_loop: Callable[[], asyncio.AbstractEventLoop | None] = asyncio._get_running_loop  # noqa: SLF001 (gives None)
+_running_loop: Callable[[], asyncio.AbstractEventLoop | None] = asyncio._get_running_loop  # noqa: SLF001 (returns None outside a loop)

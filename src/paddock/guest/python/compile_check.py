@@ -1,7 +1,7 @@
 """A process that compiles a script and never runs it: `start.py compile MODE`, with the source on stdin.
 
-It prints the syntax error as JSON, `{}` where there is none. `start.py` walls the process in
-first, because the source is hostile.
+It prints the syntax error as JSON, or `{}` if there is none. `start.py` jails the process first, because the source may
+be hostile.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ MEMORY_BYTES = 2 * 1024**3
 def main(mode: str) -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))
     warnings.simplefilter("ignore")
-    found = {}
+    report = {}
     try:
-        script.compiled(sys.stdin.buffer.read().decode(), is_expression=mode == "expression")
+        script.compile_script(sys.stdin.buffer.read().decode(), is_expression=mode == "expression")
     except SyntaxError as error:
-        described = errors.describe_rejected(error)
-        found = {name: described[name] for name in ("message", "line", "column")}
-    sys.stdout.write(json.dumps(found))
+        description = errors.describe_rejected(error)
+        report = {name: description[name] for name in ("message", "line", "column")}
+    sys.stdout.write(json.dumps(report))

@@ -21,7 +21,7 @@ ERROR_BYTES = 24 * 1024
 """How much of a message or a traceback fits into the header. Longer ones go into the body."""
 
 
-def wind_up() -> None:
+def shut_down() -> None:
     """Join the script's threads, run its atexit functions, and flush its output."""
     actions = [atexit._run_exitfuncs]  # noqa: SLF001 (what the interpreter itself calls)
     if threading.active_count() > 1:
@@ -35,18 +35,18 @@ def wind_up() -> None:
     streams.flush_all()
 
 
-def tell(channel: Channel, outcome: Outcome) -> None:
-    """Send the RESULT. A value larger than a frame is cut; the host refuses values far smaller than that."""
+def send_result(channel: Channel, outcome: Outcome) -> None:
+    """Send the RESULT. A value larger than a frame is cut; the host's own limit is much lower."""
     body = outcome.text.encode("ascii")[: wire.BODY_BYTES] if outcome.status == "ok" else b""
     error = outcome.error
-    if any(len(text) > ERROR_BYTES // 12 and _size(text) > ERROR_BYTES for text in _long(error).values()):
-        body = errors.encode(_long(error))
-        error = error | {key: errors.shortened(text, ERROR_BYTES) for key, text in _long(error).items()}
+    if any(len(text) > ERROR_BYTES // 12 and _size(text) > ERROR_BYTES for text in _long_texts(error).values()):
+        body = errors.encode(_long_texts(error))
+        error = error | {key: errors.shortened(text, ERROR_BYTES) for key, text in _long_texts(error).items()}
     header = {"status": outcome.status, **error, "exit_code": outcome.exit_code}
     channel.send(Kind.RESULT, 0, header, body)
 
 
-def _long(error: Mapping[str, Any]) -> dict[str, str]:
+def _long_texts(error: Mapping[str, Any]) -> dict[str, str]:
     return {key: error[key] for key in ("message", "traceback") if error.get(key)}
 
 
@@ -54,7 +54,7 @@ def _size(text: str) -> int:
     return len(errors.encode(text))
 
 
-def leave(outcome: Outcome) -> NoReturn:
+def exit_process(outcome: Outcome) -> NoReturn:
     """Exit with the code that a Python program would have."""
     code = outcome.exit_code
     _exit(code if code is not None else 0 if outcome.status == "ok" else 1)
@@ -62,7 +62,7 @@ def leave(outcome: Outcome) -> NoReturn:
 
 def show_uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
     """Print an exception as CPython does, without frames of the runtime."""
-    streams.say(errors.text_of(error, carets=True))
+    streams.write_line(errors.text_of(error, carets=True))
 
 
 def show_uncaught_in_thread(report: threading.ExceptHookArgs) -> None:
@@ -70,4 +70,4 @@ def show_uncaught_in_thread(report: threading.ExceptHookArgs) -> None:
     if report.exc_value is None or isinstance(report.exc_value, SystemExit):
         return
     name = report.thread.name if report.thread is not None else threading.get_ident()
-    streams.say(f"Exception in thread {name}:\n{errors.text_of(report.exc_value, carets=True)}")
+    streams.write_line(f"Exception in thread {name}:\n{errors.text_of(report.exc_value, carets=True)}")

@@ -17,17 +17,17 @@ NAME_CHARACTERS = 500
 MESSAGE_CHARACTERS = 64 * 1024
 SHOWN_ENTRIES = 20
 """How many entries a long traceback shows at each end."""
-OURS = str(Path(__file__).parent)
+RUNTIME_FOLDER = str(Path(__file__).parent)
 _encode = json.JSONEncoder().encode
 _class_name = type.__dict__["__name__"].__get__  # a metaclass may define another
 
 
 def describe(error: BaseException, *, carets: bool = False) -> dict[str, Any]:
     """The RESULT fields for an uncaught exception."""
-    own = script_frames(error.__traceback__)
-    line, column = _place(own)
+    frames = script_frames(error.__traceback__)
+    line, column = _position(frames)
     return {
-        "type": name_of(error),
+        "type": type_name(error),
         "message": cut(_message(error)),
         "line": line,
         "column": column,
@@ -39,7 +39,7 @@ def describe_rejected(error: SyntaxError) -> dict[str, Any]:
     """The RESULT fields for a script that does not compile."""
     message = error.msg or "invalid syntax"
     return {
-        "type": name_of(error),
+        "type": type_name(error),
         "message": cut(message),
         "line": error.lineno,
         "column": error.offset,
@@ -47,7 +47,7 @@ def describe_rejected(error: SyntaxError) -> dict[str, Any]:
     }
 
 
-def name_of(error: BaseException) -> str:
+def type_name(error: BaseException) -> str:
     name: str = _class_name(type(error))
     return name if len(name) <= NAME_CHARACTERS else f"{name[:NAME_CHARACTERS]}…"
 
@@ -55,25 +55,25 @@ def name_of(error: BaseException) -> str:
 def _message(error: BaseException) -> str:
     try:
         text = str(error)
-        return _placeless(error, text if type(text) is str else str.__str__(text))
+        return _hide_folders(error, text if type(text) is str else str.__str__(text))
     except BaseException:  # noqa: BLE001 (whatever the script's own __str__ does)
-        return f"<unprintable {name_of(error)}>"
+        return f"<unprintable {type_name(error)}>"
 
 
-def _placeless(error: BaseException, text: str) -> str:
+def _hide_folders(error: BaseException, text: str) -> str:
     """An ImportError's message with the module's path shortened, so that it shows none of the host's folders."""
     path = getattr(error, "path", None) if isinstance(error, ImportError) else None
-    return text.replace(f"({path})", f"({_within(path)})") if type(path) is str else text
+    return text.replace(f"({path})", f"({_relative_path(path)})") if type(path) is str else text
 
 
-def _within(path: str) -> str:
+def _relative_path(path: str) -> str:
     """A module's path, relative to the entry of `sys.path` that it lies in."""
     roots = [entry for entry in sys.path if type(entry) is str and path.startswith(f"{entry}/")]
     return path[len(max(roots, key=len)) + 1 :] if roots else path
 
 
 def cut(text: str) -> str:
-    """Text shortened to what an error may show, with lone surrogates replaced."""
+    """Shorten `text` to the length that an error may have, and replace lone surrogates."""
     if len(text) > MESSAGE_CHARACTERS:
         text = f"{text[:MESSAGE_CHARACTERS]}… ({len(text)} characters)"
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -98,7 +98,7 @@ def script_frames(trace: TracebackType | None) -> TracebackType | None:
     return trace
 
 
-def _place(trace: TracebackType | None) -> tuple[int | None, int | None]:
+def _position(trace: TracebackType | None) -> tuple[int | None, int | None]:
     """Line and column of the innermost frame of the script itself."""
     line = column = None
     for entry in _entries(trace):
@@ -126,10 +126,10 @@ def text_of(error: BaseException, *, carets: bool) -> str:
     try:
         report = traceback.TracebackException(type(error), error, error.__traceback__)
         _clean(report, set(), carets=carets)
-        return _placeless(error, "".join(report.format()).rstrip("\n"))
-    except BaseException:  # noqa: BLE001 (an exception of the script may defy being shown)
+        return _hide_folders(error, "".join(report.format()).rstrip("\n"))
+    except BaseException:  # noqa: BLE001 (formatting runs code of the script's exception)
         message = _message(error)
-        return f"{name_of(error)}: {message}" if message else name_of(error)
+        return f"{type_name(error)}: {message}" if message else type_name(error)
 
 
 class _Stack(traceback.StackSummary):
@@ -149,13 +149,13 @@ def _clean(report: traceback.TracebackException, seen: set[int], *, carets: bool
         return
     seen.add(id(report))
     shown = _Stack()
-    inside = False  # from one of our frames on, until the script's next
+    in_runtime = False  # from a frame of the runtime on, until the script's next
     for entry in report.stack:
-        inside = entry.filename != FILE_NAME and (inside or entry.filename.startswith(OURS))
-        if not inside:
+        in_runtime = entry.filename != FILE_NAME and (in_runtime or entry.filename.startswith(RUNTIME_FOLDER))
+        if not in_runtime:
             if not carets:
                 entry.colno = entry.end_colno = None
-            entry.filename = _within(entry.filename)  # its line has been read
+            entry.filename = _relative_path(entry.filename)  # safe: the source line was read already
             shown.append(entry)
     report.stack = shown
     for other in (report.__cause__, report.__context__, *(report.exceptions or ())):

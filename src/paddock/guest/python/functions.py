@@ -1,4 +1,4 @@
-"""The functions that a script finds defined: tools, progress, artifacts.
+"""The functions that are defined for a script: tools, progress, artifacts.
 
 Arguments must be JSON values; numpy numbers and arrays are converted.
 """
@@ -21,7 +21,7 @@ TOOL_NAME_CHARACTERS = 600
 """Longer than any tool's full name. A longer name is cut, and the host answers that there is no such tool."""
 FILE_NAME_CHARACTERS = 4096
 MESSAGE_CHARACTERS = 1000
-_arguments_text = json.JSONEncoder(allow_nan=False, default=values.number).encode
+_arguments_text = json.JSONEncoder(allow_nan=False, default=values.json_default).encode
 _decode = json.JSONDecoder().decode
 Function = Callable[..., Coroutine[Any, Any, Any]]
 
@@ -30,24 +30,24 @@ Function = Callable[..., Coroutine[Any, Any, Any]]
 class Functions:
     """The functions of one script."""
 
-    own: dict[str, Function]  # those that every script has, by name
+    common: dict[str, Function]  # those that every script has, by name
 
     def linked(self, tools: Iterable[str]) -> dict[str, Function]:
         """One function for each tool that is linked to the script."""
-        return {name: _linked(name, self.own["call_tool"]) for name in tools}
+        return {name: _linked(name, self.common["call_tool"]) for name in tools}
 
 
-def functions(channel: Channel) -> Functions:
+def make_functions(channel: Channel) -> Functions:
     """The functions that work over this channel."""
 
     async def call_tool(
         name: str, params: Mapping[str, Any] | None = None, arguments: Mapping[str, Any] | None = None
     ) -> Any:
         """Call a tool with one dict of arguments. A failure is a RuntimeError whose text is its envelope."""
-        given = arguments if params is None else params
-        if not isinstance(name, str) or not (given is None or isinstance(given, dict)):
+        params_or_arguments = arguments if params is None else params
+        if not isinstance(name, str) or not (params_or_arguments is None or isinstance(params_or_arguments, dict)):
             raise TypeError("call_tool takes the tool's name and one dict of arguments")
-        text = values.without_surrogates(_arguments_text(given or {}))
+        text = values.without_surrogates(_arguments_text(params_or_arguments or {}))
         answer = await channel.request(Kind.CALL, {"tool": _clean(name[:TOOL_NAME_CHARACTERS])}, text.encode())
         if _decode(answer.header.decode()).get("failed"):
             raise RuntimeError(answer.body.decode())
@@ -58,12 +58,12 @@ def functions(channel: Channel) -> Functions:
         if not isinstance(done, int | float) or not (total is None or isinstance(total, int | float)):
             raise TypeError("report_progress takes numbers: report_progress(done, total, message)")
         try:
-            far, whole = float(done), None if total is None else float(total)
+            done_number, total_number = float(done), None if total is None else float(total)
         except OverflowError:
             raise TypeError("report_progress: the number is too large") from None
-        if math.isfinite(far) and (whole is None or math.isfinite(whole)):
-            shown = str(message)[:MESSAGE_CHARACTERS] if isinstance(message, str) else ""
-            channel.send(Kind.PROGRESS, 0, {"done": far, "total": whole, "message": _clean(shown)})
+        if math.isfinite(done_number) and (total_number is None or math.isfinite(total_number)):
+            text = str(message)[:MESSAGE_CHARACTERS] if isinstance(message, str) else ""
+            channel.send(Kind.PROGRESS, 0, {"done": done_number, "total": total_number, "message": _clean(text)})
 
     async def create_artifact(filename: str, content: str | bytes, file_type: str | None = None) -> dict[str, Any]:
         """Store bytes or text under a file name. A failure is `{"success": False, "error": …}`, not an exception."""
@@ -72,26 +72,29 @@ def functions(channel: Channel) -> Functions:
             return {"success": False, "error": problem}
         body = content.encode("utf-8", streams.REPLACE) if isinstance(content, str) else bytes(content)
         if len(body) > wire.ARTIFACT_BYTES:
-            most = wire.ARTIFACT_BYTES // 2**20
-            return {"success": False, "error": f"an artifact has at most {most} MB, and this one has {len(body)} bytes"}
+            max_mb = wire.ARTIFACT_BYTES // 2**20
+            return {
+                "success": False,
+                "error": f"an artifact has at most {max_mb} MB, and this one has {len(body)} bytes",
+            }
         header = {"do": "create", "filename": _clean(filename), "mime_type": _clean(file_type or "")}
         answer = await channel.request(Kind.ARTIFACT, header, body)
-        given: dict[str, Any] = _decode(answer.header.decode())
-        return given
+        result: dict[str, Any] = _decode(answer.header.decode())
+        return result
 
     async def read_artifact(ref: str) -> dict[str, Any]:
-        """The content of an artifact: text where it is text, else bytes."""
+        """The content of an artifact: text if it is text, else bytes."""
         if not isinstance(ref, str) or len(ref) > FILE_NAME_CHARACTERS:
             return {"success": False, "error": "read_artifact takes the id or the name of an artifact"}
         answer = await channel.request(Kind.ARTIFACT, {"do": "read", "ref": _clean(ref)})
-        given: dict[str, Any] = _decode(answer.header.decode())
-        if not given.get("success"):
-            return given
-        content = answer.body.decode() if given.pop("text", False) else answer.body
-        return {"success": True, "content": content, **{k: v for k, v in given.items() if k != "success"}}
+        result: dict[str, Any] = _decode(answer.header.decode())
+        if not result.get("success"):
+            return result
+        content = answer.body.decode() if result.pop("text", False) else answer.body
+        return {"success": True, "content": content, **{k: v for k, v in result.items() if k != "success"}}
 
-    own: tuple[Function, ...] = (call_tool, report_progress, create_artifact, read_artifact)
-    return Functions({function.__name__: function for function in own})
+    common: tuple[Function, ...] = (call_tool, report_progress, create_artifact, read_artifact)
+    return Functions({function.__name__: function for function in common})
 
 
 def _linked(tool: str, call_tool: Function) -> Function:

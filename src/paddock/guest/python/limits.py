@@ -1,6 +1,6 @@
-"""Limits that the process sets on itself, so that the usual failures become ordinary exceptions of the script.
+"""Resource limits that the process sets on itself, so that most failures become ordinary exceptions in the script.
 
-They are not the wall: the host limits the process from outside as well.
+They are not a security boundary: the host limits the process from outside as well.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from typing import Any
 
 RESERVE_BYTES = 1024 * 1024
 """Reserved while the script runs and released when it runs out of memory, so that its error can be reported."""
-OWN_RECURSION = sys.getrecursionlimit()
+DEFAULT_RECURSION = sys.getrecursionlimit()
 TASKS = "PADDOCK_TASKS"
-"""Environment variable: threads of other processes with this uid, which RLIMIT_NPROC counts together with ours."""
-ROOM = 10_000
+"""Environment variable: the number of threads that other processes of this uid have. RLIMIT_NPROC counts them too."""
+DECODE_RECURSION = 10_000
 """Recursion limit while inputs are decoded; CPython's default is too low for the nesting that the host accepts."""
 
 
@@ -38,12 +38,14 @@ def data_bytes() -> int | None:
 def prepare() -> None:
     """Set the limits that are the same for every run."""
     _set(resource.RLIMIT_CORE, 0)
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # the process that this one was forked from has another
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # a write beyond RLIMIT_FSIZE is EFBIG, not the end of the process
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # the zygote installed another handler
+    signal.signal(
+        signal.SIGXFSZ, signal.SIG_IGN
+    )  # a write beyond RLIMIT_FSIZE then fails with EFBIG instead of killing
 
 
 def apply(limits: Mapping[str, Any], before_bytes: int | None) -> None:
-    """Apply a run's limits. Memory counts above `before_bytes`, what was mapped before the inputs arrived."""
+    """Apply a run's limits. The memory limit is added to `before_bytes`, which was mapped before the inputs arrived."""
     memory = limits.get("memory_bytes")
     if memory is not None and before_bytes is not None:
         _set(resource.RLIMIT_DATA, before_bytes + RESERVE_BYTES + memory)
@@ -61,20 +63,20 @@ def apply(limits: Mapping[str, Any], before_bytes: int | None) -> None:
 def _set(kind: int, amount: int, *, more: int = 0) -> None:
     try:
         resource.setrlimit(kind, (amount, amount + more))
-    except ValueError:  # more than this process may have
+    except ValueError:  # above the hard limit
         hard = resource.getrlimit(kind)[1]
         resource.setrlimit(kind, (min(amount, hard), min(amount + more, hard)))
 
 
 def reserve() -> mmap.mmap:
-    """Memory that counts against the limit and is never touched."""
+    """Map memory that counts against the limit but is never touched."""
     return mmap.mmap(-1, RESERVE_BYTES, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 
 
-def is_short() -> bool:
+def is_memory_short() -> bool:
     """Whether more than half of the memory limit is used."""
-    most, taken = resource.getrlimit(resource.RLIMIT_DATA)[0], data_bytes()
-    return most != resource.RLIM_INFINITY and taken is not None and taken > most // 2
+    limit, used = resource.getrlimit(resource.RLIMIT_DATA)[0], data_bytes()
+    return limit != resource.RLIM_INFINITY and used is not None and used > limit // 2
 
 
 def allow_recursion(depth: int) -> None:

@@ -17,14 +17,14 @@ from paddock.guest.python.running import Outcome
 from paddock.jail import wire
 from paddock.jail.wire import Kind
 
-_pid, _exit = os.getpid, os._exit
+_getpid, _exit = os.getpid, os._exit
 
 
 def serve(control: socket.socket, hurry: bool = False) -> NoReturn:
     """Run the one script that arrives over `control`, then end the process.
 
     Everything that does not depend on the script is done before READY; in a `hurry`, without a rehearsal. The process
-    has one thread, is walled in, and has the host's pipes as descriptors 1 and 2.
+    has one thread, is jailed, and has the host's pipes as descriptors 1 and 2.
     """
     try:
         _serve(control, hurry)
@@ -34,11 +34,11 @@ def serve(control: socket.socket, hurry: bool = False) -> NoReturn:
         with contextlib.suppress(BaseException):
             traceback.print_exc()
     finally:
-        _exit(1)  # never back into the process that was forked
+        _exit(1)  # a forked process must never return into the zygote's code
 
 
 def warm_up() -> None:
-    """Called in the zygote before it forks: prepare what is the same in every guest, and rehearse."""
+    """Called in the zygote before it forks: prepare everything that is the same in every guest, and rehearse."""
     rehearsal.warm_up(_channel, _calls)
     _prepare()
 
@@ -52,9 +52,9 @@ def _prepare() -> None:
     threading.excepthook = ending.show_uncaught_in_thread
 
 
-# Created in the zygote, so that guests share the pages: writing a new object makes a forked process copy its page.
+# Created in the zygote so that guests share their memory pages.
 _channel = Channel()
-_calls = functions.functions(_channel)
+_calls = functions.make_functions(_channel)
 _names: dict[str, Any] | None = None
 _READY, _STARTED = wire.pack(Kind.READY), wire.pack(Kind.STARTED)
 
@@ -64,11 +64,11 @@ def _serve(control: socket.socket, hurry: bool) -> NoReturn:
         _prepare()
     names = _names or {}
     space.seed(None)
-    own = _pid()
+    pid = _getpid()
     if not hurry:
         rehearsal.rehearse(_channel, _calls)
     _channel.attach(control)
-    space.settle(names)
+    space.set_working_directory(names)
     data_bytes = limits.data_bytes()
     control.setblocking(True)
     control.sendall(_READY)
@@ -77,12 +77,12 @@ def _serve(control: socket.socket, hurry: bool) -> NoReturn:
         _exit(0)
     space.fill(names, received, _calls)
     outcome = _run(received, names, data_bytes, control)
-    if _pid() != own and outcome.status == "raised" and not received.is_script:
-        streams.say(outcome.error["traceback"])  # a process that the script forked reports its own failure
-    ending.wind_up()
-    if _pid() == own:
-        ending.tell(_channel, outcome)
-    ending.leave(outcome)
+    if _getpid() != pid and outcome.status == "raised" and not received.is_script:
+        streams.write_line(outcome.error["traceback"])  # a process that the script forked reports its own failure
+    ending.shut_down()
+    if _getpid() == pid:
+        ending.send_result(_channel, outcome)
+    ending.exit_process(outcome)
 
 
 def _run(received: job.Job, names: dict[str, Any], data_bytes: int | None, control: socket.socket) -> Outcome:
@@ -92,11 +92,11 @@ def _run(received: job.Job, names: dict[str, Any], data_bytes: int | None, contr
         space.seed(start["seed"])
     limits.apply(received.limits, data_bytes)
     try:
-        ready = script.compiled(
+        ready = script.compile_script(
             received.code, is_expression=not received.is_script, with_outline=bool(start.get("outline"))
         )
     except SyntaxError as error:
-        return running.rejected(error, is_script=received.is_script)
+        return running.describe_rejected(error, is_script=received.is_script)
     if ready.outline is not None:
         _send_outline(ready.outline, names, control)
     if start.get("check_only"):
@@ -110,7 +110,7 @@ def _run(received: job.Job, names: dict[str, Any], data_bytes: int | None, contr
 
 
 def _send_outline(outline: dict[str, Any], names: dict[str, Any], control: socket.socket) -> None:
-    """Describe the script to the host, and wait until it says which tools the script has."""
+    """Send the outline to the host, and wait for the names of the script's tools."""
     control.sendall(wire.pack(Kind.OUTLINE, body=json.dumps(outline).encode()))
     go = wire.receive(control)
     if go is None:
@@ -119,9 +119,9 @@ def _send_outline(outline: dict[str, Any], names: dict[str, Any], control: socke
 
 
 def _write_file(code: str) -> None:
-    """Write the script to its `__file__`, for whatever looks there, such as a process that it spawns."""
+    """Write the script to its `__file__`, for example for a process that it spawns."""
     try:
         with open(script.FILE_NAME, "w", encoding="utf-8", newline="") as file:  # noqa: PTH123
             file.write(code)
     except OSError:
-        pass  # nowhere to write: tracebacks and `inspect` have the lines all the same
+        pass  # not writable; tracebacks and `inspect` have the lines anyway

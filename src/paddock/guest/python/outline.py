@@ -1,4 +1,4 @@
-"""Facts about a script's syntax tree that the host may ask for, because it parses no source itself.
+"""Facts about a script's syntax tree that the host may request, because it parses no source itself.
 
 The keys are those of `paddock.model.outline.Outline`.
 """
@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from typing import Any
 
 _BUILT_IN = frozenset(dir(builtins))
-_BY_TEXT = frozenset({"eval", "exec", "globals", "locals", "vars", "compile"})
-"""With one of these a script can reach any name by its text."""
+_DYNAMIC = frozenset({"eval", "exec", "globals", "locals", "vars", "compile"})
+"""With one of these a script can use any name dynamically."""
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _SCOPES = (*_DEFINITIONS, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
@@ -40,37 +40,39 @@ def describe(tree: ast.Module) -> dict[str, Any]:
 
 
 def statement_lists(body: list[ast.stmt]) -> Iterator[list[ast.stmt]]:
-    """Every list of statements that runs at the top level, those inside `if`, `for`, `with`, `try` and `match` too."""
-    waiting = [body]
-    while waiting:
-        block = waiting.pop()
+    """Every list of statements at the top level, including those inside `if`, `for`, `with`, `try` and `match`."""
+    stack = [body]
+    while stack:
+        block = stack.pop()
         yield block
         for node in block:
             if isinstance(node, _DEFINITIONS):
                 continue
             for owner in (node, *getattr(node, "handlers", ()), *getattr(node, "cases", ())):
-                inner = (getattr(owner, name, None) for name in ("body", "orelse", "finalbody"))
-                waiting.extend(block for block in inner if isinstance(block, list))
+                bound_inside = (getattr(owner, name, None) for name in ("body", "orelse", "finalbody"))
+                stack.extend(block for block in bound_inside if isinstance(block, list))
 
 
 def unbound_names(tree: ast.Module) -> frozenset[str] | None:
-    """Names that the script uses without binding them first, rather too many than too few.
+    """Names that the script uses without binding them first. The set may be too large, but never too small.
 
-    None where it may use any name at all.
+    None if the script may use any name.
     """
     bound: set[str] = set()
     unbound: set[str] = set()
     for statement in tree.body:
         nodes = list(ast.walk(statement))
         used = {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store)}
-        if used & _BY_TEXT or any(name.startswith("__") for name in used) or any(map(_imports_all, nodes)):
+        if used & _DYNAMIC or any(name.startswith("__") for name in used) or any(map(_imports_all, nodes)):
             return None
         called = {node.func.id for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
         if isinstance(statement, _DEFINITIONS):
             bound.add(statement.name)
-        inner = {name for node in nodes for name in _binds(node)}
-        unbound |= used - bound - (inner - called)  # `orders = await orders({})` calls a tool, though it binds the name
-        bound.update(_binds_after(statement))
+        bound_inside = {name for node in nodes for name in _bound_by(node)}
+        unbound |= (
+            used - bound - (bound_inside - called)
+        )  # `orders = await orders({})` calls a tool, though it binds the name
+        bound.update(_bound_after(statement))
     return frozenset(unbound - _BUILT_IN)
 
 
@@ -78,8 +80,8 @@ def _imports_all(node: ast.AST) -> bool:
     return isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names)
 
 
-def _binds(node: ast.AST) -> Iterator[str]:
-    """The names that `node` itself binds, without what is inside it."""
+def _bound_by(node: ast.AST) -> Iterator[str]:
+    """The names that `node` itself binds, without those of its children."""
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
         yield node.id
     elif isinstance(node, _DEFINITIONS):
@@ -94,18 +96,18 @@ def _binds(node: ast.AST) -> Iterator[str]:
         yield node.rest
 
 
-def _binds_after(statement: ast.AST) -> Iterator[str]:
+def _bound_after(statement: ast.AST) -> Iterator[str]:
     """The names that are bound once `statement` has run: not those local to a function or a comprehension."""
-    waiting = [statement]
-    while waiting:
-        node = waiting.pop()
-        yield from _binds(node)
+    stack = [statement]
+    while stack:
+        node = stack.pop()
+        yield from _bound_by(node)
         if not isinstance(node, _SCOPES):
-            waiting.extend(ast.iter_child_nodes(node))
+            stack.extend(ast.iter_child_nodes(node))
 
 
 def _stored_key(node: ast.AST) -> str | None:
-    """The key of `x["key"] = …`, and of whatever else stores a constant key into a dict."""
+    """The constant key that `node` stores into a dict, as in `x["key"] = …`, if it does."""
     match node:
         case ast.Subscript(slice=ast.Constant(str(key)), ctx=ast.Store() | ast.Del()):
             return key

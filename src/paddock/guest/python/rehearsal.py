@@ -1,7 +1,7 @@
-"""Runs throwaway scripts, so that the first real one finds everything warm.
+"""Runs throwaway scripts, so that the real script starts warm.
 
-A forked process copies each page when it first writes to it, 3 µs apiece, and one run writes to about two hundred. A
-guest rehearses before it is READY. The zygote rehearses before it forks, so that guests inherit specialised code.
+A forked process copies each memory page when it first writes to it, which takes 3 µs, and a run writes to about 200. So
+a guest rehearses before READY. The zygote rehearses before it forks, so that guests inherit specialised code.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from paddock.jail.wire import Kind
 PLAIN = "x = [1 + 1]\nif x:\n    print(end='')\nx"
 FAILING = "def f(x):\n    return 1 / x\nf(0)"
 AWAITING = "import asyncio\nawait asyncio.sleep(0)\n{1}"
-# These libraries set up much of themselves on first use.
+# These libraries initialise much of themselves on first use.
 EXERCISES = {
     "numpy": """
 import numpy as np
@@ -41,7 +41,7 @@ sums = merged.groupby("name")["value"].agg(["sum", "mean"])
 """,
 }
 TIMES = 20
-"""CPython specialises code that has run a few times; that should be over before pages are shared."""
+"""CPython specialises code after a few runs. That should happen before pages are shared."""
 
 
 def rehearse(channel: Channel, calls: Functions, source: str = PLAIN) -> None:
@@ -56,7 +56,7 @@ def rehearse(channel: Channel, calls: Functions, source: str = PLAIN) -> None:
         channel.attach(guest)
         names = {"__name__": "rehearsal", "__builtins__": builtins}
         space.fill(names, received, calls)
-        outcome = running.run(script.compiled(received.code, is_expression=True), names, None, is_script=False)
+        outcome = running.run(script.compile_script(received.code, is_expression=True), names, None, is_script=False)
         channel.send(Kind.RESULT, 0, {"status": outcome.status}, outcome.text.encode())
 
 
@@ -67,7 +67,7 @@ def warm_up(channel: Channel, calls: Functions) -> None:
     for name, source in EXERCISES.items():
         if name in sys.modules:
             rehearse(channel, calls, source)
-    # Once a thread has had an event loop, `get_event_loop` makes no other; guests should start afresh.
+    # Reset the policy: once a thread has had an event loop, `get_event_loop` creates no other.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         asyncio.set_event_loop_policy(None)

@@ -1,8 +1,9 @@
-"""Rewrites a script so that a top-level `return`, or the last expression, gives its value, in code a module may have.
+"""Rewrites a script so that its value is that of a top-level `return` or of the last expression.
 
-A `return` becomes an assignment and a `break` out of one loop around the whole script. Like a return, and unlike an
-exception, that runs `finally` blocks, leaves `with` blocks without an error and cannot be caught. The script's names
-stay those of a module. A `return` inside a loop leaves that loop first; a flag then tells the outer code to leave too.
+The result is valid at module level, where `return` is not. A `return` becomes an assignment and a `break` out of one
+loop around the whole script. Like a return, and unlike an exception, that runs `finally` blocks, leaves `with` blocks
+without an error and cannot be caught. The script's variables stay module globals. A `return` inside a loop leaves that
+loop first; a flag tells the outer code to leave too.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ from typing import Any, TypeVar
 
 Node = TypeVar("Node", bound=ast.AST)
 NAME = "<result>"
-"""The builtin under which the rewritten script finds its `Kept`. No script can write this name."""
+"""The builtin under which the rewritten script finds its `ResultSlot`. No script can write this name."""
 
 
-class Kept:
+class ResultSlot:
     """Holds the script's value."""
 
     __slots__ = ("_saved", "done", "value")
@@ -31,7 +32,7 @@ class Kept:
         self._saved[line] = self.value, self.done
 
     def restore(self, line: int) -> None:
-        """Called at its end: the return that was passing through goes on, whatever happened in between."""
+        """Called at the end of that `finally`: the interrupted return continues with the value it had."""
         self.value, self.done = self._saved[line]
 
 
@@ -42,8 +43,8 @@ class _Loop:
     returns: bool
 
 
-def keep_value(tree: ast.Module, *, may_return: bool) -> None:
-    """Rewrite `tree` so that it stores its value in `Kept`. SyntaxError for a `break` or `continue` outside a loop."""
+def store_result(tree: ast.Module, *, may_return: bool) -> None:
+    """Rewrite `tree` to store its value in a `ResultSlot`. SyntaxError for a `break` or `continue` outside a loop."""
     body = tree.body
     if body and isinstance(last := body[-1], ast.Expr):
         body[-1] = _assign("value", last.value, last)
@@ -51,9 +52,10 @@ def keep_value(tree: ast.Module, *, may_return: bool) -> None:
         return
     start = _first_movable(body)
     end = body[-1]
-    inside = _block(body[start:], None)
+    inside = _rewrite_block(body[start:], None)
     if not _is_assignment(end):
-        inside.append(_assign("value", ast.Constant(None), end))  # a return that an exception overtook gave a value
+        # A `return` whose `finally` raised has stored a value, which no longer counts.
+        inside.append(_assign("value", ast.Constant(None), end))
     inside.append(_at(ast.Break(), end))
     loop = _at(ast.While(_at(ast.Constant(True), body[start]), inside, []), body[start])
     tree.body = [*body[:start], loop]
@@ -69,47 +71,51 @@ def _first_movable(body: list[ast.stmt]) -> int:
     return len(body)
 
 
-def _block(body: list[ast.stmt], loop: _Loop | None) -> list[ast.stmt]:
-    return [new for node in body for new in _statement(node, loop)]
+def _rewrite_block(body: list[ast.stmt], loop: _Loop | None) -> list[ast.stmt]:
+    return [new for node in body for new in _rewrite_statement(node, loop)]
 
 
-def _statement(node: ast.stmt, loop: _Loop | None) -> list[ast.stmt]:
+def _rewrite_statement(node: ast.stmt, loop: _Loop | None) -> list[ast.stmt]:
     if isinstance(node, ast.Return):
         value = node.value or _at(ast.Constant(None), node)
-        noted = [_assign_done(node, done=True)] if loop else []
-        return [_assign("value", value, node), *noted, _at(ast.Break(), node)]
+        set_flag = [_assign_done(node, done=True)] if loop else []
+        return [_assign("value", value, node), *set_flag, _at(ast.Break(), node)]
     if isinstance(node, ast.Break | ast.Continue):
-        return _leave_or_go_on(node, loop)
+        return _rewrite_jump(node, loop)
     if isinstance(node, ast.For | ast.AsyncFor | ast.While):
-        return _loop(node, loop)
+        return _rewrite_loop(node, loop)
     if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         for owner in (node, *getattr(node, "handlers", ()), *getattr(node, "cases", ())):
             for name in ("body", "orelse", "finalbody"):
                 if isinstance(inner := getattr(owner, name, None), list):
-                    setattr(owner, name, _finally(inner, loop) if name == "finalbody" else _block(inner, loop))
+                    setattr(
+                        owner,
+                        name,
+                        _rewrite_finally(inner, loop) if name == "finalbody" else _rewrite_block(inner, loop),
+                    )
     return [node]
 
 
-def _finally(body: list[ast.stmt], loop: _Loop | None) -> list[ast.stmt]:
+def _rewrite_finally(body: list[ast.stmt], loop: _Loop | None) -> list[ast.stmt]:
     if not _has_return(body):
-        return _block(body, loop)
+        return _rewrite_block(body, loop)
     first, last = body[0], body[-1]
-    return [_call("save", first, first), *_block(body, loop), _call("restore", first, last)]
+    return [_call("save", first, first), *_rewrite_block(body, loop), _call("restore", first, last)]
 
 
-def _leave_or_go_on(node: ast.Break | ast.Continue, loop: _Loop | None) -> list[ast.stmt]:
+def _rewrite_jump(node: ast.Break | ast.Continue, loop: _Loop | None) -> list[ast.stmt]:
     if loop is None:
         message = "'break' outside loop" if isinstance(node, ast.Break) else "'continue' not properly in loop"
         end = (node.end_lineno, (node.end_col_offset or 0) + 1)
         raise SyntaxError(message, ("main.py", node.lineno, node.col_offset + 1, None, *end))
-    # In a `finally` it overrules a return that was on its way.
+    # A `break` in a `finally` cancels a return that is passing through.
     return [_assign_done(node, done=False), node] if loop.returns and isinstance(node, ast.Break) else [node]
 
 
-def _loop(node: ast.For | ast.AsyncFor | ast.While, outer: _Loop | None) -> list[ast.stmt]:
+def _rewrite_loop(node: ast.For | ast.AsyncFor | ast.While, outer: _Loop | None) -> list[ast.stmt]:
     loop = _Loop(_has_return(node.body))
-    node.body = _block(node.body, loop)
-    node.orelse = _block(node.orelse, outer)
+    node.body = _rewrite_block(node.body, loop)
+    node.orelse = _rewrite_block(node.orelse, outer)
     if not loop.returns:
         return [node]
     node.orelse.insert(0, _assign_done(node, done=False))

@@ -20,36 +20,36 @@ _lines: list[str] = []
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A script that is ready to run."""
+    """A compiled script."""
 
     code: CodeType
     is_async: bool  # whether it awaits at the top level
-    kept: returns.Kept
+    result: returns.ResultSlot
     outline: dict[str, Any] | None = None
 
 
-def compiled(source: str, *, is_expression: bool, with_outline: bool = False) -> Script:
+def compile_script(source: str, *, is_expression: bool, with_outline: bool = False) -> Script:
     """Compile `source`, or raise SyntaxError. Only expressions may `await` or `return` at the top level."""
     register_source(source)
-    kept = returns.Kept()
-    described = None
+    result = returns.ResultSlot()
+    outline_json = None
     try:
         if is_expression:
             tree = _compile(source, FILE_NAME, "exec", _FLAGS | ast.PyCF_ONLY_AST, dont_inherit=True)
-            described = outline.describe(tree) if with_outline else None
-            code = _expression(source, tree)
+            outline_json = outline.describe(tree) if with_outline else None
+            code = _compile_expression(source, tree)
         else:
             code = _compile(source, FILE_NAME, "exec", 0, dont_inherit=True)
     except (RecursionError, MemoryError):
         raise SyntaxError("the source is nested too deeply to be parsed") from None
     except (ValueError, OverflowError) as error:  # a NUL byte, a number that is too long
         raise SyntaxError(str(error)) from None
-    return Script(code, bool(code.co_flags & inspect.CO_COROUTINE), kept, described)
+    return Script(code, bool(code.co_flags & inspect.CO_COROUTINE), result, outline_json)
 
 
-def _expression(source: str, tree: ast.Module) -> CodeType:
+def _compile_expression(source: str, tree: ast.Module) -> CodeType:
     try:
-        returns.keep_value(tree, may_return="return" in source)
+        returns.store_result(tree, may_return="return" in source)
         code: CodeType = _compile(tree, FILE_NAME, "exec", _FLAGS, dont_inherit=True)
     except SyntaxError as error:
         # The parser counts characters, the compiler UTF-8 bytes.

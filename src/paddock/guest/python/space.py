@@ -1,4 +1,4 @@
-"""The module `__main__` that a script runs as, and what it finds there."""
+"""The script's `__main__` module: its namespace, inputs, tools and imports."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def main_module() -> dict[str, Any]:
     return names
 
 
-def settle(names: dict[str, Any]) -> None:
+def set_working_directory(names: dict[str, Any]) -> None:
     """Set `__file__` and the first entry of `sys.path` to the working directory."""
     here = os.getcwd()  # noqa: PTH109
     names["__file__"] = f"{here.rstrip('/')}/{FILE_NAME}"
@@ -42,15 +42,15 @@ def settle(names: dict[str, Any]) -> None:
 def fill(names: dict[str, Any], job: Job, functions: Functions) -> None:
     """Define the script's inputs, files, functions and arguments.
 
-    A program (script mode) finds tools and files only where it was given some.
+    In script mode, tools and `files` are defined only if the run has any.
     """
     tools, files = job.start.get("tools") or [], job.start.get("files") or []
     if tools or not job.is_script:
-        names |= functions.linked(tools) | functions.own
+        names |= functions.linked(tools) | functions.common
     if files or not job.is_script:
         names["files"] = files
     if job.inputs:
-        limits.allow_recursion(limits.ROOM)
+        limits.allow_recursion(limits.DECODE_RECURSION)
     for name, text in job.inputs.items():
         names[name] = _decode(text)
     sys.argv = [FILE_NAME, *(job.start.get("argv") or ())]
@@ -65,16 +65,16 @@ def seed(number: int | None) -> None:
         numpy_random.seed(start)
 
 
-def replace_import(hidden: Sequence[str], recursion: int | None) -> None:
-    """Let the script's own imports of `hidden` modules fail as if they were not installed.
+def replace_import(refused: Sequence[str], recursion: int | None) -> None:
+    """Make the script's own imports of `refused` modules fail as if they were not installed.
 
-    Guidance for the author of the script, not a wall; what libraries import for themselves is left alone. A script
-    with a low recursion limit imports under the interpreter's own: loading a library nests more deeply than its use.
+    This guides the author of the script and is no security boundary; libraries may still import these modules. If the
+    run's recursion limit is low, imports use the interpreter's default: loading a library nests deeply.
     """
-    is_low = recursion is not None and recursion < limits.OWN_RECURSION
-    if not hidden and not is_low:
+    is_low = recursion is not None and recursion < limits.DEFAULT_RECURSION
+    if not refused and not is_low:
         return
-    names, room = frozenset(hidden), limits.OWN_RECURSION + (recursion or 0) if is_low else 0
+    names, min_recursion = frozenset(refused), limits.DEFAULT_RECURSION + (recursion or 0) if is_low else 0
     real_import, real_module = builtins.__import__, importlib.import_module
 
     def script_import(
@@ -86,13 +86,13 @@ def replace_import(hidden: Sequence[str], recursion: int | None) -> None:
     ) -> ModuleType:
         if level == 0 and _is_script(globals):
             _check(name, fromlist or (), names)
-        with _recursion_limit(room):
+        with _recursion_limit(min_recursion):
             return real_import(name, globals, locals, fromlist or (), level)
 
     def import_module(name: str, package: str | None = None) -> ModuleType:
         if _is_script(None):
             _check(name, (), names)
-        with _recursion_limit(room):
+        with _recursion_limit(min_recursion):
             return real_module(name, package)
 
     builtins.__import__ = script_import
@@ -115,10 +115,10 @@ def _is_script(names: Mapping[str, object] | None) -> bool:
     return names.get("__name__") == "__main__"
 
 
-def _check(name: str, fromlist: Sequence[str], hidden: frozenset[str]) -> None:
+def _check(name: str, fromlist: Sequence[str], refused: frozenset[str]) -> None:
     wanted = [name, *(f"{name}.{part}" for part in fromlist)]
     for path in wanted:
         parts = path.split(".")
         for count in range(1, len(parts) + 1):
-            if (prefix := ".".join(parts[:count])) in hidden:
+            if (prefix := ".".join(parts[:count])) in refused:
                 raise ModuleNotFoundError(f"No module named {prefix!r}", name=prefix)

@@ -21,14 +21,14 @@ codecs.register_error(REPLACE, _replace)
 
 
 def install() -> None:
-    """Give `sys` new streams: the zygote's may hold buffered bytes, locks and another encoding."""
+    """Replace the streams in `sys`: the zygote's may have buffered bytes, locks and another encoding."""
     sys.stdin = sys.__stdin__ = _stream(0, "r", "<stdin>")  # type: ignore[misc]
     sys.stdout = sys.__stdout__ = _stream(1, "w", "<stdout>")  # type: ignore[misc]
     sys.stderr = sys.__stderr__ = _stream(2, "w", "<stderr>")  # type: ignore[misc]
-    _own[:] = [sys.stdout, sys.stderr]
+    _streams[:] = [sys.stdout, sys.stderr]
 
 
-_own: list[io.TextIOWrapper] = []
+_streams: list[io.TextIOWrapper] = []
 
 
 def _stream(descriptor: int, mode: str, name: str) -> io.TextIOWrapper:
@@ -41,7 +41,7 @@ def _stream(descriptor: int, mode: str, name: str) -> io.TextIOWrapper:
     return stream
 
 
-def say(text: str) -> None:
+def write_line(text: str) -> None:
     """Write a line to the script's stderr. `print` is not used, because a script may have replaced it."""
     with contextlib.suppress(AttributeError, OSError, ValueError):
         sys.stderr.write(f"{text}\n")
@@ -49,14 +49,14 @@ def say(text: str) -> None:
 
 
 def flush() -> None:
-    """Flush our streams. One that the script has closed is skipped."""
-    for stream in _own:
+    """Flush the streams that `install` created. One that the script has closed is skipped."""
+    for stream in _streams:
         with contextlib.suppress(OSError, ValueError, RuntimeError):
             stream.flush()
 
 
 def flush_all() -> None:
-    """Flush our streams, and those that the script replaced them with."""
+    """Flush the streams that `install` created, and those that the script replaced them with."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(BaseException):
             stream.flush()

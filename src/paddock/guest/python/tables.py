@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 _bases = type.__dict__["__mro__"].__get__  # a metaclass may define another
-HOMES = frozenset({"numpy", "pandas", "polars"})
+LIBRARIES = frozenset({"numpy", "pandas", "polars"})
 
 
 class Pairs:
@@ -19,14 +19,14 @@ class Pairs:
         self.pairs = pairs
 
 
-def is_foreign(kind: type) -> bool:
-    """Whether a type belongs to one of those libraries, or inherits from one of theirs."""
-    homes = (getattr(base, "__module__", None) for base in _bases(kind))
-    return any(isinstance(home, str) and home.partition(".")[0] in HOMES for home in homes)
+def is_table_type(kind: type) -> bool:
+    """Whether a type belongs to one of these libraries, or inherits from one of their types."""
+    modules = (getattr(base, "__module__", None) for base in _bases(kind))
+    return any(isinstance(module, str) and module.partition(".")[0] in LIBRARIES for module in modules)
 
 
-def nearest(value: Any) -> Any:
-    """`value` as Pairs, a list or a simpler value; at worst its `repr()`."""
+def to_plain(value: Any) -> Any:
+    """Convert `value` to Pairs, a list or a simpler value; if nothing else fits, to its `repr()`."""
     names = {base.__name__ for base in _bases(type(value))}
     if names & {"NaTType", "NAType"}:
         return None
@@ -41,14 +41,14 @@ def nearest(value: Any) -> Any:
     if names & {"Period", "Interval"}:
         return str(value)
     if names & {"ndarray", "generic"}:
-        return list(value) if value.dtype.kind in "mM" and value.ndim else _plain(value)
+        return list(value) if value.dtype.kind in "mM" and value.ndim else _from_numpy(value)
     if names & {"Index", "ExtensionArray"}:
         return list(value)
     return repr(value)
 
 
-def _plain(value: Any) -> Any:
-    """A numpy array or number as plain Python values, or as text where it has none."""
+def _from_numpy(value: Any) -> Any:
+    """A numpy array or number as plain Python values, or its `repr()` if it has no plain form."""
     plain = value.tolist()
     return repr(value) if type(plain) is type(value) else plain
 
@@ -61,23 +61,23 @@ def _time(value: Any) -> Any:
 
 
 def _records(frame: Any) -> Any:
-    """A list of records. The index is a column unless it only counts rows."""
+    """A list of records. The index becomes a column unless it is the default index."""
     if hasattr(frame, "to_dicts"):
         return list(frame.to_dicts())
-    if not _only_counts(frame.index):
+    if not _is_default_index(frame.index):
         frame = frame.reset_index(allow_duplicates=True)
     columns = list(frame.columns)
     return [Pairs(zip(columns, row, strict=True)) for row in frame.itertuples(index=False, name=None)]
 
 
 def _series(series: Any) -> Any:
-    """A list where the index only counts values, else an object."""
+    """A list if the series has the default index, else an object."""
     if hasattr(series, "to_list") and not hasattr(series, "index"):
         return list(series.to_list())
-    if _only_counts(series.index):
+    if _is_default_index(series.index):
         return list(series)
     return Pairs(zip(list(series.index), list(series), strict=True))
 
 
-def _only_counts(index: Any) -> bool:
+def _is_default_index(index: Any) -> bool:
     return type(index).__name__ == "RangeIndex" and index.name is None and (index.start, index.step) == (0, 1)

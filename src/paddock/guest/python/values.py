@@ -22,7 +22,7 @@ import uuid
 from collections import deque
 from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, Sequence, ValuesView
 from collections.abc import Set as AnySet
-from json.encoder import encode_basestring_ascii as _quoted
+from json.encoder import encode_basestring_ascii as _quote
 from pathlib import PurePath
 from typing import Any
 
@@ -32,7 +32,7 @@ from paddock.guest.python.tables import Pairs
 NEVER_AWAITED = "the result is a coroutine that was never awaited: write `await` before the call"
 _LISTS = (list, tuple, set, frozenset, range, deque, KeysView, ValuesView, ItemsView)
 _TEXTS = (PurePath, decimal.Decimal, uuid.UUID, fractions.Fraction)
-_WORDS: dict[object, str] = {None: "null", True: "true", False: "false"}
+_CONSTANTS: dict[object, str] = {None: "null", True: "true", False: "false"}
 # A lone surrogate in JSON text: not part of a pair, and not after an escaped backslash.
 _SURROGATES = re.compile(r"\\\\|\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}|(\\ud[89a-f][0-9a-f]{2})")
 
@@ -55,58 +55,58 @@ def text_of(value: object, depth: int) -> str:
     # Since 3.12 the C encoder has a recursion limit of its own; the slow path obeys only ours.
     with contextlib.suppress(_NotPlain, TypeError, ValueError, RecursionError):
         return without_surrogates(_encode_plain(value))
-    limits.allow_recursion(2 * depth)  # two frames a level
+    limits.allow_recursion(2 * depth)  # the slow path needs two frames per level
     parts: list[str] = []
     _write(value, parts.append, set())
     return without_surrogates("".join(parts))
 
 
 def without_surrogates(text: str) -> str:
-    """JSON text with each lone surrogate replaced by U+FFFD, because no reader accepts one."""
+    """Replace each lone surrogate in JSON text with U+FFFD, because readers reject them."""
     if "\\ud" not in text:
         return text
-    return _SURROGATES.sub(lambda found: r"\ufffd" if found[1] else found[0], text)
+    return _SURROGATES.sub(lambda match: r"\ufffd" if match[1] else match[0], text)
 
 
-def _write(value: Any, write: Callable[[str], object], inside: set[int]) -> None:
+def _write(value: Any, write: Callable[[str], object], open_ids: set[int]) -> None:
     if value is None:
         write("null")
     elif isinstance(value, str):
-        write(_quoted(value))
+        write(_quote(value))
     elif isinstance(value, bool):
         write("true" if value else "false")
     elif isinstance(value, int):
         write(int.__repr__(value))
     elif isinstance(value, float):
         write(_float(value))
-    elif id(value) in inside:
+    elif id(value) in open_ids:
         raise ValueError("the result contains itself")
     else:
-        inside.add(id(value))
-        nearest = _nearest(value)
-        if isinstance(nearest, Pairs):
-            _write_pairs(nearest.pairs, write, inside)
-        elif isinstance(nearest, list):
-            _write_items(nearest, write, inside)
+        open_ids.add(id(value))
+        plain = _to_plain(value)
+        if isinstance(plain, Pairs):
+            _write_pairs(plain.pairs, write, open_ids)
+        elif isinstance(plain, list):
+            _write_items(plain, write, open_ids)
         else:
-            _write(nearest, write, inside)
-        inside.discard(id(value))
+            _write(plain, write, open_ids)
+        open_ids.discard(id(value))
 
 
-def _write_pairs(pairs: Iterable[tuple[Any, Any]], write: Callable[[str], object], inside: set[int]) -> None:
+def _write_pairs(pairs: Iterable[tuple[Any, Any]], write: Callable[[str], object], open_ids: set[int]) -> None:
     separator = "{"
     for key, item in pairs:
-        write(f"{separator}{_quoted(_key(key))}: ")
-        _write(item, write, inside)
+        write(f"{separator}{_quote(_key(key))}: ")
+        _write(item, write, open_ids)
         separator = ", "
     write("{}" if separator == "{" else "}")
 
 
-def _write_items(items: Iterable[Any], write: Callable[[str], object], inside: set[int]) -> None:
+def _write_items(items: Iterable[Any], write: Callable[[str], object], open_ids: set[int]) -> None:
     separator = "["
     for item in items:
         write(separator)
-        _write(item, write, inside)
+        _write(item, write, open_ids)
         separator = ", "
     write("[]" if separator == "[" else "]")
 
@@ -124,12 +124,12 @@ def _key(key: object) -> str:
     if isinstance(key, enum.Enum):
         return _key(key.value)
     if key is None or isinstance(key, bool):
-        return _WORDS[key]
+        return _CONSTANTS[key]
     return int.__repr__(key) if isinstance(key, int) else str(key)
 
 
-def _nearest(value: Any) -> Any:
-    """`value` as Pairs, a list or a simpler value."""
+def _to_plain(value: Any) -> Any:
+    """Convert `value` to Pairs, a list or a simpler value."""
     kind = type(value)
     if kind is Pairs:
         return value
@@ -137,8 +137,8 @@ def _nearest(value: Any) -> Any:
         return Pairs(value.items())
     if issubclass(kind, _LISTS):
         return list(value)
-    if tables.is_foreign(kind):
-        return tables.nearest(value)
+    if tables.is_table_type(kind):
+        return tables.to_plain(value)
     if issubclass(kind, (dt.date, dt.time)):
         return value.isoformat()
     if issubclass(kind, dt.timedelta):
@@ -151,10 +151,10 @@ def _nearest(value: Any) -> Any:
         return str(value)
     if inspect.iscoroutine(value) or asyncio.isfuture(value):
         raise TypeError(NEVER_AWAITED)
-    return _nearest_object(value, kind)
+    return _object_to_plain(value, kind)
 
 
-def _nearest_object(value: Any, kind: type) -> Any:
+def _object_to_plain(value: Any, kind: type) -> Any:
     if issubclass(kind, type):
         return repr(value)
     if dataclasses.is_dataclass(kind):
@@ -163,17 +163,17 @@ def _nearest_object(value: Any, kind: type) -> Any:
         return dump(value)
     for names in ("__struct_fields__", "__attrs_attrs__"):
         if isinstance(fields := getattr(kind, names, None), tuple):
-            found = [field if isinstance(field, str) else field.name for field in fields]
-            return Pairs((name, getattr(value, name)) for name in found)
+            field_names = [field if isinstance(field, str) else field.name for field in fields]
+            return Pairs((name, getattr(value, name)) for name in field_names)
     if issubclass(kind, (AnySet, Sequence)) or (issubclass(kind, Iterator) and not issubclass(kind, io.IOBase)):
         return list(value)
     return repr(value)
 
 
-def number(value: Any) -> Any:
+def json_default(value: Any) -> Any:
     """Convert a numpy number or array in a tool's arguments; TypeError for other values that are not JSON."""
-    if tables.is_foreign(type(value)) and type(value).__module__.partition(".")[0] == "numpy":
-        found = tables.nearest(value)
-        if not isinstance(found, str):
-            return found
+    if tables.is_table_type(type(value)) and type(value).__module__.partition(".")[0] == "numpy":
+        plain = tables.to_plain(value)
+        if not isinstance(plain, str):
+            return plain
     raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")

@@ -9,7 +9,7 @@ import struct
 from collections.abc import Sequence
 
 from paddock.jail.walls import privileges
-from paddock.jail.walls.syscalls import syscall
+from paddock.jail.walls.syscall_numbers import syscall
 
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 _MAKE_CHAR, _MAKE_BLOCK = 1 << 6, 1 << 11

@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from paddock.jail.walls.syscalls import sleeping_child, syscall
+from paddock.jail.walls.syscall_numbers import sleeping_child, syscall
 
 NEW_MOUNT = 0x00020000
 NEW_UTS = 0x04000000

@@ -10,7 +10,7 @@ import signal
 import struct
 from collections.abc import Callable, Mapping
 
-from paddock.jail.walls.syscalls import prctl, syscall
+from paddock.jail.walls.syscall_numbers import prctl, syscall
 
 _SET_PDEATHSIG, _SET_DUMPABLE, _NO_NEW_PRIVS = 1, 4, 38
 _BOUNDING_READ, _BOUNDING_DROP = 23, 24

@@ -23,8 +23,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from paddock.jail.walls import bpf, privileges
-from paddock.jail.walls.rules import NOBODY, Policy, refusal, rules
-from paddock.jail.walls.syscalls import MACHINE, NUMBERS, syscall
+from paddock.jail.walls.allowed_calls import NOBODY, Policy, refusal, rules
+from paddock.jail.walls.syscall_numbers import MACHINE, NUMBERS, syscall
 
 __all__ = ["Denied", "Policy", "denied_calls", "for_process", "install", "install_traced", "probe", "program"]
 

@@ -1,4 +1,4 @@
-"""The entry of Alembic. It runs inside the transaction that `Store` holds, and begins none of its own."""
+"""The entry point of Alembic. It runs inside the transaction of `Store` and begins none itself."""
 
 from __future__ import annotations
 

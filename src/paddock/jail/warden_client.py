@@ -16,7 +16,7 @@ from paddock.jail.guest import Epoll, Guest, Template
 from paddock.jail.limits import ResourceLimit
 from paddock.jail.start import warden_command
 from paddock.jail.walls.namespaces import Identities, give_identities
-from paddock.jail.zygote import Order, Spec, command
+from paddock.jail.zygote import Order, Spec, encode_command
 
 MESSAGE_BYTES = 64 * 1024
 GUEST_FDS = 5
@@ -61,7 +61,7 @@ class WarmZygote:
             self.gone.set_result(None)
 
 
-class ZygoteClient:
+class WardenClient:
     """One warden with its zygotes, from its start to its end."""
 
     def __init__(self, process: subprocess.Popen[bytes], control: socket.socket, spec: Spec) -> None:
@@ -79,7 +79,7 @@ class ZygoteClient:
         self._loop.add_reader(control.fileno(), self._receive)
 
     @classmethod
-    async def start(cls, python: str, spec: Spec, identities: Identities | None) -> ZygoteClient:
+    async def start(cls, python: str, spec: Spec, identities: Identities | None) -> WardenClient:
         """Start a warden, and wait until its first zygote serves. JailUnavailable: the profile does not work here."""
         ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         # In this thread: the kernel kills the warden when the thread that started it ends.
@@ -155,7 +155,7 @@ class ZygoteClient:
 
     def _command(self, **values: int) -> None:
         with suppress(OSError):  # a warden that is gone is noticed elsewhere
-            self._control.send(command(**values))
+            self._control.send(encode_command(**values))
 
     async def guest(
         self,
@@ -246,8 +246,7 @@ class ZygoteClient:
 
     def _dismiss(self, number: int, why: str, fds: list[int]) -> None:
         """Give up a guest that exists and cannot be used. It ends when its sockets close; its reaper must be told."""
-        with suppress(OSError):
-            self._control.send(command(dismiss=number))
+        self._command(dismiss=number)
         self._refuse(self._pending.pop(number), JailUnavailable(f"a guest could not be made: {why}"), fds)
 
     def _refuse(self, pending: PendingGuest, problem: PaddockError, fds: list[int]) -> None:
