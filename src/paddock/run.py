@@ -204,9 +204,9 @@ class Paddock:
 
     def redact_json(self, text: str) -> str:
         """`redact` for JSON text. Text that is not JSON becomes empty."""
-        from paddock.tools.secrets import redacted_json
+        from paddock.tools.secrets import redact_secrets_in_json
 
-        return redacted_json(text, self._toolbox.secrets)
+        return redact_secrets_in_json(text, self._toolbox.secrets)
 
     @property
     def injection(self) -> Injection | None:

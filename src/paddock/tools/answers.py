@@ -60,8 +60,8 @@ async def answer(result: Result, tool: Tool, create_artifact: CreateArtifact) ->
     Raises `CallFailed` for any other failure, and what `create_artifact` raises.
     """
     if result.is_error:
-        return _failed(result, tool)
-    shape = _content if result.structured is None else _structured
+        return _error_answer(result, tool)
+    shape = _content_value if result.structured is None else _structured_value
     value = await shape(result, tool, create_artifact)
     return Answer(await large.run(partial(_dumps, value), is_large=large.is_larger(value, large.LARGE)))
 
@@ -169,7 +169,7 @@ def _filename(block: Mapping[str, Any], inner: Mapping[str, Any], mime_type: str
     return f"{block.get('type', 'content')}-{number}.{_SUFFIXES.get(kind, 'bin')}"
 
 
-def _failed(result: Result, tool: Tool) -> Answer:
+def _error_answer(result: Result, tool: Tool) -> Answer:
     """The envelope that the server sent. Raises CallFailed if it sent anything else."""
     text = "\n".join(part for block in result.content if (part := _text(block)) is not None)
     structured = "" if result.structured is None else _dumps(result.structured)

@@ -68,7 +68,7 @@ class Broker:
         self._calls: dict[int, Call] = {}
         self._repaired: dict[int, Mapping[str, Any]] = {}  # repaired arguments of pending calls, by call id
         self._denials: set[int] = set()
-        self._unwritten: dict[int, tuple[Outcome, tuple[str, ...]]] = {}  # each with secrets that it may repeat
+        self._pending_outcomes: dict[int, tuple[Outcome, tuple[str, ...]]] = {}  # each with secrets that it may repeat
         self.concluding: set[asyncio.Task[Any] | None] = set()
         """Tasks that are journalling an outcome."""
 
@@ -90,17 +90,17 @@ class Broker:
 
     async def conclude(self, number: int) -> None:
         """Journal the outcome of a call, once it is answered. Must not be cancelled."""
-        if number not in self._unwritten:
+        if number not in self._pending_outcomes:
             return
-        outcome, secrets = self._unwritten.pop(number)
+        outcome, secrets = self._pending_outcomes.pop(number)
         from paddock.tools import large
-        from paddock.tools.secrets import redacted_json
+        from paddock.tools.secrets import redact_secrets_in_json
 
         task = asyncio.current_task()
         self.concluding.add(task)
         try:
             is_large = len(outcome.answer_json) > large.LARGE
-            text = await large.run(lambda: redacted_json(outcome.answer_json, secrets), is_large=is_large)
+            text = await large.run(lambda: redact_secrets_in_json(outcome.answer_json, secrets), is_large=is_large)
             # If this fails, the journal has a call whose outcome is unknown, as after a crash.
             await _try_journal(self._journal.conclude(replace(outcome, answer_json=text)))
         finally:
@@ -129,7 +129,7 @@ class Broker:
 
     async def _answer(self, call: ToolCall, name: str, arguments: Mapping[str, Any] | None) -> Answer:
         if arguments is None:
-            return await self._refused(self._entry(call.id, {}), name, None, _too_large(name))
+            return await self._refuse(self._entry(call.id, {}), name, None, _too_large(name))
         entry = self._entry(call.id, arguments)
         if name in self._scope.own:
             return await self._answer_session_tool(entry, self._scope.own[name].tool)
@@ -177,7 +177,7 @@ class Broker:
         is_read_only = tool is not None and bool(tool.hints.read_only)
         answer = _failure(failure)
         if await self._intend(entry, name, is_read_only=is_read_only) is None:
-            self._unwritten[entry.number] = (
+            self._pending_outcomes[entry.number] = (
                 Outcome(self._run_id, entry.number, "error", 0.0, answer.json),
                 entry.secrets,
             )
@@ -196,7 +196,7 @@ class Broker:
             status: Status = "cancelled" if answer is None else "error" if answer.failed else "ok"
             milliseconds = (time.perf_counter() - started) * 1000
             text = "" if answer is None else answer.json
-            self._unwritten[entry.number] = (
+            self._pending_outcomes[entry.number] = (
                 Outcome(self._run_id, entry.number, status, milliseconds, text),
                 entry.secrets,
             )
@@ -211,10 +211,10 @@ class Broker:
 
     def _entry(self, number: int, arguments: Mapping[str, Any]) -> _Entry:
         """The call without secrets. The script's own passwords are secrets too: a tool or an error may repeat them."""
-        from paddock.tools.secrets import named_secrets, redacted
+        from paddock.tools.secrets import named_secrets, redact_secrets
 
         secrets = (*self._toolbox.secrets, *named_secrets(arguments))
-        return _Entry(number, arguments, json.dumps(redacted(arguments, secrets)), secrets)
+        return _Entry(number, arguments, json.dumps(redact_secrets(arguments, secrets)), secrets)
 
     async def _call(self, tool: Tool, arguments: Mapping[str, Any], notes: list[dict[str, Any]]) -> Answer:
         from paddock.tools.upstream_errors import CallFailed

@@ -46,9 +46,9 @@ class Catalogue:
         """The tool of this full name, or of this bare name if only one server has it."""
         return self._by_full_name.get(name) or self._by_name.get(name) or self._find_prefixed(name)
 
-    def only(self, names: Iterable[str]) -> Catalogue:
+    def subset(self, names: Iterable[str]) -> Catalogue:
         """The tools of these names. Raises UnknownTool for one that does not exist."""
-        return Catalogue((self._named(name) for name in names), servers=self._servers)
+        return Catalogue((self._require(name) for name in names), servers=self._servers)
 
     def linked(self, code: str | None = None, language: str = "python") -> Mapping[str, Tool]:
         """The tools by their function names in a script. With `code`, only those that it mentions."""

@@ -20,7 +20,7 @@ from paddock.model import envelope
 from paddock.model.context import Context
 from paddock.model.tools import Tool
 from paddock.model.words import did_you_mean
-from paddock.tools.schema import pointed_to
+from paddock.tools.schema import resolve_pointer
 from paddock.tools.secrets import credentials, header_secrets, is_credential, names_a_secret
 from paddock.tools.tables import read_table
 
@@ -70,7 +70,7 @@ class Field:
     argument: _Text = ""
     header: _Text = ""
     meta: _Text = ""
-    required_by: tuple[str, ...] = ()  # patterns of full names; a tool whose schema requires it needs it anyway
+    required_by: tuple[str, ...] = ()  # patterns of full names, besides tools whose schema requires it
     description: _Text = ""
     values: tuple[str, ...] = ()  # the allowed ones; empty: any text
     default: _Text = ""
@@ -283,11 +283,11 @@ def _field(name: str, values: Any, servers: Mapping[str, Server]) -> Field:
     where = f"{origin}: context.{name}" if origin else f"context.{name}"
     if not _NAME.fullmatch(name) or name == "context":
         raise ConfigError(f"{where}: a field has a name such as 'region': letters, digits and _, and not 'context'")
-    made = read_table(values, Field, where)
-    made = replace(made, name=name, parameter=made.parameter or name)
-    if not _NAME.fullmatch(made.parameter):
-        raise ConfigError(f"{where}.parameter must be a name such as 'region_id', not {made.parameter!r}")
-    if not made.servers:
+    result = read_table(values, Field, where)
+    result = replace(result, name=name, parameter=result.parameter or name)
+    if not _NAME.fullmatch(result.parameter):
+        raise ConfigError(f"{where}.parameter must be a name such as 'region_id', not {result.parameter!r}")
+    if not result.servers:
         raise ConfigError(f'{where}.servers must say which upstreams get it, such as ["crm"], or ["*"] for all')
     if not any(getattr(result, place) for place in _PLACES):
         raise ConfigError(f"{where} has no destination; set argument, header or meta")
@@ -345,7 +345,7 @@ def _connections(name: str, listed: Any, server: Server, variables: Variables) -
             headers=variables.expand_all(given.headers, f"{place}.headers"),
             meta=variables.expand_all(given.meta, f"{place}.meta"),
         )
-        if not connection.id or connection.id in [each.id for each in made]:
+        if not connection.id or connection.id in [each.id for each in checked]:
             raise ConfigError(f"{place} must have an id that no other connection of {name!r} has")
         if connection.headers and server.transport == "stdio":
             raise ConfigError(f"{place}.headers cannot reach {name!r}, which is started by a command; use arguments")

@@ -323,7 +323,7 @@ def _is_date_time(text: str) -> bool:
 
 
 def _is_time(text: str) -> bool:
-    return _is_moment(f"2000-01-01T{text}")
+    return _is_date_time(f"2000-01-01T{text}")
 
 
 def _not_unicode(tool_name: str) -> dict[str, Any]:

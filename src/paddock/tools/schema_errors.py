@@ -46,7 +46,7 @@ class Problem:
     received: str
     more: Mapping[str, Any] = field(default_factory=dict)
     hints: tuple[str, ...] = ()
-    branch: tuple[str | int, ...] = ()  # the part of the schema that says so
+    branch: tuple[str | int, ...] = ()  # the path of the violated part of the schema
 
 
 def explain(
@@ -125,17 +125,14 @@ def _problems(
     value = _value_at(arguments, place)
     kind: Any = error.kind
     if kind.name == "required":
-        hints = _missing(kind.property, place, value if is_shown else {}, _fields(error, validator))
+        hints = _missing_field_hints(kind.property, place, value if is_shown else {}, _fields(error, validator))
         yield Problem("SCHEMA_REQUIRED", (*place, kind.property), "is required", "missing", {}, hints, branch)
     elif kind.name in ("additionalProperties", "unevaluatedProperties"):
         known = _fields(error, validator) if is_shown else {}
         for name in kind.unexpected[:DETAILS]:
-            code, issue, hints = (
-                "SCHEMA_ADDITIONAL_PROPERTIES",
-                "is not a field of this tool",
-                _unknown(name, place, known),
-            )
-            yield Problem(code, (*place, name), issue, received_type(_at(value, [name])), {}, hints, branch)
+            code, issue = "SCHEMA_ADDITIONAL_PROPERTIES", "is not a field of this tool"
+            hints = _unknown_field_hints(name, place, known)
+            yield Problem(code, (*place, name), issue, received_type(_value_at(value, [name])), {}, hints, branch)
     else:
         code, issue, more = _issue(kind, value, arguments, validator)
         hints = ()
@@ -146,17 +143,19 @@ def _problems(
         yield Problem(code, place, issue, received_type(value), more, hints, branch)
 
 
-def _missing(name: str, place: tuple[str | int, ...], value: Any, known: Mapping[str, Any]) -> tuple[str, ...]:
+def _missing_field_hints(
+    name: str, place: tuple[str | int, ...], value: Any, known: Mapping[str, Any]
+) -> tuple[str, ...]:
     given = [other for other in value if other not in known] if isinstance(value, dict) else []
     meant = (f"Did you mean '{_cut(name)}' instead of '{_cut(other)}'?" for other in within_edits(name, given)[:1])
     return (f"Required field missing: '{path((*place, name))}'.", *meant)
 
 
-def _unknown(name: str, place: tuple[str | int, ...], known: Mapping[str, Any]) -> tuple[str, ...]:
-    hints = _meant(name, known)
+def _unknown_field_hints(name: str, place: tuple[str | int, ...], known: Mapping[str, Any]) -> tuple[str, ...]:
+    hints = _did_you_mean(name, known)
     if not hints and known:
-        names = ", ".join(f"'{_cut(other)}'" for other in list(known)[:_LISTED])
-        hints = (f"Known fields: {names}{', …' if len(known) > _LISTED else ''}.",)
+        names = ", ".join(f"'{_cut(other)}'" for other in list(known)[:_MAX_LISTED])
+        hints = (f"Known fields: {names}{', …' if len(known) > _MAX_LISTED else ''}.",)
     return (f"Unknown field '{path((*place, name))}'.", *hints)
 
 

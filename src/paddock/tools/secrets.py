@@ -46,25 +46,25 @@ _HARMLESS_HEADERS = frozenset({"accept", "accept-language", "content-type", "use
 _USERINFO = re.compile(r"[a-z][a-z0-9+.-]{0,30}://([^/?#@\s]+)@", re.IGNORECASE)
 
 
-def redacted(value: Any, secrets: Collection[str] = ()) -> Any:
+def redact_secrets(value: Any, secrets: Collection[str] = ()) -> Any:
     """A copy of a JSON value with "[redacted]" in place of secrets, known ones and others. Linear in its size."""
-    return _redacted(value, frozenset(secrets), 0)
+    return _redact(value, frozenset(secrets), 0)
 
 
-def _redacted(value: Any, secrets: frozenset[str], depth: int) -> Any:
+def _redact(value: Any, secrets: frozenset[str], depth: int) -> Any:
     if isinstance(value, str):
-        return REDACTED if value and value in secrets else _sub(_CARRIED, _without, redact(value, secrets))
+        return REDACTED if value and value in secrets else _sub(_SECRET_FORMS, _without, redact(value, secrets))
     if depth >= MAX_DEPTH and isinstance(value, (dict, list, tuple)):
         return REDACTED
     if isinstance(value, dict):
         return {
-            _redacted(name, secrets, depth): (
-                REDACTED if _is_secret_field(name, inner) else _redacted(inner, secrets, depth + 1)
+            _redact(name, secrets, depth): (
+                REDACTED if _is_secret_field(name, inner) else _redact(inner, secrets, depth + 1)
             )
             for name, inner in value.items()
         }
     if isinstance(value, (list, tuple)):
-        return [_redacted(inner, secrets, depth + 1) for inner in value]
+        return [_redact(inner, secrets, depth + 1) for inner in value]
     return value
 
 
@@ -98,7 +98,7 @@ def named_secrets(value: Any) -> tuple[str, ...]:
 def names_a_secret(name: str) -> bool:
     """Whether a field of this name holds a secret."""
     plain = re.sub(r"[^a-z0-9]", "", name[-64:].lower())
-    return plain.endswith(_ENDINGS) and not plain.endswith(_HARMLESS)
+    return plain.endswith(_SECRET_NAME_ENDINGS) and not plain.endswith(_HARMLESS_NAME_ENDINGS)
 
 
 def _sub(pattern: re.Pattern[str], replacement: Callable[[re.Match[str]], str], text: str) -> str:
@@ -111,10 +111,10 @@ def _sub(pattern: re.Pattern[str], replacement: Callable[[re.Match[str]], str], 
     while done < len(text):
         end = min(done + PIECE_CHARACTERS, len(text))
         beyond = end + OVERLAP_CHARACTERS
-        found = pattern.search(text, done, beyond)
-        if found is not None and found.end() == beyond:  # it may go on
-            found = pattern.match(text, found.start())
-        if found is None or found.start() >= end:
+        match = pattern.search(text, done, beyond)
+        if match is not None and match.end() == beyond:  # it may go on
+            match = pattern.match(text, match.start())
+        if match is None or match.start() >= end:
             parts.append(text[done:end])
             done = end
         else:
