@@ -170,7 +170,7 @@ def _filename(block: Mapping[str, Any], inner: Mapping[str, Any], mime_type: str
 
 
 def _error_answer(result: Result, tool: Tool) -> Answer:
-    """The envelope that the server sent. Raises CallFailed if it sent anything else."""
+    """The envelope that the server sent. Raises CallFailed if it sent any other error."""
     text = "\n".join(part for block in result.content if (part := _text(block)) is not None)
     structured = "" if result.structured is None else _dumps(result.structured)
     for candidate in (text, structured):

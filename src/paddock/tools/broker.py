@@ -101,7 +101,7 @@ class Broker:
         try:
             is_large = len(outcome.answer_json) > large.LARGE
             text = await large.run(lambda: redact_secrets_in_json(outcome.answer_json, secrets), is_large=is_large)
-            # If this fails, the journal has a call whose outcome is unknown, as after a crash.
+            # If this fails, the journal has a call with an unknown outcome, as after a crash.
             await _try_journal(self._journal.conclude(replace(outcome, answer_json=text)))
         finally:
             self.concluding.discard(task)
@@ -210,7 +210,10 @@ class Broker:
         return await _try_journal(self._journal.intend(intent))
 
     def _entry(self, number: int, arguments: Mapping[str, Any]) -> _Entry:
-        """The call without secrets. The script's own passwords are secrets too: a tool or an error may repeat them."""
+        """The journal entry of a call, without secrets.
+
+        Passwords that the script passes are secrets too, because a tool or an error may repeat them.
+        """
         from paddock.tools.secrets import named_secrets, redact_secrets
 
         secrets = (*self._toolbox.secrets, *named_secrets(arguments))

@@ -51,7 +51,7 @@ ALIASES = {
     "disabledTools": "exclude_tools",
     "disabled_tools": "exclude_tools",
 }
-"""Other clients' names of settings, with the name that each has here."""
+"""Other clients' names for the settings below."""
 IGNORED = frozenset(
     # Settings of other clients. Paddock has its own approval policy; the others concern their user interface.
     {"alwaysAllow", "autoApprove", "trust", "icon", "iconUrl", "description", "title", "name", "note", "comment"}
@@ -170,7 +170,7 @@ def parse(
 
 
 def parse_tables(tables: Mapping[str, Any], environ: Mapping[str, str] | None = None) -> tuple[Server, ...]:
-    """The servers of `[upstreams.NAME]`, as TOML gives them. Each table may come from a file of its own."""
+    """The servers of `[upstreams.NAME]` tables. Each table may come from a different file."""
     variables = Variables(os.environ if environ is None else environ, folder=str(Path.cwd()))
     found = (_servers({name: table}, variables, f"{origin_of(table)}: upstreams") for name, table in tables.items())
     return tuple(server for servers in found for server in servers)
@@ -273,7 +273,7 @@ class Variables:
 
 
 class _Settings(msgspec.Struct):
-    """The settings of one server as a file has them. As in VS Code, a number is taken as its text."""
+    """The settings of one server, as written in a file. As in VS Code, a number is converted to text."""
 
     type: str | None = None
     command: str = ""
@@ -334,7 +334,7 @@ def _server(name: str, values: Mapping[str, Any], variables: Variables, where: s
 
 
 def _settings(values: Mapping[str, Any], where: str) -> _Settings:
-    """The settings under their own names and of the right types. As in VS Code, null is absent."""
+    """Rename and validate the settings of one server. As in VS Code, null means absent."""
     given: dict[str, Any] = {}
     for key, value in values.items():
         name = ALIASES.get(key, key)

@@ -72,7 +72,7 @@ def explain(
 
 
 def _rank(hint: str) -> int:
-    """Fields that are missing come first, then unknown ones, then advice."""
+    """The sort key of a hint: missing fields first, then unknown fields, then the rest."""
     return next((rank for rank, start in enumerate(("Required", "Unknown")) if hint.startswith(start)), 2)
 
 
@@ -311,7 +311,7 @@ def _cut(text: str) -> str:
 def example(schema: SafeSchema) -> dict[str, Any] | None:
     """Minimal example arguments: the required fields, each with its example, default or smallest value.
 
-    None if that cannot be made. It need not be valid: whoever shows it checks that first.
+    None if it is too long or cannot be built. The caller must check that it is valid.
     """
     try:
         value = _example(schema.root, schema, 0)

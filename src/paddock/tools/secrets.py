@@ -21,7 +21,7 @@ REDACTED = "[redacted]"
 MIN_CHARACTERS = 4
 """A shorter secret is found only if it is the whole text, because it would be part of many words."""
 MIN_CREDENTIAL_CHARACTERS = 6
-"""A shorter setting is not taken for a credential: it would be a word such as `true`."""
+"""A shorter setting is not a credential: it may be a common word such as `true`."""
 PIECE_CHARACTERS = 64 * 1024
 OVERLAP_CHARACTERS = 4096
 MAX_DEPTH = 200
@@ -47,7 +47,7 @@ _USERINFO = re.compile(r"[a-z][a-z0-9+.-]{0,30}://([^/?#@\s]+)@", re.IGNORECASE)
 
 
 def redact_secrets(value: Any, secrets: Collection[str] = ()) -> Any:
-    """A copy of a JSON value with "[redacted]" in place of secrets, known ones and others. Linear in its size."""
+    """A copy of a JSON value with "[redacted]" for each secret, known or not. Takes linear time."""
     return _redact(value, frozenset(secrets), 0)
 
 
@@ -102,7 +102,7 @@ def names_a_secret(name: str) -> bool:
 
 
 def _sub(pattern: re.Pattern[str], replacement: Callable[[re.Match[str]], str], text: str) -> str:
-    """`pattern.sub` in pieces, so that other threads run meanwhile: one call into `re` holds the interpreter's lock.
+    """`pattern.sub` in pieces, so that other threads can run: one call into `re` holds the interpreter's lock.
 
     The first OVERLAP_CHARACTERS of a match must show that it is one.
     """
@@ -175,12 +175,12 @@ def url_secrets(text: str) -> tuple[str, ...]:
 
 
 def credentials(settings: Iterable[str]) -> tuple[str, ...]:
-    """Settings that are credentials, without duplicates and those that are too short to be told from other words."""
+    """The distinct credentials among `settings`, without those that are too short."""
     return tuple(sorted({setting for setting in settings if len(setting) >= MIN_CREDENTIAL_CHARACTERS}))
 
 
 def redact(text: str, secrets: Collection[str]) -> str:
-    """`text` with "[redacted]" in place of these secrets, in whichever form they are written."""
+    """`text` with "[redacted]" for each of these secrets, in every form in which it may be written."""
     for form in _known_forms(frozenset(secrets)):
         if form in text:
             text = text.replace(form, REDACTED)
@@ -188,7 +188,7 @@ def redact(text: str, secrets: Collection[str]) -> str:
 
 
 def redact_all(value: Any, secrets: Collection[str]) -> Any:
-    """`redact` for every text and key of a JSON value. Recurses as deep as its parser did."""
+    """`redact` for every text and key of a JSON value. Recursive: its parser has limited the depth."""
     if not secrets:
         return value
     if isinstance(value, str):

@@ -362,7 +362,7 @@ def may_link(code: str, language: str, known: Collection[str], outline: Outline 
 
 
 def name_list(names: object) -> list[str]:
-    """The names of tools that a caller listed. Raises UnknownTool for what is not a list."""
+    """Return `names` as a list. Raises UnknownTool if it is text or not iterable."""
     if isinstance(names, str) or not isinstance(names, Iterable):
         raise UnknownTool(f"tools must be a list of names, not {names!r}")
     return list(names)
