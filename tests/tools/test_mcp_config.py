@@ -146,7 +146,7 @@ def test_variables_are_filled_in_everywhere(text: str, value: str) -> None:
             {"command": "x", "args": ["${input:nope}"]},
             "the input 'nope' has no value; set the environment variable NOPE",
         ),
-        ({"command": "x", "args": ["${command:pick}"]}, "${command:pick} cannot be filled in"),
+        ({"command": "x", "args": ["${command:pick}"]}, "${command:pick} is not a known variable"),
         ({"comand": "x"}, "unknown setting 'comand'; did you mean 'command'?"),
         ({"env": {}}, "has neither a command nor a url"),
         ({"command": "x", "arg": []}, "unknown setting 'arg'; did you mean 'args'?"),

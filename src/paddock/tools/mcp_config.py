@@ -301,7 +301,7 @@ def _server(name: str, values: Mapping[str, Any], variables: Variables, where: s
         text = ("true" if value else "false") if isinstance(value, bool) else str(value)
         text = variables.expand(text, f"{where}: {key}")
         if "\0" in text:
-            raise ConfigError(f"{where}: {key!r} holds a NUL character")
+            raise ConfigError(f"{where}: {key!r} contains a NUL character")
         return text
 
     def fill_all(table: Mapping[str, _Scalar | None], key: str) -> dict[str, str]:
@@ -351,13 +351,13 @@ def _settings(values: Mapping[str, Any], where: str) -> _Settings:
 def _transport(settings: _Settings, where: str) -> Transport:
     if bool(settings.url) == bool(settings.command):
         problem = "has both a command and a url" if settings.url else "has neither a command nor a url"
-        raise ConfigError(f"{where}: {problem}; a server is started by the one or reached by the other")
+        raise ConfigError(f"{where}: {problem}; a server needs exactly one of them")
     if settings.type is None:
         return "http" if settings.url else "stdio"
     transport = TRANSPORTS.get(settings.type)
     if transport is None:
         hint = did_you_mean(settings.type, TRANSPORTS, "there are stdio, http and sse")
-        raise ConfigError(f"{where}: cannot be reached by {settings.type!r}; {hint}")
+        raise ConfigError(f"{where}: has the unknown transport {settings.type!r}; {hint}")
     if (transport == "stdio") == bool(settings.url):
         missing = "command" if settings.url else "url"
         raise ConfigError(f"{where}: is of type {settings.type!r}, which needs a {missing}")
