@@ -208,7 +208,7 @@ def test_an_unknown_tool_may_be_one_of_a_server_that_could_not_be_asked(mcp: str
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (["--input", "text=hello"], "text needs quotes of its own: --input text='\"hello\"'"),
+        (["--input", "text=hello"], "text needs its own quotes: --input text='\"hello\"'"),
         (["--input", "text"], "--input 'text' is not KEY=JSON"),
         (["--input", "a=NaN"], "JSON has no NaN"),
         (["--inputs", __file__], "not JSON"),

@@ -295,7 +295,7 @@ async def test_the_bytes_of_what_is_removed_or_replaced_are_swept(tmp_path: Path
         assert (await place.stored.sweep(), len(place.files())) == (0, 3)
         place.clock.now += READERS_SECONDS
         assert (await place.stored.sweep(), len(place.files())) == (2, 1)
-        with pytest.raises(StoreError, match="the bytes of the artifact are gone"):
+        with pytest.raises(StoreError, match="the artifact was changed or removed while it was read"):
             _ = [piece async for piece in own.stream(removed)]
         assert await content_of(own, "b") == b"new"
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from paddock.tools import large
-from paddock.tools.secrets import OVERLAP_CHARACTERS, PIECE_CHARACTERS, _sub, redacted
+from paddock.tools.secrets import OVERLAP_CHARACTERS, PIECE_CHARACTERS, _sub, redact_secrets
 from tests.tools.upstreams import TOKEN, Connect, Serve, plain
 
 
@@ -45,7 +45,7 @@ def test_a_match_is_found_wherever_it_stands(before: int, length: int) -> None:
 @pytest.mark.parametrize("before", [0, PIECE_CHARACTERS - 4, large.LARGE])
 def test_a_secret_in_a_large_text_is_redacted(before: int) -> None:
     text = "." * before + f" {TOKEN} and password=hunter22 " + "." * large.LARGE
-    assert redacted(text, [TOKEN]) == "." * before + " [redacted] and password=[redacted] " + "." * large.LARGE
+    assert redact_secrets(text, [TOKEN]) == "." * before + " [redacted] and password=[redacted] " + "." * large.LARGE
 
 
 async def test_the_event_loop_goes_on_while_a_large_text_is_searched() -> None:

@@ -146,7 +146,7 @@ def test_variables_are_filled_in_everywhere(text: str, value: str) -> None:
             {"command": "x", "args": ["${input:nope}"]},
             "the input 'nope' has no value; set the environment variable NOPE",
         ),
-        ({"command": "x", "args": ["${command:pick}"]}, "${command:pick} cannot be filled in"),
+        ({"command": "x", "args": ["${command:pick}"]}, "${command:pick} is not a known variable"),
         ({"comand": "x"}, "unknown key 'comand'; did you mean 'command'?"),
         ({"env": {}}, "has neither a command nor a url"),
         ({"command": "x", "arg": []}, "unknown key 'arg'; did you mean 'args'?"),
@@ -154,7 +154,7 @@ def test_variables_are_filled_in_everywhere(text: str, value: str) -> None:
         ({"command": "x", "url": "http://h"}, "both a command and a url"),
         ({"command": "x", "type": "http"}, "is of type 'http', which needs a url"),
         ({"url": "http://h", "type": "stdio"}, "is of type 'stdio', which needs a command"),
-        ({"url": "http://h", "type": "websocket"}, "cannot be reached by 'websocket'"),
+        ({"url": "http://h", "type": "websocket"}, "has the unknown transport 'websocket'"),
         ({"url": "http://h", "type": "streamable"}, "did you mean"),
         ({"url": "file:///etc/passwd"}, "must be an address that begins with http"),
         ({"command": ["x"]}, "'command' must be text, not a list"),
@@ -254,5 +254,5 @@ def test_an_error_names_the_file_or_the_variable_that_the_server_is_from(tmp_pat
         Paddock(mcp_config=client)
     file.write_text('[upstreams.shop]\ncommand = "x"')
     client.write_text('{"mcpServers": {"shop": {"command": "y"}}}')
-    with pytest.raises(ConfigError, match=rf"^{client}: the upstream 'shop' is in {file} too"):
+    with pytest.raises(ConfigError, match=rf"^{client}: the upstream 'shop' is also in {file}"):
         Paddock(Config.load(file, {}), mcp_config=client)

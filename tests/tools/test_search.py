@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paddock.model.tools import Tool
-from paddock.tools.search import Found, Index, words
+from paddock.tools.search import Index, SearchResult, words
 from tests.tools.samples import SHOP, real_tools
 
 INDEX = Index([*real_tools(), *SHOP])
@@ -125,7 +125,7 @@ def test_any_query_has_an_answer_and_always_the_same(query: str, tags: list[str]
     found = INDEX.search(query, tags=tags)
     assert found == INDEX.search(query, tags=tags)
     assert found == sorted(found, key=lambda one: (-one.score, one.tool.full_name))
-    assert all(isinstance(one, Found) for one in found)
+    assert all(isinstance(one, SearchResult) for one in found)
 
 
 @given(st.lists(st.builds(Tool, st.text(), st.text(), st.text(), st.dictionaries(st.text(), st.none() | st.text()))))

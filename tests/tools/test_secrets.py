@@ -20,8 +20,8 @@ from paddock.tools.secrets import (
     named_secrets,
     redact,
     redact_all,
-    redacted,
-    redacted_json,
+    redact_secrets,
+    redact_secrets_in_json,
 )
 from tests.examples import examples
 
@@ -40,7 +40,7 @@ FORMS = {
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_known_secret_is_found_in_every_form(form: str) -> None:
-    text = redacted({"error": [f"failed<{FORMS[form]}>here"]}, [SECRET])["error"][0]
+    text = redact_secrets({"error": [f"failed<{FORMS[form]}>here"]}, [SECRET])["error"][0]
     assert REDACTED in text
     assert text.startswith("failed<")
     assert text.endswith(">here")
@@ -67,7 +67,7 @@ def test_a_known_secret_is_found_in_every_form(form: str) -> None:
     ],
 )
 def test_the_value_of_a_field_that_is_named_like_a_secret_goes(name: str) -> None:
-    assert redacted({name: "x", "deep": [{name: {"a": 1}}]}) == {name: REDACTED, "deep": [{name: REDACTED}]}
+    assert redact_secrets({name: "x", "deep": [{name: {"a": 1}}]}) == {name: REDACTED, "deep": [{name: REDACTED}]}
 
 
 def test_what_is_no_secret_stays() -> None:
@@ -82,7 +82,7 @@ def test_what_is_no_secret_stays() -> None:
         "url": "https://example.com/a:b?x=1",
         "n": [1, 2.5, None],
     }
-    assert redacted(value, ["", "zz"]) == value
+    assert redact_secrets(value, ["", "zz"]) == value
 
 
 @pytest.mark.parametrize(
@@ -96,20 +96,20 @@ def test_what_is_no_secret_stays() -> None:
     ],
 )
 def test_texts_lose_what_looks_like_a_secret(text: str, left: str) -> None:
-    assert redacted(text) == left
+    assert redact_secrets(text) == left
 
 
 def test_a_secret_that_is_part_of_another_leaves_nothing_of_it() -> None:
-    assert redacted("x abcdefgh y", ["abcd", "abcdefgh"]) == "x [redacted] y"
+    assert redact_secrets("x abcdefgh y", ["abcd", "abcdefgh"]) == "x [redacted] y"
 
 
 def test_a_short_secret_goes_only_where_it_is_the_whole_text() -> None:
-    assert redacted(["abc", "abcd"], ["abc"]) == [REDACTED, "abcd"]
+    assert redact_secrets(["abc", "abcd"], ["abc"]) == [REDACTED, "abcd"]
 
 
 def test_the_value_itself_is_not_changed() -> None:
     value = {"a": ["secret-1"]}
-    redacted(value, ["secret-1"])
+    redact_secrets(value, ["secret-1"])
     assert value == {"a": ["secret-1"]}
 
 
@@ -117,7 +117,7 @@ def test_no_depth_raises() -> None:
     deep: Any = []
     for _ in range(50_000):
         deep = [deep]
-    assert REDACTED in json.dumps(redacted(deep))
+    assert REDACTED in json.dumps(redact_secrets(deep))
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_no_depth_raises() -> None:
 )
 def test_time_is_linear(text: str) -> None:
     started = time.process_time()
-    redacted(text, ["secret-1", "secret-2"])
+    redact_secrets(text, ["secret-1", "secret-2"])
     assert time.process_time() - started < 3
 
 
@@ -146,7 +146,7 @@ def test_time_is_linear(text: str) -> None:
     ],
 )
 def test_a_secret_is_found_wherever_it_stands_in_a_long_text(before: int, secret: str) -> None:
-    text = redacted("." * before + f" {secret} " + "." * 140_000, ["s3cr3t-value"])
+    text = redact_secrets("." * before + f" {secret} " + "." * 140_000, ["s3cr3t-value"])
     assert ("hunter22" in text, "abcdefgh" in text, "s3cr3t" in text) == (False, False, False)
     assert REDACTED in text
 
@@ -158,7 +158,7 @@ def test_a_secret_is_found_wherever_it_stands_in_a_long_text(before: int, secret
 )
 @settings(max_examples=examples(40), deadline=None)
 def test_it_is_total_and_leaves_no_known_secret(value: Any) -> None:
-    assert "secret-1" not in json.dumps(redacted({"a": value, "b": ["=secret-1="]}, ["secret-1"]))
+    assert "secret-1" not in json.dumps(redact_secrets({"a": value, "b": ["=secret-1="]}, ["secret-1"]))
 
 
 @pytest.mark.parametrize(
@@ -171,11 +171,11 @@ def test_it_is_total_and_leaves_no_known_secret(value: Any) -> None:
     ],
 )
 def test_what_is_left_of_json_is_json(text: str, left: Any) -> None:
-    assert json.loads(redacted_json(text, ["s3cr3t-value"])) == left
+    assert json.loads(redact_secrets_in_json(text, ["s3cr3t-value"])) == left
 
 
 def test_what_is_no_json_or_too_deep_is_not_kept() -> None:
-    assert redacted_json("{", ()) == redacted_json("[" * 100_000 + "]" * 100_000, ()) == ""
+    assert redact_secrets_in_json("{", ()) == redact_secrets_in_json("[" * 100_000 + "]" * 100_000, ()) == ""
 
 
 def test_secrets_are_known_by_the_names_of_their_fields() -> None:

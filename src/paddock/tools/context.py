@@ -18,7 +18,7 @@ from paddock.model import envelope
 from paddock.model.context import Context
 from paddock.model.tools import Tool
 from paddock.model.words import did_you_mean
-from paddock.tools.schema import pointed_to
+from paddock.tools.schema import resolve_pointer
 from paddock.tools.secrets import credential_forms, header_secrets, is_credential, names_a_secret
 
 if TYPE_CHECKING:
@@ -232,7 +232,7 @@ class _SchemaStripper:
     def _inline(self, schema: dict[str, Any], *, is_certain: bool) -> dict[str, Any]:
         """Replace a reference with its stripped target, if the target has one of the arguments."""
         hits_before = self._hits
-        inner = self.of(pointed_to(self._root, schema.get("$ref")), is_certain=is_certain)
+        inner = self.of(resolve_pointer(self._root, schema.get("$ref")), is_certain=is_certain)
         if self._hits == hits_before:
             return schema
         rest = {key: value for key, value in schema.items() if key != "$ref"}

@@ -1,8 +1,8 @@
-"""Reads which MCP servers there are from the files that users already have.
+"""Reads the configuration of MCP servers from the files of common clients.
 
-Accepted are `mcpServers` (Claude Desktop, Claude Code, Cursor, Windsurf, Gemini CLI), VS Code's `servers` with
-`inputs`, and `[upstreams.NAME]` of paddock.toml, with the same keys. An unknown key is refused: a setting that is
-silently ignored is a server that runs differently from what its user believes.
+It accepts `mcpServers` (Claude Desktop, Claude Code, Cursor, Windsurf, Gemini CLI), VS Code's `servers` with `inputs`,
+and `[upstreams.NAME]` of paddock.toml, with the same keys. An unknown key is an error, because a server whose setting
+is silently ignored would run differently from what its user believes.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ LISTS = {
     "exclude_tools": "exclude_tools",
 }
 IGNORED = frozenset(
-    # Settings of other clients. Approval is Paddock's own policy; the rest is about their windows.
+    # Settings of other clients. Paddock has its own approval policy; the others concern their user interface.
     {"alwaysAllow", "autoApprove", "trust", "icon", "iconUrl", "description", "title", "name", "note", "comment"}
     | {"_comment", "//", "gallery", "version", "dev", "provider", "tags", "category", "homepage", "$schema"}
 )
@@ -71,7 +71,7 @@ _VARIABLE_NAME = re.compile(r"(?:env:)?([A-Za-z_]\w*)(?::-(.*))?", re.DOTALL)
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Server:
-    """One configured MCP server. Its text form shows no credential."""
+    """One configured MCP server. Its `repr` shows no credentials."""
 
     name: str
     transport: Transport
@@ -82,8 +82,8 @@ class Server:
     url: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
     opening_headers: Mapping[str, str] = field(default_factory=dict)  # for requests that are not calls
-    keeps_cookies: bool = True  # False where calls are made on behalf of different users
-    or_sse: bool = False  # the address may be of the older HTTP transport
+    keeps_cookies: bool = True  # False if calls are made on behalf of different users
+    or_sse: bool = False  # the URL may use the older HTTP transport
     connect_seconds: float = 30.0
     timeout_seconds: float = 60.0  # for a call, unless its caller says otherwise
     concurrency: int = 16
@@ -95,7 +95,7 @@ class Server:
 
     @property
     def place(self) -> str:
-        """The command, or the address without its credentials and query, to show to people."""
+        """The command, or the URL without credentials and query, for display."""
         if self.transport == "stdio":
             return redact(" ".join((self.command, *self.args)), self.secrets)
         parts = urlsplit(self.url)
@@ -108,19 +108,19 @@ class Server:
 
 
 def configured_servers(config: Config, mcp_config: str | Path | None) -> tuple[Server, ...]:
-    """The servers of the configuration and of the file `mcp_config`. Raises ConfigError if they clash."""
+    """The servers of the configuration and of the file `mcp_config`. ConfigError if two have the same name."""
     found = {server.name: server for server in parse_tables(config.upstreams)}
     for server in () if mcp_config is None else read(mcp_config):
         if server.name in found:
             other = origin_of(config.upstreams[server.name])
-            raise ConfigError(f"{mcp_config}: the upstream {server.name!r} is in {other} too; rename one")
+            raise ConfigError(f"{mcp_config}: the upstream {server.name!r} is also in {other}; rename one")
         found[server.name] = server
     _check_prefixes(found)
     return tuple(found.values())
 
 
 def _check_prefixes(names: Iterable[str]) -> None:
-    """Refuse servers of which one could offer a tool with the full name of another one's tool."""
+    """Refuse server names with which two servers could have tools of the same full name."""
     known = set(names)
     for name in known:
         dots = (place for place, mark in enumerate(name) if mark == ".")
@@ -178,10 +178,10 @@ def parse(
 def parse_tables(
     tables: Any, environ: Mapping[str, str] | None = None, *, origin: str = "the configuration"
 ) -> tuple[Server, ...]:
-    """The servers of `[upstreams.NAME]`, as TOML gives them. Each table may come from a file of its own."""
+    """The servers of `[upstreams.NAME]` tables. Each table may come from a different file."""
     variables = Variables(os.environ if environ is None else environ, folder=str(Path.cwd()))
     if not isinstance(tables, Mapping):
-        return _servers(tables, variables, f"{origin}: upstreams")  # raises with what is wrong
+        return _servers(tables, variables, f"{origin}: upstreams")  # raises an error that explains the problem
     found = (
         _servers({name: values}, variables, f"{origin_of(values, origin)}: upstreams")
         for name, values in tables.items()
@@ -200,7 +200,7 @@ def json_with_comments(text: str) -> Any:
 
 
 def _blank(pattern: re.Pattern[str], text: str) -> str:
-    """Replace matches that are not strings with blanks, so that lines and columns stay."""
+    """Replace matches that are not strings with blanks, so that positions stay the same."""
 
     def blank(found: re.Match[str]) -> str:
         return found[0] if found[0].startswith('"') else re.sub(r"[^\n]", " ", found[0])
@@ -247,7 +247,7 @@ class Variables:
         self.secrets: set[str] = set()
 
     def expand(self, text: str, where: str) -> str:
-        """`text` with its variables filled in. `where` begins the message about a missing one."""
+        """`text` with its variables filled in. `where` is the start of the message about a missing one."""
         return _VARIABLE.sub(lambda found: self._value(found[1], where), text)
 
     def _value(self, variable: str, where: str) -> str:
@@ -258,7 +258,7 @@ class Variables:
         found = _VARIABLE_NAME.fullmatch(variable)
         if found is None:
             known = "${VAR}, ${env:VAR}, ${VAR:-default}, ${input:ID}, ${workspaceFolder} and ${userHome}"
-            raise ConfigError(f"{where}: ${{{variable}}} cannot be filled in; there are {known}")
+            raise ConfigError(f"{where}: ${{{variable}}} is not a known variable; use {known}")
         name, default = found[1], found[2]
         value = self._environ.get(name)
         if not value and default is not None:
@@ -267,7 +267,7 @@ class Variables:
             raise ConfigError(
                 f"{where}: the environment variable {name} is not set; set it, or write ${{{name}:-default}}"
             )
-        return self._noted(name, value)
+        return self._record_secret(name, value)
 
     def _input(self, name: str, where: str) -> str:
         declared = self._declared.get(name)
@@ -286,16 +286,16 @@ class Variables:
             raise ConfigError(f"{where}: the input {name!r} has no value; {hint}")
         if declared and declared.get("password") is True:
             self.secrets.add(value)
-        return self._noted(name, value)
+        return self._record_secret(name, value)
 
-    def _noted(self, name: str, value: str) -> str:
+    def _record_secret(self, name: str, value: str) -> str:
         if is_credential(name, value):
             self.secrets.add(value)
         return value
 
 
 class _Settings:
-    """The settings of one server, checked and filled in."""
+    """The validated settings of one server, with variables filled in."""
 
     def __init__(self, name: str, values: Mapping[str, Any], variables: Variables, where: str) -> None:
         self._name = name
@@ -333,18 +333,18 @@ class _Settings:
                 raise self._error(f"unknown key {key!r}; {did_you_mean(key, sorted(KEYS))}")
 
     def _transport(self) -> tuple[Transport, bool]:
-        """The transport, and whether the older HTTP transport is to be tried as well."""
+        """The transport, and whether to try the older HTTP transport as well."""
         given = self._values.get("type", self._values.get("transport"))
         has_url, has_command = any(key in self._values for key in URL_KEYS), "command" in self._values
         if has_url == has_command:
             problem = "has both a command and a url" if has_url else "has neither a command nor a url"
-            raise self._error(f"{problem}; a server is started by the one or reached by the other")
+            raise self._error(f"{problem}; a server needs exactly one of them")
         if given is None:
             return ("http", "httpUrl" not in self._values) if has_url else ("stdio", False)
         kind = TRANSPORTS.get(given) if isinstance(given, str) else None
         if kind is None:
-            hint = did_you_mean(given, TRANSPORTS, "there are stdio, http and sse")
-            raise self._error(f"cannot be reached by {given!r}; {hint}")
+            hint = did_you_mean(given, TRANSPORTS, "use stdio, http or sse")
+            raise self._error(f"has the unknown transport {given!r}; {hint}")
         if (kind == "stdio") == has_url:
             raise self._error(f"is of type {given!r}, which needs a {'command' if has_url else 'url'}")
         return kind, False
@@ -359,7 +359,7 @@ class _Settings:
         return url
 
     def _texts(self, key: str) -> dict[str, str]:
-        """An object of texts. As in VS Code, a number is taken as its text, and null as absent."""
+        """An object of strings. As in VS Code, a number is converted to text, and null means absent."""
         value = self._values.get(key) or {}
         if not isinstance(value, Mapping):
             raise self._error(f"{key!r} must be an object of texts, not {_kind(value)}")
@@ -378,7 +378,7 @@ class _Settings:
             raise self._error(f"{key!r} must be text, not {_kind(value)}")
         text = self._variables.expand(str(value), f"{self._where}: {key}")
         if "\0" in text:
-            raise self._error(f"{key!r} holds a NUL character")
+            raise self._error(f"{key!r} contains a NUL character")
         return text
 
     def _env_file(self) -> dict[str, str]:

@@ -18,7 +18,7 @@ from paddock.model.tools import RunTool, Tool
 from paddock.model.words import did_you_mean
 from paddock.planning.plan import BRIDGE_NAMES, JAVASCRIPT_BRIDGE_NAMES
 from paddock.tools.functions import FunctionTool
-from paddock.tools.identifiers import linked, taken
+from paddock.tools.identifiers import linked, reserved
 from paddock.tools.policy import Rules
 
 if TYPE_CHECKING:
@@ -362,7 +362,7 @@ def may_link(code: str, language: str, known: Collection[str], outline: Outline 
         used = outline.unbound
         return used is None or not set(used) <= {*known, *BRIDGE_NAMES}
     given = (
-        (*BRIDGE_NAMES, *dir(builtins)) if language == "python" else (*JAVASCRIPT_BRIDGE_NAMES, *taken("javascript"))
+        (*BRIDGE_NAMES, *dir(builtins)) if language == "python" else (*JAVASCRIPT_BRIDGE_NAMES, *reserved("javascript"))
     )
     return bool({*_CALLED.findall(code)}.difference(known, given, _DEFINED.findall(code)))
 
