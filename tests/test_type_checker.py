@@ -187,3 +187,10 @@ async def test_many_findings_beside_many_spread_dicts_take_time_by_their_number(
 async def test_a_spread_dict_inside_a_longer_one_does_not_hide_it() -> None:
     changes = type_checker._Changes.of(Outline(spread_lines=[(3, 3), (2, 9), (20, 20)]))
     assert [line for line in range(25) if changes.spread_at(line)] == [*range(2, 10), 20]
+
+
+@pytest.mark.parametrize("place", ["9" * 5000 + ":1", "1:" + "9" * 5000, "-1:1", ":1", "1"])
+async def test_a_line_of_a_report_without_a_place_is_no_finding(place: str) -> None:
+    assert type_checker._findings(f"main.py:{place}: error[rule] text\nmain.py:3:1: error[rule] text") == [
+        type_checker.Finding(2, 1, "rule", "text")
+    ]

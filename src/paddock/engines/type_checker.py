@@ -202,9 +202,14 @@ def _findings(report: str) -> list[Finding]:
         rule, _, text = rest.partition("] ")
         name, row, column = [*position.split(":"), "", ""][:3]
         counts = level == "error" or (level == "warning" and rule == NOT_AWAITED)
-        if name == "main.py" and counts and row.isdecimal() and column.isdecimal() and _is_about_script(rule, text):
+        if name == "main.py" and counts and _is_place(row, column) and _is_about_script(rule, text):
             findings.append(Finding(int(row) - 1, int(column), rule, text))
     return findings
+
+
+def _is_place(*numbers: str) -> bool:
+    """Whether these are numbers of lines or columns. A worker that a script took over may write any others."""
+    return all(number.isdecimal() and len(number) < 10 for number in numbers)
 
 
 def _is_about_script(rule: str, text: str) -> bool:
