@@ -29,6 +29,9 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 SLOW = "x0 = 1\n" + "\n".join(f"x{n} = (x{n - 1}, x{n - 1}, x{n - 1})" for n in range(1, 400)) + "\nx399.missing"
 
 
+NESTED = f"x = {'[' * 90}{']' * 90}"
+
+
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def checker() -> AsyncIterator[TypeChecker]:
     checker = TypeChecker(Config())
@@ -103,6 +106,16 @@ async def test_a_check_takes_no_longer_than_the_run_may(checker: TypeChecker) ->
     found = await checker.check(plan_of(SLOW, wall_seconds=0.2), None, None)
     assert found is not None
     assert found.error_message.startswith("the type check took too long")
+
+
+async def test_scripts_that_take_long_to_check_hold_up_no_other(checker: TypeChecker) -> None:
+    slow = [asyncio.create_task(checker.check(plan_of(NESTED, wall_seconds=900), None, None)) for _ in range(4)]
+    await asyncio.sleep(0)
+    assert await checker.check(plan_of("count"), None, None) is None
+    assert not any(task.done() for task in slow)
+    for task in slow:
+        task.cancel()
+    await asyncio.gather(*slow, return_exceptions=True)
 
 
 async def test_a_check_that_is_cancelled_leaves_no_worker_behind() -> None:
