@@ -27,8 +27,8 @@ def main() -> int:
         print(f"measuring {name} …", file=sys.stderr)
         found = [asyncio.run(measure(rows[name]))] if name in rows else FIGURES[name]()
         items += found
-        if not options.json:
-            print("\n".join(map(str, found)), flush=True)
+        # With --json the rows go to stderr as well, so that a run that is stopped loses nothing.
+        print("\n".join(map(str, found)), file=sys.stderr if options.json else sys.stdout, flush=True)
     if options.json:
         print(json.dumps([item.to_dict() for item in items], indent=2))
     missed = [item.name for item in items if not item.met]
