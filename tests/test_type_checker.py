@@ -29,6 +29,9 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 SLOW = "x0 = 1\n" + "\n".join(f"x{n} = (x{n - 1}, x{n - 1}, x{n - 1})" for n in range(1, 400)) + "\nx399.missing"
 
 
+NESTED = f"x = {'[' * 90}{']' * 90}"
+
+
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def checker() -> AsyncIterator[TypeChecker]:
     checker = TypeChecker(Config())
@@ -105,6 +108,16 @@ async def test_a_check_takes_no_longer_than_the_run_may(checker: TypeChecker) ->
     assert found.error_message.startswith("the type check took too long")
 
 
+async def test_scripts_that_take_long_to_check_hold_up_no_other(checker: TypeChecker) -> None:
+    slow = [asyncio.create_task(checker.check(plan_of(NESTED, wall_seconds=900), None, None)) for _ in range(4)]
+    await asyncio.sleep(0)
+    assert await checker.check(plan_of("count"), None, None) is None
+    assert not any(task.done() for task in slow)
+    for task in slow:
+        task.cancel()
+    await asyncio.gather(*slow, return_exceptions=True)
+
+
 async def test_a_check_that_is_cancelled_leaves_no_worker_behind() -> None:
     before = set(children())
     checker = TypeChecker(Config())
@@ -174,3 +187,10 @@ async def test_many_findings_beside_many_spread_dicts_take_time_by_their_number(
 async def test_a_spread_dict_inside_a_longer_one_does_not_hide_it() -> None:
     changes = type_checker._Changes.of(Outline(spread_lines=[(3, 3), (2, 9), (20, 20)]))
     assert [line for line in range(25) if changes.spread_at(line)] == [*range(2, 10), 20]
+
+
+@pytest.mark.parametrize("place", ["9" * 5000 + ":1", "1:" + "9" * 5000, "-1:1", ":1", "1"])
+async def test_a_line_of_a_report_without_a_place_is_no_finding(place: str) -> None:
+    assert type_checker._findings(f"main.py:{place}: error[rule] text\nmain.py:3:1: error[rule] text") == [
+        type_checker.Finding(2, 1, "rule", "text")
+    ]

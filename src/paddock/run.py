@@ -198,16 +198,15 @@ class Paddock:
 
     def redact(self, value: Any) -> Any:
         """JSON values with the servers' secrets, and whatever looks like a secret, taken out."""
-        from paddock.tools.secrets import redacted
+        from paddock.tools.secrets import redact_secrets
 
-        return redacted(value, self._toolbox.secrets)
+        return redact_secrets(value, self._toolbox.secrets)
 
     def redact_json(self, text: str) -> str:
         """`redact` for JSON text. Text that is not JSON becomes empty."""
-        from paddock.tools.secrets import may_hold_secrets, redacted_json
+        from paddock.tools.secrets import redact_secrets_in_json
 
-        secrets = self._toolbox.secrets
-        return redacted_json(text, secrets) if secrets or may_hold_secrets(text) else text
+        return redact_secrets_in_json(text, self._toolbox.secrets)
 
     @property
     def injection(self) -> Injection | None:

@@ -15,11 +15,11 @@ MISTAKES = [
     (
         ["-c", "1", "--input", "name=Ada"],
         "--input name: 'Ada' is not JSON (Expecting value: line 1 column 1 (char 0)); "
-        "text needs quotes of its own: --input name='\"Ada\"'",
+        "text needs its own quotes: --input name='\"Ada\"'",
     ),
     (
         ["-c", "1", "--input", "x=NaN"],
-        "--input x: 'NaN' is not JSON (JSON has no NaN); text needs quotes of its own: --input x='\"NaN\"'",
+        "--input x: 'NaN' is not JSON (JSON has no NaN); text needs its own quotes: --input x='\"NaN\"'",
     ),
     (["-c", "1", "--input", "name"], "--input 'name' is not KEY=JSON; write for example --input prices='[1, 2, 3]'"),
     (["-c", "1", "--input", "a b=1"], "input 'a b' is not a valid variable name in python"),

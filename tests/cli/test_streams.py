@@ -86,7 +86,8 @@ def test_too_few_files_are_a_fault_of_the_machine(arguments: list[str], files: i
 
 def test_lint_with_too_few_files_does_not_blame_ruff() -> None:
     ended = in_a_shell("ulimit -n 6", "lint", "-c", "1")
-    assert ended == Ended(3, "", "Error: a process for lint could not be started: [Errno 24] Too many open files\n")
+    reason = "([Errno 24] Too many open files): this machine or this process is at a limit"
+    assert ended == Ended(3, "", f"Error: a process for lint could not be started {reason}\n")
 
 
 def test_a_terminal_gets_colours_and_with_no_color_no_style_at_all() -> None:

@@ -208,7 +208,7 @@ def test_an_unknown_tool_may_be_one_of_a_server_that_could_not_be_asked(mcp: str
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (["--input", "text=hello"], "text needs quotes of its own: --input text='\"hello\"'"),
+        (["--input", "text=hello"], "text needs its own quotes: --input text='\"hello\"'"),
         (["--input", "text"], "--input 'text' is not KEY=JSON"),
         (["--input", "a=NaN"], "JSON has no NaN"),
         (["--inputs", __file__], "not JSON"),
@@ -248,7 +248,7 @@ def test_a_file_that_cannot_be_used_is_named_with_its_server(command: list[str],
     assert missing == Ended(2, "", "Error: cannot read nowhere.json: No such file or directory\n")
     assert refused("{").startswith("Error: FILE is not JSON: ")
     assert refused('{"mcpServers": {"shop": {"comand": "x"}}}') == (
-        "Error: FILE: mcpServers: server 'shop': unknown key 'comand'; did you mean 'command'?\n"
+        "Error: FILE: mcpServers: server 'shop': unknown setting 'comand'; did you mean 'command'?\n"
     )
 
 

@@ -46,8 +46,8 @@ async def failed(result: Result) -> dict[str, Any]:
 
 
 async def test_structured_content_is_the_answer_whatever_the_text_says() -> None:
-    assert await value(text("else", structured={"a": 1}, has_structured=True)) == {"a": 1}
-    assert await value(text("else", structured=[1], has_structured=True)) == {"result": [1]}
+    assert await value(text("else", structured={"a": 1})) == {"a": 1}
+    assert await value(text("else", structured=[1])) == {"result": [1]}
 
 
 @pytest.mark.parametrize(
@@ -136,8 +136,8 @@ async def test_what_comes_beside_an_object_is_attached_to_it() -> None:
         {"uri": "x://y", "mimeType": "text/plain", "text": "more"},
         {"success": False, "error": "The tool sent content of type 'audio/wav' that is not base64."},
     ]
-    assert await value(Result(blocks, {"a": 1}, has_structured=True), TYPED, kept) == {"a": 1, "_attachments": attached}
-    assert await value(Result(blocks, [1], has_structured=True)) == {"result": [1], "_attachments": attached}
+    assert await value(Result(blocks, {"a": 1}), TYPED, kept) == {"a": 1, "_attachments": attached}
+    assert await value(Result(blocks, [1])) == {"result": [1], "_attachments": attached}
     assert len(kept.made) == 1
 
 
@@ -145,9 +145,9 @@ async def test_nothing_is_added_to_a_map_nor_put_in_the_place_of_a_tools_own() -
     kept = Kept()
     image = ({"type": "image", "data": PNG, "mimeType": "image/png"},)
     prices = Tool("shop", "prices", output_schema={"type": "object", "additionalProperties": {"type": "number"}})
-    assert await value(Result(image, {"tea": 1.5}, has_structured=True), prices, kept) == {"tea": 1.5}
+    assert await value(Result(image, {"tea": 1.5}), prices, kept) == {"tea": 1.5}
     own = {"_attachments": "the tool's"}
-    assert await value(Result(image, own, has_structured=True), TYPED, kept) == own
+    assert await value(Result(image, own), TYPED, kept) == own
     assert len(kept.made) == 2
 
 
@@ -158,7 +158,7 @@ async def test_content_that_is_not_base64_fails() -> None:
 
 async def test_numbers_that_json_does_not_have_become_null() -> None:
     numbers = {"a": float("nan"), "b": [float("inf"), 10**5000, 1]}
-    assert await value(Result(structured=numbers, has_structured=True)) == {"a": None, "b": [None, None, 1]}
+    assert await value(Result(structured=numbers)) == {"a": None, "b": [None, None, 1]}
 
 
 async def test_an_error_is_an_envelope_around_what_was_said() -> None:
@@ -195,5 +195,5 @@ async def test_what_the_sdks_write_into_a_result_has_its_own_code(said: str, cod
 
 
 async def test_a_structured_error_is_shown_where_there_is_no_text() -> None:
-    failure = await failed(Result(structured={"code": 7}, has_structured=True, is_error=True))
+    failure = await failed(Result(structured={"code": 7}, is_error=True))
     assert failure["summary"] == '{"code": 7}'

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paddock.model.tools import Tool
-from paddock.tools.identifiers import identifier, linked, taken
+from paddock.tools.identifiers import identifier, linked, reserved
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_any_name_becomes_an_identifier(name: str, language: str) -> None:
     made = identifier(name, language)
     assert made.isidentifier()
     assert not (language == "python" and iskeyword(made))
-    assert made not in taken(language)
+    assert made not in reserved(language)
     assert not made.startswith("__")
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from paddock.tools import large
-from paddock.tools.secrets import OVERLAP_CHARACTERS, PIECE_CHARACTERS, _sub, redacted
+from paddock.tools.secrets import OVERLAP_CHARACTERS, PIECE_CHARACTERS, _sub, redact_secrets
 from tests.tools.upstreams import TOKEN, Connect, Serve, plain
 
 
@@ -39,18 +39,18 @@ def test_a_cycle_is_large() -> None:
 def test_a_match_is_found_wherever_it_stands(before: int, length: int) -> None:
     text = "." * before + "<" + "s" * length + "> and <s>" + "." * PIECE_CHARACTERS
     pattern = re.compile("<s+>?")
-    assert _sub(pattern, lambda _: "#", text, lambda _: True) == pattern.sub("#", text)
+    assert _sub(pattern, lambda _: "#", text) == pattern.sub("#", text)
 
 
 @pytest.mark.parametrize("before", [0, PIECE_CHARACTERS - 4, large.LARGE])
 def test_a_secret_in_a_large_text_is_redacted(before: int) -> None:
     text = "." * before + f" {TOKEN} and password=hunter22 " + "." * large.LARGE
-    assert redacted(text, [TOKEN]) == "." * before + " [redacted] and password=[redacted] " + "." * large.LARGE
+    assert redact_secrets(text, [TOKEN]) == "." * before + " [redacted] and password=[redacted] " + "." * large.LARGE
 
 
 async def test_the_event_loop_goes_on_while_a_large_text_is_searched() -> None:
     def search() -> str:
-        return _sub(re.compile("(?i)not (there|here)"), lambda _: "", "nothing " * 500_000, lambda _: True)
+        return _sub(re.compile("(?i)not (there|here)"), lambda _: "", "nothing " * 500_000)
 
     turns = 0
     working = asyncio.create_task(large.run(search, is_large=True))

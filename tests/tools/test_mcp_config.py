@@ -80,8 +80,8 @@ def test_the_file_of_vs_code_with_inputs_comments_and_trailing_commas(tmp_path: 
     path.write_text(VS_CODE)
     (search,) = read(path, {"API_KEY": "abcdefgh"})
     assert (search.url, search.headers) == ("https://example.org/mcp/eu", {"X-Key": "abcdefgh"})
-    (search,) = read(path, {}, {"api-key": "from a mapping", "region": "us"})
-    assert (search.url, search.headers) == ("https://example.org/mcp/us", {"X-Key": "from a mapping"})
+    (search,) = read(path, {"api-key": "by its own name", "region": "us"})
+    assert (search.url, search.headers) == ("https://example.org/mcp/us", {"X-Key": "by its own name"})
     with pytest.raises(ConfigError, match=r"mcp\.json.*'search'.*'api-key'.*API_KEY"):
         read(path, {})
 
@@ -146,23 +146,25 @@ def test_variables_are_filled_in_everywhere(text: str, value: str) -> None:
             {"command": "x", "args": ["${input:nope}"]},
             "the input 'nope' has no value; set the environment variable NOPE",
         ),
-        ({"command": "x", "args": ["${command:pick}"]}, "${command:pick} cannot be filled in"),
-        ({"comand": "x"}, "unknown key 'comand'; did you mean 'command'?"),
+        ({"command": "x", "args": ["${command:pick}"]}, "${command:pick} is not a known variable"),
+        ({"comand": "x"}, "unknown setting 'comand'; did you mean 'command'?"),
         ({"env": {}}, "has neither a command nor a url"),
-        ({"command": "x", "arg": []}, "unknown key 'arg'; did you mean 'args'?"),
-        ({"command": "x", "zzz": 1}, "unknown key 'zzz'; known here"),
+        ({"command": "x", "arg": []}, "unknown setting 'arg'; did you mean 'args'?"),
+        ({"command": "x", "zzz": 1}, "unknown setting 'zzz'; known here"),
         ({"command": "x", "url": "http://h"}, "both a command and a url"),
         ({"command": "x", "type": "http"}, "is of type 'http', which needs a url"),
         ({"url": "http://h", "type": "stdio"}, "is of type 'stdio', which needs a command"),
-        ({"url": "http://h", "type": "websocket"}, "cannot be reached by 'websocket'"),
+        ({"url": "http://h", "type": "websocket"}, "has the unknown transport 'websocket'"),
         ({"url": "http://h", "type": "streamable"}, "did you mean"),
         ({"url": "file:///etc/passwd"}, "must be an address that begins with http"),
-        ({"command": ["x"]}, "'command' must be text, not a list"),
-        ({"command": "x", "args": "y"}, "'args' must be a list of texts, not text"),
-        ({"command": "x", "env": ["y"]}, "'env' must be an object of texts, not a list"),
-        ({"command": "x", "disabled": "yes"}, "'disabled' must be true or false"),
-        ({"command": "x", "timeout": -1}, "'timeout' must be a positive number"),
-        ({"command": "x", "concurrency": 0}, "'concurrency' must be a positive whole number"),
+        ({"command": ["x"]}, "Expected `str`, got `array` - at `$.command`"),
+        ({"command": "x", "args": "y"}, "Expected `array`, got `str` - at `$.args`"),
+        ({"command": "x", "env": ["y"]}, "Expected `object`, got `array` - at `$.env`"),
+        ({"command": "x", "disabled": "yes"}, "Expected `bool`, got `str` - at `$.disabled`"),
+        ({"command": "x", "timeout": -1}, "Expected `float` > 0.0 - at `$.timeout_seconds`"),
+        ({"command": "x", "concurrency": 0}, "Expected `int` >= 1 - at `$.concurrency`"),
+        ({"url": "http://h", "httpUrl": "http://h"}, "'httpUrl' sets 'url' once more"),
+        ({"command": "x", "env": {"KEY": ["s3cret"]}}, "Expected `bool | int | float | str | null`, got `array`"),
         ("npx x", "must be an object of settings, not text"),
     ],
 )
@@ -243,16 +245,16 @@ def test_a_path_and_a_plain_word_are_no_credentials() -> None:
 def test_an_error_names_the_file_or_the_variable_that_the_server_is_from(tmp_path: Path) -> None:
     file, client = tmp_path / "ours.toml", tmp_path / "mcp.json"
     file.write_text('[upstreams.shop]\ncomand = "x"')
-    with pytest.raises(ConfigError, match=rf"^{file}: upstreams: server 'shop': unknown key 'comand'"):
+    with pytest.raises(ConfigError, match=rf"^{file}: upstreams: server 'shop': unknown setting 'comand'"):
         Paddock(Config.load(file, {}))
     with pytest.raises(ConfigError, match=r"^PADDOCK_UPSTREAMS: upstreams: server 'shop': has neither"):
         Paddock(Config.load(None, {"PADDOCK_UPSTREAMS": '{"shop": {}}'}))
     with pytest.raises(ConfigError, match=r"^the configuration: upstreams: server 'shop': has neither"):
         Paddock(Config(upstreams={"shop": {}}))
     client.write_text('{"mcpServers": {"shop": {"command": "y", "arg": []}}}')
-    with pytest.raises(ConfigError, match=rf"^{client}: mcpServers: server 'shop': unknown key 'arg'"):
+    with pytest.raises(ConfigError, match=rf"^{client}: mcpServers: server 'shop': unknown setting 'arg'"):
         Paddock(mcp_config=client)
     file.write_text('[upstreams.shop]\ncommand = "x"')
     client.write_text('{"mcpServers": {"shop": {"command": "y"}}}')
-    with pytest.raises(ConfigError, match=rf"^{client}: the upstream 'shop' is in {file} too"):
+    with pytest.raises(ConfigError, match=rf"^{client}: the upstream 'shop' is also in {file}"):
         Paddock(Config.load(file, {}), mcp_config=client)

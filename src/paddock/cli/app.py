@@ -16,7 +16,7 @@ app = typer.Typer(
     name="paddock",
     help="Run code that an AI agent wrote, in a sandbox on this machine.",
     epilog="Exit status: 0 ok, 1 the script failed, 2 the command was not understood, 3 a fault of this machine.",
-    # Rich would double the time that --help takes.
+    # Rich would double the time of --help.
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     add_completion=False,
@@ -49,7 +49,7 @@ def options(
         bool, typer.Option("--version", "-V", help="Show the version and exit.", is_eager=True, callback=_version)
     ] = False,
 ) -> None:
-    """Declare the options that stand before the name of a command."""
+    """Declare the options that come before the name of a command."""
 
 
 def command() -> int:
@@ -64,9 +64,9 @@ def command() -> int:
 
 
 def _show_help(command: Any, names: list[str]) -> bool:
-    """Show the help of the command with these names; return False where they name none.
+    """Show the help of the command with these names. Returns False if there is no such command.
 
-    Parsing a command line, which help does not need, makes Typer load Pydantic, and takes twice as long.
+    Help does not need to parse the command line, which makes Typer load Pydantic and takes twice as long.
     """
     context = command.context_class(command, info_name="paddock", **command.context_settings)
     for name in names:

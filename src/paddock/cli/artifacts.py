@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 NAME_BYTES = 255
 SUFFIX_BYTES = 32
 NUMBER_BYTES = 8
-"""Kept free in a name for the number that tells two files of one name apart."""
+"""Reserved in a name for the number that distinguishes two files of the same name."""
 
 
 def make_folder(path: str) -> Path:
-    """Create the folder for artifacts before the script runs, so that a wrong path is refused early."""
+    """Create the folder for artifacts before the script runs, so that an invalid path is refused early."""
     folder = Path(path)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -30,7 +30,7 @@ def make_folder(path: str) -> Path:
 
 
 async def contents_of(paddock: Paddock, result: RunResult) -> list[tuple[Artifact, bytes]]:
-    """Every artifact that the run made, with its bytes."""
+    """Every artifact that the run created, with its bytes."""
     return [(artifact, await paddock.read_artifact(artifact.id)) for artifact in result.artifacts]
 
 

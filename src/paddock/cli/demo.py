@@ -31,15 +31,15 @@ LINT_CODES = ["B006", "F821", "F632"]
 def demo() -> int:
     """Show what Paddock does, on real examples.
 
-    Each is shown with its code, result, engine and measured time. Exit status 1 where one did not
-    end as it should.
+    Each is shown with its code, result, engine and measured time. Exit status 1 if one did not
+    end as expected.
     """
     interrupts = Interrupts()
     return interrupts.run(_demo(_Page(interrupts)))
 
 
 def folder() -> Path:
-    """Return where the examples are: inside an installed package, or beside the sources."""
+    """Return the folder of the examples: inside an installed package, or next to the sources."""
     from pathlib import Path
 
     package = Path(__file__).resolve().parents[1]
@@ -68,9 +68,9 @@ def read(name: str) -> str:
 
 
 def mismatch(expected: Mapping[str, Any], result: RunResult) -> str | None:
-    """Say how `result` differs from what an example expects; None where it does not."""
+    """Describe how `result` differs from what an example expects, or None if it does not."""
     error = result.error
-    found = {
+    actual = {
         "verdict": str(result.verdict),
         "output": result.output,
         "error": error.type if error else None,
@@ -78,9 +78,9 @@ def mismatch(expected: Mapping[str, Any], result: RunResult) -> str | None:
         "stdout": result.stdout,
         "stderr": result.stderr,
     }
-    wanted = {"verdict": "ok", "output": None, "error": None, "stdout": "", **expected}
-    got = {name: found[name] for name in wanted}
-    return None if got == wanted else f"expected {wanted}, got {got}"
+    full_expectation = {"verdict": "ok", "output": None, "error": None, "stdout": "", **expected}
+    compared = {name: actual[name] for name in full_expectation}
+    return None if compared == full_expectation else f"expected {full_expectation}, got {compared}"
 
 
 async def weather(city: str) -> dict[str, Any]:
@@ -95,7 +95,7 @@ async def _demo(page: _Page) -> int:
     from paddock.config import Config
     from paddock.run import Paddock
 
-    begun, examples = time.perf_counter(), load()
+    started, examples = time.perf_counter(), load()
     async with Paddock(Config(upstreams={"shop": shop()}), tools=[weather]) as paddock:
         ready = {name for name in ENGINES if await _start(page, paddock, name)}
         await _connect(page, paddock)
@@ -104,7 +104,7 @@ async def _demo(page: _Page) -> int:
             await _run(page, paddock, example)
     await _lint(page)
     await _serve(page, tools)
-    seconds, left_out = time.perf_counter() - begun, sum(map(len, examples.values())) - len(scripts) - len(tools)
+    seconds, left_out = time.perf_counter() - started, sum(map(len, examples.values())) - len(scripts) - len(tools)
     verdict = "each ended as it should" if not page.failed else f"{page.failed} did not end as it should"
     page.line("")
     page.line(f"{page.count} examples in {seconds:.1f} s: {verdict}.", "red" if page.failed else "green")
@@ -114,25 +114,25 @@ async def _demo(page: _Page) -> int:
 
 
 async def _start(page: _Page, paddock: Paddock, engine: str) -> bool:
-    """Start an engine, and show what is built for that; return whether it runs on this machine."""
+    """Start an engine and show the progress of builds. Returns whether the engine runs on this machine."""
     from paddock.planning.plan import ENGINE_LANGUAGE
 
-    begun = time.perf_counter()
+    started = time.perf_counter()
     try:
         with build_progress():
             await paddock.run("1 + 1", engine=engine, language=ENGINE_LANGUAGE[engine])
     except HostError as problem:
         page.line(f"{ENGINES[engine]} does not run here: {problem}", "yellow")
         return False
-    page.line(f"{ENGINES[engine]} was ready in {_milliseconds(time.perf_counter() - begun)}.")
+    page.line(f"{ENGINES[engine]} was ready in {_milliseconds(time.perf_counter() - started)}.")
     return True
 
 
 async def _connect(page: _Page, paddock: Paddock) -> None:
-    """Start the shop, so that no example is measured with it."""
-    begun = time.perf_counter()
+    """Start the shop server, so that its start is not part of any example's time."""
+    started = time.perf_counter()
     result = await paddock.run('(await call_tool("shop.orders", {"limit": 1}))["matching"]')
-    took = _milliseconds(time.perf_counter() - begun) if result.error is None else f"not: {result.error.message}"
+    took = _milliseconds(time.perf_counter() - started) if result.error is None else f"not: {result.error.message}"
     page.line(f"A shop, an MCP server with {result.output} orders, was ready in {took}.")
 
 
@@ -140,7 +140,7 @@ async def _run(page: _Page, paddock: Paddock, example: Example) -> None:
     from paddock.model.files import File
 
     code, expected = read(example["file"]), example["expect"]
-    begun = time.perf_counter()
+    started = time.perf_counter()
     result = await paddock.run(
         code,
         language=language_of(example["file"]),
@@ -150,7 +150,7 @@ async def _run(page: _Page, paddock: Paddock, example: Example) -> None:
         limits=example.get("limits", {}),
         type_check=example.get("type_check", False),
     )
-    seconds = time.perf_counter() - begun
+    seconds = time.perf_counter() - started
     page.begin(example["title"], code, example.get("note"))
     page.part("prints", result.stdout + expected.get("stderr", ""))
     if result.error is None:
@@ -167,9 +167,9 @@ async def _run(page: _Page, paddock: Paddock, example: Example) -> None:
 async def _lint(page: _Page) -> None:
     from paddock.linting import alint
 
-    code, begun = read("mistakes.py"), time.perf_counter()
+    code, started = read("mistakes.py"), time.perf_counter()
     findings = await alint(code)
-    seconds = time.perf_counter() - begun
+    seconds = time.perf_counter() - started
     page.begin("Lint: likely mistakes, found without running the script", code)
     page.part(
         "finds", "\n".join(f"{each.line}:{each.column} {each.code} {each.message}" for each in findings), "yellow"
@@ -180,24 +180,24 @@ async def _lint(page: _Page) -> None:
 
 
 async def _serve(page: _Page, examples: list[Example]) -> None:
-    """Call the code tools through a server of their own, as a client does."""
-    begun = time.perf_counter()
-    async with _connected() as client:
+    """Call the code tools through a separate server, as a client does."""
+    started = time.perf_counter()
+    async with _start_server() as client:
         tools = len((await client.list_tools()).tools)
-        took = _milliseconds(time.perf_counter() - begun)
+        took = _milliseconds(time.perf_counter() - started)
         page.line("")
         page.line(f"`paddock mcp --definitions all` answered a client with {tools} tools in {took}.")
         await client.call_tool("execute", {"code": "await call_tool('shop.orders', {'limit': 1})"})
-        for example in examples:  # so that no example is measured with the start of an engine
+        for example in examples:  # so that the start of an engine is not part of any example's time
             code = "true" if example["file"].endswith(".js") else "True"
             await client.call_tool(example["name"], {"code": code, **example.get("arguments", {})})
-        page.line(f"Every engine that they need was ready in {_milliseconds(time.perf_counter() - begun)}.")
+        page.line(f"Every engine that they need was ready in {_milliseconds(time.perf_counter() - started)}.")
         for example in examples:
             await _call(page, client, example)
 
 
-def _connected() -> AbstractAsyncContextManager[Any]:
-    """Return a client of a server that is a process of its own and leaves nothing behind."""
+def _start_server() -> AbstractAsyncContextManager[Any]:
+    """Return a client of a server that runs in a separate process and leaves no files behind."""
     import os
     import tempfile
     from contextlib import asynccontextmanager
@@ -225,9 +225,9 @@ async def _call(page: _Page, client: Any, example: Example) -> None:
     if step := example.get("before"):
         content = {"content": read(step["arguments"]["file_name"])}
         problems.append(_difference(step, await client.call_tool(step["name"], {**step["arguments"], **content})))
-    code, begun = read(example["file"]), time.perf_counter()
+    code, started = read(example["file"]), time.perf_counter()
     answer = await client.call_tool(example["name"], {"code": code, **example.get("arguments", {})})
-    seconds = time.perf_counter() - begun
+    seconds = time.perf_counter() - started
     problems.append(_difference(example, answer))
     page.begin(example["title"], code, example.get("note"))
     text = answer.content[0].text if answer.content else ""
@@ -244,7 +244,7 @@ async def _call(page: _Page, client: Any, example: Example) -> None:
 
 
 def _difference(step: Example, answer: Any) -> str | None:
-    """Say how an answer differs from what a step expects: a text of a pattern, or these keys of an object."""
+    """Describe how an answer differs from what a step expects: text that matches a pattern, or keys of an object."""
     import re
 
     if pattern := step.get("pattern"):
@@ -256,7 +256,7 @@ def _difference(step: Example, answer: Any) -> str | None:
 
 
 class _Page:
-    """What the demo writes: numbered examples, each with its code and the parts of its outcome."""
+    """Writes the demo: numbered examples, each with its code and the parts of its outcome."""
 
     def __init__(self, interrupts: Interrupts) -> None:
         self._out, self._interrupts = stdout(), interrupts
@@ -275,7 +275,7 @@ class _Page:
         self.part("with", note or "", "dim")
 
     def part(self, name: str, text: str, colour: str = "") -> None:
-        """Show one part of the outcome, wrapped; nothing where it is empty."""
+        """Show one part of the outcome, wrapped. An empty part is not shown."""
         from textwrap import wrap
 
         lines = [

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from paddock.cli.options import JsonOption
 from paddock.cli.render import Screen, stdout, to_json
-from paddock.cli.signals import Interrupts, raised
+from paddock.cli.signals import Interrupts, raise_interrupted
 from paddock.errors import EngineCrashed, LintUnavailable, PaddockError
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def doctor(as_json: JsonOption = False) -> int:
     from paddock.config import Config
 
     engines = Interrupts().run(_try_engines(Config.load()))
-    with raised():
+    with raise_interrupted():
         lint = _try_lint()
     if as_json:
         found = {"engines": [asdict(engine) for engine in engines], "lint": asdict(lint), "missing": _missing()}

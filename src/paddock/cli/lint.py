@@ -8,7 +8,7 @@ import typer
 
 from paddock.cli.options import CodeOption, FileArgument, JsonOption, read_code, refuse_empty
 from paddock.cli.render import stdout, to_json
-from paddock.cli.signals import raised
+from paddock.cli.signals import raise_interrupted
 
 
 def lint(
@@ -16,20 +16,20 @@ def lint(
     code: CodeOption = None,
     name: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="A variable or tool that the script finds defined. Repeatable."),
+        typer.Option(metavar="NAME", help="A variable or tool that is defined for the script. Repeatable."),
     ] = None,
     as_json: JsonOption = False,
 ) -> int:
     """Find likely mistakes in a Python script, without running it.
 
-    One finding a line: line:column code message. Exit status 1 where there are any.
+    One finding per line: line:column code message. Exit status 1 if there are any.
     """
     from paddock.linting import CODE_BYTES
     from paddock.linting import lint as find
 
     refuse_empty({"FILE": [file], "--name": name or []})
     out, source = stdout(), read_code(file, code, CODE_BYTES)
-    with raised():
+    with raise_interrupted():
         findings = find(source, names=name or ())
     if as_json:
         out.document(to_json([finding.to_dict() for finding in findings]))

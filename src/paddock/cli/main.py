@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 
-from paddock.cli.signals import TOO_FEW_FILES, Interrupted, die_quietly, watch
+from paddock.cli.signals import TOO_FEW_FILES, Interrupted, restore_defaults, watch
 
 TYPE_CHECKING = False  # importing `typing` itself would take too long here
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def entry() -> NoReturn:
     try:
         status = _status()
     finally:
-        die_quietly()
+        restore_defaults()
         _ignore_closed_pipes()
     if "pydantic_monty" in sys.modules:
         # Monty's runtime has a thread that panics if the interpreter shuts down before it. Everything is closed and
@@ -72,7 +72,7 @@ def status_of(work: Callable[[], int]) -> int:
         _print_error("red", f"Error: {error}", *hint)
         return surface(error).exit_code
     except Interrupted as stopped:
-        die_quietly()
+        restore_defaults()
         _print_error("yellow", "cancelled")
         return stopped.status
     except BrokenPipeError:

@@ -1,4 +1,4 @@
-"""Flags that several commands have, and the files and values that they name."""
+"""Options that several commands share, and the files and values that they name."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON documen
 
 
 def refuse_empty(flags: Mapping[str, Iterable[str | None]]) -> None:
-    """Refuse an empty value, such as one from a variable that is not set: it never means the default."""
+    """Refuse an empty value, which may come from an unset shell variable. It never means the default."""
     for flag, values in flags.items():
         if "" in values:
             raise RequestError(f"{flag} is empty; give it a value, or leave it out")
@@ -87,12 +87,12 @@ def read_file(path: str) -> File:
     except OSError as problem:
         raise BadFile(f"--file {path}: {reason(problem)}") from None
     if len(content) > FILE_BYTES:
-        raise BadFile(f"--file {path}: larger than {FILE_BYTES // 2**20} MB, the most that can be attached")
+        raise BadFile(f"--file {path}: larger than {FILE_BYTES // 2**20} MB, the maximum for attached files")
     return File(Path(path).name, content, guess_type(path)[0] or "application/octet-stream")
 
 
 def reason(problem: OSError | ValueError) -> str:
-    """Say in a few words why a file could not be read or written."""
+    """The reason why a file could not be read or written."""
     if isinstance(problem, FileNotFoundError):
         return "there is no such file"
     if isinstance(problem, IsADirectoryError):
@@ -106,7 +106,7 @@ def unknown(what: str, name: str, known: Iterable[str]) -> RequestError:
 
     names = list(known)
     near = nearest(name, names)
-    hint = f"did you mean {near!r}?" if near else f"there are {', '.join(names)}"
+    hint = f"did you mean {near!r}?" if near else f"known: {', '.join(names)}"
     return RequestError(f"there is no {what} {name!r}; {hint}")
 
 
@@ -132,9 +132,9 @@ def _pair(text: str) -> tuple[str, Any]:
     try:
         return name, _parse_json(value)
     except (ValueError, RecursionError) as problem:
-        shown = repr(value) if len(value) <= 40 else f"{value[:37]!r}..."
-        hint = f"text needs quotes of its own: --input {name}='{json.dumps(value, ensure_ascii=False)}'"
-        raise BadInput(f"--input {name}: {shown} is not JSON ({problem}); {hint}") from None
+        short_value = repr(value) if len(value) <= 40 else f"{value[:37]!r}..."
+        hint = f"text needs its own quotes: --input {name}='{json.dumps(value, ensure_ascii=False)}'"
+        raise BadInput(f"--input {name}: {short_value} is not JSON ({problem}); {hint}") from None
 
 
 def _inputs_file(file: str) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""Ctrl-C and SIGTERM, from the command's first moment to its last.
+"""Handling of Ctrl-C and SIGTERM during the whole command.
 
-Nearly everywhere a signal ends the process on the spot: an exception in the middle of an import would show as a
-traceback. Work that has something to clean up takes it as an exception (`raised`) or a cancelled task (`Interrupts`).
+By default a signal ends the process at once, because an exception during an import would show as a traceback. Work that
+must clean up gets an exception (`raise_interrupted`) or a cancelled task (`Interrupts`) instead.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import signal
 import sys
 from contextlib import contextmanager, suppress
 
-TYPE_CHECKING = False  # importing `typing` takes 9 ms, in which Ctrl-C would be a traceback
+TYPE_CHECKING = False  # importing `typing` takes 9 ms, during which Ctrl-C would show a traceback
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import Callable, Coroutine, Iterator
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 NUMBERS = (signal.SIGINT, signal.SIGTERM)
-SPARE_FILES = 20  # what an event loop, a pool of workers and the pipes to two of them open
+SPARE_FILES = 20  # opened by an event loop, a pool of workers and the pipes to two of them
 TOO_FEW_FILES = "this process may not open enough files; allow more, for example with `ulimit -n 256`"
 
 
@@ -33,29 +33,29 @@ class Interrupted(BaseException):
         self.status = 128 + number
 
 
-def leave(number: int, frame: FrameType | None) -> NoReturn:
+def exit_cancelled(number: int, frame: FrameType | None) -> NoReturn:
     """Print `cancelled` and end the process at once."""
-    die_quietly()  # where nobody reads stderr, the next signal must not wait behind this one
+    restore_defaults()  # if nobody reads stderr, the next signal must still end the process
     if sys.stderr is not None:
         with suppress(OSError):
             os.write(sys.stderr.fileno(), b"cancelled\n")
     os._exit(128 + number)
 
 
-def watch(handle: Callable[[int, FrameType | None], object] = leave) -> None:
-    """Let `handle` take both signals from now on."""
+def watch(handle: Callable[[int, FrameType | None], object] = exit_cancelled) -> None:
+    """Install `handle` for both signals."""
     for number in NUMBERS:
         signal.signal(number, handle)
 
 
-def die_quietly() -> None:
-    """Restore the default action: the work is done, and Python is closing down."""
+def restore_defaults() -> None:
+    """Restore the default signal handlers, when Python is about to exit."""
     for number in NUMBERS:
         signal.signal(number, signal.SIG_DFL)
 
 
 @contextmanager
-def raised() -> Iterator[None]:
+def raise_interrupted() -> Iterator[None]:
     """Raise `Interrupted` for the first signal inside the block; the second ends the process."""
 
     def stop(number: int, frame: FrameType | None) -> NoReturn:
@@ -70,7 +70,7 @@ def raised() -> Iterator[None]:
 
 
 class Interrupts:
-    """Runs a coroutine; the first signal cancels it, the second ends the process on the spot."""
+    """Runs a coroutine. The first signal cancels it, the second ends the process at once."""
 
     def __init__(self) -> None:
         self._received: int | None = None
@@ -79,7 +79,7 @@ class Interrupts:
         self._task: asyncio.Task[object] | None = None
 
     def run(self, work: Coroutine[object, object, T]) -> T:
-        """Run `work` to its end; after a signal, let it clean up and raise `Interrupted`."""
+        """Run `work` to its end. After a signal, let it clean up, then raise `Interrupted`."""
         import asyncio
 
         try:
@@ -97,12 +97,12 @@ class Interrupts:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Wrap a write that a slow reader may block: a signal ends it at once, and none starts after a signal."""
+        """Wrap a write that a slow reader may block. A signal interrupts it, and no write starts after a signal."""
         from asyncio import CancelledError
 
         self._in_write = True
         try:
-            if self._received is not None:  # the task is cancelled by the loop, which a write would hold up
+            if self._received is not None:  # the loop cancels the task, and a write would block the loop
                 raise CancelledError
             yield
         finally:
@@ -130,7 +130,7 @@ class Interrupts:
 
 
 def _check_spare_files() -> None:
-    # Without them the runtime of `monty` panics, and writes that to stderr itself.
+    # With too few, Monty's runtime panics and prints that to stderr itself.
     from paddock.errors import HostError
 
     opened: list[int] = []

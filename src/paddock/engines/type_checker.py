@@ -41,7 +41,6 @@ Stubs: TypeAlias = Callable[[Collection[str]], str]
 
 GATE = "PADDOCK_GATE"  # the checker ignores stubs whose name begins with an underscore
 CHECK_SECONDS = 10.0
-WORKERS = 2
 REPORT_CHARACTERS = 256 * 1024
 SHOWN_FINDINGS = 50
 NOT_AWAITED = "unused-awaitable"  # a warning of the checker, reported as an error for calls of tools
@@ -55,7 +54,8 @@ class TypeChecker:
     """Checks scripts for every Python engine, in its own jailed workers, which start on first use."""
 
     def __init__(self, config: Config) -> None:
-        self._workers = WorkerPool(config, 1, WORKERS)
+        # One for each guest: with fewer, a few scripts that take long to check would hold up everyone else's.
+        self._workers = WorkerPool(config, 1, config.cpython.max_guests)
 
     async def check(self, plan: Plan, outline: Outline | None, stubs: Stubs | None) -> Finished | None:
         """All type errors of the script as one rejection, or None if there are none.
@@ -202,9 +202,14 @@ def _findings(report: str) -> list[Finding]:
         rule, _, text = rest.partition("] ")
         name, row, column = [*position.split(":"), "", ""][:3]
         counts = level == "error" or (level == "warning" and rule == NOT_AWAITED)
-        if name == "main.py" and counts and row.isdecimal() and column.isdecimal() and _is_about_script(rule, text):
+        if name == "main.py" and counts and _is_place(row, column) and _is_about_script(rule, text):
             findings.append(Finding(int(row) - 1, int(column), rule, text))
     return findings
+
+
+def _is_place(*numbers: str) -> bool:
+    """Whether these are numbers of lines or columns. A worker that a script took over may write any others."""
+    return all(number.isdecimal() and len(number) < 10 for number in numbers)
 
 
 def _is_about_script(rule: str, text: str) -> bool:

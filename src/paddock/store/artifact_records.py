@@ -120,7 +120,7 @@ class Records:
     def _get(self, artifact_id: str) -> Row[Any]:
         row = self.find_id(artifact_id)
         if row is None:
-            raise BadArtifact(f"the artifact {artifact_id!r} no longer exists")
+            raise BadArtifact(f"there is no artifact {artifact_id!r}; it may have been removed")
         return row
 
     def _update(self, artifact_id: str, values: dict[str, Any]) -> Row[Any]:

@@ -4,7 +4,7 @@ broker         answers a script's calls: policy, validation, journal, tool
 toolbox        which tools there are, which a run may call, and how they are called
 catalogue      finds tools by name; search ranks them; describe and stubs* show them to models and checkers
 functions      Python functions as tools
-mcp_config     reads which MCP servers there are
+mcp_config     reads which MCP servers there are; tables reads tables of the configuration
 upstream       one MCP server: connecting, listing, calling; connection, listing and upstream_errors are parts of it
 stdio, sse     transports; streamable HTTP is the SDK's, over http_client; messages filters what arrives
 answers        turns a server's answer into what a script gets

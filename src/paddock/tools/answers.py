@@ -1,8 +1,8 @@
-"""Turns a tool's answer into what a script gets: an object as itself, anything else as `{"result": …}`.
+"""Turns a tool's result into the value that a script gets: an object unchanged, anything else as `{"result": …}`.
 
-Structured content wins: the text beside it repeats it, and everything else goes under `_attachments`. Without it, text
-that is JSON is parsed if the tool declares no output schema. Several texts become a list if all are JSON, else one text
-of several lines. Images, sounds and embedded files become artifacts. A link to a resource stays an address with a name.
+Structured content takes precedence: text next to it only repeats it, and all other content goes under `_attachments`.
+Without it, text that is JSON is parsed if the tool declares no output schema. Several texts become a list if all are
+JSON, else one text of several lines. Images, sounds and embedded files become artifacts. A link stays a link.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import json
 import math
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import PurePosixPath
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from paddock.model.tools import Tool
 
 CreateArtifact = Callable[[str, bytes, str], Awaitable[Mapping[str, Any]]]
-"""Stores bytes under a file name and a MIME type. Returns what a script's `create_artifact` returns."""
+"""Stores bytes with a file name and a MIME type. Returns the value of a script's `create_artifact`."""
 ATTACHMENTS = "_attachments"
 MAX_DEPTH = 200
 MAX_DIGITS = 4000
@@ -41,18 +42,16 @@ _REJECTED = re.compile(r"(?:MCP error (-\d{1,6}): |(Input validation error|Unkno
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A tool's answer as it came over the wire: blocks of content, and structured content if there is any."""
+    """A tool's result as the server sent it: content blocks, and structured content if there is any."""
 
     content: tuple[Mapping[str, Any], ...] = ()
     structured: Any = None
-    has_structured: bool = False
     is_error: bool = False
 
     @classmethod
     def parse(cls, raw: Mapping[str, Any]) -> Result:
         content = tuple(block for block in raw.get("content") or () if isinstance(block, dict))
-        structured = raw.get("structuredContent")
-        return cls(content, structured, structured is not None, raw.get("isError") is True)
+        return cls(content, raw.get("structuredContent"), raw.get("isError") is True)
 
 
 async def answer(result: Result, tool: Tool, create_artifact: CreateArtifact) -> Answer:
@@ -61,8 +60,8 @@ async def answer(result: Result, tool: Tool, create_artifact: CreateArtifact) ->
     Raises `CallFailed` for any other failure, and what `create_artifact` raises.
     """
     if result.is_error:
-        return _failed(result, tool)
-    shape = _structured if result.has_structured else _content
+        return _error_answer(result, tool)
+    shape = _content_value if result.structured is None else _structured_value
     value = await shape(result, tool, create_artifact)
     return Answer(await large.run(partial(_dumps, value), is_large=large.is_larger(value, large.LARGE)))
 
@@ -71,21 +70,25 @@ def _object(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {"result": value}
 
 
-async def _structured(result: Result, tool: Tool, create_artifact: CreateArtifact) -> dict[str, Any]:
-    """The tool's own object, with what came beside it under `_attachments`.
+async def _structured_value(result: Result, tool: Tool, create_artifact: CreateArtifact) -> dict[str, Any]:
+    """The tool's structured content, with all other content under `_attachments`.
 
-    Nothing is added to an object that the tool declares to be a map: a script would iterate over it. Artifacts are
+    Nothing is added to an object that the tool declares to be a map, because scripts iterate over it. Artifacts are
     created all the same.
     """
     value = _object(result.structured)
-    beside = [(number, block) for number, block in enumerate(result.content, 1) if block.get("type") != "text"]
-    attached = [await _attached(block, number, create_artifact) for number, block in beside]
-    if not attached or ATTACHMENTS in value or isinstance((tool.output_schema or {}).get("additionalProperties"), dict):
+    others = [(number, block) for number, block in enumerate(result.content, 1) if block.get("type") != "text"]
+    attachments = [await _attachment(block, number, create_artifact) for number, block in others]
+    if (
+        not attachments
+        or ATTACHMENTS in value
+        or isinstance((tool.output_schema or {}).get("additionalProperties"), dict)
+    ):
         return value
-    return {**value, ATTACHMENTS: attached}
+    return {**value, ATTACHMENTS: attachments}
 
 
-async def _attached(block: Mapping[str, Any], number: int, create_artifact: CreateArtifact) -> Any:
+async def _attachment(block: Mapping[str, Any], number: int, create_artifact: CreateArtifact) -> Any:
     resource = block.get("resource")
     if isinstance(resource, dict) and isinstance(resource.get("text"), str):
         return {key: resource[key] for key in ("uri", "mimeType", "text") if key in resource}
@@ -95,7 +98,7 @@ async def _attached(block: Mapping[str, Any], number: int, create_artifact: Crea
         return {"success": False, "error": failure.summary}
 
 
-async def _content(result: Result, tool: Tool, create_artifact: CreateArtifact) -> dict[str, Any]:
+async def _content_value(result: Result, tool: Tool, create_artifact: CreateArtifact) -> dict[str, Any]:
     """One value for all blocks: the only one, the joined texts, or a list."""
     texts: list[str] = []
     values: list[Any] = []
@@ -103,7 +106,7 @@ async def _content(result: Result, tool: Tool, create_artifact: CreateArtifact) 
         text = _text(block)
         if text is not None:
             texts.append(text)
-            values.append(await large.run(partial(_parsed, text, tool), is_large=len(text) > large.LARGE))
+            values.append(await large.run(partial(_parse_text, text, tool), is_large=len(text) > large.LARGE))
         else:
             values.append(await _reference(block, number, create_artifact))
     if not values:
@@ -124,7 +127,7 @@ def _text(block: Mapping[str, Any]) -> str | None:
     return text if isinstance(text, str) else None
 
 
-def _parsed(text: str, tool: Tool) -> Any:
+def _parse_text(text: str, tool: Tool) -> Any:
     """The value of `text` as JSON, or the same `text` if it is not JSON."""
     if tool.output_schema is not None or not text.lstrip()[:1] or text.lstrip()[0] not in '{["-0123456789tfn':
         return text
@@ -146,7 +149,7 @@ async def _reference(block: Mapping[str, Any], number: int, create_artifact: Cre
     inner = resource if isinstance(resource, dict) else block
     data, kind = inner.get("blob", inner.get("data")), inner.get("mimeType")
     if not isinstance(data, str):
-        return dict(block)  # a kind of content that this version does not know
+        return dict(block)  # an unknown kind of content
     try:
         content = base64.b64decode(data, validate=True)
     except (binascii.Error, ValueError):
@@ -156,34 +159,28 @@ async def _reference(block: Mapping[str, Any], number: int, create_artifact: Cre
 
 
 def _filename(block: Mapping[str, Any], inner: Mapping[str, Any], mime_type: str, number: int) -> str:
-    """The last part of its address, or its kind and its number."""
+    """The last part of its URI, or its kind and its number."""
     uri = inner.get("uri")
-    if isinstance(uri, str):
-        named = PurePosixPath(unquote(urlsplit(uri).path)).name if _is_uri(uri) else ""
+    with suppress(ValueError):
+        named = PurePosixPath(unquote(urlsplit(uri).path)).name if isinstance(uri, str) else ""
         if named.strip(".") and name_problem(named) is None:
             return named
     kind = mime_type.partition(";")[0].strip().lower()
     return f"{block.get('type', 'content')}-{number}.{_SUFFIXES.get(kind, 'bin')}"
 
 
-def _is_uri(text: str) -> bool:
-    try:
-        return bool(urlsplit(text).path)
-    except ValueError:
-        return False
-
-
-def _failed(result: Result, tool: Tool) -> Answer:
-    """The envelope that the server sent. Raises CallFailed if it sent anything else."""
+def _error_answer(result: Result, tool: Tool) -> Answer:
+    """The envelope that the server sent. Raises CallFailed if it sent any other error."""
     text = "\n".join(part for block in result.content if (part := _text(block)) is not None)
-    for candidate in (text, _dumps(result.structured) if isinstance(result.structured, dict) else ""):
+    structured = "" if result.structured is None else _dumps(result.structured)
+    for candidate in (text, structured):
         own = envelope.parse(candidate)
         if own is not None:
             return Answer(candidate if _is_strict(own) else _dumps(own), failed=True)
-    message = text or (_dumps(result.structured) if result.has_structured else "")
+    message = text or structured
     why = shorten(message) or f"The tool '{tool.full_name}' failed and did not say why."
-    found = _REJECTED.match(message)  # the SDKs write some protocol errors into a result
-    raise broken(why) if found is None else json_rpc_failed(tool.server, int(found[1] or -32602), message)
+    match = _REJECTED.match(message)  # the SDKs report some protocol errors as results
+    raise broken(why) if match is None else json_rpc_failed(tool.server, int(match[1] or -32602), message)
 
 
 def _is_strict(value: Any) -> bool:

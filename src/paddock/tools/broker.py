@@ -1,6 +1,6 @@
 """Answers a script's tool calls: policy, validation, journal, tool. Every failure of a call is an error envelope.
 
-Modules that only a call needs are imported by the first one: most scripts make none.
+Modules that only calls need are imported by the first call, because most scripts make none.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import json
 import math
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddock.model import envelope
@@ -27,27 +28,18 @@ if TYPE_CHECKING:
     from paddock.tools.answers import CreateArtifact
 
 ARGUMENT_BYTES = 4 * 1024 * 1024
-"""JSON of all calls of a run: it stays in the host's memory until the run ends."""
+"""Limit for the arguments of all calls of a run, which stay in the host's memory until the run ends."""
 ARGUMENT_DEPTH = 100
 _DENIED = '"error_kind": "policy_denied"'
 
 
 class _Entry(NamedTuple):
-    """A call as the journal gets it."""
+    """A call in the form that the journal stores."""
 
     number: int
     arguments: Mapping[str, Any]
     text: str  # the arguments as JSON, without secrets
     secrets: tuple[str, ...]  # that an answer may repeat
-
-
-class _Unwritten(NamedTuple):
-    """The outcome of a call that is not journalled yet."""
-
-    status: Status
-    milliseconds: float
-    answer: str
-    secrets: tuple[str, ...]
 
 
 class Broker:
@@ -71,17 +63,17 @@ class Broker:
         self._run_id, self._journal = run_id, journal
         self._create_artifact, self._progress = create_artifact, progress
         self._rules = rules or Rules()
-        self._run_seconds = run_seconds  # after which the run and its calls end
+        self._run_seconds = run_seconds  # time limit of the run, and so of its calls
         self._bytes_left = ARGUMENT_BYTES
         self._calls: dict[int, Call] = {}
-        self._repaired: dict[int, Mapping[str, Any]] = {}  # arguments, by the numbers of calls under way
+        self._repaired: dict[int, Mapping[str, Any]] = {}  # repaired arguments of pending calls, by call id
         self._denials: set[int] = set()
-        self._unwritten: dict[int, _Unwritten] = {}
+        self._pending_outcomes: dict[int, tuple[Outcome, tuple[str, ...]]] = {}  # each with secrets that it may repeat
         self.concluding: set[asyncio.Task[Any] | None] = set()
         """Tasks that are journalling an outcome."""
 
     async def answer(self, call: ToolCall) -> Answer:
-        """Answer `call`. Never raises for what a tool or a script does."""
+        """Answer `call`. Whatever a tool or a script does, this never raises."""
         if call.id > self._call_limit:
             return _failure(envelope.call_limit_exceeded(call.tool, self._call_limit))
         arguments = self._arguments(call)
@@ -90,34 +82,32 @@ class Broker:
         answer = await self._answer(call, name, arguments)
         milliseconds = (time.perf_counter() - started) * 1000
         status = "error" if answer.failed else "ok"
-        sent = self._repaired.pop(call.id, arguments or {})
-        self._calls[call.id] = Call(call.id, name, sent, status, round(milliseconds, 3))
+        sent_arguments = self._repaired.pop(call.id, arguments or {})
+        self._calls[call.id] = Call(call.id, name, sent_arguments, status, round(milliseconds, 3))
         if answer.failed and _DENIED in answer.json:
-            self._denials.add(hash(answer.json))  # an upstream's envelope may be long, and there may be thousands
+            self._denials.add(hash(answer.json))  # hashed, because there may be thousands of long envelopes
         return answer
 
     async def conclude(self, number: int) -> None:
         """Journal the outcome of a call, once it is answered. Must not be cancelled."""
-        unwritten = self._unwritten.pop(number, None)
-        if unwritten is None:
+        if number not in self._pending_outcomes:
             return
+        outcome, secrets = self._pending_outcomes.pop(number)
         from paddock.tools import large
-        from paddock.tools.secrets import may_hold_secrets, redacted_json
+        from paddock.tools.secrets import redact_secrets_in_json
 
         task = asyncio.current_task()
         self.concluding.add(task)
         try:
-            status, milliseconds, answer, secrets = unwritten
-            if secrets or may_hold_secrets(answer):
-                text = answer
-                answer = await large.run(lambda: redacted_json(text, secrets), is_large=len(text) > large.LARGE)
-            # If this fails, the journal has a call whose outcome is unknown, as after a crash.
-            await _try_journal(self._journal.conclude(Outcome(self._run_id, number, status, milliseconds, answer)))
+            is_large = len(outcome.answer_json) > large.LARGE
+            text = await large.run(lambda: redact_secrets_in_json(outcome.answer_json, secrets), is_large=is_large)
+            # If this fails, the journal has a call with an unknown outcome, as after a crash.
+            await _try_journal(self._journal.conclude(replace(outcome, answer_json=text)))
         finally:
             self.concluding.discard(task)
 
     def calls(self) -> tuple[Call, ...]:
-        """The finished calls, in the order of the program. Calls over the limit were never made."""
+        """The finished calls in program order. Calls over the limit were never made."""
         return tuple(self._calls[number] for number in sorted(self._calls))
 
     def is_denial(self, text: str) -> bool:
@@ -139,15 +129,15 @@ class Broker:
 
     async def _answer(self, call: ToolCall, name: str, arguments: Mapping[str, Any] | None) -> Answer:
         if arguments is None:
-            return await self._refused(self._entry(call.id, {}), name, None, _too_large(name))
-        entry = self._entry(call.id, arguments, call.arguments_json)
+            return await self._refuse(self._entry(call.id, {}), name, None, _too_large(name))
+        entry = self._entry(call.id, arguments)
         if name in self._scope.own:
-            return await self._own_answer(entry, self._scope.own[name].tool)
+            return await self._answer_session_tool(entry, self._scope.own[name].tool)
         tool = await self._scope.find(name)
         if tool is None:
-            return await self._refused(entry, name, None, await self._not_found(name))
+            return await self._refuse(entry, name, None, await self._not_found(name))
         if self._rules.policy is not None and (decision := self._rules.policy.decide(tool)).action != "allow":
-            return await self._refused(entry, tool.full_name, tool, refusal(decision, tool))
+            return await self._refuse(entry, tool.full_name, tool, refusal(decision, tool))
         notes: list[dict[str, Any]] = []
         if self._rules.repairs:
             from paddock.tools.repair import repair
@@ -158,18 +148,18 @@ class Broker:
         problem = await self._problem(tool, entry.arguments)
         if problem is not None:
             problem = envelope.with_meta(problem, normalized=notes)
-            return await self._refused(entry, tool.full_name, tool, problem)
+            return await self._refuse(entry, tool.full_name, tool, problem)
         return await self._call_and_journal(entry, tool, notes)
 
-    async def _own_answer(self, entry: _Entry, tool: Tool) -> Answer:
-        """Answer a call of one of the session's own tools, to which no policy applies."""
+    async def _answer_session_tool(self, entry: _Entry, tool: Tool) -> Answer:
+        """Answer a call of a session tool, to which no policy applies."""
         problem = await self._problem(tool, entry.arguments)
         if problem is not None:
-            return await self._refused(entry, tool.name, tool, problem)
+            return await self._refuse(entry, tool.name, tool, problem)
         return await self._call_and_journal(entry, tool, [])
 
     async def _problem(self, tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
-        """What is wrong with the arguments: something that only the host may pass, or a violation of the schema."""
+        """An envelope if the arguments include one that only the host may pass, or violate the schema; else None."""
         injection = self._toolbox.injection
         if tool.server:
             from paddock.tools.context import forbidden_arguments
@@ -182,12 +172,15 @@ class Broker:
             problem = injection.missing(tool, self._scope.context)
         return problem
 
-    async def _refused(self, entry: _Entry, name: str, tool: Tool | None, failure: dict[str, Any]) -> Answer:
+    async def _refuse(self, entry: _Entry, name: str, tool: Tool | None, failure: dict[str, Any]) -> Answer:
         """Journal a call that is not made, with the reason."""
         is_read_only = tool is not None and bool(tool.hints.read_only)
         answer = _failure(failure)
         if await self._intend(entry, name, is_read_only=is_read_only) is None:
-            self._unwritten[entry.number] = _Unwritten("error", 0.0, answer.json, entry.secrets)
+            self._pending_outcomes[entry.number] = (
+                Outcome(self._run_id, entry.number, "error", 0.0, answer.json),
+                entry.secrets,
+            )
         return answer
 
     async def _call_and_journal(self, entry: _Entry, tool: Tool, notes: list[dict[str, Any]]) -> Answer:
@@ -198,12 +191,15 @@ class Broker:
         started = time.perf_counter()
         answer: Answer | None = None
         try:
-            answer = await self._called(tool, entry.arguments, notes)
+            answer = await self._call(tool, entry.arguments, notes)
         finally:
             status: Status = "cancelled" if answer is None else "error" if answer.failed else "ok"
             milliseconds = (time.perf_counter() - started) * 1000
             text = "" if answer is None else answer.json
-            self._unwritten[entry.number] = _Unwritten(status, milliseconds, text, entry.secrets)
+            self._pending_outcomes[entry.number] = (
+                Outcome(self._run_id, entry.number, status, milliseconds, text),
+                entry.secrets,
+            )
             if answer is None:
                 await self.conclude(entry.number)
         return answer
@@ -213,20 +209,17 @@ class Broker:
         intent = Intent(self._run_id, entry.number, name, entry.text, is_read_only, time.time())
         return await _try_journal(self._journal.intend(intent))
 
-    def _entry(self, number: int, arguments: Mapping[str, Any], text: str | None = None) -> _Entry:
-        """The call without secrets. `text` is its arguments as JSON, if known.
+    def _entry(self, number: int, arguments: Mapping[str, Any]) -> _Entry:
+        """The journal entry of a call, without secrets.
 
-        The script's own passwords are secrets too, and a tool or an error may repeat them.
+        Passwords that the script passes are secrets too, because a tool or an error may repeat them.
         """
-        from paddock.tools.secrets import may_hold_secrets, named_secrets, redacted
+        from paddock.tools.secrets import named_secrets, redact_secrets
 
-        known = self._toolbox.secrets
-        if text is not None and not known and not may_hold_secrets(text):
-            return _Entry(number, arguments, text, ())
-        secrets = (*known, *named_secrets(arguments))
-        return _Entry(number, arguments, json.dumps(redacted(arguments, secrets)), secrets)
+        secrets = (*self._toolbox.secrets, *named_secrets(arguments))
+        return _Entry(number, arguments, json.dumps(redact_secrets(arguments, secrets)), secrets)
 
-    async def _called(self, tool: Tool, arguments: Mapping[str, Any], notes: list[dict[str, Any]]) -> Answer:
+    async def _call(self, tool: Tool, arguments: Mapping[str, Any], notes: list[dict[str, Any]]) -> Answer:
         from paddock.tools.upstream_errors import CallFailed
 
         try:
@@ -246,9 +239,9 @@ class Broker:
         except asyncio.CancelledError as problem:
             if _is_cancelled():
                 raise
-            # Raised by the tool itself. Without an answer the script would wait for ever.
+            # Raised by the tool itself. Without an answer the script would wait forever.
             return _internal(tool, problem, notes)
-        # A tool is foreign code, and what it raises is for the script. SystemExit too: it would end the event loop.
+        # Whatever a tool raises goes to the script, even SystemExit, which would end the event loop.
         except BaseException as problem:  # noqa: BLE001
             return _internal(tool, problem, notes)
 
@@ -259,10 +252,10 @@ class Broker:
         return envelope.tool_not_found(name, hints=(await self._scope.catalogue()).hints(name))
 
 
-async def _try_journal(writing: Awaitable[None]) -> str | None:
+async def _try_journal(entry_write: Awaitable[None]) -> str | None:
     """Await a journal entry and return why it failed, if it did: an exception would leave the script waiting."""
     try:
-        await writing
+        await entry_write
     except Exception as problem:  # noqa: BLE001  any journal may be passed in, and any storage may fail
         return type(problem).__name__
     return None
@@ -288,7 +281,7 @@ def _internal(tool: Tool, problem: BaseException, notes: list[dict[str, Any]]) -
 def _too_large(tool: str) -> dict[str, Any]:
     size = ARGUMENT_BYTES // (1024 * 1024)
     summary = f"The arguments are nested more than {ARGUMENT_DEPTH} deep, or those of the run exceed {size} MB in all."
-    return envelope.invalid_arguments(tool, summary, hints=["Pass less, and flatter, at once."])
+    return envelope.invalid_arguments(tool, summary, hints=["Pass less data, or less nested data, in one call."])
 
 
 def _failure(failure: dict[str, Any]) -> Answer:

@@ -46,12 +46,8 @@ class Catalogue:
         """The tool of this full name, or of this bare name if only one server has it."""
         return self._by_full_name.get(name) or self._by_name.get(name) or self._find_prefixed(name)
 
-    def subset(self, names: Iterable[str] | None) -> Catalogue:
+    def subset(self, names: Iterable[str]) -> Catalogue:
         """The tools of these names. Raises UnknownTool for one that does not exist."""
-        if names is None:
-            return self
-        if isinstance(names, str) or not isinstance(names, Iterable):
-            raise UnknownTool(f"tools must be a list of names, not {names!r}")
         return Catalogue((self._require(name) for name in names), servers=self._servers)
 
     def linked(self, code: str | None = None, language: str = "python") -> Mapping[str, Tool]:
@@ -67,7 +63,7 @@ class Catalogue:
 
     def search(self, query: str, *, tags: Collection[str] = (), limit: int | None = 10) -> tuple[Tool, ...]:
         """The best matches, best first. The first search of thousands of tools takes a while: use a thread."""
-        return tuple(found.tool for found in self._index.search(query, tags=tags, limit=limit))
+        return tuple(self._index.search(query, tags=tags, limit=limit))
 
     @cached_property
     def _index(self) -> Index:

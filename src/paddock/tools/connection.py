@@ -36,7 +36,7 @@ from pydantic import TypeAdapter, ValidationError
 from paddock.model import envelope
 from paddock.tools.context import NOTHING, Injected
 from paddock.tools.http_client import EXCHANGE, Client, Exchange
-from paddock.tools.messages import guarded
+from paddock.tools.messages import filter_transport
 from paddock.tools.sse import legacy_sse
 from paddock.tools.stdio import Trace, stdio
 from paddock.tools.upstream_errors import CallFailed, broken, http_failed, json_rpc_failed, network, timed_out
@@ -232,7 +232,7 @@ class Connection:
         problem: BaseException | None = None
         try:
             with self._scope:
-                transport = guarded(self._transport(), self.server.secrets, self._stop.set)
+                transport = filter_transport(self._transport(), self.server.secrets, self._stop.set)
                 info = Implementation(name="paddock-client", version="1")
                 async with mcp.Client(
                     transport, mode=self._mode, message_handler=self._notified, client_info=info, cache=None

@@ -9,17 +9,20 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import msgspec
 
 from paddock.errors import ConfigError
 from paddock.model import envelope
 from paddock.model.context import Context
 from paddock.model.tools import Tool
 from paddock.model.words import did_you_mean
-from paddock.tools.schema import pointed_to
-from paddock.tools.secrets import credential_forms, header_secrets, is_credential, names_a_secret
+from paddock.tools.schema import resolve_pointer
+from paddock.tools.secrets import credentials, header_secrets, is_credential, names_a_secret
+from paddock.tools.tables import read_table
 
 if TYPE_CHECKING:
     from paddock.tools.mcp_config import Server, Variables
@@ -38,12 +41,11 @@ _TRANSPORT_HEADERS = frozenset(
         *("expect", "keep-alive", "te", "trailer", "upgrade"),
     )
 )
-_LISTS = ("servers", "required_by", "values")
 _PLACES = ("argument", "header", "meta")
-_TABLES = ("arguments", "headers", "meta")
 _IDENTITIES = frozenset(
     {"connectionid", "pcid", "sessionid", "mcpsessionid", "identityid", "activeidentity", "activeprofile"}
 )
+_Text = Annotated[str, msgspec.Meta(max_length=TEXT_CHARACTERS)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,16 +64,16 @@ NOTHING = Injected()
 class Field:
     """A value of the session: which servers get it, and in which part of a call."""
 
-    name: str
-    parameter: str  # of the tool that sets it
-    servers: tuple[str, ...]
-    argument: str = ""
-    header: str = ""
-    meta: str = ""
+    name: str = ""
+    parameter: str = ""  # of the tool that sets it
+    servers: tuple[str, ...] = ()
+    argument: _Text = ""
+    header: _Text = ""
+    meta: _Text = ""
     required_by: tuple[str, ...] = ()  # patterns of full names, besides tools whose schema requires it
-    description: str = ""
+    description: _Text = ""
     values: tuple[str, ...] = ()  # the allowed ones; empty: any text
-    default: str = ""
+    default: _Text = ""
 
     @property
     def setter(self) -> str:
@@ -94,14 +96,14 @@ class Field:
 class Connection:
     """An account for a server. A server's first connection is the default."""
 
-    id: str
-    title: str = ""
+    id: _Text = ""
+    title: _Text = ""
     arguments: Mapping[str, str] = field(default_factory=dict, repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     meta: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
-_NO_CONNECTION = Connection("")
+_NO_CONNECTION = Connection()
 
 
 class Injection:
@@ -232,7 +234,7 @@ class _SchemaStripper:
     def _inline(self, schema: dict[str, Any], *, is_certain: bool) -> dict[str, Any]:
         """Replace a reference with its stripped target, if the target has one of the arguments."""
         hits_before = self._hits
-        inner = self.of(pointed_to(self._root, schema.get("$ref")), is_certain=is_certain)
+        inner = self.of(resolve_pointer(self._root, schema.get("$ref")), is_certain=is_certain)
         if self._hits == hits_before:
             return schema
         rest = {key: value for key, value in schema.items() if key != "$ref"}
@@ -255,24 +257,23 @@ def parse(
     context: Mapping[str, Any],
     connections: Mapping[str, Any],
     servers: Iterable[Server],
-    environ: Mapping[str, str] | None = None,
 ) -> tuple[Injection, tuple[Server, ...]]:
     """Parse `[context.FIELD]` and `[[connections.SERVER]]`. Also returns the servers with the added secrets."""
     from paddock.tools.mcp_config import Variables
 
-    by_name = {server.name: server for server in servers}
-    context_fields = [_field(name, values, by_name) for name, values in context.items()]
-    _check_clashes(context_fields)
-    variables = Variables(os.environ if environ is None else environ)
+    known = {server.name: server for server in servers}
+    found = [_field(name, values, known) for name, values in context.items()]
+    _check_clashes(found)
+    variables = Variables(os.environ)
     chosen: dict[str, tuple[Connection, ...]] = {}
     for name, listed in connections.items():
-        _check_server(name, by_name, f"connections.{name}")
-        chosen[name] = _connections(name, listed, by_name[name], variables)
-        added = (*by_name[name].secrets, *variables.secrets, *_secrets(chosen[name]))
-        by_name[name] = replace(by_name[name], secrets=credential_forms(added), opening_headers=chosen[name][0].headers)
-    _check_overlap(context_fields, chosen)
-    injection = Injection(context_fields, chosen)
-    return injection, tuple(replace(one, keeps_cookies=not injection.headers(one.name)) for one in by_name.values())
+        _check_server(name, known, f"connections.{name}")
+        chosen[name] = _connections(name, listed, known[name], variables)
+        added = (*known[name].secrets, *variables.secrets, *_secrets(chosen[name]))
+        known[name] = replace(known[name], secrets=credentials(added), opening_headers=chosen[name][0].headers)
+    _check_overlap(found, chosen)
+    injection = Injection(found, chosen)
+    return injection, tuple(replace(one, keeps_cookies=not injection.headers(one.name)) for one in known.values())
 
 
 def _field(name: str, values: Any, servers: Mapping[str, Server]) -> Field:
@@ -282,16 +283,8 @@ def _field(name: str, values: Any, servers: Mapping[str, Server]) -> Field:
     where = f"{origin}: context.{name}" if origin else f"context.{name}"
     if not _NAME.fullmatch(name) or name == "context":
         raise ConfigError(f"{where}: a field has a name such as 'region': letters, digits and _, and not 'context'")
-    keys = [each.name for each in fields(Field) if each.name != "name"]
-    settings = _settings(values, keys, where)
-    for key in _LISTS:
-        listed = settings.get(key, [])
-        if not isinstance(listed, list) or not all(isinstance(item, str) and item for item in listed):
-            raise ConfigError(f"{where}.{key} must be a list of texts, not {listed!r}")
-        settings[key] = tuple(listed)
-    for key in settings.keys() - set(_LISTS):
-        _check_text(settings[key], f"{where}.{key}")
-    result = Field(name, **{"parameter": name, **settings})
+    result = read_table(values, Field, where)
+    result = replace(result, name=name, parameter=result.parameter or name)
     if not _NAME.fullmatch(result.parameter):
         raise ConfigError(f"{where}.parameter must be a name such as 'region_id', not {result.parameter!r}")
     if not result.servers:
@@ -345,12 +338,13 @@ def _connections(name: str, listed: Any, server: Server, variables: Variables) -
     checked: list[Connection] = []
     for number, values in enumerate(listed, 1):
         place = f"{where}, number {number}"
-        settings = _settings(values, [each.name for each in fields(Connection)], place)
-        for key in settings.keys() - set(_TABLES):
-            _check_text(settings[key], f"{place}.{key}")
-        for key in _TABLES:
-            settings[key] = _expand_table(settings.get(key, {}), variables, f"{place}.{key}")
-        connection = Connection(**{"id": "", **settings})
+        given = read_table(values, Connection, place)
+        connection = replace(
+            given,
+            arguments=variables.expand_all(given.arguments, f"{place}.arguments"),
+            headers=variables.expand_all(given.headers, f"{place}.headers"),
+            meta=variables.expand_all(given.meta, f"{place}.meta"),
+        )
         if not connection.id or connection.id in [each.id for each in checked]:
             raise ConfigError(f"{place} must have an id that no other connection of {name!r} has")
         if connection.headers and server.transport == "stdio":
@@ -382,26 +376,6 @@ def _check_overlap(found: Iterable[Field], chosen: Mapping[str, tuple[Connection
                 raise ConfigError(
                     f"connections.{server} and context.{each.name} set the same argument, header or meta; change one"
                 )
-
-
-def _settings(values: Any, keys: list[str], where: str) -> dict[str, Any]:
-    if not isinstance(values, Mapping):
-        raise ConfigError(f"{where} must be a table of settings, not {values!r}")
-    for key in values:
-        if key not in keys:
-            raise ConfigError(f"{where}: unknown setting {key!r}; {did_you_mean(key, keys)}")
-    return dict(values)
-
-
-def _expand_table(values: Any, variables: Variables, where: str) -> dict[str, str]:
-    if not isinstance(values, Mapping) or not all(isinstance(value, str) for value in values.values()):
-        raise ConfigError(f"{where} must be a table of texts")
-    return {name: variables.expand(value, where) for name, value in values.items()}
-
-
-def _check_text(value: Any, where: str) -> None:
-    if not isinstance(value, str) or len(value) > TEXT_CHARACTERS:
-        raise ConfigError(f"{where} must be text of at most {TEXT_CHARACTERS} characters, not {value!r}")
 
 
 def _check_server(name: str, servers: Mapping[str, Server], where: str) -> None:

@@ -8,15 +8,15 @@ from typing import Any
 
 from paddock.model.nesting import is_deeper
 from paddock.model.tools import Tool
-from paddock.tools.identifiers import once
+from paddock.tools.identifiers import unique_tools
 from paddock.tools.sanitize import fenced, first_sentence, inline, one_line
 from paddock.tools.stubs import stubs
 
 SCHEMA_CHARACTERS = 20_000
 SCHEMA_DEPTH = 100
 NAME_CHARACTERS = 150
-LISTED = 100
-"""Servers or tags that an overview names. The rest are counted."""
+MAX_LISTED = 100
+"""How many servers or tags an overview names. The others are only counted."""
 
 
 def brief(tools: Iterable[Tool]) -> str:
@@ -31,9 +31,9 @@ def detailed(tools: Iterable[Tool], language: str = "python", *, among: Iterable
 
 def full(tools: Iterable[Tool], language: str = "python", *, among: Iterable[Tool] | None = None) -> str:
     """For each tool its typed stub and its JSON Schemas."""
-    shown = once(tools)
+    unique = unique_tools(tools)
     parts = []
-    for tool, text in zip(shown, stubs(shown, language, among=among).values(), strict=True):
+    for tool, text in zip(unique, stubs(unique, language, among=among).values(), strict=True):
         parts.append(f"### {_name(tool)}\n\n{_block([text], language)}")
         parts.append(f"Input schema:\n\n{_schema(tool.input_schema)}")
         if tool.output_schema is not None:
@@ -43,14 +43,14 @@ def full(tools: Iterable[Tool], language: str = "python", *, among: Iterable[Too
 
 def overview(tools: Iterable[Tool], *, with_names: bool = False) -> str:
     """How many tools each server and each tag has; with their names on request."""
-    ours = list(tools)
+    all_tools = list(tools)
     servers: dict[str, list[Tool]] = {}
     tags: dict[str, list[Tool]] = {}
-    for tool in sorted(ours, key=lambda tool: tool.full_name):
+    for tool in sorted(all_tools, key=lambda tool: tool.full_name):
         servers.setdefault(tool.server or "(functions)", []).append(tool)
         for tag in dict.fromkeys(tool.tags):
             tags.setdefault(tag, []).append(tool)
-    parts = [f"{_count(len(ours), 'tool')} of {_count(len(servers), 'server')}"]
+    parts = [f"{_count(len(all_tools), 'tool')} of {_count(len(servers), 'server')}"]
     parts += ["\n".join(["Servers:", *_groups(servers, with_names)])] if servers else []
     parts += ["\n".join(["Tags:", *_groups(tags, with_names)])] if tags else []
     return "\n\n".join(parts)
@@ -74,10 +74,10 @@ def _groups(groups: Mapping[str, list[Tool]], with_names: bool) -> list[str]:
     """A line for each group, largest first, then by name."""
     order = sorted(groups, key=lambda name: (-len(groups[name]), name))
     lines = []
-    for name in order[:LISTED]:
+    for name in order[:MAX_LISTED]:
         names = f" ({', '.join(_name(tool) for tool in groups[name])})" if with_names else ""
         lines.append(f"- {inline(one_line(name, NAME_CHARACTERS))}: {len(groups[name])}{names}")
-    return [*lines, f"- and {len(order) - LISTED} more"] if len(order) > LISTED else lines
+    return [*lines, f"- and {len(order) - MAX_LISTED} more"] if len(order) > MAX_LISTED else lines
 
 
 def _count(number: int, word: str) -> str:
@@ -90,8 +90,8 @@ def _schema(schema: Mapping[str, Any]) -> str:
     text = json.dumps(dict(schema), ensure_ascii=False, separators=(",", ":"))
     if len(text) > SCHEMA_CHARACTERS:
         return f"({len(text)} characters; not shown)"
-    return fenced("".join(letter if letter.isprintable() else _escaped(letter) for letter in text), "json")
+    return fenced("".join(letter if letter.isprintable() else _escape(letter) for letter in text), "json")
 
 
-def _escaped(letter: str) -> str:
+def _escape(letter: str) -> str:
     return json.dumps(letter)[1:-1]

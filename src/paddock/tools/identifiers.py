@@ -1,7 +1,7 @@
 """The function names that tools have in a script.
 
-A tool keeps its own name, made an identifier. If several tools share one, each is also called `<name>_<id>`, and the
-bare name means the first linked one, so linking another tool never changes what a name means.
+The function name is the tool's name, converted to an identifier. If several tools share one, each also gets
+`<name>_<id>`, and the bare name means the first linked tool, so linking another tool never changes what a name means.
 """
 
 from __future__ import annotations
@@ -42,25 +42,25 @@ eval exports fetch global globalThis hasOwnProperty isFinite isNaN isPrototypeOf
 process propertyIsEnumerable prototype queueMicrotask require self setImmediate setInterval setTimeout structuredClone
 toLocaleString toString unescape valueOf window
 """
-_TAKEN = {
+_RESERVED = {
     "python": frozenset({*_PYTHON, *_OWN_NAMES["python"]}),
     "javascript": frozenset({*_JAVASCRIPT_WORDS.split(), *_JAVASCRIPT_GLOBALS.split(), *_OWN_NAMES["javascript"]}),
 }
 _ASCII_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*|_[A-Za-z0-9][A-Za-z0-9_]*")
-_UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u3164\ufe00-\ufe0f\uffa0]")
+_INVISIBLE = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u3164\ufe00-\ufe0f\uffa0]")
 
 
 def identifier(name: str, language: str = "python") -> str:
-    """`name` made an identifier that hides nothing defined in a script of this language."""
-    made = name[:NAME_CHARACTERS]
-    if not _ASCII_NAME.fullmatch(made):
-        made = _made(made)
-    return f"{made}_" if made in taken(language) else made
+    """Convert `name` to an identifier that shadows nothing that scripts of this language define."""
+    result = name[:NAME_CHARACTERS]
+    if not _ASCII_NAME.fullmatch(result):
+        result = _sanitize(result)
+    return f"{result}_" if result in reserved(language) else result
 
 
-def taken(language: str) -> frozenset[str]:
-    """The names that are taken in every script of this language."""
-    return _TAKEN[_family(language)]
+def reserved(language: str) -> frozenset[str]:
+    """The names that no function may have in scripts of this language."""
+    return _RESERVED[_family(language)]
 
 
 def own_names(language: str) -> tuple[str, ...]:
@@ -70,15 +70,15 @@ def own_names(language: str) -> tuple[str, ...]:
 
 def linked(tools: Iterable[Tool], language: str = "python") -> dict[str, Tool]:
     """The tools by their function names, in the order in which they are linked."""
-    unique = once(tools)
+    unique = unique_tools(tools)
     bare = {tool.full_name: identifier(tool.name, language) for tool in unique}
     shared = {name for name, times in Counter(bare.values()).items() if times > 1}
     long = _long_names([tool for tool in unique if bare[tool.full_name] in shared], bare)
-    # Names with an id are claimed before bare names: otherwise a tool could be named like another one's.
+    # Names with an id take precedence over bare names. Otherwise a tool could choose another tool's name with its id.
     claimed = set(long.values())
     for tool in unique:
         if bare[tool.full_name] in claimed and tool.full_name not in long:
-            long[tool.full_name] = _free(f"{bare[tool.full_name]}_{tool.id}", claimed | set(bare.values()))
+            long[tool.full_name] = _unused_name(f"{bare[tool.full_name]}_{tool.id}", claimed | set(bare.values()))
     names: dict[str, Tool] = {}
     for tool in unique:
         if bare[tool.full_name] not in claimed:
@@ -88,7 +88,7 @@ def linked(tools: Iterable[Tool], language: str = "python") -> dict[str, Tool]:
     return names
 
 
-def once(tools: Iterable[Tool]) -> list[Tool]:
+def unique_tools(tools: Iterable[Tool]) -> list[Tool]:
     """`tools` without duplicates."""
     first: dict[str, Tool] = {}
     for tool in tools:
@@ -100,21 +100,21 @@ def _family(language: str) -> str:
     return "python" if language == "python" else "javascript"
 
 
-def _made(name: str) -> str:
-    """Letters and digits of any script that every engine knows; anything else becomes an underscore."""
+def _sanitize(name: str) -> str:
+    """Keep letters and digits that every engine knows; replace everything else with underscores."""
     normal = unicodedata.normalize("NFKC", name)[:NAME_CHARACTERS]
-    shown = "".join(character if _is_part(character) else "_" for character in normal)
-    shown = re.sub(r"(?<=_)[^\w]+|^[^\w]+", "", shown)  # marks with no letter to stand on
-    shown = unicodedata.normalize("NFKC", shown).rstrip("_")
-    shown = re.sub("_{2,}", "_", shown) if shown.strip("_") else ""
-    if not shown:
+    result = "".join(character if _is_identifier_part(character) else "_" for character in normal)
+    result = re.sub(r"(?<=_)[^\w]+|^[^\w]+", "", result)  # combining marks without a letter
+    result = unicodedata.normalize("NFKC", result).rstrip("_")
+    result = re.sub("_{2,}", "_", result) if result.strip("_") else ""
+    if not result:
         return "tool"
-    return shown if shown.isidentifier() else f"tool_{shown}"
+    return result if result.isidentifier() else f"tool_{result}"
 
 
-def _is_part(character: str) -> bool:
-    # A character that may be part of a name stays so in later versions of Unicode, and every parser knows 3.2.
-    if not f"a{character}".isidentifier() or _UNSEEN.match(character):
+def _is_identifier_part(character: str) -> bool:
+    # A character that is valid in a name stays valid in later versions of Unicode, and every parser knows 3.2.
+    if not f"a{character}".isidentifier() or _INVISIBLE.match(character):
         return False
     return unicodedata.ucd_3_2_0.category(character) != "Cn"
 
@@ -122,11 +122,11 @@ def _is_part(character: str) -> bool:
 def _long_names(tools: list[Tool], bare: dict[str, str]) -> dict[str, str]:
     names: dict[str, str] = {}
     for tool in tools:
-        names[tool.full_name] = _free(f"{bare[tool.full_name]}_{tool.id}", set(names.values()))
+        names[tool.full_name] = _unused_name(f"{bare[tool.full_name]}_{tool.id}", set(names.values()))
     return names
 
 
-def _free(name: str, taken_names: set[str]) -> str:
+def _unused_name(name: str, taken_names: set[str]) -> str:
     number = 2
     free = name
     while free in taken_names:

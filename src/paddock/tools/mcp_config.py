@@ -1,8 +1,8 @@
-"""Reads which MCP servers there are from the files that users already have.
+"""Reads the configuration of MCP servers from the files of common clients.
 
-Accepted are `mcpServers` (Claude Desktop, Claude Code, Cursor, Windsurf, Gemini CLI), VS Code's `servers` with
-`inputs`, and `[upstreams.NAME]` of paddock.toml, with the same keys. An unknown key is refused: a setting that is
-silently ignored is a server that runs differently from what its user believes.
+It accepts `mcpServers` (Claude Desktop, Claude Code, Cursor, Windsurf, Gemini CLI), VS Code's `servers` with `inputs`,
+and `[upstreams.NAME]` of paddock.toml, with the same keys. An unknown key is an error, because a server whose setting
+is silently ignored would run differently from what its user believes.
 """
 
 from __future__ import annotations
@@ -10,15 +10,18 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 from urllib.parse import parse_qsl, urlsplit
+
+import msgspec
 
 from paddock.errors import ConfigError
 from paddock.model.words import did_you_mean, nearest
-from paddock.tools.secrets import REDACTED, credential_forms, header_secrets, is_credential, redact, url_secrets
+from paddock.tools.secrets import REDACTED, credentials, header_secrets, is_credential, redact, url_secrets
+from paddock.tools.tables import read_table
 
 if TYPE_CHECKING:
     from paddock.config import Config
@@ -34,33 +37,25 @@ TRANSPORTS: Mapping[str, Transport] = {
     "streamablehttp": "http",
     "sse": "sse",
 }
-URL_KEYS = ("url", "serverUrl", "httpUrl")
-TIMES = {
-    "connect_seconds": "connect_seconds",
+ALIASES = {
+    "transport": "type",
+    "serverUrl": "url",
+    "httpUrl": "url",
     "startup_timeout_sec": "connect_seconds",
-    "timeout_seconds": "timeout_seconds",
     "tool_timeout_sec": "timeout_seconds",
     "timeout": "timeout_seconds",
-}
-LISTS = {
     "includeTools": "include_tools",
     "enabledTools": "include_tools",
     "enabled_tools": "include_tools",
-    "include_tools": "include_tools",
     "excludeTools": "exclude_tools",
     "disabledTools": "exclude_tools",
     "disabled_tools": "exclude_tools",
-    "exclude_tools": "exclude_tools",
 }
+"""Other clients' names for the settings below."""
 IGNORED = frozenset(
-    # Settings of other clients. Approval is Paddock's own policy; the rest is about their windows.
+    # Settings of other clients. Paddock has its own approval policy; the others concern their user interface.
     {"alwaysAllow", "autoApprove", "trust", "icon", "iconUrl", "description", "title", "name", "note", "comment"}
     | {"_comment", "//", "gallery", "version", "dev", "provider", "tags", "category", "homepage", "$schema"}
-)
-NUMBERS = ("concurrency", "answer_bytes", "calls_per_minute")
-KEYS = (
-    *("type", "transport", "command", "args", "env", "envFile", "cwd", "headers", "disabled", "enabled"),
-    *(*URL_KEYS, *TIMES, *LISTS, *NUMBERS),
 )
 _STRING = r'"(?:[^"\\]|\\.)*"'
 _COMMENT = re.compile(rf"{_STRING}|//[^\n]*|/\*.*?\*/", re.DOTALL)
@@ -69,9 +64,14 @@ _VARIABLE = re.compile(r"\$\{([^}]*)\}")
 _VARIABLE_NAME = re.compile(r"(?:env:)?([A-Za-z_]\w*)(?::-(.*))?", re.DOTALL)
 
 
+_Scalar = str | int | float | bool
+_Seconds = Annotated[float, msgspec.Meta(gt=0, lt=10**8)]
+_Count = Annotated[int, msgspec.Meta(ge=1, lt=2**31)]
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Server:
-    """One configured MCP server. Its text form shows no credential."""
+    """One configured MCP server. Its `repr` shows no credentials."""
 
     name: str
     transport: Transport
@@ -82,8 +82,8 @@ class Server:
     url: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
     opening_headers: Mapping[str, str] = field(default_factory=dict)  # for requests that are not calls
-    keeps_cookies: bool = True  # False where calls are made on behalf of different users
-    or_sse: bool = False  # the address may be of the older HTTP transport
+    keeps_cookies: bool = True  # False if calls are made on behalf of different users
+    or_sse: bool = False  # the URL may use the older HTTP transport
     connect_seconds: float = 30.0
     timeout_seconds: float = 60.0  # for a call, unless its caller says otherwise
     concurrency: int = 16
@@ -91,11 +91,11 @@ class Server:
     answer_bytes: int = 16 * 1024 * 1024
     include_tools: tuple[str, ...] | None = None
     exclude_tools: tuple[str, ...] = ()
-    secrets: tuple[str, ...] = ()  # the `credential_forms` of its credentials
+    secrets: tuple[str, ...] = ()  # its credentials
 
     @property
     def place(self) -> str:
-        """The command, or the address without its credentials and query, to show to people."""
+        """The command, or the URL without credentials and query, for display."""
         if self.transport == "stdio":
             return redact(" ".join((self.command, *self.args)), self.secrets)
         parts = urlsplit(self.url)
@@ -108,19 +108,19 @@ class Server:
 
 
 def configured_servers(config: Config, mcp_config: str | Path | None) -> tuple[Server, ...]:
-    """The servers of the configuration and of the file `mcp_config`. Raises ConfigError if they clash."""
+    """The servers of the configuration and of the file `mcp_config`. ConfigError if two have the same name."""
     found = {server.name: server for server in parse_tables(config.upstreams)}
     for server in () if mcp_config is None else read(mcp_config):
         if server.name in found:
             other = origin_of(config.upstreams[server.name])
-            raise ConfigError(f"{mcp_config}: the upstream {server.name!r} is in {other} too; rename one")
+            raise ConfigError(f"{mcp_config}: the upstream {server.name!r} is also in {other}; rename one")
         found[server.name] = server
     _check_prefixes(found)
     return tuple(found.values())
 
 
 def _check_prefixes(names: Iterable[str]) -> None:
-    """Refuse servers of which one could offer a tool with the full name of another one's tool."""
+    """Refuse server names with which two servers could have tools of the same full name."""
     known = set(names)
     for name in known:
         dots = (place for place, mark in enumerate(name) if mark == ".")
@@ -131,9 +131,7 @@ def _check_prefixes(names: Iterable[str]) -> None:
             )
 
 
-def read(
-    path: str | Path, environ: Mapping[str, str] | None = None, inputs: Mapping[str, str] | None = None
-) -> tuple[Server, ...]:
+def read(path: str | Path, environ: Mapping[str, str] | None = None) -> tuple[Server, ...]:
     """The servers that the file at `path` configures."""
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
@@ -145,21 +143,17 @@ def read(
         value = json_with_comments(text)
     except (ValueError, RecursionError) as problem:
         raise ConfigError(f"{path} is not JSON: {problem}") from None
-    return parse(value, environ, inputs=inputs, origin=str(path))
+    return parse(value, environ, origin=str(path))
 
 
 def parse(
-    value: Any,
-    environ: Mapping[str, str] | None = None,
-    *,
-    inputs: Mapping[str, str] | None = None,
-    origin: str = "the configuration",
+    value: Any, environ: Mapping[str, str] | None = None, *, origin: str = "the configuration"
 ) -> tuple[Server, ...]:
     """The servers of a client's whole file: `mcpServers`, or VS Code's `servers` and `inputs`, also under `mcp`."""
     if not isinstance(value, Mapping):
         raise ConfigError(f"{origin}: expected an object with 'mcpServers' or 'servers', not {_kind(value)}")
     if isinstance(value.get("mcp"), Mapping):  # VS Code's settings.json
-        return parse(value["mcp"], environ, inputs=inputs, origin=f"{origin}: mcp")
+        return parse(value["mcp"], environ, origin=f"{origin}: mcp")
     found = [key for key in ("mcpServers", "servers") if key in value]
     for key in value:
         near = nearest(key, ("mcpServers", "servers", "inputs")) if key not in (*found, "inputs") else None
@@ -171,27 +165,20 @@ def parse(
     declared = value.get("inputs", [])
     if not isinstance(declared, list) or not all(isinstance(item, Mapping) and "id" in item for item in declared):
         raise ConfigError(f"{origin}: 'inputs' must be a list of objects that each have an 'id'")
-    variables = Variables(os.environ if environ is None else environ, declared, inputs, str(Path.cwd()))
+    variables = Variables(os.environ if environ is None else environ, declared, str(Path.cwd()))
     return _servers(value[found[0]], variables, f"{origin}: {found[0]}")
 
 
-def parse_tables(
-    tables: Any, environ: Mapping[str, str] | None = None, *, origin: str = "the configuration"
-) -> tuple[Server, ...]:
-    """The servers of `[upstreams.NAME]`, as TOML gives them. Each table may come from a file of its own."""
+def parse_tables(tables: Mapping[str, Any], environ: Mapping[str, str] | None = None) -> tuple[Server, ...]:
+    """The servers of `[upstreams.NAME]` tables. Each table may come from a different file."""
     variables = Variables(os.environ if environ is None else environ, folder=str(Path.cwd()))
-    if not isinstance(tables, Mapping):
-        return _servers(tables, variables, f"{origin}: upstreams")  # raises with what is wrong
-    found = (
-        _servers({name: values}, variables, f"{origin_of(values, origin)}: upstreams")
-        for name, values in tables.items()
-    )
+    found = (_servers({name: table}, variables, f"{origin_of(table)}: upstreams") for name, table in tables.items())
     return tuple(server for servers in found for server in servers)
 
 
-def origin_of(table: Any, origin: str = "the configuration") -> str:
+def origin_of(table: Any) -> str:
     """The file or variable that a table comes from, if it is known."""
-    return str(getattr(table, "origin", origin))
+    return str(getattr(table, "origin", "the configuration"))
 
 
 def json_with_comments(text: str) -> Any:
@@ -200,7 +187,7 @@ def json_with_comments(text: str) -> Any:
 
 
 def _blank(pattern: re.Pattern[str], text: str) -> str:
-    """Replace matches that are not strings with blanks, so that lines and columns stay."""
+    """Replace matches that are not strings with blanks, so that positions stay the same."""
 
     def blank(found: re.Match[str]) -> str:
         return found[0] if found[0].startswith('"') else re.sub(r"[^\n]", " ", found[0])
@@ -218,37 +205,29 @@ def _servers(tables: Any, variables: Variables, where: str) -> tuple[Server, ...
             raise ConfigError(f"{place}: a name has 1 to {NAME_CHARACTERS} printable characters")
         if not isinstance(values, Mapping):
             raise ConfigError(f"{place} must be an object of settings, not {_kind(values)}")
-        if _is_enabled(values, place):
-            servers.append(_Settings(name, values, variables, place).server())
+        if values.get("disabled") is not True and values.get("enabled") is not False:
+            servers.append(_server(name, values, variables, place))
     return tuple(servers)
-
-
-def _is_enabled(values: Mapping[str, Any], where: str) -> bool:
-    for key in ("disabled", "enabled"):
-        if not isinstance(values.get(key, False), bool):
-            raise ConfigError(f"{where}: {key!r} must be true or false, not {values[key]!r}")
-    return not values.get("disabled", False) and values.get("enabled", True)
 
 
 class Variables:
     """Fills in `${…}` in the spellings of the various clients, and remembers the values that are secret."""
 
     def __init__(
-        self,
-        environ: Mapping[str, str],
-        declared: Sequence[Mapping[str, Any]] = (),
-        inputs: Mapping[str, str] | None = None,
-        folder: str = "",
+        self, environ: Mapping[str, str], declared: Sequence[Mapping[str, Any]] = (), folder: str = ""
     ) -> None:
         self._environ = environ
         self._declared = {str(item["id"]): item for item in declared}
-        self._inputs = inputs or {}
         self._folder = folder
         self.secrets: set[str] = set()
 
     def expand(self, text: str, where: str) -> str:
-        """`text` with its variables filled in. `where` begins the message about a missing one."""
+        """`text` with its variables filled in. `where` is the start of the message about a missing one."""
         return _VARIABLE.sub(lambda found: self._value(found[1], where), text)
+
+    def expand_all(self, texts: Mapping[str, str], where: str) -> dict[str, str]:
+        """`expand` for each value of a table."""
+        return {name: self.expand(text, f"{where}.{name}") for name, text in texts.items()}
 
     def _value(self, variable: str, where: str) -> str:
         if variable.startswith("input:"):
@@ -258,7 +237,7 @@ class Variables:
         found = _VARIABLE_NAME.fullmatch(variable)
         if found is None:
             known = "${VAR}, ${env:VAR}, ${VAR:-default}, ${input:ID}, ${workspaceFolder} and ${userHome}"
-            raise ConfigError(f"{where}: ${{{variable}}} cannot be filled in; there are {known}")
+            raise ConfigError(f"{where}: ${{{variable}}} is not a known variable; use {known}")
         name, default = found[1], found[2]
         value = self._environ.get(name)
         if not value and default is not None:
@@ -267,166 +246,145 @@ class Variables:
             raise ConfigError(
                 f"{where}: the environment variable {name} is not set; set it, or write ${{{name}:-default}}"
             )
-        return self._noted(name, value)
+        return self._record_secret(name, value)
 
     def _input(self, name: str, where: str) -> str:
-        declared = self._declared.get(name)
+        declared = self._declared.get(name, {})
         variable = re.sub(r"\W", "_", name).upper()
-        sources: tuple[Callable[[], Any], ...] = (
-            lambda: self._inputs.get(name),
-            lambda: self._environ.get(name),
-            lambda: self._environ.get(variable),
-            lambda: (declared or {}).get("default"),
+        sources = (
+            self._environ.get(name),
+            self._environ.get(variable),
+            declared.get("default"),
         )
-        value = next((str(found) for source in sources if (found := source()) is not None), None)
+        value = next((str(found) for found in sources if found is not None), None)
         if value is None:
             hint = did_you_mean(
                 name, () if declared else self._declared, f"set the environment variable {variable} to it"
             )
             raise ConfigError(f"{where}: the input {name!r} has no value; {hint}")
-        if declared and declared.get("password") is True:
+        if declared.get("password") is True:
             self.secrets.add(value)
-        return self._noted(name, value)
+        return self._record_secret(name, value)
 
-    def _noted(self, name: str, value: str) -> str:
+    def _record_secret(self, name: str, value: str) -> str:
         if is_credential(name, value):
             self.secrets.add(value)
         return value
 
 
-class _Settings:
-    """The settings of one server, checked and filled in."""
+class _Settings(msgspec.Struct):
+    """The settings of one server, as written in a file. As in VS Code, a number is converted to text."""
 
-    def __init__(self, name: str, values: Mapping[str, Any], variables: Variables, where: str) -> None:
-        self._name = name
-        self._values = values
-        self._variables = variables
-        self._where = where
+    type: str | None = None
+    command: str = ""
+    args: list[_Scalar] = []
+    env: dict[str, _Scalar | None] = {}
+    envFile: str = ""  # noqa: N815
+    cwd: str = ""
+    url: str = ""
+    headers: dict[str, _Scalar | None] = {}
+    disabled: bool = False
+    enabled: bool = True
+    connect_seconds: _Seconds = 30.0
+    timeout_seconds: _Seconds = 60.0
+    concurrency: _Count = 16
+    calls_per_minute: _Count | None = None
+    answer_bytes: _Count = 16 * 1024 * 1024
+    include_tools: tuple[str, ...] | None = None
+    exclude_tools: tuple[str, ...] = ()
 
-    def server(self) -> Server:
-        self._refuse_unknown_keys()
-        transport, or_sse = self._transport()
-        env = {**self._env_file(), **self._texts("env")}
-        headers, url = self._texts("headers"), self._url()
-        args = tuple(self._text(item, "args") for item in self._list("args"))
-        command, cwd = self._text(self._values.get("command", ""), "command"), self._values.get("cwd") or ""
-        lists = {LISTS[key]: tuple(map(str, self._list(key))) for key in LISTS if key in self._values}
-        return Server(
-            name=self._name,
-            transport=transport,
-            command=command,
-            args=args,
-            env=env,
-            cwd=os.path.expanduser(self._text(cwd, "cwd")),  # noqa: PTH111  a Path would drop the trailing slash
-            url=url,
-            headers=headers,
-            or_sse=or_sse,
-            secrets=credential_forms(self._secrets(env, headers, url, args)),
-            **self._times(),
-            **self._numbers(),
-            **lists,  # type: ignore[arg-type]
-        )
 
-    def _refuse_unknown_keys(self) -> None:
-        for key in self._values:
-            if key not in KEYS and key not in IGNORED:
-                raise self._error(f"unknown key {key!r}; {did_you_mean(key, sorted(KEYS))}")
+def _server(name: str, values: Mapping[str, Any], variables: Variables, where: str) -> Server:
+    settings = _settings(values, where)
 
-    def _transport(self) -> tuple[Transport, bool]:
-        """The transport, and whether the older HTTP transport is to be tried as well."""
-        given = self._values.get("type", self._values.get("transport"))
-        has_url, has_command = any(key in self._values for key in URL_KEYS), "command" in self._values
-        if has_url == has_command:
-            problem = "has both a command and a url" if has_url else "has neither a command nor a url"
-            raise self._error(f"{problem}; a server is started by the one or reached by the other")
-        if given is None:
-            return ("http", "httpUrl" not in self._values) if has_url else ("stdio", False)
-        kind = TRANSPORTS.get(given) if isinstance(given, str) else None
-        if kind is None:
-            hint = did_you_mean(given, TRANSPORTS, "there are stdio, http and sse")
-            raise self._error(f"cannot be reached by {given!r}; {hint}")
-        if (kind == "stdio") == has_url:
-            raise self._error(f"is of type {given!r}, which needs a {'command' if has_url else 'url'}")
-        return kind, False
-
-    def _url(self) -> str:
-        given = [key for key in URL_KEYS if key in self._values]
-        url = self._text(self._values[given[0]], given[0]) if given else ""
-        if len(given) > 1:
-            raise self._error(f"has both {given[0]!r} and {given[1]!r}; one is enough")
-        if given and (urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname):
-            raise self._error(f"{given[0]!r} must be an address that begins with http:// or https://")
-        return url
-
-    def _texts(self, key: str) -> dict[str, str]:
-        """An object of texts. As in VS Code, a number is taken as its text, and null as absent."""
-        value = self._values.get(key) or {}
-        if not isinstance(value, Mapping):
-            raise self._error(f"{key!r} must be an object of texts, not {_kind(value)}")
-        return {str(name): self._text(item, f"{key}.{name}") for name, item in value.items() if item is not None}
-
-    def _list(self, key: str) -> list[Any]:
-        value = self._values.get(key, [])
-        if not isinstance(value, list):
-            raise self._error(f"{key!r} must be a list of texts, not {_kind(value)}")
-        return value
-
-    def _text(self, value: Any, key: str) -> str:
-        if isinstance(value, bool):
-            value = "true" if value else "false"
-        if not isinstance(value, str | int | float):
-            raise self._error(f"{key!r} must be text, not {_kind(value)}")
-        text = self._variables.expand(str(value), f"{self._where}: {key}")
+    def fill(value: _Scalar, key: str) -> str:
+        text = ("true" if value else "false") if isinstance(value, bool) else str(value)
+        text = variables.expand(text, f"{where}: {key}")
         if "\0" in text:
-            raise self._error(f"{key!r} holds a NUL character")
+            raise ConfigError(f"{where}: {key!r} contains a NUL character")
         return text
 
-    def _env_file(self) -> dict[str, str]:
-        if "envFile" not in self._values:
-            return {}
-        path = self._text(self._values["envFile"], "envFile")
-        try:
-            lines = Path(path).expanduser().read_text(encoding="utf-8").splitlines()
-        except (OSError, UnicodeDecodeError) as problem:
-            raise self._error(f"cannot read the envFile {path}: {problem}") from None
-        pairs = (line.removeprefix("export ").partition("=") for line in lines if not line.lstrip().startswith("#"))
-        return {name.strip(): value.strip().strip("\"'") for name, equals, value in pairs if equals}
+    def fill_all(table: Mapping[str, _Scalar | None], key: str) -> dict[str, str]:
+        return {name: fill(value, f"{key}.{name}") for name, value in table.items() if value is not None}
 
-    def _times(self) -> dict[str, Any]:
-        """Times in seconds. A `timeout` of 1000 or more is in milliseconds: clients differ."""
-        times: dict[str, float] = {}
-        for key, setting in TIMES.items():
-            value = self._values.get(key)
-            if value is None:
-                continue
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 10**8:
-                raise self._error(f"{key!r} must be a positive number of seconds, not {value!r}")
-            times[setting] = value / 1000 if key == "timeout" and value >= 1000 else float(value)
-        return times
+    env = {**_env_file(fill(settings.envFile, "envFile"), where), **fill_all(settings.env, "env")}
+    headers, url = fill_all(settings.headers, "headers"), fill(settings.url, "url")
+    if url and (urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname):
+        raise ConfigError(f"{where}: the url must be an address that begins with http:// or https://")
+    args = tuple(fill(arg, "args") for arg in settings.args)
+    return Server(
+        name=name,
+        transport=_transport(settings, where),
+        command=fill(settings.command, "command"),
+        args=args,
+        env=env,
+        cwd=os.path.expanduser(fill(settings.cwd, "cwd")),  # noqa: PTH111  a Path would drop the trailing slash
+        url=url,
+        headers=headers,
+        or_sse=bool(url) and settings.type is None and "httpUrl" not in values,
+        connect_seconds=settings.connect_seconds,
+        timeout_seconds=settings.timeout_seconds,
+        concurrency=settings.concurrency,
+        calls_per_minute=settings.calls_per_minute,
+        answer_bytes=settings.answer_bytes,
+        include_tools=settings.include_tools,
+        exclude_tools=settings.exclude_tools,
+        secrets=credentials((*variables.secrets, *_secrets(env, headers, url, args))),
+    )
 
-    def _numbers(self) -> dict[str, Any]:
-        numbers = {key: self._values[key] for key in NUMBERS if key in self._values}
-        for key, value in numbers.items():
-            if isinstance(value, bool) or not isinstance(value, int) or not 0 < value < 2**31:
-                raise self._error(f"{key!r} must be a positive whole number, not {value!r}")
-        return numbers
 
-    def _secrets(
-        self, env: Mapping[str, str], headers: Mapping[str, str], url: str, args: tuple[str, ...]
-    ) -> tuple[str, ...]:
-        settings = [*env.items(), *parse_qsl(urlsplit(url).query)]
-        for before, arg in zip(("", *args), args, strict=False):
-            name, equals, value = arg.partition("=")
-            settings.append((name, value) if equals else (before if before.startswith("-") else "", arg))
-        return (
-            *self._variables.secrets,
-            *(value for name, value in settings if is_credential(name, value)),
-            *(secret for name, value in headers.items() for secret in header_secrets(name, value)),
-            *(secret for text in (url, *args, *env.values()) for secret in url_secrets(text)),
-        )
+def _settings(values: Mapping[str, Any], where: str) -> _Settings:
+    """Rename and validate the settings of one server. As in VS Code, null means absent."""
+    given: dict[str, Any] = {}
+    for key, value in values.items():
+        name = ALIASES.get(key, key)
+        if value is None or key in IGNORED:
+            continue
+        if name in given:
+            raise ConfigError(f"{where}: {key!r} sets {name!r} once more; one of the two is enough")
+        # Clients differ on the unit of `timeout`.
+        is_milliseconds = key == "timeout" and isinstance(value, int | float) and value >= 1000
+        given[name] = value / 1000 if is_milliseconds else value
+    return read_table(given, _Settings, where)
 
-    def _error(self, problem: str) -> ConfigError:
-        return ConfigError(f"{self._where}: {problem}")
+
+def _transport(settings: _Settings, where: str) -> Transport:
+    if bool(settings.url) == bool(settings.command):
+        problem = "has both a command and a url" if settings.url else "has neither a command nor a url"
+        raise ConfigError(f"{where}: {problem}; a server needs exactly one of them")
+    if settings.type is None:
+        return "http" if settings.url else "stdio"
+    transport = TRANSPORTS.get(settings.type)
+    if transport is None:
+        hint = did_you_mean(settings.type, TRANSPORTS, "use stdio, http or sse")
+        raise ConfigError(f"{where}: has the unknown transport {settings.type!r}; {hint}")
+    if (transport == "stdio") == bool(settings.url):
+        missing = "command" if settings.url else "url"
+        raise ConfigError(f"{where}: is of type {settings.type!r}, which needs a {missing}")
+    return transport
+
+
+def _env_file(path: str, where: str) -> dict[str, str]:
+    if not path:
+        return {}
+    try:
+        lines = Path(path).expanduser().read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as problem:
+        raise ConfigError(f"{where}: cannot read the envFile {path}: {problem}") from None
+    pairs = (line.removeprefix("export ").partition("=") for line in lines if not line.lstrip().startswith("#"))
+    return {name.strip(): value.strip().strip("\"'") for name, equals, value in pairs if equals}
+
+
+def _secrets(env: Mapping[str, str], headers: Mapping[str, str], url: str, args: tuple[str, ...]) -> Iterator[str]:
+    settings = [*env.items(), *parse_qsl(urlsplit(url).query)]
+    for before, arg in zip(("", *args), args, strict=False):
+        name, equals, value = arg.partition("=")
+        settings.append((name, value) if equals else (before if before.startswith("-") else "", arg))
+    yield from (value for name, value in settings if is_credential(name, value))
+    for name, value in headers.items():
+        yield from header_secrets(name, value)
+    for text in (url, *args, *env.values()):
+        yield from url_secrets(text)
 
 
 def _kind(value: Any) -> str:

@@ -1,7 +1,7 @@
-"""Messages of MCP servers on their way into the SDK: parsed, cleaned of credentials, and no faster than it can bear.
+"""Filters the messages of MCP servers before the SDK gets them: parses, redacts credentials, and limits their rate.
 
-The SDK starts a task for each notification, so a flood of them would fill the host's memory. Those that nobody uses are
-dropped here, and a server that sends too many is read more slowly: the flood blocks whoever sends it.
+The SDK starts a task for each notification, so a flood of them would fill the host's memory. Unused notifications are
+dropped here, and a server that sends too many is read more slowly, so that its own writes block.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectSendStream
     from mcp.client._transport import ReadStream, TransportStreams
 
-WANTED = frozenset(
+USED_NOTIFICATIONS = frozenset(
     {
         "notifications/tools/list_changed",
         "notifications/progress",
@@ -39,11 +39,11 @@ WANTED = frozenset(
     }
 )
 MAX_PER_SECOND = 5000
-"""Notifications and requests of a server. Its answers are not counted."""
+"""Limit for a server's notifications and requests. Its answers are not counted."""
 
 
 def parse_message(data: bytes) -> SessionMessage:
-    """The message that `data` is. Raises ValueError or RecursionError."""
+    """Parse a message. Raises ValueError or RecursionError."""
     validate = jsonrpc_message_adapter.validate_json
     try:
         return SessionMessage(validate(data, by_name=False))
@@ -52,7 +52,7 @@ def parse_message(data: bytes) -> SessionMessage:
 
 
 def without_surrogates(data: bytes) -> bytes:
-    """The same JSON with `?` in place of lone surrogates, which Python writes and the SDK refuses."""
+    """The same JSON with `?` for each lone surrogate. Python servers write those, and the SDK rejects them."""
     with suppress(ValueError, RecursionError):
         return json.dumps(json.loads(data.decode(errors="replace")), ensure_ascii=False).encode(errors="replace")
     return data
@@ -70,7 +70,7 @@ def clean(message: JSONRPCMessage, secrets: tuple[str, ...]) -> None:
 
 
 class Throttle:
-    """Slows a reader down to so many units a second."""
+    """Limits a reader to `per_second` units."""
 
     def __init__(self, per_second: int) -> None:
         self._per_second = per_second
@@ -86,13 +86,13 @@ class Throttle:
 
 
 @asynccontextmanager
-async def guarded(
-    transport: AbstractAsyncContextManager[TransportStreams], secrets: tuple[str, ...], ended: Callable[[], None]
+async def filter_transport(
+    transport: AbstractAsyncContextManager[TransportStreams], secrets: tuple[str, ...], on_end: Callable[[], None]
 ) -> AsyncIterator[TransportStreams]:
-    """`transport` with a filter on what arrives. `ended` is called once nothing more will arrive."""
+    """`transport` with a filter on what arrives. `on_end` is called once nothing more will arrive."""
     async with transport as (read, write), anyio.create_task_group() as group:
         passed, filtered = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-        group.start_soon(_filter, read, passed, secrets, ended)
+        group.start_soon(_filter, read, passed, secrets, on_end)
         try:
             yield filtered, write
         finally:
@@ -105,7 +105,7 @@ async def _filter(
     read: ReadStream[SessionMessage | Exception],
     passed: MemoryObjectSendStream[SessionMessage | Exception],
     secrets: tuple[str, ...],
-    ended: Callable[[], None],
+    on_end: Callable[[], None],
 ) -> None:
     throttle = Throttle(MAX_PER_SECOND)
     try:
@@ -114,7 +114,7 @@ async def _filter(
                 await throttle.take(1)
             if isinstance(item, Exception):
                 continue
-            if isinstance(item.message, JSONRPCNotification) and item.message.method not in WANTED:
+            if isinstance(item.message, JSONRPCNotification) and item.message.method not in USED_NOTIFICATIONS:
                 continue
             if secrets:
                 is_large = large.is_larger(getattr(item.message, "result", None), large.LARGE)
@@ -124,4 +124,4 @@ async def _filter(
         pass  # the connection is closing
     finally:
         passed.close()
-        ended()
+        on_end()

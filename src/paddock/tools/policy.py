@@ -23,7 +23,8 @@ from typing import Any
 from paddock.errors import ConfigError
 from paddock.model.envelope import policy_denied
 from paddock.model.tools import Hints, Tool
-from paddock.model.words import did_you_mean, nearest
+from paddock.model.words import did_you_mean
+from paddock.tools.tables import read_table
 
 ACTIONS = ("allow", "ask", "deny")
 HINTS: Mapping[str, tuple[str, bool]] = {
@@ -36,7 +37,6 @@ HINTS: Mapping[str, tuple[str, bool]] = {
 }
 """The name of a hint in a rule: the field of Hints, and the value that it must have."""
 _MCP_DEFAULTS = Hints(read_only=False, destructive=True, idempotent=False, open_world=True)
-_KEYS = ("match", "hint", "action")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,18 +54,17 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What the policy says, and by which rule; None if none matched."""
+    """What the policy says, and by which rule. A tool that no rule matches is allowed."""
 
-    action: str
+    action: str = "allow"
     rule: Rule | None = None
 
 
 class Policy:
     """Decides by the first rule that matches."""
 
-    def __init__(self, rules: Sequence[Rule] = (), default: str = "allow") -> None:
+    def __init__(self, rules: Sequence[Rule] = ()) -> None:
         self.rules = tuple(rules)
-        self.default = default
         self._matches = [re.compile(translate(rule.match)) for rule in self.rules]
 
     def decide(self, tool: Tool) -> Decision:
@@ -74,7 +73,7 @@ class Policy:
         for rule, pattern in zip(self.rules, self._matches, strict=True):
             if pattern.match(name) and (not rule.hint or _has_hint(tool.hints, rule)):
                 return Decision(rule.action, rule)
-        return Decision(self.default)
+        return Decision()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +96,7 @@ def parse(values: object) -> Policy:
 
 def refusal(decision: Decision, tool: Tool) -> dict[str, Any]:
     """The envelope for a call that `decision` does not allow."""
-    name = tool.full_name
-    reason = f"the rule {decision.rule}" if decision.rule else "the policy's default"
+    name, reason = tool.full_name, f"the rule {decision.rule}"
     rule = f'{{match = "{name}", action = "allow"}}'
     how = f"Only the operator of this server can allow it, with {rule} before that rule in [tools] policy."
     if decision.action == "ask":
@@ -122,35 +120,19 @@ def _has_hint(hints: Hints, rule: Rule) -> bool:
     return hint is wanted
 
 
-def _rule(value: object, where: str) -> Rule:
-    if not isinstance(value, Mapping):
-        raise ConfigError(f'{where} must be a table, such as {{match = "shop.*", action = "ask"}}, not {value!r}')
-    for name, text in value.items():
-        if name not in _KEYS:
-            raise ConfigError(f"{where}: unknown key {name!r}; {did_you_mean(name, _KEYS)}")
-        if not isinstance(text, str):
-            raise ConfigError(f"{where}: {name} must be text, not {text!r}")
-    if not value.get("match"):
-        raise ConfigError(f'{where}: match is missing: which tools, as a glob over their full names, such as "shop.*"')
-    action, hint = value.get("action", ""), value.get("hint", "")
-    if action not in ACTIONS:
-        raise ConfigError(
-            f"{where}: action must be one of {', '.join(ACTIONS)}, not {action!r}{_near(action, ACTIONS)}"
-        )
-    if "hint" in value and hint not in HINTS:
-        raise ConfigError(f"{where}: hint must be one of {', '.join(HINTS)}, not {hint!r}{_near(hint, HINTS)}")
-    server = value["match"].partition(".")[0]
-    if hint and action == "allow" and ("." not in value["match"] or re.search(r"[*?\[]", server)):
+def _rule(value: Any, where: str) -> Rule:
+    rule = read_table(value, Rule, where)
+    if rule.action not in ACTIONS:
+        raise ConfigError(f"{where}: unknown action {rule.action!r}; {did_you_mean(rule.action, ACTIONS)}")
+    if "hint" in value and rule.hint not in HINTS:
+        raise ConfigError(f"{where}: unknown hint {rule.hint!r}; {did_you_mean(rule.hint, HINTS)}")
+    server = rule.match.partition(".")[0]
+    if rule.hint and rule.action == "allow" and ("." not in rule.match or re.search(r"[*?\[]", server)):
         raise ConfigError(
             f"{where}: a rule that allows by hint must name the server that is trusted to tell the truth, "
-            f'such as match = "shop.*", not {value["match"]!r}: any server may claim to be {hint}'
+            f'such as match = "shop.*", not {rule.match!r}: any server may claim to be {rule.hint}'
         )
-    return Rule(value["match"], action, hint)
-
-
-def _near(word: object, known: Any) -> str:
-    near = nearest(word, known)
-    return f"; did you mean {near!r}?" if near else ""
+    return rule
 
 
 class RateLimit:

@@ -1,8 +1,8 @@
-"""Repairs arguments that are certainly wrong and can mean only one thing. Off by default.
+"""Repairs arguments that are certainly wrong and have only one possible meaning. Off by default.
 
-Only what cannot be valid is changed (an unknown field where none is allowed, a missing required one, a value of a wrong
-type), so valid arguments come back as they are. Nothing is lost: a text becomes a number only if it is exactly that
-number's text. The upstream wrote the schema and a script the arguments: no shape of either raises.
+Only invalid parts are changed (an unknown field if none is allowed, a missing required one, a value of a wrong type),
+so valid arguments come back unchanged. No information is lost: a text becomes a number only if it is exactly that
+number's text. Schema and arguments are untrusted: none of them makes this raise.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from itertools import islice
 from typing import Any
 
 from paddock.model.words import within_edits
-from paddock.tools.schema import pointed_to
+from paddock.tools.schema import resolve_pointer
 from paddock.tools.schema_errors import path, received_type
 
 NOTES = 50
 GUESSES = 20
-"""Unknown fields for which a known name is searched."""
+"""How many unknown fields are matched with a known name."""
 FIELDS = 1000
-"""Known names that are compared with an unknown one."""
-_DEEPEST = 20
+"""How many known names are compared with an unknown one."""
+MAX_DEPTH = 20
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,14})?")
 _TYPES = frozenset({"null", "boolean", "integer", "number", "string", "array", "object"})
 _COMPOSED = frozenset({"allOf", "anyOf", "oneOf", "if", "dependentSchemas", "dependencies", "$ref"})
@@ -32,10 +32,10 @@ _Place = tuple[str | int, ...]
 
 
 def repair(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> tuple[Mapping[str, Any], list[dict[str, Any]]]:
-    """`arguments` repaired as far as that is certain, and entries for `_meta.normalized` that say what was done."""
-    repairing = _Repair(schema)
-    made = repairing.value(arguments, schema, ())
-    return (made if isinstance(made, dict) else arguments), repairing.notes[:NOTES]
+    """Repair `arguments` as far as that is certain. Also returns entries for `_meta.normalized` about the repairs."""
+    repairer = _Repair(schema)
+    repaired = repairer.value(arguments, schema, ())
+    return (repaired if isinstance(repaired, dict) else arguments), repairer.notes[:NOTES]
 
 
 @dataclass(slots=True)
@@ -45,10 +45,10 @@ class _Repair:
     guesses: int = GUESSES
 
     def value(self, value: Any, schema: Any, place: _Place) -> Any:
-        node = self._followed(schema)
-        if len(place) > _DEEPEST or not isinstance(node, Mapping):
+        node = self._resolve(schema)
+        if len(place) > MAX_DEPTH or not isinstance(node, Mapping):
             return value
-        value = self._coerced(value, node, place)
+        value = self._coerce(value, node, place)
         if isinstance(value, dict):
             return self._object(value, node, place)
         items = node.get("items")
@@ -72,94 +72,100 @@ class _Repair:
     def _names(
         self, value: dict[str, Any], node: Mapping[str, Any], properties: Mapping[str, Any], place: _Place
     ) -> dict[str, Any]:
-        """The new name of each unknown field, or None if it is to be dropped."""
-        closed = node.get("additionalProperties") is False and "patternProperties" not in node
+        """The new name of each unknown field, or None for a field to drop."""
+        is_closed = node.get("additionalProperties") is False and "patternProperties" not in node
         is_open = node.get("additionalProperties", True) is True and not node.keys() & {*_COMPOSED, "patternProperties"}
-        if not closed and not is_open:
+        if not is_closed and not is_open:
             return {}
         required = node.get("required")
-        wanted = (
+        required_names = (
             set(required) if isinstance(required, list) and all(isinstance(one, str) for one in required) else set()
         )
         unknown = [name for name in value if name not in properties]
-        meant = {name: self._meant(name, properties) for name in unknown}
-        times = Counter(meant.values())
+        targets = {name: self._closest_property(name, properties) for name in unknown}
+        target_counts = Counter(targets.values())
         names: dict[str, Any] = {}
         for name in unknown:
-            to = meant[name]
-            alone = times[to] == 1
-            if to is not None and alone and to not in value and (closed or to in wanted):
-                names[name] = to
-                self._note("renamed", {"from": path((*place, name)), "to": path((*place, to))})
-            elif to is not None and alone and closed and to in value and _same(value[to], value[name]):
+            target = targets[name]
+            is_only_one = target_counts[target] == 1
+            if target is not None and is_only_one and target not in value and (is_closed or target in required_names):
+                names[name] = target
+                self._record("renamed", {"from": path((*place, name)), "to": path((*place, target))})
+            elif (
+                target is not None
+                and is_only_one
+                and is_closed
+                and target in value
+                and _same(value[target], value[name])
+            ):
                 names[name] = None
-                self._note("dropped_alias", {"from": path((*place, name)), "canonical": path((*place, to))})
+                self._record("dropped_alias", {"from": path((*place, name)), "canonical": path((*place, target))})
             else:
-                kind = "unknown_field_rejected" if closed else "unknown_field_passed_through"
-                self._note(kind, {"field": path((*place, name))})
+                kind = "unknown_field_rejected" if is_closed else "unknown_field_passed_through"
+                self._record(kind, {"field": path((*place, name))})
         return names
 
-    def _coerced(self, value: Any, node: Mapping[str, Any], place: _Place) -> Any:
-        wanted = self._types(node)
+    def _coerce(self, value: Any, node: Mapping[str, Any], place: _Place) -> Any:
+        allowed = self._types(node)
         kind = received_type(value)
-        if not wanted or kind in wanted or (kind == "integer" and "number" in wanted):
+        if not allowed or kind in allowed or (kind == "integer" and "number" in allowed):
             return value
-        for to in wanted:
-            made = self._wrapped(value, node, place) if to == "array" else _coerced(value, to)
-            if made is not None:
-                self._note("coerced", {"field": path(place), "from_type": kind, "to_type": to})
-                return made
+        for to in allowed:
+            coerced = self._to_list(value, node, place) if to == "array" else _coerce(value, to)
+            if coerced is not None:
+                self._record("coerced", {"field": path(place), "from_type": kind, "to_type": to})
+                return coerced
         return value
 
-    def _wrapped(self, value: Any, node: Mapping[str, Any], place: _Place) -> list[Any] | None:
-        """The list that `value` is the JSON text of, or a list of `value` alone if its items are of that type."""
-        given: list[Any] | None = _decoded(value, list)
-        if given is not None or value is None or isinstance(value, (list, dict)):
-            return given
-        items = self._followed(node.get("items", {}))
+    def _to_list(self, value: Any, node: Mapping[str, Any], place: _Place) -> list[Any] | None:
+        """The list whose JSON text `value` is, or a list with only `value` if items may have its type."""
+        parsed: list[Any] | None = _decode_json(value, list)
+        if parsed is not None or value is None or isinstance(value, (list, dict)):
+            return parsed
+        items = self._resolve(node.get("items", {}))
         types = self._types(items) if isinstance(items, Mapping) else ()
         kind = received_type(value)
         if not types or kind in types or (kind == "integer" and "number" in types):
             return [value]
-        made = next((one for one in (_coerced(value, to) for to in types) if one is not None), None)
-        return None if made is None or len(place) >= _DEEPEST else [made]
+        item = next((one for one in (_coerce(value, to) for to in types) if one is not None), None)
+        return None if item is None or len(place) >= MAX_DEPTH else [item]
 
     def _types(self, node: Mapping[str, Any]) -> tuple[str, ...]:
         """Every type that `node` allows; empty if that is not obvious."""
         branches = next((node[name] for name in ("anyOf", "oneOf") if isinstance(node.get(name), list)), None)
         if "type" not in node and branches:
-            inner = [self._followed(branch) for branch in branches]
-            found = [_declared(one.get("type")) if isinstance(one, Mapping) else () for one in inner]
+            inner = [self._resolve(branch) for branch in branches]
+            found = [_declared_types(one.get("type")) if isinstance(one, Mapping) else () for one in inner]
             return tuple(name for names in found for name in names) if all(found) else ()
-        return _declared(node.get("type"))
+        return _declared_types(node.get("type"))
 
-    def _followed(self, schema: Any) -> Any:
-        """`schema`, or what it references within the document."""
-        for _ in range(_DEEPEST):
+    def _resolve(self, schema: Any) -> Any:
+        """`schema`, or the schema that it references within the document."""
+        for _ in range(MAX_DEPTH):
             if not isinstance(schema, Mapping) or "$ref" not in schema:
                 return schema
-            schema = pointed_to(self.root, schema["$ref"])
+            schema = resolve_pointer(self.root, schema["$ref"])
         return None
 
-    def _meant(self, name: str, properties: Mapping[str, Any]) -> str | None:
-        """The only property that is spelled like `name`, else the only one within two edits."""
+    def _closest_property(self, name: str, properties: Mapping[str, Any]) -> str | None:
+        """The only property with the same spelling as `name`, else the only one within two edits."""
         if self.guesses <= 0:
             return None
         self.guesses -= 1
         known = [other for other in islice(properties, FIELDS) if isinstance(other, str)]
         spelling = _spelling(name)
-        spelled = [other for other in known if _spelling(other) == spelling]
-        if len(spelled) == 1:
-            return spelled[0]
+        same_spelling = [other for other in known if _spelling(other) == spelling]
+        if len(same_spelling) == 1:
+            return same_spelling[0]
         near = within_edits(name, known)
         return near[0] if len(near) == 1 else None
 
-    def _note(self, kind: str, what: dict[str, Any]) -> None:
+    def _record(self, kind: str, what: dict[str, Any]) -> None:
         if len(self.notes) < NOTES:
             self.notes.append({"kind": kind, **what})
 
 
-def _declared(value: Any) -> tuple[str, ...]:
+def _declared_types(value: Any) -> tuple[str, ...]:
     names = value if isinstance(value, list) else [value]
     return tuple(names) if all(isinstance(name, str) and name in _TYPES for name in names) else ()
 
@@ -168,38 +174,38 @@ def _spelling(name: str) -> str:
     return re.sub(r"[_\- ]", "", name).casefold()
 
 
-def _coerced(value: Any, to: str) -> Any:
-    """`value` as the type `to` if nothing is lost, or None."""
+def _coerce(value: Any, to: str) -> Any:
+    """`value` converted to the type `to`, or None if information would be lost."""
     if isinstance(value, str):
         if to in ("integer", "number") and _NUMBER.fullmatch(value) and value != "-0":
             whole = "." not in value
             return int(value) if whole else float(value) if to == "number" else None
         if to == "boolean":
             return {"true": True, "false": False}.get(value.lower())
-        return _decoded(value, dict) if to == "object" else None
+        return _decode_json(value, dict) if to == "object" else None
     if to == "integer" and isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return int(value)
     if to == "string" and isinstance(value, (bool, int, float)):
-        return _written(value)
+        return _to_text(value)
     return None
 
 
-def _written(value: float) -> str | None:
+def _to_text(value: float) -> str | None:
     try:
         return json.dumps(value, allow_nan=False)
     except ValueError:  # infinite, or too long to be written
         return None
 
 
-def _decoded(value: Any, kind: type) -> Any:
-    """The list or object that a text is the JSON of, or None."""
+def _decode_json(value: Any, kind: type) -> Any:
+    """The list or object whose JSON text `value` is, or None."""
     if not isinstance(value, str) or not value.startswith("[" if kind is list else "{"):
         return None
     try:
-        made = json.loads(value)
+        decoded = json.loads(value)
     except (ValueError, RecursionError):
         return None
-    return made if isinstance(made, kind) else None
+    return decoded if isinstance(decoded, kind) else None
 
 
 def _same(a: Any, b: Any) -> bool:

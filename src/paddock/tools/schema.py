@@ -1,10 +1,9 @@
-"""Checks a call's arguments against its tool's schema, to tell whoever wrote the call what to change.
+"""Checks a call's arguments against the tool's schema, so that the author of a script learns what to change.
 
-It is help, not a wall: the upstream checks for itself. Where a schema, or a part of it, cannot be used, the tool stays
-callable and less is checked; `warnings` says what. An upstream wrote the schema and a script the arguments, and both
-may be hostile. So the schema is first copied: known keywords only, small, shallow, no reference out of the document, no
-pattern without a linear-time automaton of bounded size. Nothing is read or fetched, and a check that would take too
-long or too much of the stack is skipped.
+This is no security boundary: the upstream checks for itself. If a schema, or a part of it, cannot be used, the tool
+stays callable and less is checked; `warnings` says what. Schemas and arguments may be hostile. So the schema is first
+copied: known keywords only, limited size and depth, no external references, and only patterns with a linear-time
+automaton of bounded size. Nothing is fetched, and a check that would take too long or too much stack is skipped.
 """
 
 from __future__ import annotations
@@ -26,10 +25,10 @@ if TYPE_CHECKING:
 SCHEMA_BYTES = 256 * 1024
 SCHEMA_DEPTH = 100
 PATTERNS = 500
-"""Different patterns in one schema. Each takes up to a millisecond to compile."""
+"""Limit for the different patterns in one schema. Each takes up to a millisecond to compile."""
 PATTERN_BYTES = 1024 * 1024
 SMALL_PATTERN_BYTES = 16 * 1024
-"""Size of the compiled automaton. Matching a character takes time proportional to it at worst."""
+"""Size of the compiled automaton. In the worst case, matching a character takes time proportional to it."""
 
 DRAFTS = frozenset(
     f"{scheme}://json-schema.org/{draft}/schema{end}"
@@ -37,12 +36,12 @@ DRAFTS = frozenset(
     for draft in ("draft-04", "draft-06", "draft-07", "draft/2019-09", "draft/2020-12")
     for end in ("", "#")
 )
-HERE_ONE = ("not", "if", "then", "else")
-HERE_LIST = ("allOf", "anyOf", "oneOf")
-HERE_NAMED = ("dependentSchemas", "dependencies")
-INSIDE_ONE = ("additionalProperties", "propertyNames", "unevaluatedProperties")
-INSIDE_ITEMS = ("items", "additionalItems", "contains", "unevaluatedItems")
-INSIDE_NAMED = ("properties", "patternProperties")
+SAME_VALUE_SCHEMAS = ("not", "if", "then", "else")
+SAME_VALUE_LISTS = ("allOf", "anyOf", "oneOf")
+SAME_VALUE_MAPS = ("dependentSchemas", "dependencies")
+MEMBER_SCHEMAS = ("additionalProperties", "propertyNames", "unevaluatedProperties")
+ITEM_SCHEMAS = ("items", "additionalItems", "contains", "unevaluatedItems")
+MEMBER_MAPS = ("properties", "patternProperties")
 DEFINITIONS = ("$defs", "definitions")
 _VALUES = frozenset(
     {
@@ -51,17 +50,17 @@ _VALUES = frozenset(
         *("maxItems", "minItems", "uniqueItems", "maxContains", "minContains", "maxProperties", "minProperties"),
     }
 )
-_ONE = frozenset((*HERE_ONE, *INSIDE_ONE, *INSIDE_ITEMS))
-_LISTS = frozenset((*HERE_LIST, "prefixItems", "items"))
-_NAMED = frozenset((*HERE_NAMED, *INSIDE_NAMED, *DEFINITIONS))
+_ONE = frozenset((*SAME_VALUE_SCHEMAS, *MEMBER_SCHEMAS, *ITEM_SCHEMAS))
+_LISTS = frozenset((*SAME_VALUE_LISTS, "prefixItems", "items"))
+_NAMED = frozenset((*SAME_VALUE_MAPS, *MEMBER_MAPS, *DEFINITIONS))
 VISITS = 4_000_000
-"""The most that one check may cost: about 0.2 s, during which the event loop stands still."""
+"""Cost limit of one check: about 0.2 s, during which the event loop is blocked."""
 ERROR_VISITS = 5_000
 """The cost up to which every problem is collected. Above it only the first is reported."""
 ERROR_UNITS = 4_000_000
-"""The size up to which problems are collected: each contains a copy of its part. About 64 MB."""
-_REPAIRS = 16
-_FAILURES = (ValueError, RuntimeError, MemoryError)  # what the validator raises; a panic of it is a RuntimeError
+"""The total size up to which all problems are collected, about 64 MB: each contains a copy of its value."""
+_MAX_REPAIRS = 16
+_FAILURES = (ValueError, RuntimeError, MemoryError)  # raised by the validator; a panic in it is a RuntimeError
 
 
 class Unusable(Exception):
@@ -70,7 +69,7 @@ class Unusable(Exception):
 
 @dataclass(slots=True)
 class SafeSchema:
-    """The safe copy, every schema in it by its identity, and notes about what was left out."""
+    """The safe copy, every subschema in it by `id()`, and notes about parts that were left out."""
 
     root: dict[str, Any] = field(default_factory=dict)
     nodes: dict[int, dict[str, Any]] = field(default_factory=dict)
@@ -80,12 +79,12 @@ class SafeSchema:
 
     def target(self, reference: object) -> dict[str, Any] | None:
         """The schema in the copy that `reference` points to."""
-        place = pointed_to(self.root, reference)
-        return place if id(place) in self.nodes else None
+        node = resolve_pointer(self.root, reference)
+        return node if id(node) in self.nodes else None
 
 
-def pointed_to(document: Any, reference: object) -> Any:
-    """The value that a JSON pointer such as `#/$defs/order` leads to in `document`; None if it leads nowhere."""
+def resolve_pointer(document: Any, reference: object) -> Any:
+    """The value in `document` that a JSON pointer such as `#/$defs/order` refers to, or None."""
     if not isinstance(reference, str) or not (reference == "#" or reference.startswith("#/")):
         return None
     for part in unquote(reference).split("/")[1:]:
@@ -113,49 +112,49 @@ def copy_schema(schema: object) -> SafeSchema:
     if isinstance(dialect, str) and dialect in DRAFTS:
         copy.root["$schema"] = dialect
     elif dialect is not None:
-        copy.notes.append(f"its $schema is not known: {shown(dialect)}")
-    _close(copy)
+        copy.notes.append(f"its $schema is not known: {quote(dialect)}")
+    _drop_dangling_references(copy)
     return copy
 
 
-def shown(value: object) -> str:
-    """A foreign value for a message, cut to one short line."""
+def quote(value: object) -> str:
+    """An untrusted value for a message, cut to one short line."""
     text = str(value)[:80]
     return repr(text if len(str(value)) <= 80 else text + "…")
 
 
 def _copy(schema: dict[str, Any], copy: SafeSchema) -> dict[str, Any]:
-    """Copy the known keywords. Values of a wrong type stay: the compiler names them, and then they are left out."""
-    made: dict[str, Any] = {}
-    copy.nodes[id(made)] = made
+    """Copy the known keywords. Values of a wrong type are kept until the compiler rejects them."""
+    result: dict[str, Any] = {}
+    copy.nodes[id(result)] = result
     for name, value in schema.items():
         if name in _NAMED and isinstance(value, dict):
-            made[name] = {key: _schema(inner, copy) for key, inner in value.items()}
+            result[name] = {key: _schema(inner, copy) for key, inner in value.items()}
         elif name in _LISTS and isinstance(value, list):
-            made[name] = [_schema(inner, copy) for inner in value]
+            result[name] = [_schema(inner, copy) for inner in value]
         elif name in _ONE:
-            made[name] = _schema(value, copy)
+            result[name] = _schema(value, copy)
         elif name in _VALUES or (name == "pattern" and _compiles(value, copy)):
-            made[name] = value
+            result[name] = value
         elif name in ("$dynamicRef", "$recursiveRef"):
-            copy.notes.append(f"{name} is not followed: {shown(value)}")
-    if isinstance(made.get("patternProperties"), dict):
-        made["patternProperties"] = {
-            key: inner for key, inner in made["patternProperties"].items() if _compiles(key, copy)
+            copy.notes.append(f"{name} is not followed: {quote(value)}")
+    if isinstance(result.get("patternProperties"), dict):
+        result["patternProperties"] = {
+            key: inner for key, inner in result["patternProperties"].items() if _compiles(key, copy)
         }
-    return made
+    return result
 
 
 def _schema(value: object, copy: SafeSchema) -> Any:
     return _copy(value, copy) if isinstance(value, dict) else value
 
 
-def _close(copy: SafeSchema) -> None:
-    """Leave out every reference that does not point to a schema in the copy."""
+def _drop_dangling_references(copy: SafeSchema) -> None:
+    """Remove every reference that does not point to a schema in the copy."""
     for node in copy.nodes.values():
         if "$ref" in node and copy.target(node["$ref"]) is None:
             copy.notes.append(
-                f"a reference points outside the schema or nowhere, and is ignored: {shown(node.pop('$ref'))}"
+                f"a reference points outside the schema or nowhere, and is ignored: {quote(node.pop('$ref'))}"
             )
 
 
@@ -165,7 +164,7 @@ def _compiles(pattern: object, copy: SafeSchema) -> bool:
     if pattern not in copy.patterns:
         copy.patterns[pattern] = _automaton(pattern) if len(copy.patterns) < PATTERNS else 0
         if not copy.patterns[pattern]:
-            copy.notes.append(f"a pattern cannot be matched in linear time, and is ignored: {shown(pattern)}")
+            copy.notes.append(f"a pattern cannot be matched in linear time, and is ignored: {quote(pattern)}")
     return copy.patterns[pattern] > 0
 
 
@@ -194,7 +193,7 @@ class _Check:
         return self.checker.is_valid(value) if self.cost.visits(value, VISITS) <= VISITS else None
 
     def errors(self, value: Any) -> list[jsonschema_rs.ValidationError]:
-        """Every problem of `value`, only the first, or none, as time and memory allow."""
+        """All problems of `value`; only the first, or none, if more would take too much time or memory."""
         import jsonschema_rs
 
         from paddock.tools.schema_cost import measure
@@ -203,7 +202,7 @@ class _Check:
         copied = visits * measure(value, VISITS)[0]
         if visits <= ERROR_VISITS and copied <= ERROR_UNITS:
             return list(self.checker.iter_errors(value))
-        # The problem of a choice contains those of all its branches, and each takes the validator 60 µs.
+        # A failed anyOf or oneOf contains the problems of all branches, and each takes 60 µs.
         if copied <= 2 * ERROR_UNITS and (visits <= 2 * ERROR_VISITS or not self.cost.has_choices):
             try:
                 self.checker.validate(value)
@@ -219,7 +218,6 @@ class Validator:
         self.schema = schema
         self.warnings = warnings
         self._check = check
-        self._examples: list[Any] | None = None
 
     def accepts(self, arguments: Any) -> bool | None:
         """Whether `arguments` are valid; None if that was not checked."""
@@ -231,7 +229,7 @@ class Validator:
             return None
 
     def problems(self, arguments: dict[str, Any], tool_name: str) -> dict[str, Any] | None:
-        """An envelope that says what is wrong with `arguments`, or None. Takes microseconds if nothing is."""
+        """An envelope that explains what is wrong with `arguments`, or None. Takes microseconds if they are valid."""
         if self._check is None or self.accepts(arguments) is not False:
             return None
         from paddock.tools.schema_errors import explain
@@ -246,16 +244,14 @@ class Validator:
 
     def examples(self) -> list[Any]:
         """At most one example: a minimal valid object of arguments."""
-        if self._examples is None:
-            from paddock.tools.schema_errors import example
+        from paddock.tools.schema_errors import example
 
-            made = example(self.schema)
-            self._examples = [made] if made and self.accepts(made) else []
-        return self._examples
+        made = example(self.schema)
+        return [made] if made and self.accepts(made) else []
 
 
 def compile_schema(schema: Mapping[str, Any]) -> Validator:
-    """Compile `schema`, whatever it is. Takes a millisecond, or up to a second for a hostile one: keep the result."""
+    """Compile `schema`. Never raises. Takes a millisecond, up to a second for a hostile schema: cache the result."""
     try:
         copy = copy_schema(schema)
         check = _compile(copy)
@@ -272,16 +268,16 @@ def _compile(copy: SafeSchema) -> _Check:
 
     from paddock.tools.schema_cost import FRAMES, Cost
 
-    for _ in range(_REPAIRS):
+    for _ in range(_MAX_REPAIRS):
         cost = Cost(copy)
         if cost.chain > FRAMES:
             raise Unusable("it refers to itself without end, or through too many references")
         try:
             return _Check(_validator(copy.root), cost)
         except jsonschema_rs.ValidationError as problem:
-            _leave_out(copy, problem.instance_path)
+            _remove_keyword(copy, problem.instance_path)
         except _FAILURES as problem:
-            raise Unusable(shown(problem)) from None
+            raise Unusable(quote(problem)) from None
     raise Unusable("too much of it is wrong")
 
 
@@ -290,16 +286,16 @@ def _validator(schema: dict[str, Any]) -> jsonschema_rs.Validator:
 
     return jsonschema_rs.validator_for(
         schema,
-        retriever=_refuse,  # the default one reads file: and fetches http:
+        retriever=_refuse,  # the default retriever reads file: and fetches http:
         pattern_options=jsonschema_rs.RegexOptions(size_limit=PATTERN_BYTES, dfa_size_limit=PATTERN_BYTES),
         validate_formats=True,
-        formats={"date-time": _is_moment, "time": _is_time},
-        mask="…",  # its own messages, which are not used, would each contain a copy of the arguments
+        formats={"date-time": _is_date_time, "time": _is_time},
+        mask="…",  # otherwise each message would contain a copy of the arguments
     )
 
 
-def _leave_out(copy: SafeSchema, path: list[str | int]) -> None:
-    """Remove the keyword that `path` leads to, or the nearest one above that can be removed."""
+def _remove_keyword(copy: SafeSchema, path: list[str | int]) -> None:
+    """Remove the keyword at `path`, or the nearest enclosing one that can be removed."""
     parents: list[Any] = [copy.root]
     for part in path[:-1]:
         parents.append(parents[-1][part])
@@ -315,8 +311,8 @@ def _refuse(uri: str) -> NoReturn:
     raise ValueError(f"{uri[:80]} is outside the schema")
 
 
-def _is_moment(text: str) -> bool:
-    """RFC 3339, the offset optional: many servers that declare `date-time` leave it out, pydantic's among them."""
+def _is_date_time(text: str) -> bool:
+    """RFC 3339 with an optional offset: many servers that declare `date-time` omit it, including pydantic's."""
     from datetime import datetime
 
     try:
@@ -327,16 +323,10 @@ def _is_moment(text: str) -> bool:
 
 
 def _is_time(text: str) -> bool:
-    from datetime import time
-
-    try:
-        time.fromisoformat(text.upper().replace(":60", ":59"))
-    except ValueError:
-        return False
-    return True
+    return _is_date_time(f"2000-01-01T{text}")
 
 
 def _not_unicode(tool_name: str) -> dict[str, Any]:
-    summary = f"The arguments of '{tool_name[:100]}' hold text that is not valid Unicode (half of a surrogate pair)."
+    summary = f"The arguments of '{tool_name[:100]}' contain text that is not valid Unicode (a lone surrogate)."
     hints = ["Encode the text with errors='replace' and decode it again before passing it."]
     return invalid_arguments(tool_name, summary, hints=hints)

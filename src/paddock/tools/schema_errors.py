@@ -46,7 +46,6 @@ class Problem:
     received: str
     more: Mapping[str, Any] = field(default_factory=dict)
     hints: tuple[str, ...] = ()
-    first_hints: tuple[str, ...] = ()
     branch: tuple[str | int, ...] = ()  # the path of the violated part of the schema
 
 
@@ -58,8 +57,7 @@ def explain(
     for error in errors:
         problems += _problems(error, arguments, validator, is_shown=len(problems) < DETAILS)
     shown = problems[:DETAILS]
-    first = dict.fromkeys(hint for problem in shown for hint in problem.first_hints)
-    later = dict.fromkeys(hint for problem in shown for hint in problem.hints)
+    hints = dict.fromkeys(hint for problem in shown for hint in problem.hints)
     return invalid_arguments(
         tool,
         _summary(tool, problems),
@@ -67,10 +65,15 @@ def explain(
         details=[
             {"path": path(one.place), "issue": one.issue, "received_type": one.received, **one.more} for one in shown
         ],
-        hints=[*sorted(first, key=lambda hint: not hint.startswith("Required")), *later],
+        hints=sorted(hints, key=_rank),
         examples=validator.examples(),
         warnings=validator.warnings,
     )
+
+
+def _rank(hint: str) -> int:
+    """The sort key of a hint: missing fields first, then unknown fields, then the rest."""
+    return next((rank for rank, start in enumerate(("Required", "Unknown")) if hint.startswith(start)), 2)
 
 
 def path(place: Sequence[str | int]) -> str:
@@ -122,53 +125,38 @@ def _problems(
     value = _value_at(arguments, place)
     kind: Any = error.kind
     if kind.name == "required":
-        yield _missing_field(kind.property, place, value if is_shown else {}, branch, _fields(error, validator))
+        hints = _missing_field_hints(kind.property, place, value if is_shown else {}, _fields(error, validator))
+        yield Problem("SCHEMA_REQUIRED", (*place, kind.property), "is required", "missing", {}, hints, branch)
     elif kind.name in ("additionalProperties", "unevaluatedProperties"):
-        known = _fields(error, validator)
+        known = _fields(error, validator) if is_shown else {}
         for name in kind.unexpected[:DETAILS]:
-            yield _unknown_field(name, place, value, branch, known if is_shown else {})
+            code, issue = "SCHEMA_ADDITIONAL_PROPERTIES", "is not a field of this tool"
+            hints = _unknown_field_hints(name, place, known)
+            yield Problem(code, (*place, name), issue, received_type(_value_at(value, [name])), {}, hints, branch)
     else:
         code, issue, more = _issue(kind, value, arguments, validator)
-        hints: tuple[str, ...] = ()
+        hints = ()
         if is_shown and kind.name == "enum" and isinstance(value, str):
             hints = _did_you_mean(value, [option for option in kind.options if isinstance(option, str)])
         elif is_shown and kind.name in ("minimum", "maximum"):
             hints = _range(_part(error, validator))
-        yield Problem(code, place, issue, received_type(value), more, hints, branch=branch)
+        yield Problem(code, place, issue, received_type(value), more, hints, branch)
 
 
-def _missing_field(
-    name: str, place: tuple[str | int, ...], value: Any, branch: tuple[str | int, ...], known: Mapping[str, Any]
-) -> Problem:
-    where = (*place, name)
-    first = f"Required field missing: '{path(where)}'."
-    candidates = [other for other in value if other not in known] if isinstance(value, dict) else []
-    hints = tuple(
-        f"Did you mean '{_cut(name)}' instead of '{_cut(other)}'?" for other in within_edits(name, candidates)[:1]
-    )
-    return Problem("SCHEMA_REQUIRED", where, "is required", "missing", {}, hints, (first,), branch)
+def _missing_field_hints(
+    name: str, place: tuple[str | int, ...], value: Any, known: Mapping[str, Any]
+) -> tuple[str, ...]:
+    given = [other for other in value if other not in known] if isinstance(value, dict) else []
+    meant = (f"Did you mean '{_cut(name)}' instead of '{_cut(other)}'?" for other in within_edits(name, given)[:1])
+    return (f"Required field missing: '{path((*place, name))}'.", *meant)
 
 
-def _unknown_field(
-    name: str, place: tuple[str | int, ...], value: Any, branch: tuple[str | int, ...], known: Mapping[str, Any]
-) -> Problem:
-    where = (*place, name)
-    inner = value.get(name) if isinstance(value, dict) else None
+def _unknown_field_hints(name: str, place: tuple[str | int, ...], known: Mapping[str, Any]) -> tuple[str, ...]:
     hints = _did_you_mean(name, known)
     if not hints and known:
         names = ", ".join(f"'{_cut(other)}'" for other in list(known)[:_MAX_LISTED])
         hints = (f"Known fields: {names}{', …' if len(known) > _MAX_LISTED else ''}.",)
-    first = f"Unknown field '{path(where)}'."
-    return Problem(
-        "SCHEMA_ADDITIONAL_PROPERTIES",
-        where,
-        "is not a field of this tool",
-        received_type(inner),
-        {},
-        hints,
-        (first,),
-        branch,
-    )
+    return (f"Unknown field '{path((*place, name))}'.", *hints)
 
 
 def _issue(kind: Any, value: Any, arguments: Any, validator: Validator) -> tuple[str, str, dict[str, Any]]:
@@ -323,25 +311,19 @@ def _cut(text: str) -> str:
 def example(schema: SafeSchema) -> dict[str, Any] | None:
     """Minimal example arguments: the required fields, each with its example, default or smallest value.
 
-    None if that is not easy to build. The caller must check that it is valid.
+    None if it is too long or cannot be built. The caller must check that it is valid.
     """
     try:
         value = _example(schema.root, schema, 0)
-        short = len(json.dumps(value)) <= EXAMPLE_CHARACTERS
-    except (_NoExample, ValueError, TypeError, OverflowError, RecursionError):
+        is_short = len(json.dumps(value)) <= EXAMPLE_CHARACTERS
+    except (ValueError, TypeError, OverflowError, RecursionError):
         return None
-    return value if short and isinstance(value, dict) else None
-
-
-class _NoExample(Exception):
-    """There is no example that is easy to build."""
+    return value if is_short and isinstance(value, dict) else None
 
 
 def _example(node: Any, schema: SafeSchema, depth: int) -> Any:
     if not isinstance(node, dict) or depth > _EXAMPLE_DEPTH:
-        if node is True:
-            return "…"
-        raise _NoExample
+        return "…"
     for declared in ("examples", "enum"):
         if isinstance(node.get(declared), list) and node[declared]:
             return node[declared][0]
@@ -353,46 +335,15 @@ def _example(node: Any, schema: SafeSchema, depth: int) -> Any:
     for choice in ("anyOf", "oneOf", "allOf"):
         if isinstance(node.get(choice), list) and node[choice] and "properties" not in node:
             return _example(node[choice][0], schema, depth + 1)
-    return _example_of_type(node, schema, depth)
-
-
-def _example_of_type(node: dict[str, Any], schema: SafeSchema, depth: int) -> Any:
     kind = node.get("type")
     kind = kind[0] if isinstance(kind, list) and kind else kind
     if kind == "object" or "properties" in node or "required" in node:
         properties = node.get("properties", {})
-        return {name: _example(properties.get(name, True), schema, depth + 1) for name in node.get("required", [])}
+        return {name: _example(properties.get(name), schema, depth + 1) for name in node.get("required", [])}
     if kind == "array":
-        return [_example(node.get("items", True), schema, depth + 1) for _ in range(min(node.get("minItems", 0), 10))]
-    if kind == "string":
-        return _example_text(node)
+        return [_example(node.get("items"), schema, depth + 1) for _ in range(min(node.get("minItems", 0), 10))]
     if kind in ("integer", "number"):
-        return _example_number(node)
+        return node.get("minimum", node.get("maximum", 1))
     if kind in ("boolean", "null"):
         return True if kind == "boolean" else None
-    if kind is None and not node.keys() & {"pattern", "format", "minimum", "not"}:
-        return "…"
-    raise _NoExample
-
-
-def _example_text(node: dict[str, Any]) -> str:
-    if "pattern" in node:
-        raise _NoExample
-    example = _FORMATS.get(node.get("format", ""))
-    if example is not None:
-        return example
-    length = max(node.get("minLength", 0), 1)
-    if length > EXAMPLE_CHARACTERS:
-        raise _NoExample
-    return "…"[: node.get("maxLength", 1)] if length == 1 else "x" * length
-
-
-def _example_number(node: dict[str, Any]) -> Any:
-    if "multipleOf" in node:
-        return 0 if node.get("minimum", 0) <= 0 else node["multipleOf"]
-    minimum = node.get("minimum", 1)
-    above = node.get("exclusiveMinimum")
-    if isinstance(above, (int, float)) and not isinstance(above, bool):
-        minimum = max(minimum, above + 1)
-    maximum = node.get("maximum", minimum)
-    return min(minimum, maximum)
+    return _FORMATS.get(node.get("format", ""), "…" * max(1, min(node.get("minLength", 1), EXAMPLE_CHARACTERS)))

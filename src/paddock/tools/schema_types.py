@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from urllib.parse import unquote
 
 from paddock.tools.sanitize import one_line
-from paddock.tools.schema import pointed_to
+from paddock.tools.schema import resolve_pointer
 
 MEMBERS = 20
 CHOICES = 100
@@ -323,7 +323,7 @@ class Reader:
             if any(key in schema for key in _SHAPING if key != "$ref"):
                 break
             place = unquote(schema["$ref"])
-            schema = pointed_to(self._document, schema["$ref"])
+            schema = resolve_pointer(self._document, schema["$ref"])
         return place
 
     def _flat(self, schema: object, seen: tuple[str, ...] = ()) -> Json:
@@ -334,7 +334,7 @@ class Reader:
         reference, together = schema.get("$ref"), schema.get("allOf")
         parts: list[Json] = []
         if isinstance(reference, str) and reference not in seen:
-            parts.append(self._flat(pointed_to(self._document, reference), (*seen, reference)))
+            parts.append(self._flat(resolve_pointer(self._document, reference), (*seen, reference)))
         if isinstance(together, list):
             parts += [self._flat(part, (*seen, "")) for part in together[:MEMBERS]]
         if not parts:

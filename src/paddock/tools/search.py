@@ -1,7 +1,7 @@
 """Ranked search over tools: SQLite's full-text index in memory, with BM25 and a weight for each field.
 
-An index is built once for a list of tools and only read afterwards. Upstreams wrote the texts: long ones are cut, and a
-word counts at most twice in a field, so that repeating it does not help.
+An index is built once for a list of tools and only read afterwards. The texts are untrusted: long ones are cut, and a
+word counts at most twice in a field, so that repeating it does not improve the rank.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import sqlite3
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from heapq import nsmallest
 from itertools import islice
 from typing import Any
@@ -28,7 +27,7 @@ FIELDS = {
     "parameters": 1.5,
     "parameter_texts": 0.75,
 }
-"""How much a word counts, by the field it is in."""
+"""The weight of a word, by the field that it is in."""
 FIELD_CHARACTERS = 2000
 MAX_PARAMETERS = 100
 PARAMETER_CHARACTERS = 200
@@ -37,14 +36,14 @@ MAX_TIMES = 2
 QUERY_CHARACTERS = 500
 QUERY_WORDS = 16
 NEAR_MATCH, TYPO_MATCH = 0.5, 0.4
-"""What a word counts that only starts like the one in the query or means the same, or is one edit away from it."""
+"""The weight of a synonym or a word with the same beginning, and that of a word one edit away from the query's."""
 _SYNONYMS = """
 create make new add open | delete remove erase | list show | get fetch read | find search lookup | update edit change
 modify | send post | directory folder | email mail inbox | meeting event appointment | message dm | pr pull | bug ticket
 issue | db database | web internet | image picture photo | repo repository | user person people member | order purchase
 | doc document | begin start launch run | stop end kill | cancel abort | copy duplicate | price cost
 """
-_GROUPS = [tuple(group.split()) for group in _SYNONYMS.split("|")]
+_SYNONYM_GROUPS = [tuple(group.split()) for group in _SYNONYMS.split("|")]
 _WORD = re.compile(r"[^\W_]+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2,}")  # scripts without spaces between words
@@ -56,23 +55,16 @@ _COMMON = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A tool that a search found. Scores of different searches do not compare."""
-
-    tool: Tool
-    score: float
-
-
 class Index:
-    """The words of a list of tools. Build an index of thousands in a thread."""
+    """A search index of a list of tools. For thousands of tools, build it in a thread."""
 
     def __init__(self, tools: Iterable[Tool]) -> None:
         self._tools = sorted(tools, key=lambda tool: tool.full_name)
+        self._tags = [{tag.casefold() for tag in tool.tags} for tool in self._tools]
         self._exact: dict[str, list[int]] = defaultdict(list)
-        for place, tool in enumerate(self._tools):
+        for index, tool in enumerate(self._tools):
             for name in {tool.name.casefold(), tool.full_name.casefold()}:
-                self._exact[name].append(place)
+                self._exact[name].append(index)
         self._name_words = sorted({word for tool in self._tools for word in words(tool.name[:FIELD_CHARACTERS])})
         self._database = sqlite3.connect(":memory:", check_same_thread=False)
         self._database.execute(
@@ -80,58 +72,56 @@ class Index:
         )
         places = ", ".join("?" * (len(FIELDS) + 1))
         self._database.executemany(
-            f"INSERT INTO tools (rowid, {', '.join(FIELDS)}) VALUES ({places})",  # noqa: S608  names of our own
-            ((place, *_fields(tool)) for place, tool in enumerate(self._tools)),
+            f"INSERT INTO tools (rowid, {', '.join(FIELDS)}) VALUES ({places})",  # noqa: S608  constant names
+            ((index, *_fields(tool)) for index, tool in enumerate(self._tools)),
         )
 
-    def search(
-        self, query: str, *, tags: Collection[str] = (), servers: Collection[str] = (), limit: int | None = 10
-    ) -> list[Found]:
+    def search(self, query: str, *, tags: Collection[str] = (), limit: int | None = 10) -> list[Tool]:
         """The best matches, best first, then by name. An empty query finds every tool.
 
-        With `tags` or `servers`, only tools that have one of the tags and come from one of the servers.
+        With `tags`, only tools that have one of them.
         """
         query = query[:QUERY_CHARACTERS].strip()
-        every = list(dict.fromkeys(words(query)))
-        terms = ([word for word in every if word not in _COMMON] or every)[:QUERY_WORDS]
+        all_words = list(dict.fromkeys(words(query)))
+        terms = ([word for word in all_words if word not in _COMMON] or all_words)[:QUERY_WORDS]
         scores = self._scores(terms) if terms else dict.fromkeys(range(len(self._tools)), 0.0)
         for place in self._exact.get(query.casefold(), ()):
             if place in scores:
                 scores[place] += 1000.0
-        if tags or servers:
-            wanted, offered = {tag.casefold() for tag in tags}, set(servers)
-            scores = {place: score for place, score in scores.items() if _passes(self._tools[place], wanted, offered)}
+        if tags:
+            wanted = {tag.casefold() for tag in tags}
+            scores = {place: score for place, score in scores.items() if wanted & self._tags[place]}
         ranked = ((-score, place) for place, score in scores.items())
         best = sorted(ranked) if limit is None else nsmallest(limit, ranked)
-        return [Found(self._tools[place], -score) for score, place in best]
+        return [self._tools[place] for _, place in best]
 
     def _scores(self, terms: list[str]) -> dict[int, float]:
         totals: dict[int, float] = defaultdict(float)
         hits: Counter[int] = Counter()
         for word in terms:
-            found = self._word_scores(word, is_last=word == terms[-1])
-            hits.update(found.keys())
-            for place, score in found.items():
-                totals[place] += score
-        # A tool that has all the words comes before one that has a rare one many times.
-        return {place: total * hits[place] for place, total in totals.items()}
+            word_scores = self._word_scores(word, is_last=word == terms[-1])
+            hits.update(word_scores.keys())
+            for index, score in word_scores.items():
+                totals[index] += score
+        # A tool that has all words ranks above one that has a rare word many times.
+        return {index: total * hits[index] for index, total in totals.items()}
 
     def _word_scores(self, word: str, *, is_last: bool) -> dict[int, float]:
-        found = self._matches(f'"{word}"')
-        near = {f'"{other}"' for group in _GROUPS if word in group for other in group if other != word}
+        scores = self._matches(f'"{word}"')
+        near = {f'"{other}"' for group in _SYNONYM_GROUPS if word in group for other in group if other != word}
         if len(word) > 2:
             near.add(f'"{word}"*')
-        elif len(word) == 2 and is_last:  # perhaps somebody is still typing a name
+        elif len(word) == 2 and is_last:  # the user may still be typing a name
             near.add(f'name : "{word}"*')
         worth = NEAR_MATCH
         matches = self._matches(" OR ".join(sorted(near))) if near else {}
-        if not found and not matches:
+        if not scores and not matches:
             typos = within_edits(word, self._name_words, 1)
             matches = self._matches(" OR ".join(f'"{other}"' for other in typos)) if typos else {}
             worth = TYPO_MATCH
-        for place, score in matches.items():
-            found[place] = max(found.get(place, 0.0), score * worth)
-        return found
+        for index, score in matches.items():
+            scores[index] = max(scores.get(index, 0.0), score * worth)
+        return scores
 
     def _matches(self, expression: str) -> dict[int, float]:
         weights = ", ".join(str(weight) for weight in FIELDS.values())
@@ -144,25 +134,25 @@ class Index:
 
 
 def words(text: str) -> list[str]:
-    """The words of `text` in lower case, the same for `getHTTPStatus`, `get_http_status` and `get-http-status`."""
+    """The words of `text` in lower case. `getHTTPStatus`, `get_http_status` and `get-http-status` have the same."""
     plain = text if text.isascii() else unicodedata.normalize("NFKC", text)
-    found = []
+    result = []
     for run in _WORD.findall(plain):
         for part in _HUMP.split(run):
-            found.append(part.casefold())
+            result.append(part.casefold())
             for unspaced in () if part.isascii() else _UNSPACED.findall(part):
-                found += [unspaced[start : start + 2] for start in range(len(unspaced) - 1)]
-    return found
+                result += [unspaced[start : start + 2] for start in range(len(unspaced) - 1)]
+    return result
 
 
 def _fields(tool: Tool) -> list[str]:
     """The indexed text of each field: its words, each at most MAX_TIMES."""
     names, texts = _parameters(tool.input_schema)
     plain = (tool.name, tool.title, " ".join(tool.tags[:MAX_PARAMETERS]), tool.server, tool.description)
-    every = [*(text[:FIELD_CHARACTERS] for text in plain), " ".join(names), " ".join(texts)]
+    all_words = [*(text[:FIELD_CHARACTERS] for text in plain), " ".join(names), " ".join(texts)]
     return [
         " ".join(word for word, times in Counter(words(text)).items() for _ in range(min(times, MAX_TIMES)))
-        for text in every
+        for text in all_words
     ]
 
 
@@ -184,9 +174,3 @@ def _parameters(schema: Any) -> tuple[list[str], list[str]]:
                     inner += [details, details.get("items")]
         level = inner
     return names, texts
-
-
-def _passes(tool: Tool, tags: set[str], servers: set[str]) -> bool:
-    if servers and tool.server not in servers:
-        return False
-    return not tags or any(tag.casefold() in tags for tag in tool.tags)

@@ -1,9 +1,8 @@
-"""Keeps secrets out of what is stored, shown or passed on: the journal, error messages, answers of upstreams.
+"""Redacts secrets in everything that is stored, shown or passed on: the journal, error messages, answers of upstreams.
 
-Two ways, neither complete without the other. Known secrets (the credentials of upstreams) are found wherever they
-stand, also JSON-escaped, percent-encoded and in base64. Unknown ones are found by the name of the field they are in,
-and by the few forms in which texts carry them (`Bearer …`, `password=…`, `://user:password@`). A secret that a tool has
-changed in any other way stays.
+There are two methods, which complement each other. Known secrets (the credentials of upstreams) are found anywhere,
+also JSON-escaped, percent-encoded and in base64. Unknown ones are found by the name of their field, and by common forms
+in texts (`Bearer …`, `password=…`, `://user:password@`). A secret that a tool has changed in another way is not found.
 """
 
 from __future__ import annotations
@@ -18,29 +17,27 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import quote, quote_plus
 
-from paddock.tools.large import LARGE
-
 REDACTED = "[redacted]"
 MIN_CHARACTERS = 4
-"""A shorter secret is found only where it is the whole text: it would be part of many words."""
+"""A shorter secret is found only if it is the whole text, because it would be part of many words."""
 MIN_CREDENTIAL_CHARACTERS = 6
+"""A shorter setting is not a credential: it may be a common word such as `true`."""
 PIECE_CHARACTERS = 64 * 1024
 OVERLAP_CHARACTERS = 4096
 MAX_DEPTH = 200
 MAX_NAMED = 20
 MAX_NAMED_CHARACTERS = 1000
-"""A longer secret among a script's arguments is redacted there, and not looked for in the answer."""
-_ENDINGS = (
+"""A longer secret in a script's arguments is redacted there, but not searched for in the answer."""
+_SECRET_NAME_ENDINGS = (
     *("password", "passwd", "passphrase", "pwd", "secret", "token", "apikey", "accesskey", "secretkey", "privatekey"),
     *("signingkey", "authorization", "cookie", "credential", "credentials", "bearer"),
 )
-_HARMLESS = ("pagetoken", "nexttoken", "continuationtoken", "synctoken")
-_CARRIED = re.compile(
+_HARMLESS_NAME_ENDINGS = ("pagetoken", "nexttoken", "continuationtoken", "synctoken")
+_SECRET_FORMS = re.compile(
     r"(?i)(?P<before>\b(?:bearer|basic)[ ]+)[\w.~+/=-]{8,}"
     r"|(?P<name>\b(?:password|passwd|secret|token|api[_-]?key|access[_-]?key)[\"']?[ ]?[=:][ ]?[\"']?)[^\s&\"',;]{4,}"
     r"|(?P<scheme>://)[^\s/@:]{1,256}:[^\s/@]{1,256}(?=@)"
 )
-_HINT = re.compile("|".join([*("[^a-z0-9]*".join(ending) for ending in _ENDINGS), "basic", "://"]))
 _SETTING_NAMES = re.compile(
     r"key|token|secret|passw|passphrase|pwd|auth|cred|private|cookie|session|bearer|signature|dsn|jwt|\bpat\b|_pat\b|pin\b",
     re.IGNORECASE,
@@ -49,113 +46,81 @@ _HARMLESS_HEADERS = frozenset({"accept", "accept-language", "content-type", "use
 _USERINFO = re.compile(r"[a-z][a-z0-9+.-]{0,30}://([^/?#@\s]+)@", re.IGNORECASE)
 
 
-def may_hold_secrets(text: str) -> bool:
-    """Whether JSON text could hold a secret that is known by a name or a form. Quick; errs towards True."""
-    return "\\" in text or len(text) > LARGE or _HINT.search(text.lower()) is not None
+def redact_secrets(value: Any, secrets: Collection[str] = ()) -> Any:
+    """A copy of a JSON value with "[redacted]" for each secret, known or not. Takes linear time."""
+    return _redact(value, frozenset(secrets), 0)
 
 
-def redacted(value: Any, secrets: Collection[str] = ()) -> Any:
-    """A copy of a JSON value with "[redacted]" in place of secrets, known ones and others. Linear in its size."""
-    return _Redaction(secrets).of(value, 0)
+def _redact(value: Any, secrets: frozenset[str], depth: int) -> Any:
+    if isinstance(value, str):
+        return REDACTED if value and value in secrets else _sub(_SECRET_FORMS, _without, redact(value, secrets))
+    if depth >= MAX_DEPTH and isinstance(value, (dict, list, tuple)):
+        return REDACTED
+    if isinstance(value, dict):
+        return {
+            _redact(name, secrets, depth): (
+                REDACTED if _is_secret_field(name, inner) else _redact(inner, secrets, depth + 1)
+            )
+            for name, inner in value.items()
+        }
+    if isinstance(value, (list, tuple)):
+        return [_redact(inner, secrets, depth + 1) for inner in value]
+    return value
 
 
-def redacted_json(text: str, secrets: Collection[str] = ()) -> str:
-    """`redacted` for JSON text. Empty if it is not JSON, or nested too deeply to be read."""
+def redact_secrets_in_json(text: str, secrets: Collection[str] = ()) -> str:
+    """`redact_secrets` for JSON text. Empty if it is not JSON, or nested too deeply to be read."""
     try:
-        return json.dumps(redacted(json.loads(text), secrets))
+        return json.dumps(redact_secrets(json.loads(text), secrets))
     except (ValueError, RecursionError):
         return ""
 
 
 def named_secrets(value: Any) -> tuple[str, ...]:
     """Texts in fields that are named like a secret, at most MAX_NAMED of them."""
-    found: dict[str, None] = {}
+    secrets: dict[str, None] = {}
     level = [(False, value)]
     for _ in range(MAX_DEPTH):
         inner: list[tuple[bool, Any]] = []
         for is_named, part in level:
             if is_named and isinstance(part, str) and MIN_CHARACTERS <= len(part) <= MAX_NAMED_CHARACTERS:
-                found[part] = None
+                secrets[part] = None
             elif isinstance(part, dict):
                 inner += [(is_named or _is_secret_field(name, each), each) for name, each in part.items()]
             elif isinstance(part, (list, tuple)):
                 inner += [(is_named, each) for each in part]
-        if not inner or len(found) >= MAX_NAMED:
+        if not inner or len(secrets) >= MAX_NAMED:
             break
         level = inner
-    return tuple(found)[:MAX_NAMED]
+    return tuple(secrets)[:MAX_NAMED]
 
 
 def names_a_secret(name: str) -> bool:
     """Whether a field of this name holds a secret."""
-    return _names_a_secret(name[-64:])
+    plain = re.sub(r"[^a-z0-9]", "", name[-64:].lower())
+    return plain.endswith(_SECRET_NAME_ENDINGS) and not plain.endswith(_HARMLESS_NAME_ENDINGS)
 
 
-class _Redaction:
-    def __init__(self, secrets: Collection[str]) -> None:
-        self._whole = frozenset(secret for secret in secrets if secret)
-        self._written, self._pattern = _compiled(self._whole)
+def _sub(pattern: re.Pattern[str], replacement: Callable[[re.Match[str]], str], text: str) -> str:
+    """`pattern.sub` in pieces, so that other threads can run: one call into `re` holds the interpreter's lock.
 
-    def of(self, value: Any, depth: int) -> Any:
-        if isinstance(value, str):
-            return self._text(value)
-        if depth >= MAX_DEPTH and isinstance(value, (dict, list, tuple)):
-            return REDACTED
-        if isinstance(value, dict):
-            return {
-                self._text(name) if isinstance(name, str) else name: (
-                    REDACTED if _is_secret_field(name, inner) else self.of(inner, depth + 1)
-                )
-                for name, inner in value.items()
-            }
-        if isinstance(value, (list, tuple)):
-            return [self.of(inner, depth + 1) for inner in value]
-        return value
-
-    def _text(self, text: str) -> str:
-        if text in self._whole:
-            return REDACTED
-        if len(text) > LARGE:
-            if self._pattern is not None:
-                text = _sub(self._pattern, lambda _: REDACTED, text, self._may_hold)
-            return _sub(_CARRIED, _without, text, _may_carry)
-        if self._pattern is not None:
-            text = self._pattern.sub(REDACTED, text)
-        return _CARRIED.sub(_without, text) if _may_carry(text) else text
-
-    def _may_hold(self, text: str) -> bool:
-        return any(form in text for form in self._written)
-
-
-def _sub(
-    pattern: re.Pattern[str], replacement: Callable[[re.Match[str]], str], text: str, may_hold: Callable[[str], bool]
-) -> str:
-    """`pattern.sub` in pieces, so that other threads run meanwhile: one call into `re` holds the interpreter's lock.
-
-    OVERLAP_CHARACTERS must show that a match begins. Pieces for which `may_hold` is False are not searched.
+    The first OVERLAP_CHARACTERS of a match must show that it is one.
     """
     parts: list[str] = []
     done = 0
     while done < len(text):
         end = min(done + PIECE_CHARACTERS, len(text))
         beyond = end + OVERLAP_CHARACTERS
-        found = pattern.search(text, done, beyond) if may_hold(text[done:beyond]) else None
-        if found is not None and found.end() == beyond:  # it may go on
-            found = pattern.match(text, found.start())
-        if found is None or found.start() >= end:
+        match = pattern.search(text, done, beyond)
+        if match is not None and match.end() == beyond:  # it may go on
+            match = pattern.match(text, match.start())
+        if match is None or match.start() >= end:
             parts.append(text[done:end])
             done = end
         else:
-            parts += (text[done : found.start()], replacement(found))
-            done = max(found.end(), found.start() + 1)
+            parts += (text[done : match.start()], replacement(match))
+            done = max(match.end(), match.start() + 1)
     return "".join(parts)
-
-
-def _may_carry(text: str) -> bool:
-    """Whether `_CARRIED` may match. Looking for words is much faster."""
-    has = text.casefold().__contains__
-    secret = has("secret") or has("token") or has("key") or has("passw")
-    return secret or has("bearer") or has("basic") or has("://")
 
 
 def _without(found: re.Match[str]) -> str:
@@ -169,28 +134,21 @@ def _is_secret_field(name: object, value: object) -> bool:
     return names_a_secret(name)
 
 
-@lru_cache(maxsize=1024)
-def _names_a_secret(name: str) -> bool:
-    plain = re.sub(r"[^a-z0-9]", "", name.lower())
-    return plain.endswith(_ENDINGS) and not plain.endswith(_HARMLESS)
-
-
 @lru_cache(maxsize=32)
-def _compiled(secrets: frozenset[str]) -> tuple[tuple[str, ...], re.Pattern[str] | None]:
-    """Each form in which one of `secrets` may be written, and a pattern that finds them all."""
+def _known_forms(secrets: frozenset[str]) -> tuple[str, ...]:
+    """Each form in which one of `secrets` may be written, the longest first."""
     found = {form for secret in secrets if len(secret) >= MIN_CHARACTERS for form in _forms(secret)}
-    forms = tuple(sorted(found, key=len, reverse=True))
-    return forms, re.compile("|".join(map(re.escape, forms))) if forms else None
+    return tuple(sorted(found, key=lambda form: (-len(form), form)))
 
 
 def _forms(secret: str) -> set[str]:
-    """How a secret may be written inside a text."""
+    """The forms in which a secret may be written in a text."""
     raw = secret.encode(errors="surrogatepass")
     escaped = {quote(raw, safe=""), quote(raw), quote_plus(raw)}
     lower = {re.sub(r"%[0-9A-F]{2}", lambda found: found[0].lower(), form) for form in escaped}
     written = {json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1], repr(secret)[1:-1]}
     encoded: set[str] = set()
-    for before in range(3):  # what stands before it shifts its letters
+    for before in range(3):  # preceding bytes shift the base64 letters
         for encode in (base64.b64encode, base64.urlsafe_b64encode):
             text = encode(bytes(before) + raw).decode().rstrip("=")
             inner = text[(before * 8 + 5) // 6 :]
@@ -204,47 +162,41 @@ def is_credential(name: str, value: str) -> bool:
 
 
 def header_secrets(name: str, value: str) -> tuple[str, ...]:
-    """The secrets in a header: its value, and that without its scheme (`Bearer …`)."""
+    """The secrets in a header: its value, with and without a scheme such as `Bearer`."""
     if name.lower() in _HARMLESS_HEADERS:
         return ()
     return (value, value.partition(" ")[2])
 
 
 def url_secrets(text: str) -> tuple[str, ...]:
-    """The users and passwords in the addresses in `text`."""
-    found = _USERINFO.findall(text)
-    return (*found, *(part for userinfo in found for part in userinfo.split(":")[1:]))
+    """The user names and passwords in the URLs in `text`."""
+    userinfos = _USERINFO.findall(text)
+    return (*userinfos, *(part for userinfo in userinfos for part in userinfo.split(":")[1:]))
 
 
-def credential_forms(secrets: Iterable[str]) -> tuple[str, ...]:
-    """Each credential as it is, as JSON writes it and as an address writes it; the longest first."""
-    found = {
-        form
-        for secret in secrets
-        if len(secret) >= MIN_CREDENTIAL_CHARACTERS
-        for form in (secret, json.dumps(secret)[1:-1], quote(secret, safe=""), quote(secret))
-    }
-    return tuple(sorted(found, key=lambda form: (-len(form), form)))
+def credentials(settings: Iterable[str]) -> tuple[str, ...]:
+    """The distinct credentials among `settings`, without those that are too short."""
+    return tuple(sorted({setting for setting in settings if len(setting) >= MIN_CREDENTIAL_CHARACTERS}))
 
 
-def redact(text: str, forms: Iterable[str]) -> str:
-    """`text` without the credentials whose `credential_forms` these are."""
-    for form in forms:
+def redact(text: str, secrets: Collection[str]) -> str:
+    """`text` with "[redacted]" for each of these secrets, in every form in which it may be written."""
+    for form in _known_forms(frozenset(secrets)):
         if form in text:
             text = text.replace(form, REDACTED)
     return text
 
 
-def redact_all(value: Any, forms: tuple[str, ...]) -> Any:
-    """`redact` for every text and key of a JSON value. Recurses as deep as its parser did."""
-    if not forms:
+def redact_all(value: Any, secrets: Collection[str]) -> Any:
+    """`redact` for every text and key of a JSON value. Recursive: its parser has limited the depth."""
+    if not secrets:
         return value
     if isinstance(value, str):
-        return redact(value, forms)
+        return redact(value, secrets)
     if isinstance(value, list):
-        return [redact_all(item, forms) for item in value]
+        return [redact_all(item, secrets) for item in value]
     if isinstance(value, dict):
-        return {redact_all(key, forms): redact_all(item, forms) for key, item in value.items()}
+        return {redact_all(key, secrets): redact_all(item, secrets) for key, item in value.items()}
     return value
 
 

@@ -1,7 +1,7 @@
-"""The older HTTP transport of MCP: answers arrive over one long stream, requests are posted beside it.
+"""The older HTTP transport of MCP: answers arrive over one long stream, requests are posted separately.
 
-Not the SDK's: after one post that fails, its writer stops and every later call hangs, and an answer of more than 1 MB
-ends the connection (docs/decisions/0010).
+The SDK's transport is not used: after one failed post its writer stops and every later call hangs, and an answer of
+more than 1 MB ends the connection (docs/decisions/0010).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Incoming = ContextSendStream[SessionMessage | Exception]
 
 @asynccontextmanager
 async def legacy_sse(server: Server, client: Client, trace: Trace) -> AsyncIterator[TransportStreams]:
-    """Both directions of one connection, as the SDK takes a transport."""
+    """Both directions of one connection, in the form of the SDK's transports."""
     async with client.stream("GET", server.url, headers=HEADERS) as response:
         kind = response.headers.get("content-type", "")
         if response.status_code != 200 or "text/event-stream" not in kind.lower():
@@ -56,7 +56,7 @@ async def legacy_sse(server: Server, client: Client, trace: Trace) -> AsyncItera
 
 
 async def _endpoint(server: Server, events: AsyncIterator[Any]) -> str:
-    """The address to post to. It must be the server's own, because credentials are sent there."""
+    """The URL to post to. It must have the server's origin, because credentials are sent there."""
     with suppress(httpx2.SSEError, httpx2.StreamError):
         async for event in events:
             if event.event == "endpoint":
@@ -84,13 +84,13 @@ async def _receive(events: AsyncIterator[Any], incoming: Incoming, server: Serve
     except (httpx2.TransportError, httpx2.StreamError, anyio.BrokenResourceError, anyio.ClosedResourceError):
         pass
     finally:
-        incoming.close()  # ends every call that waits
+        incoming.close()  # ends every pending call
 
 
 async def _send(
     outgoing: ContextReceiveStream[SessionMessage], client: Client, endpoint: str, incoming: Incoming
 ) -> None:
-    """Post each message in a task of its own, in the context of whoever sent it."""
+    """Post each message in its own task, in the context of its sender."""
     async with anyio.create_task_group() as group:
         async for item in outgoing:
             context = outgoing.last_context or copy_context()

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from paddock.model.tools import Tool
-from paddock.tools.identifiers import linked, once, own_names, taken
+from paddock.tools.identifiers import linked, own_names, reserved, unique_tools
 from paddock.tools.sanitize import lines, one_line
 from paddock.tools.schema_types import ANY, Either, MapOf, Named, Names, Reader, Record, Shape, type_name
 
@@ -77,14 +77,14 @@ def signatures(
     tools: Iterable[Tool], language: str = "python", *, among: Iterable[Tool] | None = None
 ) -> list[Signature]:
     """The signature of each tool in a script of this language, in the order in which they are linked."""
-    chosen = once(tools)
+    chosen = unique_tools(tools)
     names = linked(chosen if among is None else [*among, *chosen], language)
     by_tool: dict[str, list[str]] = {}
     for name, tool in names.items():
         by_tool.setdefault(tool.full_name, []).append(name)
     writer = _writer(language)
-    types = Names({*names, *taken(language), *writer.TYPE_NAMES})
-    bare = _callable_bare(once(names.values()))
+    types = Names({*names, *reserved(language), *writer.TYPE_NAMES})
+    bare = _callable_bare(unique_tools(names.values()))
     return [
         _signature(tool, tuple(by_tool[tool.full_name]), types, writer.ARGUMENTS, tool.name in bare) for tool in chosen
     ]

@@ -18,7 +18,7 @@ from paddock.model.tools import RunTool, Tool
 from paddock.model.words import did_you_mean
 from paddock.planning.plan import BRIDGE_NAMES, JAVASCRIPT_BRIDGE_NAMES
 from paddock.tools.functions import FunctionTool
-from paddock.tools.identifiers import linked, taken
+from paddock.tools.identifiers import linked, reserved
 from paddock.tools.policy import Rules
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class Toolbox:
 
     async def _closed(self, names: Iterable[str], code: object, language: str, inputs: object) -> Scope:
         """The named tools only. Of those that a pattern matches, the script gets the functions that it mentions."""
-        names = names if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
+        names = name_list(names)
         catalogue = await self._chosen(names)
         every = catalogue.linked(None, language)
         if not any(map(is_pattern, names)):
@@ -118,9 +118,9 @@ class Toolbox:
         functions = tuple(name for name in every if name not in given)
         return Scope(self, links, catalogue, is_closed=True, functions=functions)
 
-    async def _chosen(self, names: Iterable[str]) -> Catalogue:
+    async def _chosen(self, names: list[str]) -> Catalogue:
         """The tools of these names and patterns. Connects the servers that any of them may mean."""
-        patterns = [] if isinstance(names, str) or not isinstance(names, Iterable) else list(filter(is_pattern, names))
+        patterns = list(filter(is_pattern, names))
         if not patterns:
             return await self._named(names)
         if set(names) == {"*"}:
@@ -195,13 +195,10 @@ class Toolbox:
         links = linked((Tool("", name) for name in self._functions), language)
         return {name: tool.name for name, tool in links.items()}
 
-    async def _named(self, names: Iterable[str]) -> Catalogue:
+    async def _named(self, names: list[str]) -> Catalogue:
         """The tools of these names. If every name has a server, the others are not connected."""
-        from paddock.tools.catalogue import Catalogue, servers_of
+        from paddock.tools.catalogue import servers_of
 
-        if isinstance(names, str) or not isinstance(names, Iterable):
-            return Catalogue().subset(names)  # raises with what is wrong
-        names = list(names)
         functions = [name for name in names if name in self._functions]
         rest = [name for name in names if name not in functions]
         servers = servers_of(map(str, rest), self._upstreams)
@@ -219,10 +216,7 @@ class Toolbox:
 
         if language not in LANGUAGES:
             raise UnknownLanguage(f"stubs are for {' or '.join(LANGUAGES)}, not for {language!r}")
-        if not isinstance(names, str | None):
-            names = list(names)
-        chosen = await self.catalogue() if names is None else await self._chosen(names)
-        tools = list(chosen)
+        tools = list(await self.catalogue() if names is None else await self._chosen(name_list(names)))
         if whole:
             return await asyncio.to_thread(module, tools, language)
         return "\n".join((await asyncio.to_thread(stubs, tools, language)).values())
@@ -362,9 +356,16 @@ def may_link(code: str, language: str, known: Collection[str], outline: Outline 
         used = outline.unbound
         return used is None or not set(used) <= {*known, *BRIDGE_NAMES}
     given = (
-        (*BRIDGE_NAMES, *dir(builtins)) if language == "python" else (*JAVASCRIPT_BRIDGE_NAMES, *taken("javascript"))
+        (*BRIDGE_NAMES, *dir(builtins)) if language == "python" else (*JAVASCRIPT_BRIDGE_NAMES, *reserved("javascript"))
     )
     return bool({*_CALLED.findall(code)}.difference(known, given, _DEFINED.findall(code)))
+
+
+def name_list(names: object) -> list[str]:
+    """Return `names` as a list. Raises UnknownTool if it is text or not iterable."""
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise UnknownTool(f"tools must be a list of names, not {names!r}")
+    return list(names)
 
 
 def is_pattern(name: object) -> bool:

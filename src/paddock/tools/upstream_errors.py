@@ -27,13 +27,13 @@ class CallFailed(Exception):
         self.meta: dict[str, Any] = dict(failure.get("_meta", {}))
 
     def without(self, secrets: Iterable[str]) -> CallFailed:
-        """The same failure with every one of `secrets` redacted."""
+        """The same failure with all `secrets` redacted."""
         secrets = tuple(secrets)
         hints = [redact(hint, secrets) for hint in self.hints]
         return CallFailed({**self._failure, "summary": redact(self.summary, secrets), "hints": hints})
 
     def with_retry_after(self, seconds: float) -> CallFailed:
-        """The same failure, saying how long to wait before the next attempt."""
+        """The same failure with the time to wait before the next attempt."""
         return CallFailed(
             envelope.with_meta(self._failure, retry_after_seconds=round(seconds, 1))
             if self.retryable
@@ -46,7 +46,7 @@ class CallFailed(Exception):
 
 
 def shorten(text: str) -> str:
-    """`text` cut to the length of a summary, without lone surrogates, which JSON readers refuse."""
+    """`text` cut to the length of a summary, without lone surrogates, which JSON readers reject."""
     text = text.encode(errors="replace").decode()
     return text if len(text) <= SUMMARY_CHARACTERS else f"{text[:SUMMARY_CHARACTERS]} …"
 
@@ -69,7 +69,7 @@ def broken(summary: str, *hints: str) -> CallFailed:
 def http_failed(
     server: str, status: int, body: str = "", retry_after_seconds: float | None = None, *, wants_oauth: bool = False
 ) -> CallFailed:
-    """The server answered with an HTTP error. `body` is the start of what it said."""
+    """The server answered with an HTTP error. `body` is the start of its response."""
     summary = f"The server '{server}' answered with HTTP {status}" + (f": {body}" if body else ".")
     hints = {
         401: ["Its credentials are missing or no longer valid; whoever configured it must set or renew them."],

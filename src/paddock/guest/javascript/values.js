@@ -229,7 +229,7 @@
     text: (value, what, maxCharacters) => json(value, what, false, maxCharacters),
     exact(value, what) {
       const text = json(value, what, true, ARGUMENTS_CHARACTERS);
-      if (text === undefined) throw new RangeError(what + ' of a tool have at maxCharacters 8 MB of JSON');
+      if (text === undefined) throw new RangeError(what + ' of a tool have at most 8 MB of JSON');
       return text;
     },
     parse: (text) => (isLong(text) === null ? JSONParse(text) : JSONParse(text, reviveInteger)),

@@ -101,7 +101,7 @@
     onHostGone = goneCallback;
     pipe = new Pipe(SOCKET);
     const problem = pipe.open(CONTROL);
-    if (problem !== 0) throw new Error(`the control socket cannot be incoming: ${problem}`);
+    if (problem !== 0) throw new Error(`the control socket cannot be read: ${problem}`);
     pipe.useUserBuffer(incoming);
     pipe.onread = onRead;
     pipe.readStart();
@@ -147,7 +147,7 @@
     const maxBytes = MAX_BODY_BYTES[kind];
     if (bodyBytes > maxBytes) {
       throw new RangeError(kind === 19
-        ? `an artifact has at maxBytes ${maxBytes >> 20} MB, and this one has ${bodyBytes} bytes`
+        ? `an artifact has at most ${maxBytes >> 20} MB, and this one has ${bodyBytes} bytes`
         : `too large to send: ${bodyBytes} bytes, and at most ${maxBytes >> 20} MB are allowed`);
     }
     const data = new Uint8Array(PREFIX + headerBytes + bodyBytes);
