@@ -27,11 +27,13 @@ SPLIT: dict[str, tuple[tuple[str, ...], ...]] = {
         ("--profile", "namespaces", "--part", "2/2"),
         ("--profile", "chroot"),
         ("--profile", "confined"),
-    )
+    ),
 }
 """Folders whose tests take too long for one process, with the options that select the parts."""
+HALVED = ("tools", "cli")
+"""Folders of many files whose tests take too long too: every other file is in the other half."""
 NOTHING_COLLECTED = 5
-FIRST = ("escape", "tools", "jail", "reference", "contract", "server")
+FIRST = ("escape", "tools", "cli", "jail", "server", "reference", "contract")
 """The folders that take longest. They start first, so that no worker is left alone with one at the end."""
 
 
@@ -46,14 +48,18 @@ class Batch:
 def batches() -> list[Batch]:
     """Every test file below this folder is in one batch, or in the parts of one that is split."""
     here = ROOT / "tests"
-    folders = sorted({path.relative_to(here).parts[0] for path in here.rglob("test_*.py") if path.parent != here})
-    folders.sort(key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST))
-    found = [
-        Batch(" ".join([folder, *options[1::2]]), (f"tests/{folder}", *options))
-        for folder in folders
-        for options in SPLIT.get(folder, ((),))
-    ]
-    return [*found, Batch("top", tuple(sorted(str(path.relative_to(ROOT)) for path in here.glob("test_*.py"))))]
+    files: dict[str, list[str]] = {}
+    for path in sorted(here.rglob("test_*.py")):
+        parts = path.relative_to(here).parts
+        files.setdefault(parts[0] if len(parts) > 1 else "top", []).append(str(path.relative_to(ROOT)))
+    found = []
+    for folder in sorted(files, key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST)):
+        if folder in HALVED:
+            found += [Batch(f"{folder} {part + 1}/2", tuple(files[folder][part::2])) for part in range(2)]
+        else:
+            splits = SPLIT.get(folder, ((),))
+            found += [Batch(" ".join([folder, *split[1::2]]), (*files[folder], *split)) for split in splits]
+    return found
 
 
 class Suite:

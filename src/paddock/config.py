@@ -82,7 +82,7 @@ class ToolsConfig:
     """Settings for the tools that scripts call."""
 
     call_seconds: float = 60.0
-    connect_seconds: float = 10.0
+    connect_seconds: float = 30.0
     repair: bool = False
     policy: tuple[Mapping[str, Any], ...] = field(default=(), metadata=RAW)
 

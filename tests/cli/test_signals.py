@@ -64,7 +64,7 @@ def test_a_signal_ends_the_run_and_all_that_it_started(
     out, err = spinning.communicate(timeout=30)
     assert (spinning.returncode, out, err) == (status, "", "cancelled\n")
     assert workers
-    assert not any(is_running(worker) for worker in workers)
+    processes.wait_until_gone(workers)
 
 
 def test_ctrl_c_that_reaches_the_worker_too_is_reported_as_cancelled(spinning: subprocess.Popen[str]) -> None:

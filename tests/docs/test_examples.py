@@ -134,7 +134,11 @@ def answers(commands: list[str], folder: Path) -> list[str]:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         cwd=folder,
-        env=environment(PATH=path_with_paddock(folder), PADDOCK_STORE__PATH=f"{folder}/store/paddock.db"),
+        env=environment(
+            PATH=path_with_paddock(folder),
+            PADDOCK_STORE__PATH=f"{folder}/store/paddock.db",
+            PADDOCK_TOOLS__CONNECT_SECONDS="60",  # a busy machine starts a server slowly
+        ),
         timeout=120,
         check=False,
     )

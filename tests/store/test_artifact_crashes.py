@@ -96,7 +96,7 @@ async def test_bytes_that_are_being_deleted_get_no_record(place: Place) -> None:
             assert await place.stored.sweep() == 1
 
     place.stored.objects = Slow("", place.folder)
-    with pytest.raises(StoreError, match="took longer than a day to write the artifact"):
+    with pytest.raises(StoreError, match="writing the artifact took longer than a day"):
         await place.of().create("a", "text/plain", b"x")
     assert ((await place.of().list()).artifacts, place.files()) == ((), [])
 

@@ -179,8 +179,8 @@ def naive(text: str, pattern: str) -> list[tuple[int, str]]:
 
 @pytest.fixture
 def short_stretches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "STRETCH", 16)
-    monkeypatch.setattr(module, "OVERLAP", 8)
+    monkeypatch.setattr(module, "STRETCH_CHARACTERS", 16)
+    monkeypatch.setattr(module, "OVERLAP_CHARACTERS", 8)
 
 
 LINES = st.lists(st.text(st.sampled_from("abc é漢"), max_size=7), max_size=12).flatmap(

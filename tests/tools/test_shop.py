@@ -26,7 +26,7 @@ def config(**tools: Any) -> Config:
     return Config(
         environments={"bare": EnvironmentConfig()},
         cpython=GuestsConfig(environment="bare", min_waiting=1, max_waiting=1),
-        tools=ToolsConfig(**tools),
+        tools=ToolsConfig(**{"connect_seconds": 60.0, **tools}),  # a busy machine starts a server slowly
         upstreams={"shop": shop()},
     )
 

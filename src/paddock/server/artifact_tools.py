@@ -225,7 +225,7 @@ _TEXT = {"type": "string"}
 _READ = {
     "ref": {**_TEXT, "description": "Id, URL or file name (the newest)."},
     "offset": _number("In `unit`.", 0),
-    "limit": _number("Maximum of `unit`, or of matches.", 1),
+    "limit": _number("In `unit`, or in matches.", 1),
     "unit": {"enum": ["characters", "lines"], "default": "characters"},
     "search": {**_TEXT, "description": "Lines with these words, in any case."},
     "smartGrepQuery": {**_TEXT, "deprecated": True},  # another name for `search` that some agents use

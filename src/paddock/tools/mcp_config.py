@@ -356,7 +356,7 @@ def _transport(settings: _Settings, where: str) -> Transport:
         return "http" if settings.url else "stdio"
     transport = TRANSPORTS.get(settings.type)
     if transport is None:
-        hint = did_you_mean(settings.type, TRANSPORTS, "there are stdio, http and sse")
+        hint = did_you_mean(settings.type, TRANSPORTS, "use stdio, http or sse")
         raise ConfigError(f"{where}: has the unknown transport {settings.type!r}; {hint}")
     if (transport == "stdio") == bool(settings.url):
         missing = "command" if settings.url else "url"

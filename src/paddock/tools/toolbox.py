@@ -41,7 +41,7 @@ CALLING = ("await", "callTool")
 LANGUAGES = ("python", "typescript")
 CATALOGUES = 16
 """Catalogues of different choices of servers that are kept."""
-PATIENCE_SECONDS = 10.0
+PATIENCE_SECONDS = 30.0
 """How long a run waits for upstreams to list their tools before it goes on without them."""
 Lists = tuple[tuple[Tool, ...], ...]
 
