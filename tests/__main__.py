@@ -19,7 +19,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 ROOT = Path(__file__).parents[1]
-WORKERS = 4
+WORKERS = 3
 """More than this machine's cores may be: most tests wait for a kernel, a limit or another process."""
 SPLIT: dict[str, tuple[tuple[str, ...], ...]] = {
     "escape": (
