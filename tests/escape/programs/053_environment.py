@@ -15,4 +15,6 @@ if os.path.exists("/proc"):
     except PermissionError:
         print("closed")
         sys.exit()
-    print({line.partition(b"=")[0].decode() for line in kept if line} <= set(os.environ))
+    # The zygote sets this one after it has started, so the kernel does not know of it.
+    late = {"PYTHONDONTWRITEBYTECODE"}
+    print({line.partition(b"=")[0].decode() for line in kept if line} | late == set(os.environ))
