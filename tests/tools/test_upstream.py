@@ -67,6 +67,15 @@ async def test_every_transport_lists_and_calls_tools(connect: Connect, settings:
     assert (health.server_name, health.server_version, health.is_paddock) == ("plain", "1.2.3", False)
 
 
+async def test_whoever_asks_between_the_handshake_and_the_list_waits_for_the_list(connect: Connect) -> None:
+    upstream = connect(**plain())
+    upstream.begin()
+    while upstream._connection is None:
+        await asyncio.sleep(0)
+    assert not upstream.is_known
+    assert "echo" in {tool.name for tool in await upstream.tools(wait_seconds=30)}
+
+
 async def test_progress_arrives_over_every_transport(connect: Connect, settings: dict[str, object]) -> None:
     heard: list[tuple[float, float | None, str]] = []
     result = await connect(**settings).call("count", {"upto": 3}, progress=lambda *step: heard.append(step))

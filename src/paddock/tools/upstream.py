@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from paddock.model import envelope
 from paddock.model.tools import Tool
@@ -221,15 +221,15 @@ class Upstream:
         """The open connection. Whoever asks while it is being opened waits for the same one."""
         if self._health.state == "closed":
             raise self._closing()
-        if self._connection is not None and self._connection.is_alive:
-            return self._connection
-        if self._opening is None or self._opening.done():
+        if not self._is_opening:  # while it is opening, the connection may be alive but its tools are not listed yet
+            if self._connection is not None and self._connection.is_alive:
+                return self._connection
             left = self._backoff.left_seconds()
             if left > WAIT_SECONDS:
                 raise (self.failure or network(self.health.error)).with_retry_after(left)
             self._opening = asyncio.create_task(self._open(left))
             self._opening.add_done_callback(_retrieve)
-        return await asyncio.shield(self._opening)
+        return await asyncio.shield(cast("asyncio.Task[Connection]", self._opening))
 
     async def _open(self, delay_seconds: float) -> Connection:
         self._note("connecting", self.health.error)
