@@ -93,14 +93,13 @@ class Broker:
         if number not in self._pending_outcomes:
             return
         outcome, secrets = self._pending_outcomes.pop(number)
-        from paddock.tools import large
         from paddock.tools.secrets import redact_secrets_in_json
+        from paddock.tools.size import run_by_size
 
         task = asyncio.current_task()
         self.concluding.add(task)
         try:
-            is_large = len(outcome.answer_json) > large.LARGE
-            text = await large.run(lambda: redact_secrets_in_json(outcome.answer_json, secrets), is_large=is_large)
+            text = await run_by_size(outcome.answer_json, redact_secrets_in_json, outcome.answer_json, secrets)
             # If this fails, the journal has a call with an unknown outcome, as after a crash.
             await _try_journal(self._journal.conclude(replace(outcome, answer_json=text)))
         finally:

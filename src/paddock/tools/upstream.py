@@ -311,7 +311,7 @@ class Upstream:
 
         from paddock.tools.connection import first_error
         from paddock.tools.http_client import EXCHANGE, Exchange
-        from paddock.tools.listing import list_tools
+        from paddock.tools.tool_list import list_tools
 
         exchange = Exchange()
         EXCHANGE.set(exchange)
