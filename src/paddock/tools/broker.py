@@ -130,15 +130,15 @@ class Broker:
         if arguments is None:
             return await self._refuse(self._entry(call.id, {}), name, None, _too_large(name))
         entry = self._entry(call.id, arguments)
-        if name in self._scope.own:
-            return await self._answer_session_tool(entry, self._scope.own[name].tool)
-        tool = await self._scope.find(name)
+        own = self._scope.own.get(name)  # a tool of the session; no policy applies to it
+        tool = await self._scope.find(name) if own is None else own.tool
         if tool is None:
             return await self._refuse(entry, name, None, await self._not_found(name))
-        if self._rules.policy is not None and (decision := self._rules.policy.decide(tool)).action != "allow":
+        policy = self._rules.policy
+        if own is None and policy is not None and (decision := policy.decide(tool)).action != "allow":
             return await self._refuse(entry, tool.full_name, tool, refusal(decision, tool))
         notes: list[dict[str, Any]] = []
-        if self._rules.repairs:
+        if own is None and self._rules.repairs:
             from paddock.tools.repair import repair
 
             arguments, notes = repair(arguments, tool.input_schema)
@@ -149,13 +149,6 @@ class Broker:
             problem = envelope.with_meta(problem, normalized=notes)
             return await self._refuse(entry, tool.full_name, tool, problem)
         return await self._call_and_journal(entry, tool, notes)
-
-    async def _answer_session_tool(self, entry: _Entry, tool: Tool) -> Answer:
-        """Answer a call of a session tool, to which no policy applies."""
-        problem = await self._problem(tool, entry.arguments)
-        if problem is not None:
-            return await self._refuse(entry, tool.name, tool, problem)
-        return await self._call_and_journal(entry, tool, [])
 
     async def _problem(self, tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
         """An envelope if the arguments include one that only the host may pass, or violate the schema; else None."""
@@ -176,10 +169,8 @@ class Broker:
         is_read_only = tool is not None and bool(tool.hints.read_only)
         answer = _failure(failure)
         if await self._intend(entry, name, is_read_only=is_read_only) is None:
-            self._pending_outcomes[entry.number] = (
-                Outcome(self._run_id, entry.number, "error", 0.0, answer.json),
-                entry.secrets,
-            )
+            outcome = Outcome(self._run_id, entry.number, "error", 0.0, answer.json)
+            self._pending_outcomes[entry.number] = (outcome, entry.secrets)
         return answer
 
     async def _call_and_journal(self, entry: _Entry, tool: Tool, notes: list[dict[str, Any]]) -> Answer:
@@ -195,10 +186,8 @@ class Broker:
             status: Status = "cancelled" if answer is None else "error" if answer.failed else "ok"
             milliseconds = (time.perf_counter() - started) * 1000
             text = "" if answer is None else answer.json
-            self._pending_outcomes[entry.number] = (
-                Outcome(self._run_id, entry.number, status, milliseconds, text),
-                entry.secrets,
-            )
+            outcome = Outcome(self._run_id, entry.number, status, milliseconds, text)
+            self._pending_outcomes[entry.number] = (outcome, entry.secrets)
             if answer is None:
                 await self.conclude(entry.number)
         return answer
