@@ -19,9 +19,9 @@ from paddock.model.journal import Intent, Outcome
 from paddock.model.nesting import is_deeper
 from paddock.model.result import Call
 from paddock.model.tools import Tool
-from paddock.tools.functions import Unraisable
+from paddock.tools.functions import Unraisable, to_answer
 from paddock.tools.policy import Rules, refusal
-from paddock.tools.toolbox import Scope, Toolbox, answered
+from paddock.tools.toolbox import Scope, Toolbox
 
 if TYPE_CHECKING:
     from paddock.model.journal import Journal, Status
@@ -212,7 +212,7 @@ class Broker:
 
         try:
             if not tool.server and tool.name in self._scope.own:
-                return answered(await self._scope.own[tool.name].call(arguments))
+                return to_answer(await self._scope.own[tool.name].call(arguments))
             return await self._toolbox.call(
                 tool,
                 arguments,
