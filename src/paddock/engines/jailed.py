@@ -17,11 +17,10 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from paddock.jail.guest import Guest, Report, Template
-from paddock.jail.inbox import (
+from paddock.jail.frames import (
     ArtifactFrame,
     CallFrame,
-    Inbox,
+    FrameDecoder,
     LogFrame,
     Message,
     OutlineFrame,
@@ -31,6 +30,7 @@ from paddock.jail.inbox import (
     ResultFrame,
     StartedFrame,
 )
+from paddock.jail.guest import Guest, Report, Template
 from paddock.jail.jail import Jail
 from paddock.jail.wire import CHUNK_BYTES, Kind, WireError, pack
 from paddock.model.events import (
@@ -141,7 +141,7 @@ class JailedExecution:
     def __init__(self, guest: Guest, plan: Plan) -> None:
         self._guest = guest
         self._plan = plan
-        self._inbox = Inbox(plan.limits.output_bytes, outline=plan.sends_outline)
+        self._decoder = FrameDecoder(plan.limits.output_bytes, outline=plan.sends_outline)
         self._decoders: dict[Stream, codecs.IncrementalDecoder] = {}
         self._calls_made = 0
         self._calls: dict[int, int] = {}  # the guest's ids of unanswered calls, by ours
@@ -231,13 +231,13 @@ class JailedExecution:
             data = self._guest.read_control()
             if not data:
                 return False
-            self._inbox.add(data)
+            self._decoder.add(data)
         return True
 
     def _messages(self) -> Iterator[Message]:
         """The messages that have arrived, up to the point where the guest has to be paused."""
         if not self._is_paused():
-            for message in self._inbox.messages():
+            for message in self._decoder.messages():
                 yield message
                 if self._is_paused():
                     return

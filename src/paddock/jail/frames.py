@@ -133,7 +133,7 @@ Message = (
 )
 
 
-class Inbox:
+class FrameDecoder:
     """Puts frames together from bytes as they arrive. Holds at most one incomplete frame."""
 
     def __init__(self, result_bytes: int, *, outline: bool = False) -> None:
