@@ -1,4 +1,4 @@
-# expect: namespaces=out_of_memory; chroot=out_of_memory; confined=out_of_memory
+# expect: namespaces=raised; chroot=raised; confined=raised
 # limits: memory_bytes=67108864
 import numpy
 

@@ -1,3 +1,3 @@
-# expect: namespaces=out_of_memory; chroot=out_of_memory; confined=out_of_memory
+# expect: namespaces=raised; chroot=raised; confined=raised
 # limits: memory_bytes=67108864
 bytearray(10**10)
