@@ -109,6 +109,34 @@ class JailedEngine:
         await self._jail.close()
 
 
+class CPythonEngine(JailedEngine):
+    """Full Python: CPython with the packages of its environment.
+
+    Guests come from two templates: warm ones have the environment's preloads imported, bare ones do not.
+    """
+
+    def __init__(self, config: Config) -> None:
+        # If no run may have a second process, the seccomp filter forbids guests to start one.
+        processes = config.caps.processes > 1
+        runtime = "paddock.guest.python.main:serve"
+        super().__init__(config, config.cpython, runtime, processes=processes, two_templates=True)
+
+    @asynccontextmanager
+    async def open(self, plan: Plan) -> AsyncIterator[JailedExecution]:
+        # A name in a comment or string selects a warm guest too. That costs only a few milliseconds.
+        is_warm = any(module in plan.code for module in await self._jail.warm_modules())
+        async with self._guest(self._jail, "warm" if is_warm else "bare") as guest:
+            yield JailedExecution(guest, plan)
+
+
+class QuickJSEngine(JailedEngine):
+    """ECMAScript and Paddock's functions: quickjs-ng, with a fresh context for each run."""
+
+    def __init__(self, config: Config) -> None:
+        # JavaScript alone cannot start a process: a script that does has broken out of the interpreter.
+        super().__init__(config, config.quickjs, "paddock.guest.javascript.main:serve", processes=False)
+
+
 class JailedExecution:
     """One run in one guest."""
 

@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from paddock.errors import UnknownTool
+from paddock.model.suggestions import most_similar
 from paddock.model.tools import Tool
-from paddock.model.words import most_similar
 from paddock.tools import identifiers
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ import msgspec
 
 from paddock.errors import ConfigError
 from paddock.model import envelope
-from paddock.model.context import Context
+from paddock.model.request import Context
+from paddock.model.suggestions import did_you_mean
 from paddock.model.tools import Tool
-from paddock.model.words import did_you_mean
 from paddock.tools.schema import resolve_pointer
 from paddock.tools.secrets import credentials, header_secrets, is_credential, names_a_secret
 from paddock.tools.tables import read_table

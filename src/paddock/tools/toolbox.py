@@ -12,10 +12,10 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from paddock.errors import RequestError, UnknownLanguage, UnknownTool
-from paddock.model.context import Context
 from paddock.model.events import Answer, Progress
+from paddock.model.request import Context
+from paddock.model.suggestions import did_you_mean
 from paddock.model.tools import RunTool, Tool
-from paddock.model.words import did_you_mean
 from paddock.planning.plan import BRIDGE_NAMES, JAVASCRIPT_BRIDGE_NAMES
 from paddock.tools.functions import FunctionTool
 from paddock.tools.identifiers import linked, reserved
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from paddock.config import Config
-    from paddock.model.outline import Outline
+    from paddock.model.events import Outline
     from paddock.model.request import Request
     from paddock.planning.plan import Plan
     from paddock.tools.answers import CreateArtifact
