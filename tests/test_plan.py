@@ -85,9 +85,9 @@ def test_the_configured_engine_is_used_when_none_is_asked_for() -> None:
     ("options", "error", "message"),
     [
         ({"language": "pyhton"}, UnknownLanguage, "unknown language 'pyhton'; did you mean 'python'?"),
-        ({"language": ""}, UnknownLanguage, "unknown language ''; expected one of python, javascript, typescript"),
+        ({"language": ""}, UnknownLanguage, "unknown language ''; known here: python, javascript, typescript"),
         ({"engine": "mony"}, UnknownEngine, "unknown engine 'mony'; did you mean 'monty'?"),
-        ({"engine": "zzz"}, UnknownEngine, "unknown engine 'zzz'; expected one of auto, monty, cpython, quickjs, node"),
+        ({"engine": "zzz"}, UnknownEngine, "unknown engine 'zzz'; known here: auto, monty, cpython, quickjs, node"),
         (
             {"engine": "quickjs"},
             UnknownEngine,
