@@ -23,11 +23,12 @@ from paddock.config import Config
 from paddock.engines.registry import Engines, Factory
 from paddock.errors import ConfigError, RequestError
 from paddock.model.events import Answer, Done, Event, Finished, Outline, Progress
+from paddock.model.journal import NoJournal
 from paddock.model.request import Request, RunContext, RunOptions, make_request, make_tool_call
 from paddock.model.result import RunError, RunResult, Verdict
 from paddock.planning.plan import Plan, make_plan
 from paddock.record import RunRecord, new_run_id
-from paddock.store.memory import MemoryArtifacts, MemoryJournal
+from paddock.store.memory import MemoryArtifacts
 from paddock.tools.broker import Broker
 from paddock.tools.functions import by_name
 from paddock.tools.toolbox import Scope, make_toolbox
@@ -76,7 +77,7 @@ class Paddock:
         self._local_tools = by_name(tools)
         self._mcp_config = mcp_config
         self._toolbox, self._rules = make_toolbox(self._config, self._local_tools, mcp_config)
-        self._journal = journal or MemoryJournal()
+        self._journal: Journal = journal or NoJournal()
         self._engines = Engines(self._config, engines)
         self._type_checker: TypeChecker | None = None
         self._artifacts: Artifacts = MemoryArtifacts() if artifacts is None else artifacts
