@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from keyword import iskeyword
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 from unicodedata import normalize
 
@@ -66,14 +65,14 @@ class Plan:
 def make_plan(
     request: Request,
     config: Config,
-    *,
     engines: Collection[str],
     tools: Collection[str] = (),
-    unavailable: Mapping[str, str] = MappingProxyType({}),
+    *,
+    cpython_problem: str | None = None,
 ) -> Plan:
     """Resolve `request`. A `RequestError` says what to change in it.
 
-    `engines` are those that this platform supports, `unavailable` says why some of them cannot run here, and `tools`
+    `engines` are those that this platform supports, and `cpython_problem` says why full Python cannot run here. `tools`
     are the names under which the script calls its tools.
     """
     _check_code(request, config)
@@ -113,10 +112,10 @@ def make_plan(
     if not _is_encodable(plan.code):
         message = "the code contains a lone surrogate, which has no UTF-8 encoding; remove it"
         return replace(plan, engine=None, refusal=RunError("SyntaxError", message))
-    return _choose_engine(plan, engines, unavailable)
+    return _choose_engine(plan, engines, cpython_problem)
 
 
-def _choose_engine(plan: Plan, engines: Collection[str], unavailable: Mapping[str, str]) -> Plan:
+def _choose_engine(plan: Plan, engines: Collection[str], cpython_problem: str | None) -> Plan:
     if plan.engine != "auto":
         if plan.engine in engines:
             return replace(plan, engine_reason=REQUESTED)
@@ -129,15 +128,15 @@ def _choose_engine(plan: Plan, engines: Collection[str], unavailable: Mapping[st
         message = f"a program (mode 'script') needs the engine `{engine}`, which is not available here"
         return _refuse_engine(plan, message)
     if plan.language == "python":
-        return _choose_python_engine(plan, engines, unavailable)
+        return _choose_python_engine(plan, engines, cpython_problem)
     return _choose_javascript_engine(plan, engines)
 
 
-def _choose_python_engine(plan: Plan, engines: Collection[str], unavailable: Mapping[str, str]) -> Plan:
+def _choose_python_engine(plan: Plan, engines: Collection[str], cpython_problem: str | None) -> Plan:
     """Full Python if it can run here, else Monty."""
-    if "cpython" in engines and "cpython" not in unavailable:
+    if "cpython" in engines and cpython_problem is None:
         return replace(plan, engine="cpython")
-    reason = unavailable.get("cpython", "the engine `cpython` is not available on this system")
+    reason = cpython_problem or "the engine `cpython` is not available on this system"
     if "monty" in engines:
         return replace(plan, engine="monty", engine_reason=f"full Python cannot run here: {reason}")
     return _refuse_engine(plan, f"no engine for python can run here: {reason}")
