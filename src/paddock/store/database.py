@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -73,7 +74,8 @@ class Store:
 
     async def read(self, work: Callable[[sqlalchemy.Connection], T]) -> T:
         """Run `work` in one snapshot, off the event loop, and return its result. It sees all writes queued before."""
-        await self.writer.settle()
+        with suppress(StoreError):  # a reader may see what is stored even if nothing can be written
+            await self.writer.flush()
         if not self._is_migrated:
             await self.start()
         if self._reader_thread is None:
