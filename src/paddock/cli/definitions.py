@@ -140,7 +140,7 @@ def remove(name: NameArgument, config: ConfigOption = None) -> int:
 async def _apply(
     config: Config, mcp_config: str | None, values: Mapping[str, Any]
 ) -> tuple[StoredDefinition, tuple[str, ...]]:
-    from paddock.definitions.saving import validate
+    from paddock.definitions.validation import validate
     from paddock.model.context import LOCAL
     from paddock.run import Paddock
     from paddock.store.database import Store
@@ -172,7 +172,7 @@ def _read_toml(file: str) -> dict[str, Any]:
 
 
 def _definition(stored: StoredDefinition) -> Definition:
-    from paddock.definitions.saving import parse_saved
+    from paddock.definitions.validation import parse_saved
 
     return parse_saved(stored.spec)
 
