@@ -12,7 +12,7 @@ from paddock.cli.render import WIDTH, Screen, build_progress, local_time, stderr
 from paddock.cli.runs import query_store
 from paddock.cli.signals import Interrupts
 from paddock.errors import BadDefinition, RequestError
-from paddock.model.context import LOCAL
+from paddock.model.request import LOCAL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,7 +1,7 @@
 """A process beside the host that removes control groups and folders when the host is killed before it could.
 
-`start.py cleanup PIDFD group:PATH… folder:PATH…` runs as the host's user. It waits until the host has ended, cleans up
-for at most a minute, and ends. It imports little, and all of it before it waits: later the files may be gone.
+`entry_point.py cleanup PIDFD group:PATH… folder:PATH…` runs as the host's user. It waits until the host has ended,
+cleans up for at most a minute, and ends. It imports little, and all of it before it waits: later the files may be gone.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ class Cleanup:
         promised = [f"{GROUP}{group}" for group in groups] + [f"{FOLDER}{folder}" for folder in folders]
         import subprocess  # here, and others below: the cleanup process itself does without them
 
-        from paddock.jail.start import command
+        from paddock.jail.entry_point import command
 
         self._process: subprocess.Popen[bytes] | None = None
         try:
