@@ -34,7 +34,7 @@ IMPURE = {
     *("asyncio", "subprocess", "socket", "multiprocessing", "concurrent", "selectors", "signal", "ssl"),
     *("os", "pathlib", "shutil", "tempfile", "urllib", "http", "sqlite3", "logging", "time", "random"),
 }
-INSIDE = "paddock.jail.start"
+INSIDE = "paddock.jail.entry_point"
 """What processes inside the walls start as: it imports what they run."""
 IO_CALLS = {"open", "print", "input"}
 PARSERS = {"ast", "code", "codeop", "symtable", "tokenize"}
@@ -185,7 +185,7 @@ def test_what_runs_inside_imports_the_standard_library_itself_and_the_frames() -
 def test_frames_and_walls_import_the_standard_library_and_each_other() -> None:
     # They are also imported inside, or run where nothing is installed.
     walls = ("paddock.jail.wire", "paddock.jail.walls")
-    own = (*walls, "paddock.jail.start")
+    own = (*walls, "paddock.jail.entry_point")
     assert [offence for module in modules() if module.name.startswith(walls) for offence in foreign(module, *own)] == []
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         UnknownLanguage,
         UnknownTool,
     )
-    from paddock.linting import Finding, lint
+    from paddock.linter import Finding, lint
     from paddock.model.artifacts import Artifact, Artifacts
     from paddock.model.events import Answer, Done, Event, Output, Progress, ToolCall
     from paddock.model.files import File
@@ -46,8 +46,8 @@ if TYPE_CHECKING:
 _HOMES = {
     "Config": "config",
     "code_execution_prompt": "definitions.prompt",
-    "Finding": "linting",
-    "lint": "linting",
+    "Finding": "linter",
+    "lint": "linter",
     "Artifact": "model.artifacts",
     "Artifacts": "model.artifacts",
     "BadArtifact": "errors",

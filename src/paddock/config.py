@@ -21,7 +21,7 @@ from paddock.model.environments import (
     problem,
 )
 from paddock.model.limits import CAPS, Limits
-from paddock.model.words import nearest
+from paddock.model.suggestions import nearest
 
 if TYPE_CHECKING:
     from pathlib import Path

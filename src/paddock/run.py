@@ -22,8 +22,7 @@ from paddock.calls import CallTasks, RunArtifacts
 from paddock.config import Config
 from paddock.engines.registry import Engines, Factory
 from paddock.errors import ConfigError, RequestError
-from paddock.model.events import Answer, Done, Event, Finished, Progress
-from paddock.model.outline import Outline
+from paddock.model.events import Answer, Done, Event, Finished, Outline, Progress
 from paddock.model.request import Request, RunContext, RunOptions, make_request, make_tool_call
 from paddock.model.result import RunError, RunResult, Verdict
 from paddock.planning.plan import Plan, make_plan

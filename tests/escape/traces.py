@@ -14,8 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from paddock.engines.cpython import CPythonEngine
-from paddock.engines.jailed import JailedEngine
+from paddock.engines.jailed import CPythonEngine, JailedEngine
 from paddock.jail import profiles
 from paddock.jail.jail import Jail
 from paddock.jail.pool import Pool

@@ -68,7 +68,7 @@ def show(
     from paddock.cli.runs import query_store
     from paddock.config import Config
     from paddock.definitions.definition import SHIPPED, shipped
-    from paddock.model.context import LOCAL
+    from paddock.model.request import LOCAL
 
     async def history(store: Store) -> list[StoredDefinition]:
         return await store.definitions.history(LOCAL, name)
@@ -123,7 +123,7 @@ def remove(name: NameArgument, config: ConfigOption = None) -> int:
     from paddock.cli.runs import query_store
     from paddock.config import Config
     from paddock.definitions.definition import SHIPPED
-    from paddock.model.context import LOCAL
+    from paddock.model.request import LOCAL
 
     async def remove_stored(store: Store) -> bool:
         return await store.definitions.remove(LOCAL, name)
@@ -141,7 +141,7 @@ async def _apply(
     config: Config, mcp_config: str | None, values: Mapping[str, Any]
 ) -> tuple[StoredDefinition, tuple[str, ...]]:
     from paddock.definitions.saving import validate
-    from paddock.model.context import LOCAL
+    from paddock.model.request import LOCAL
     from paddock.run import Paddock
     from paddock.store.database import Store
 
@@ -178,7 +178,7 @@ def _definition(stored: StoredDefinition) -> Definition:
 
 
 async def _saved(store: Store) -> list[StoredDefinition]:
-    from paddock.model.context import LOCAL
+    from paddock.model.request import LOCAL
 
     return await store.definitions.list(LOCAL)
 

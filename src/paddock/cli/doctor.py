@@ -180,7 +180,7 @@ async def _measure(name: str, language: str, config: Config) -> tuple[float, flo
 
 
 def _try_lint() -> LintReport:
-    from paddock.linting import lint, ruff_binary
+    from paddock.linter import lint, ruff_binary
 
     try:
         lint("1 + 1")

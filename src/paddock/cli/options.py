@@ -102,7 +102,7 @@ def reason(problem: OSError | ValueError) -> str:
 
 def unknown(what: str, name: str, known: Iterable[str]) -> RequestError:
     """Return the error for a name that does not exist; it suggests the nearest one, or lists them."""
-    from paddock.model.words import nearest
+    from paddock.model.suggestions import nearest
 
     names = list(known)
     near = nearest(name, names)

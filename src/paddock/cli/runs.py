@@ -78,7 +78,7 @@ def show(
     from paddock.config import Config
 
     async def find(store: Store) -> StoredRun:
-        from paddock.model.words import nearest
+        from paddock.model.suggestions import nearest
         from paddock.store.runs import EVERYONE
 
         await store.runs.mark_lost()

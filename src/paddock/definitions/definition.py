@@ -12,7 +12,7 @@ from paddock.config import Config
 from paddock.errors import BadDefinition
 from paddock.model.limits import NAMES, Limits, resolve
 from paddock.model.request import ENGINES, LANGUAGES, MODES
-from paddock.model.words import nearest
+from paddock.model.suggestions import nearest
 
 SHIPPED = (
     "run_code",

@@ -17,11 +17,10 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from paddock.jail.guest import Guest, Report, Template
-from paddock.jail.inbox import (
+from paddock.jail.frames import (
     ArtifactFrame,
     CallFrame,
-    Inbox,
+    FrameDecoder,
     LogFrame,
     Message,
     OutlineFrame,
@@ -31,6 +30,7 @@ from paddock.jail.inbox import (
     ResultFrame,
     StartedFrame,
 )
+from paddock.jail.guest import Guest, Report, Template
 from paddock.jail.jail import Jail
 from paddock.jail.wire import CHUNK_BYTES, Kind, WireError, pack
 from paddock.model.events import (
@@ -107,13 +107,41 @@ class JailedEngine:
         await self._jail.close()
 
 
+class CPythonEngine(JailedEngine):
+    """Full Python: CPython with the packages of its environment.
+
+    Guests come from two templates: warm ones have the environment's preloads imported, bare ones do not.
+    """
+
+    def __init__(self, config: Config) -> None:
+        # If no run may have a second process, the seccomp filter forbids guests to start one.
+        processes = config.caps.processes > 1
+        runtime = "paddock.guest.python.main:serve"
+        super().__init__(config, config.cpython, runtime, processes=processes, two_templates=True)
+
+    @asynccontextmanager
+    async def open(self, plan: Plan) -> AsyncIterator[JailedExecution]:
+        # A name in a comment or string selects a warm guest too. That costs only a few milliseconds.
+        is_warm = any(module in plan.code for module in await self._jail.warm_modules())
+        async with self._guest(self._jail, "warm" if is_warm else "bare") as guest:
+            yield JailedExecution(guest, plan)
+
+
+class QuickJSEngine(JailedEngine):
+    """ECMAScript and Paddock's functions: quickjs-ng, with a fresh context for each run."""
+
+    def __init__(self, config: Config) -> None:
+        # JavaScript alone cannot start a process: a script that does has broken out of the interpreter.
+        super().__init__(config, config.quickjs, "paddock.guest.javascript.main:serve", processes=False)
+
+
 class JailedExecution:
     """One run in one guest."""
 
     def __init__(self, guest: Guest, plan: Plan) -> None:
         self._guest = guest
         self._plan = plan
-        self._inbox = Inbox(plan.limits.output_bytes, outline=plan.sends_outline)
+        self._decoder = FrameDecoder(plan.limits.output_bytes, outline=plan.sends_outline)
         self._decoders: dict[Stream, codecs.IncrementalDecoder] = {}
         self._calls_made = 0
         self._calls: dict[int, int] = {}  # the guest's ids of unanswered calls, by ours
@@ -203,13 +231,13 @@ class JailedExecution:
             data = self._guest.read_control()
             if not data:
                 return False
-            self._inbox.add(data)
+            self._decoder.add(data)
         return True
 
     def _messages(self) -> Iterator[Message]:
         """The messages that have arrived, up to the point where the guest has to be paused."""
         if not self._is_paused():
-            for message in self._inbox.messages():
+            for message in self._decoder.messages():
                 yield message
                 if self._is_paused():
                     return

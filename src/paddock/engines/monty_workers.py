@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic_monty import AsyncMonty, AsyncMontySession, MontyError
 
 from paddock.errors import EngineCrashed, EngineUnavailable
-from paddock.jail.start import command
+from paddock.jail.entry_point import command
 
 if TYPE_CHECKING:
     from paddock.config import Config

@@ -28,8 +28,7 @@ from pydantic_monty import (
 
 from paddock.engines.monty_workers import WorkerPool
 from paddock.errors import EngineCrashed
-from paddock.model.events import Finished
-from paddock.model.outline import Outline
+from paddock.model.events import Finished, Outline
 from paddock.model.result import Verdict
 from paddock.planning.plan import Plan
 

@@ -21,7 +21,7 @@ own, gives up its privileges, puts itself under Landlock and seccomp, and says R
 to become another program (Node), it executes that program now, which says READY instead. Only then the host counts the
 guest as waiting (`Pool`). A script, its limits, inputs and files are sent when a run comes, never before.
 
-Whatever a guest says is data: frames with announced lengths (`wire`), decoded into typed values (`Inbox`). How the
+Whatever a guest says is data: frames with announced lengths (`wire`), decoded into typed values (`frames`). How the
 guest ended is reported by its parent, the zygote. What it used is reported by its control group, or by a watcher
 (`jail/limits`). After its run the guest is killed, whatever it says. The next run gets another guest.
 
@@ -37,6 +37,7 @@ make. `profile_namespaces`, `profile_chroot` and `profile_confined` combine the 
 first of these profiles. The other two have no pid namespace: there the reaper is a process that finds and kills what
 the guest has started (`reaper`).
 
-`environments` and `environment_build` install the packages that guests find. `start` is what every process of the jail
-begins as, `exec_jailed` walls in a single foreign program, and `doctor` tries what works on this machine.
+`environments` and `environment_build` install the packages that guests can import. `entry_point` is the program that
+every process of the jail starts as. `exec_jailed` walls in a single foreign program. `doctor` tries what works on this
+machine.
 """

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 
 from paddock.errors import EngineCrashed, JailUnavailable
 from paddock.jail import profiles
+from paddock.jail.entry_point import command
 from paddock.jail.profiles import GuestSetup
-from paddock.jail.start import command
 from paddock.jail.walls import cgroup, landlock, seccomp, watcher
 from paddock.jail.walls.cleanup import Cleanup
 

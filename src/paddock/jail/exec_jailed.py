@@ -1,4 +1,4 @@
-"""A process that walls itself in and executes another program: `start.py exec_jailed BINARY ARG…`.
+"""A process that walls itself in and executes another program: `entry_point.py exec_jailed BINARY ARG…`.
 
 For programs that need nothing but a CPU and their pipes, such as Monty's workers and Ruff. There is no mount namespace:
 Landlock closes all files but the program and its libraries.

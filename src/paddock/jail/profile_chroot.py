@@ -27,7 +27,7 @@ NOT_COPIED = ("/usr/lib", "/usr/lib64", "/usr/lib32", "/usr/libx32", "/lib32")
 _SET_CHILD_SUBREAPER = 36
 
 
-class Chrooted:
+class ChrootProfile:
     """chroot(2), a uid for each guest, Landlock and seccomp."""
 
     def __init__(self, spec: Spec) -> None:

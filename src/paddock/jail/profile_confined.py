@@ -29,7 +29,7 @@ THREADS, STARTED = 17, 19  # indexes into the result of `_stat`
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 
 
-class Confined:
+class ConfinedProfile:
     """Landlock, seccomp and rlimits around one process."""
 
     def __init__(self, spec: Spec) -> None:

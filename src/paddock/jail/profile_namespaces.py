@@ -14,7 +14,7 @@ MAP_ME = b"map"
 ROOT_PLACE = "/tmp"  # noqa: S108  hidden by the new root, in a mount namespace that nobody else sees
 
 
-class Namespaced:
+class NamespacesProfile:
     """Namespaces, then Landlock and seccomp inside them."""
 
     def __init__(self, spec: Spec) -> None:

@@ -28,14 +28,14 @@ from paddock.jail.zygote import Order, Spec, decode_command
 
 MESSAGE_BYTES = 64 * 1024
 MOST_DOORS = 8
-ENCLOSURES = {
-    "namespaces": ("paddock.jail.profile_namespaces", "Namespaced"),
-    "chroot": ("paddock.jail.profile_chroot", "Chrooted"),
-    "confined": ("paddock.jail.profile_confined", "Confined"),
+PROFILES = {
+    "namespaces": ("paddock.jail.profile_namespaces", "NamespacesProfile"),
+    "chroot": ("paddock.jail.profile_chroot", "ChrootProfile"),
+    "confined": ("paddock.jail.profile_confined", "ConfinedProfile"),
 }
 
 
-class Enclosure(Protocol):
+class Profile(Protocol):
     """A profile at work: it walls in the warden once, each reaper, and each guest before it reads a byte."""
 
     def enter(self, host: socket.socket) -> None:
@@ -78,12 +78,12 @@ def main(control_fd: int) -> None:
         loaded = importlib.import_module(module)  # our own files are not in the new root
         if spec.program:
             loaded.become(spec.program)
-        enclosure = _enclosure(spec)
+        profile = _profile(spec)
         sys.dont_write_bytecode = True  # what is imported from here on is not ours
         proc = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)  # the new root may have none
-        _enter(enclosure, host)
+        _enter(profile, host)
         proc = _own_proc(proc)
-        warden = Warden(spec, enclosure, getattr(loaded, name), getattr(loaded, "warm_up", None), host, proc)
+        warden = Warden(spec, profile, getattr(loaded, name), getattr(loaded, "warm_up", None), host, proc)
         warden.start_first()
     except NoWalls as problem:
         host.send(json.dumps({"no_walls": str(problem)}).encode())
@@ -109,14 +109,14 @@ class Warden:
     def __init__(
         self,
         spec: Spec,
-        enclosure: Enclosure,
+        profile: Profile,
         runtime: zygote.Runtime,
         warm_up: zygote.WarmUp | None,
         host: socket.socket,
         proc: int,
     ) -> None:
         self._spec = spec
-        self._enclosure = enclosure
+        self._profile = profile
         self._runtime, self._warm_up = runtime, warm_up
         self._host = host
         self._proc = proc
@@ -142,7 +142,7 @@ class Warden:
             try:
                 orders.close()
                 self._let_go()
-                zygote.serve(its, preload, self._enclosure, self._runtime, self._warm_up, self._proc)
+                zygote.serve(its, preload, self._profile, self._runtime, self._warm_up, self._proc)
             except BaseException:  # noqa: BLE001  the traceback goes to the host's stderr
                 traceback.print_exc()
             finally:
@@ -171,7 +171,7 @@ class Warden:
                 elif fd in self._reapers:
                     self._poll.unregister(fd)
                     os.close(fd)
-                    self._enclosure.reaper_ended(self._reapers.pop(fd).pid)
+                    self._profile.reaper_ended(self._reapers.pop(fd).pid)
 
     def _tell(self, **values: object) -> None:
         self._host.send(json.dumps(values).encode())
@@ -223,7 +223,7 @@ class Warden:
         for reaper in self._reapers.values():
             if which(reaper):
                 with suppress(ProcessLookupError):
-                    self._enclosure.give_up(reaper.pid)
+                    self._profile.give_up(reaper.pid)
 
     def _make(self, order: Order, doors: list[int], flags: int) -> None:
         orders = self._warm if order.warm else self._first
@@ -234,7 +234,7 @@ class Warden:
                     os.close(door)
                 self._tell(unmade=order.number, lost=True, why="the zygote has died")
                 return
-            reaper, pidfd = _make(order, doors, self._host, orders, self._enclosure)
+            reaper, pidfd = _make(order, doors, self._host, orders, self._profile)
         except OSError as problem:  # only this guest fails: no descriptor, no process, no room on the disk
             self._tell(unmade=order.number, why=str(problem))
             return
@@ -242,19 +242,19 @@ class Warden:
         self._reapers[pidfd] = Reaper(reaper, order.number, order.warm)
 
 
-def _enclosure(spec: Spec) -> Enclosure:
-    module, name = ENCLOSURES[spec.profile]
-    enclosure: Enclosure = getattr(importlib.import_module(module), name)(spec)
-    return enclosure
+def _profile(spec: Spec) -> Profile:
+    module, name = PROFILES[spec.profile]
+    profile: Profile = getattr(importlib.import_module(module), name)(spec)
+    return profile
 
 
 class NoWalls(Exception):
     """The profile does not work on this machine. Another one may."""
 
 
-def _enter(enclosure: Enclosure, host: socket.socket) -> None:
+def _enter(profile: Profile, host: socket.socket) -> None:
     try:
-        enclosure.enter(host)
+        profile.enter(host)
     except OSError as problem:
         raise NoWalls(str(problem)) from problem
 
@@ -270,7 +270,7 @@ def _own_proc(host_proc: int) -> int:
 
 
 def _make(
-    order: Order, doors: list[int], host: socket.socket, orders: socket.socket, enclosure: Enclosure
+    order: Order, doors: list[int], host: socket.socket, orders: socket.socket, profile: Profile
 ) -> tuple[int, int]:
     """Start a reaper and have the zygote fork a guest into its jail. OSError: a part failed, and nothing is left."""
     opened = list(doors)
@@ -279,7 +279,7 @@ def _make(
             opened += (end.detach() for end in _pair())
             opened += os.pipe()
         host_control, guest_control, host_out, guest_out, host_report, report, host_error, guest_error = opened[-8:]
-        pid, pidfd = enclosure.start_reaper(order, report), -1
+        pid, pidfd = profile.start_reaper(order, report), -1
         try:
             pidfd = os.pidfd_open(pid)
             # To the host first: if the zygote does not get its ends, the host sees them close.
@@ -287,7 +287,7 @@ def _make(
             socket.send_fds(host, [json.dumps({"forked": order.number}).encode()], outside)
         except OSError:
             opened += [pidfd] if pidfd >= 0 else []
-            enclosure.give_up(pid)
+            profile.give_up(pid)
             raise
         with suppress(OSError):
             inside = [pidfd, guest_control, report, guest_out, guest_error]

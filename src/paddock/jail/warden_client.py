@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import cast
 
 from paddock.errors import EngineCrashed, JailUnavailable, PaddockError
+from paddock.jail.entry_point import warden_command
 from paddock.jail.guest import Epoll, Guest, Template
 from paddock.jail.limits import ResourceLimit
-from paddock.jail.start import warden_command
 from paddock.jail.walls.namespaces import Identities, give_identities
 from paddock.jail.zygote import Order, Spec, encode_command
 

@@ -1,7 +1,7 @@
 """Frames between the host and a guest: kind, id, two lengths, a small JSON header and a raw body.
 
 Both ends import this module, so it uses the standard library alone. Nothing that a guest writes is trusted: lengths
-are checked before a byte of the announced content is read, and the host decodes headers into typed values (`inbox`).
+are checked before a byte of the announced content is read, and the host decodes headers into typed values (`frames`).
 """
 
 from __future__ import annotations

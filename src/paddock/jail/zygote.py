@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from paddock.jail.walls.syscalls import ProcessName, fork
 
 if TYPE_CHECKING:
-    from paddock.jail.warden import Enclosure
+    from paddock.jail.warden import Profile
 
 MB = 1024 * 1024
 FIRST_UID = 1000
@@ -115,7 +115,7 @@ REPORT = struct.Struct("!iddq")
 def serve(
     orders: socket.socket,
     preload: tuple[str, ...],
-    enclosure: Enclosure,
+    profile: Profile,
     runtime: Runtime,
     warm_up: WarmUp | None,
     proc: int,
@@ -137,10 +137,10 @@ def serve(
     poll.register(orders, select.POLLIN)
     poll.register(woken, select.POLLIN)
     orders.send(b"{}")
-    _serve(orders, woken, poll, enclosure, runtime)
+    _serve(orders, woken, poll, profile, runtime)
 
 
-def _serve(orders: socket.socket, woken: int, poll: select.poll, enclosure: Enclosure, runtime: Runtime) -> None:
+def _serve(orders: socket.socket, woken: int, poll: select.poll, profile: Profile, runtime: Runtime) -> None:
     """Fork guests. Few objects and plain calls: each page that is written after a fork has to be copied."""
     reports: dict[int, int] = {}  # descriptors by the number of the guest whose end they tell
     while True:
@@ -158,7 +158,7 @@ def _serve(orders: socket.socket, woken: int, poll: select.poll, enclosure: Encl
                         os.close(came)
                 continue
             with memoryview(more[0][2]) as fds:
-                _fork(Order.from_bytes(order), fds.cast("i"), reports, enclosure, runtime)
+                _fork(Order.from_bytes(order), fds.cast("i"), reports, profile, runtime)
 
 
 def _load(preload: tuple[str, ...], warm_up: WarmUp | None) -> None:
@@ -189,10 +189,10 @@ def _require_nothing_shared(proc: int) -> None:
                 raise RuntimeError(f"a preloaded module has memory that all guests would share, of {shown}")
 
 
-def _fork(order: Order, fds: Sequence[int], reports: dict[int, int], enclosure: Enclosure, runtime: Runtime) -> None:
+def _fork(order: Order, fds: Sequence[int], reports: dict[int, int], profile: Profile, runtime: Runtime) -> None:
     reaper_pidfd, control, report, out, error, *doors = fds
     try:
-        enclosure.join(reaper_pidfd)
+        profile.join(reaper_pidfd)
         pid = fork()
     except OSError as problem:  # only this guest fails; the host reads why there, and sees the sockets close
         with suppress(OSError):  # the host may have given this guest up
@@ -211,7 +211,7 @@ def _fork(order: Order, fds: Sequence[int], reports: dict[int, int], enclosure: 
             os.dup2(os.open("/dev/null", os.O_RDONLY), 0)
             os.dup2(out, 1)
             os.dup2(error, 2)
-            enclosure.wall_in(order, control)
+            profile.wall_in(order, control)
             runtime(socket.socket(UNIX, STREAM, 0, control), order.hurry)
         except BaseException as problem:  # noqa: BLE001  the host reads it there, and sees the sockets close
             os.write(2, f"{type(problem).__name__}: {problem}\n".encode())

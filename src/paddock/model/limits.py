@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from paddock.errors import BadLimit, LimitTooHigh
-from paddock.model.words import nearest
+from paddock.model.suggestions import nearest
 
 MB = 1024 * 1024
 

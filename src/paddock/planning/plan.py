@@ -17,7 +17,7 @@ from paddock.model.files import PlacedFile, place
 from paddock.model.limits import Limits
 from paddock.model.request import ENGINES, GLOBALS, LANGUAGES, MODES, Request
 from paddock.model.result import RunError
-from paddock.model.words import nearest
+from paddock.model.suggestions import nearest
 from paddock.planning.javascript_words import RESERVED, node_word
 
 if TYPE_CHECKING:

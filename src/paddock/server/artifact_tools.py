@@ -18,17 +18,17 @@ from paddock.definitions.faces import object_schema
 from paddock.errors import BadArtifact
 from paddock.model.artifacts import NAME_CHARACTERS, Artifact, is_text, mime_type, name_problem
 from paddock.model.limits import MB
+from paddock.model.suggestions import nearest
 from paddock.model.tools import Hints
-from paddock.model.words import nearest
 from paddock.server.sessions import Caller
 from paddock.server.tool import READS, ServerTool, builtin_tool, json_result
+from paddock.store.artifact_text import PAGE_CHARACTERS, Query
 from paddock.store.artifacts import Filters, StoredArtifact
-from paddock.store.text import PAGE_CHARACTERS, Query
 
 if TYPE_CHECKING:
     from paddock.server.services import Services
+    from paddock.store.artifact_text import Unit
     from paddock.store.artifacts import ArtifactScope
-    from paddock.store.text import Unit
 
 BASE64_BYTES = 64 * 1024
 """A larger binary is not returned as base64."""

@@ -18,7 +18,7 @@ from mcp_types import (
 
 from paddock.definitions.faces.inputs import STUBS_URL
 from paddock.errors import RequestError
-from paddock.model.words import nearest
+from paddock.model.suggestions import nearest
 from paddock.server.files import attached_files
 
 if TYPE_CHECKING:

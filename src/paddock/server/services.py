@@ -13,7 +13,7 @@ from paddock.config import Config
 from paddock.definitions.faces import Overflow
 from paddock.errors import PaddockError, StoreError
 from paddock.model.artifacts import Artifact
-from paddock.model.context import LOCAL
+from paddock.model.request import LOCAL
 from paddock.run import Paddock
 from paddock.server.sessions import Caller, Sessions
 from paddock.store.artifacts import StoredArtifacts

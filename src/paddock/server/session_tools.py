@@ -15,9 +15,9 @@ from mcp_types import CallToolResult
 from paddock.definitions.faces import object_schema
 from paddock.errors import RequestError
 from paddock.model import envelope
-from paddock.model.context import Context
+from paddock.model.request import Context
+from paddock.model.suggestions import nearest
 from paddock.model.tools import Hints, Tool
-from paddock.model.words import nearest
 from paddock.server.sessions import Caller, Session
 from paddock.server.tool import ServerTool, builtin_tool, envelope_result, json_result
 from paddock.tools.context import EVERY_SERVER, HEADER_VALUE, TEXT_CHARACTERS, Connection, Field, Injection

@@ -114,7 +114,7 @@ class StoredRun(RunSummary):
     result_json: str | None
 
     def to_dict(self) -> dict[str, Any]:
-        from paddock.model.nesting import loads
+        from paddock.model.deep_json import loads
 
         return {**self._head(), "result": None if self.result_json is None else loads(self.result_json)}
 

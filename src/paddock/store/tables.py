@@ -59,7 +59,7 @@ runs = Table(
     # Covering indexes: lists filter and retention sums without reading rows.
     Index("ix_runs_listed", "principal", "started_at", "verdict", "session", "definition"),
     Index("ix_runs_kept", "started_at", "verdict", "size_bytes"),
-    Index("ix_runs_going_on", "owner", sqlite_where=_RUNNING, postgresql_where=_RUNNING),
+    Index("ix_runs_going_on", "owner", sqlite_where=_RUNNING),
 )
 
 # Without a foreign key to `runs`: a tool that is called outside a run is journalled too.
@@ -130,7 +130,6 @@ definitions = Table(
         "name",
         unique=True,
         sqlite_where=_CURRENT,
-        postgresql_where=_CURRENT,
     ),
 )
 

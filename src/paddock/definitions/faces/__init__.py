@@ -23,7 +23,7 @@ from paddock.model.request import RunOptions
 from paddock.model.result import RunResult
 
 if TYPE_CHECKING:
-    from paddock.linting import Finding
+    from paddock.linter import Finding
 
 _IMPORT_NAMES = {"beautifulsoup4": "bs4"}
 

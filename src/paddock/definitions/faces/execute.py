@@ -18,8 +18,8 @@ from paddock.definitions.faces import (
     object_schema,
 )
 from paddock.model import envelope
+from paddock.model.deep_json import is_deeper
 from paddock.model.limits import MB
-from paddock.model.nesting import is_deeper
 from paddock.model.result import RunError, RunResult, Verdict
 
 OVERFLOW_BYTES = 1 * MB

@@ -24,7 +24,7 @@ from paddock.model.limits import MB, Limits
 from paddock.model.result import RunResult, Verdict
 
 if TYPE_CHECKING:
-    from paddock.linting import Finding
+    from paddock.linter import Finding
 
 NO_FINDINGS = "No issues found!"
 TIMED_OUT = "Execution timed out"

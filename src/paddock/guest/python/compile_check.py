@@ -1,7 +1,7 @@
-"""A process that compiles a script and never runs it: `start.py compile MODE`, with the source on stdin.
+"""A process that compiles a script and never runs it: `entry_point.py compile MODE`, with the source on stdin.
 
-It prints the syntax error as JSON, or `{}` if there is none. `start.py` jails the process first, because the source may
-be hostile.
+It prints the syntax error as JSON, or `{}` if there is none. `entry_point.py` jails the process first, because the
+source may be hostile.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """A process beside the host that removes control groups and folders if the host is killed before it could.
 
-`start.py cleanup PIDFD group:PATH… folder:PATH…` runs as the host's user. It waits until the host has ended, cleans up
-for at most a minute, and exits. It imports little, and all before it waits, because later the files may be gone.
+`entry_point.py cleanup PIDFD group:PATH… folder:PATH…` runs as the host's user. It waits until the host has ended,
+cleans up for at most a minute, and exits. It imports little, and all before it waits, because later the files may be
+gone.
 """
 
 from __future__ import annotations
@@ -174,7 +175,7 @@ class Cleanup:
         paths = [f"{GROUP}{group}" for group in groups] + [f"{FOLDER}{folder}" for folder in folders]
         import subprocess  # here, like others below, because the cleanup process does not need it
 
-        from paddock.jail.start import command
+        from paddock.jail.entry_point import command
 
         self._process: subprocess.Popen[bytes] | None = None
         try:

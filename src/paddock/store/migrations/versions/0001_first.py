@@ -35,7 +35,7 @@ def upgrade() -> None:
     op.create_index("ix_runs_listed", "runs", ["principal", "started_at", "verdict", "session", "definition"])
     op.create_index("ix_runs_kept", "runs", ["started_at", "verdict", "size_bytes"])
     going_on = sa.text("verdict IS NULL")
-    op.create_index("ix_runs_going_on", "runs", ["owner"], sqlite_where=going_on, postgresql_where=going_on)
+    op.create_index("ix_runs_going_on", "runs", ["owner"], sqlite_where=going_on)
     op.create_table(
         "calls",
         sa.Column("run_id", sa.Text, nullable=False),
@@ -103,7 +103,6 @@ def upgrade() -> None:
         ["principal", "name"],
         unique=True,
         sqlite_where=current,
-        postgresql_where=current,
     )
     op.create_table(
         "sessions",

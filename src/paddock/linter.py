@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from paddock.errors import CodeTooLarge, LintUnavailable, RequestError
-from paddock.jail.start import command
+from paddock.jail.entry_point import command
 from paddock.model.request import MODES
 from paddock.planning.plan import BRIDGE_NAMES
 

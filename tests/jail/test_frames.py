@@ -8,9 +8,9 @@ import time
 import msgspec
 import pytest
 
-from paddock.jail.inbox import DEEP_BYTES, Inbox, OutlineFrame, check_json
+from paddock.jail.frames import DEEP_BYTES, FrameDecoder, OutlineFrame, check_json
 from paddock.jail.wire import Kind, WireError, pack
-from paddock.model.outline import Outline
+from paddock.model.events import Outline
 
 DEEP = 3000  # more than a decoder follows
 
@@ -82,18 +82,18 @@ def test_the_same_holds_for_what_is_nested_too_deeply_to_be_decoded() -> None:
 
 def test_an_outline_is_read_only_where_it_was_asked_for() -> None:
     for outline in (False, True):
-        inbox = Inbox(1000, outline=outline)
-        inbox.add(pack(Kind.OUTLINE, body=b'{"bound": ["a"]}'))
+        decoder = FrameDecoder(1000, outline=outline)
+        decoder.add(pack(Kind.OUTLINE, body=b'{"bound": ["a"]}'))
         if outline:
-            assert list(inbox.messages()) == [OutlineFrame(Outline(bound=["a"]))]
+            assert list(decoder.messages()) == [OutlineFrame(Outline(bound=["a"]))]
         else:
             with pytest.raises(WireError, match="which a guest does not send"):
-                list(inbox.messages())
+                list(decoder.messages())
 
 
 @pytest.mark.parametrize("key", ["bound", "more"])
 def test_an_outline_that_is_too_deep_is_no_frame(key: str) -> None:
-    inbox = Inbox(1000, outline=True)
-    inbox.add(pack(Kind.OUTLINE, body=f'{{"{key}": {"[" * 10_000}{"]" * 10_000}}}'.encode()))
+    decoder = FrameDecoder(1000, outline=True)
+    decoder.add(pack(Kind.OUTLINE, body=f'{{"{key}": {"[" * 10_000}{"]" * 10_000}}}'.encode()))
     with pytest.raises(WireError, match="a frame of kind 24"):
-        list(inbox.messages())
+        list(decoder.messages())

@@ -1,4 +1,4 @@
-"""The processes of the jail and the commands that start them: `start.py warden|exec_jailed|compile|cleanup ARG…`.
+"""The processes of the jail and the commands that start them: `entry_point.py warden|exec_jailed|compile|cleanup ARG…`.
 
 A warden runs in the interpreter of an environment, where Paddock is not installed and its dependencies must not be
 visible to guests. So the package is put together by hand, from this copy's own modules and nothing else.
