@@ -22,7 +22,7 @@ class NamespacesProfile:
         self._ruleset: int | None = None
         # Guests share a network namespace, and with it the abstract names of sockets. Only a Landlock that keeps these
         # apart lets guests have sockets.
-        sockets: Literal["none", "unix"] = "unix" if landlock.abi() >= landlock.SCOPES else "none"
+        sockets: Literal["none", "unix"] = "unix" if landlock.abi() >= landlock.SCOPES_SINCE else "none"
         self._programs = {
             processes: seccomp.program(
                 seccomp.Policy(

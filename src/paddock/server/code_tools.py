@@ -17,7 +17,7 @@ from mcp_types import CallToolResult, Tool, ToolAnnotations
 
 from paddock.definitions.definition import Definition
 from paddock.definitions.faces import FaceRequest, HostInfo, face_of
-from paddock.definitions.saving import parse_saved
+from paddock.definitions.validation import parse_saved
 from paddock.engines import registry
 from paddock.errors import BadDefinition, HostError, PaddockError, StoreError
 from paddock.model.events import Event, Output, Progress
