@@ -100,7 +100,7 @@ class Toolbox:
         await asyncio.gather(*(self._list(upstream) for name, upstream in self._upstreams.items() if name in code))
 
     async def _closed(self, names: Iterable[str], code: object, language: str, inputs: object) -> Scope:
-        """The scope of these names and patterns. Of the tools that patterns match, it links those that `code` mentions."""
+        """The scope of these names and patterns. It links only the matches of patterns that `code` mentions."""
         names = name_list(names)
         catalogue = await self._chosen(names)
         every = catalogue.linked(None, language)
