@@ -60,7 +60,7 @@ def test_doctor_fails_where_no_engine_works() -> None:
 def test_the_demo_ends_as_it_should_and_fits_100_columns() -> None:
     ended = paddock("demo")
     assert (ended.status, ended.err) == (0, ""), ended.out
-    assert re.search(r"^22 examples in \d+\.\d s: each ended as it should\.$", ended.out, re.MULTILINE)
+    assert re.search(r"^22 examples in \d+\.\d s: all ended as expected\.$", ended.out, re.MULTILINE)
     assert max(len(line) for line in ended.out.splitlines()) <= 100
     assert "\x1b" not in ended.out
 

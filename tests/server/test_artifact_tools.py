@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from paddock.model.artifacts import URL
+from paddock.server import artifact_tools
 from paddock.server.artifact_tools import (
     BASE64_BYTES,
-    CALLS,
     list_artifact_tools,
     list_artifacts,
     read_artifact,
@@ -103,7 +103,7 @@ async def test_a_line_longer_than_a_page_goes_on_by_characters(place: Place) -> 
 async def test_a_search_shows_lines_and_what_is_around_them(place: Place, argument: str) -> None:
     own = place.of()
     await write_artifact(own, "log", content="start\r\nERROR one\r\nmiddle\r\nerror two\r\nend\r\n")
-    answer = await CALLS["read_artifact"](own, **{"ref": "log", argument: "error", "context_lines": 1})
+    answer = await read_artifact(own, "log", context_lines=1, **{argument: "error"})  # type: ignore[arg-type]
     assert answer["matches"] == [
         {"line": 2, "offset": 7, "text": "ERROR one", "before": ["start"], "after": ["middle"]},
         {"line": 4, "offset": 26, "text": "error two", "after": ["end"]},
@@ -114,10 +114,10 @@ async def test_a_search_shows_lines_and_what_is_around_them(place: Place, argume
 async def test_a_search_that_found_enough_goes_on(place: Place) -> None:
     own = place.of()
     await write_artifact(own, "log", content="".join(f"item {number}\n" for number in range(10)))
-    asked = {"ref": "log", "search": r"item [0-9]$", "is_regex": True, "limit": 4, "context_lines": 0}
-    first = await CALLS["read_artifact"](own, **asked)
+    asked: dict[str, Any] = {"ref": "log", "search": r"item [0-9]$", "is_regex": True, "limit": 4, "context_lines": 0}
+    first = await read_artifact(own, **asked)
     assert ([match["line"] for match in first["matches"]], first["more"]) == ([1, 2, 3, 4], True)
-    second = await CALLS["read_artifact"](own, **{**asked, **first["next"]})
+    second = await read_artifact(own, **{**asked, **first["next"]})
     assert [match["line"] for match in second["matches"]] == [5, 6, 7, 8]
 
 
@@ -269,6 +269,7 @@ async def test_the_schema_of_each_tool_is_what_it_takes(place: Place) -> None:
         assert each.validator.problems(least, name) is None
         assert each.validator.problems({**least, "unheard": 1}, name) is not None
         defaults = {key: value["default"] for key, value in schema["properties"].items() if "default" in value}
-        assert "success" in await CALLS[name](place.of(), **{**least, **defaults})
+        function = getattr(artifact_tools, name)
+        assert "success" in await function(place.of(), **{**least, **defaults})
         for bad in ({"offset": -1}, {"limit": 0}, {"context_lines": 99}, {"unit": "bytes"}, {"mode": "x"}):
             assert each.validator.problems({**least, **bad}, name) is not None
