@@ -33,6 +33,7 @@ from pydantic_monty import (
 from paddock.engines.monty_files import SystemCalls
 from paddock.engines.monty_source import RESULT, InstrumentedScript, instrument
 from paddock.engines.monty_workers import GRACE_SECONDS, WorkerPool
+from paddock.model.deep_json import RESULT_DEPTH, TOO_DEEP, depth
 from paddock.model.events import (
     Answer,
     ArtifactAnswer,
@@ -132,7 +133,9 @@ class MontyExecution:
         self._pending: dict[tuple[str, int], asyncio.Future[Any]] = {}
         self._task: asyncio.Task[None] | None = None
         self._counts = {"call": 0, "artifact": 0, "progress": 0}
-        self._output_left: dict[Stream, int] = dict.fromkeys(("stdout", "stderr"), _max_output(plan.limits))
+        self._output_left: dict[Stream, int] = dict.fromkeys(
+            ("stdout", "stderr"), max(plan.limits.output_bytes, plan.limits.stream_characters) + 1
+        )
         self._token = secrets.token_hex(8)  # part of the host functions' names, so that scripts cannot guess them
         self._system = SystemCalls(plan.files, plan.limits.wall_seconds + 1)
         self._feeds = 0
@@ -234,7 +237,11 @@ class MontyExecution:
                 f"{_guest_source('monty_result.py')}\nf'{{__paddock_json({RESULT})[:{max_characters}]}}'", {}
             )
         text = str(complete.output)
-        return Finished(Verdict.OK, text) if len(text) < max_characters else Finished(Verdict.OUTPUT_LIMIT)
+        if len(text) >= max_characters:
+            return Finished(Verdict.OUTPUT_LIMIT)
+        if depth(text.encode(errors="replace")) > RESULT_DEPTH:
+            return Finished(Verdict.RAISED, error_type="ValueError", error_message=TOO_DEEP)
+        return Finished(Verdict.OK, text)
 
     async def _feed(self, code: str, inputs: dict[str, Any]) -> MontyComplete:
         """Run `code` in the session to its end, answering its calls.
@@ -242,7 +249,8 @@ class MontyExecution:
         `feed_run` is not used, because it converts every value that a script passes into objects.
         """
         self._feeds += 1
-        lookup = {f"__paddock_{name}_{self._token}": function for name, function in self._functions().items()}
+        functions = {"call": self._call, "progress": self._progress, "artifact": self._artifact}
+        lookup = {f"__paddock_{name}_{self._token}": function for name, function in functions.items()}
         at: Any = await self._session.feed_start(
             code, inputs=inputs, external_lookup=lookup, print_callback=self._print, os=self._system
         )
@@ -254,9 +262,6 @@ class MontyExecution:
             else:
                 at = await at.resume_auto()
         return at
-
-    def _functions(self) -> dict[str, Any]:
-        return {"call": self._call, "progress": self._progress, "artifact": self._artifact}
 
     async def _call(self, tool: str, arguments_json: str) -> str:
         if not arguments_json.startswith("{"):
@@ -305,10 +310,6 @@ class MontyExecution:
             self._output_left[stream] -= len(text)
             with suppress(RuntimeError):  # the loop is closed
                 self._loop.call_soon_threadsafe(self._events.put_nowait, Output(stream, text))
-
-
-def _max_output(limits: Limits) -> int:
-    return max(limits.output_bytes, limits.stream_characters) + 1
 
 
 @dataclass(frozen=True, slots=True)

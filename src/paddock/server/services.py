@@ -65,7 +65,7 @@ class Services:
         while True:
             try:
                 await self.store.runs.mark_lost()
-                await self.store.retention.sweep()
+                await self.store.sweep()
                 await self.artifacts.sweep()
             except (StoreError, OSError) as problem:
                 log.warning("the store's clean-up failed and will be tried again: %s", problem)
