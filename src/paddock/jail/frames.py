@@ -1,6 +1,6 @@
-"""The frames that a guest sends, decoded into typed values.
+"""Decodes the frames that a guest sends into typed values.
 
-The guest is hostile. Anything that is not a frame, or is too large, raises WireError, and the run ends.
+The guest is hostile. Whatever is not a valid frame, or is too large, raises WireError, which ends the run.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from paddock.model.outline import Outline
 
 CALL_BYTES = 8 * 1024 * 1024
 LOG_BYTES = 16 * 1024 * 1024
-"""The longest line of a console. A guest cuts a longer one, which is more than any run may print."""
+"""The longest line of a console. A guest cuts longer lines, which are more than any run may print."""
 ERROR_BYTES = 2 * 1024 * 1024
-"""A message and a traceback together, as JSON."""
+"""The longest message and traceback together, as JSON."""
 OUTLINE_BYTES = 8 * 1024 * 1024
 TOOL_NAME_CHARACTERS = 600
 PROGRESS_CHARACTERS = 1000
 Place = Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
-"""A line or a column. Python refuses to print an integer of thousands of digits."""
+"""A line or a column. It is bounded because Python refuses to print an integer of thousands of digits."""
 
 
 class CallFrame(msgspec.Struct, forbid_unknown_fields=True):
@@ -70,7 +70,7 @@ class OutputFrame(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class ResultFrame(msgspec.Struct, forbid_unknown_fields=True):
-    """How the script ended, in the guest's own words. The host decides whether to believe it."""
+    """How the script ended, according to the guest. The host decides whether to believe it."""
 
     status: str
     type: str = ""
@@ -83,7 +83,7 @@ class ResultFrame(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class StartedFrame(msgspec.Struct, forbid_unknown_fields=True):
-    """The source compiled, and the script's first line is next."""
+    """The source compiled, and the script's first line runs next."""
 
 
 class OutlineFrame(msgspec.Struct, forbid_unknown_fields=True):
@@ -93,7 +93,7 @@ class OutlineFrame(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class ErrorTexts(msgspec.Struct, forbid_unknown_fields=True):
-    """An error's texts that were too long for the header."""
+    """The texts of an error, sent in the body if they are too long for the header."""
 
     message: str = ""
     traceback: str = ""
@@ -105,7 +105,7 @@ class OversizedResult(msgspec.Struct):
     size: int
 
 
-_MOST: dict[int, int] = {
+_BODY_BYTES: dict[int, int] = {
     Kind.CALL: CALL_BYTES,
     Kind.PROGRESS: 0,
     Kind.ARTIFACT: ARTIFACT_BYTES,
@@ -135,10 +135,10 @@ Message = (
 
 
 class FrameDecoder:
-    """Puts frames together from bytes as they arrive. Holds at most one incomplete frame."""
+    """Decodes frames from bytes as they arrive. Holds at most one incomplete frame."""
 
     def __init__(self, result_bytes: int, *, outline: bool = False) -> None:
-        self._most = (_MOST | {Kind.OUTLINE: OUTLINE_BYTES} if outline else _MOST) | {
+        self._body_bytes = (_BODY_BYTES | {Kind.OUTLINE: OUTLINE_BYTES} if outline else _BODY_BYTES) | {
             Kind.RESULT: max(result_bytes, ERROR_BYTES),
             Kind.LOG: max(result_bytes + 1, LOG_BYTES),  # one byte more than a run may print
         }
@@ -148,10 +148,10 @@ class FrameDecoder:
         self._data += data
 
     def messages(self) -> Iterator[Message]:
-        """Yield the complete messages, in order. WireError: the bytes are not a frame, and what follows is useless."""
+        """Yield the complete messages, in order. WireError: the bytes are not a frame, so the rest is unreadable."""
         while len(self._data) >= PREFIX.size:
             kind, frame_id, header_bytes, body_bytes = prefix(self._data, body_bytes=2**32)
-            most = self._most.get(kind)
+            most = self._body_bytes.get(kind)
             if most is None:
                 raise WireError(f"a frame of kind {kind}, which a guest does not send")
             if body_bytes > most:
@@ -209,10 +209,10 @@ def _message(kind: int, frame_id: int, header: bytes, body: bytes) -> Message:
 
 
 DEEP_BYTES = 64 * 1024
-"""The longest text that is nested more deeply than the decoder follows: such a text is checked slowly."""
-LONGEST_NUMBER = 4300  # digits that Python converts to an integer, by default
-_validate = msgspec.json.Decoder(msgspec.Raw).decode  # decodes nothing: 2 ms for a megabyte
-# An unclosed string matches too: searching for its end again from each quote in it would take quadratic time.
+"""The longest text that may be nested more deeply than msgspec follows. Such a text is checked slowly."""
+LONGEST_NUMBER = 4300  # the digits of the longest integer that Python converts by default
+_validate = msgspec.json.Decoder(msgspec.Raw).decode  # checks without decoding: 2 ms for a megabyte
+# An unclosed string matches too. Otherwise its end would be searched for again from each quote in it: quadratic time.
 _PART = re.compile(rb'"(?:[^"\\]|\\.)*+("?)|[\[\]{}]', re.DOTALL)
 _ALL_DIGITS_ZERO = bytes.maketrans(b"123456789", b"0" * 9)
 
@@ -220,7 +220,7 @@ _ALL_DIGITS_ZERO = bytes.maketrans(b"123456789", b"0" * 9)
 def check_json(text: bytes) -> None:
     """Raise ValueError or MsgspecError unless `text` is one JSON value that Python can decode.
 
-    A result is spliced into JSON of the host's own without being decoded.
+    The host inserts a result into its own JSON without decoding it.
     """
     try:
         _validate(text)
@@ -233,7 +233,7 @@ def check_json(text: bytes) -> None:
 
 
 def _check_deep(text: bytes) -> None:
-    """Check each list and object by itself, with `null` in place of the ones inside it."""
+    """Check each list and object by itself, with `null` in place of nested lists and objects."""
     open_parts: list[list[bytes]] = [[]]
     at = 0
     for found in _PART.finditer(text):
@@ -255,7 +255,7 @@ def _check_deep(text: bytes) -> None:
 
 
 def _check_numbers(text: bytes) -> None:
-    """Refuse integers with too many digits. The digits may belong to a string, which only decoding tells."""
+    """Refuse integers with too many digits. Decoding tells whether the digits belong to a string instead."""
     try:
         json.loads(text)
     except RecursionError:

@@ -1,10 +1,10 @@
-"""The first process inside: small, without preloads. It starts the zygotes, and a reaper for each guest.
+"""The first process of the jail. It is small, has no preloads, and starts the zygotes and a reaper for each guest.
 
 The cost of fork() and exit() grows with the memory of the process, so reapers are forked from the warden and not from
 a zygote. A zygote joins the namespace of a reaper and forks the guest into it.
 
-The first zygote is there from the start, and the warden ends with it. The warm one, which has preloads that not every
-script needs, is started when the host asks for it, and may fail or end without any other guest being harmed.
+The bare zygote starts with the warden, and the warden ends with it. The warm one starts when the host asks for it. It
+may fail or end without affecting guests of the bare one.
 """
 
 from __future__ import annotations
@@ -36,31 +36,31 @@ PROFILES = {
 
 
 class Profile(Protocol):
-    """A profile at work: it walls in the warden once, each reaper, and each guest before it reads a byte."""
+    """Builds the walls of one profile: around the warden, around each reaper, and around each guest."""
 
     def enter(self, host: socket.socket) -> None:
-        """Called once. Returns in the process that is to be the warden."""
+        """Wall in the warden. Called once; returns in the process that becomes the warden."""
         ...
 
     def start_reaper(self, order: Order, report: int) -> int:
-        """Called in the warden. Start the first process of a guest's jail, whose end ends all others; its pid.
+        """Called in the warden. Start a guest's reaper, whose end ends all processes of the guest; return its pid.
 
-        It may report to the host through `report` how the guest ended, before the zygote does.
+        The reaper may report to the host through `report` how the guest ended, before the zygote does.
         """
         ...
 
     def reaper_ended(self, pid: int) -> None: ...
 
     def give_up(self, pid: int) -> None:
-        """Called in the warden. End a reaper, and whatever is in its jail."""
+        """Called in the warden. End a reaper and all processes of its guest."""
         ...
 
     def join(self, reaper_pidfd: int) -> None:
-        """Called in the zygote. The next process that it forks is in the jail of this reaper."""
+        """Called in the zygote. Make the next fork a process in the jail of this reaper."""
         ...
 
     def wall_in(self, order: Order, keep: int) -> None:
-        """Called in the guest. Afterwards no descriptor is open but 0, 1, 2 and `keep`."""
+        """Called in the guest, before it reads any input. Leaves no descriptor open but 0, 1, 2 and `keep`."""
         ...
 
 
@@ -70,21 +70,21 @@ def main(control_fd: int) -> None:
     host = socket.socket(fileno=control_fd)
     spec = Spec.from_bytes(host.recv(MESSAGE_BYTES))
     with open("/proc/self/oom_score_adj", "w") as score:  # noqa: PTH123
-        score.write("500")  # the kernel kills guests before the host; one at -1000 would never be killed
+        score.write("500")  # the kernel kills guests before the host, even where the host's own score is -1000
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_DFL)  # a shell may have started us with some of them ignored
+        signal.signal(number, signal.SIG_DFL)  # the host may have been started with some of them ignored
     try:
         module, _, name = spec.runtime.partition(":")
-        loaded = importlib.import_module(module)  # our own files are not in the new root
+        loaded = importlib.import_module(module)  # Paddock's files are not in the new root
         if spec.program:
             loaded.become(spec.program)
         profile = _profile(spec)
-        sys.dont_write_bytecode = True  # what is imported from here on is not ours
+        sys.dont_write_bytecode = True  # modules imported from here on are not Paddock's
         proc = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)  # the new root may have none
         _enter(profile, host)
         proc = _own_proc(proc)
         warden = Warden(spec, profile, getattr(loaded, name), getattr(loaded, "warm_up", None), host, proc)
-        warden.start_first()
+        warden.start_bare()
     except NoWalls as problem:
         host.send(json.dumps({"no_walls": str(problem)}).encode())
         os._exit(1)
@@ -104,7 +104,7 @@ class Reaper(NamedTuple):
 
 
 class Warden:
-    """Serves the host: zygotes, and a reaper with a guest for each order."""
+    """Serves the host: starts zygotes, and for each order a reaper and a guest."""
 
     def __init__(
         self,
@@ -120,28 +120,28 @@ class Warden:
         self._runtime, self._warm_up = runtime, warm_up
         self._host = host
         self._proc = proc
-        self._first: socket.socket | None = None
+        self._bare: socket.socket | None = None
         self._warm: socket.socket | None = None
-        self._warm_number = 0  # by which the host knows the warm zygote
+        self._warm_number = 0  # the host's number for the warm zygote
         self._reapers: dict[int, Reaper] = {}  # by pidfd
         self._poll = select.poll()
 
-    def start_first(self) -> None:
-        """Start the first zygote and wait until it has loaded. RuntimeError: it has not."""
-        self._first = self._start_zygote(self._spec.preload)
-        said = json.loads(self._first.recv(MESSAGE_BYTES) or b'{"failed": "the zygote ended while it loaded"}')
+    def start_bare(self) -> None:
+        """Start the bare zygote and wait until it has loaded. RuntimeError: it could not."""
+        self._bare = self._start_zygote(self._spec.preload)
+        said = json.loads(self._bare.recv(MESSAGE_BYTES) or b'{"failed": "the zygote ended while it loaded"}')
         if "failed" in said:
             raise RuntimeError(said["failed"])
         self._poll.register(self._host, select.POLLIN)
-        self._poll.register(self._first, select.POLLIN)
+        self._poll.register(self._bare, select.POLLIN)
 
     def _start_zygote(self, preload: tuple[str, ...]) -> socket.socket:
-        """Fork a zygote. On the returned socket it says first whether it could load; then it takes orders."""
+        """Fork a zygote. On the returned socket it reports whether it could load, and then takes orders."""
         orders, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         if os.fork() == 0:
             try:
                 orders.close()
-                self._let_go()
+                self._close_inherited()
                 zygote.serve(its, preload, self._profile, self._runtime, self._warm_up, self._proc)
             except BaseException:  # noqa: BLE001  the traceback goes to the host's stderr
                 traceback.print_exc()
@@ -150,20 +150,20 @@ class Warden:
         its.close()
         return orders
 
-    def _let_go(self) -> None:
-        """Close what only the warden needs. A zygote with the order socket of another would keep that one alive."""
+    def _close_inherited(self) -> None:
+        """Close what a zygote must not have. A copy of another zygote's order socket would keep that zygote alive."""
         self._host.close()
-        if self._first is not None:
-            self._first.close()
+        if self._bare is not None:
+            self._bare.close()
         for pidfd in self._reapers:
             os.close(pidfd)
 
     def serve(self) -> None:
-        """Never returns: ends with the host, or with the first zygote."""
+        """Never returns: exits when the host or the bare zygote ends."""
         while True:
             for fd, _ in self._poll.poll():
-                if self._first is not None and fd == self._first.fileno():
-                    os._exit(1)  # the kernel or the reapers kill everything else
+                if self._bare is not None and fd == self._bare.fileno():
+                    os._exit(1)  # then the kernel or the reapers kill everything else
                 if fd == self._host.fileno():
                     self._hear_host()
                 elif self._warm is not None and fd == self._warm.fileno():
@@ -190,7 +190,7 @@ class Warden:
             self._end_warm(self._warm)
 
     def _load(self, number: int) -> None:
-        """Start the warm zygote. It says later whether it could load."""
+        """Start the warm zygote. It reports later whether it could load."""
         if self._warm is not None:
             self._end_warm(self._warm)
         self._warm_number = number
@@ -203,7 +203,7 @@ class Warden:
     def _hear_warm(self, warm: socket.socket) -> None:
         try:
             data = warm.recv(MESSAGE_BYTES)
-        except ConnectionError:  # it died with orders that it had not read
+        except ConnectionError:  # it died with unread orders
             data = b""
         said = json.loads(data or b'{"failed": "it has died"}')
         if "failed" in said:
@@ -213,9 +213,9 @@ class Warden:
             self._tell(loaded=self._warm_number)
 
     def _end_warm(self, warm: socket.socket) -> None:
-        """End the warm zygote and its guests, whose ends nobody would report any more."""
+        """End the warm zygote and its guests, because nothing would report their ends any more."""
         self._poll.unregister(warm)
-        warm.close()  # it ends when it sees this
+        warm.close()  # the zygote then exits
         self._warm = None
         self._give_up(lambda reaper: reaper.warm)
 
@@ -226,7 +226,7 @@ class Warden:
                     self._profile.give_up(reaper.pid)
 
     def _make(self, order: Order, doors: list[int], flags: int) -> None:
-        orders = self._warm if order.warm else self._first
+        orders = self._warm if order.warm else self._bare
         try:
             _require_all(doors, flags)
             if orders is None:
@@ -235,7 +235,7 @@ class Warden:
                 self._tell(unmade=order.number, lost=True, why="the zygote has died")
                 return
             reaper, pidfd = _make(order, doors, self._host, orders, self._profile)
-        except OSError as problem:  # only this guest fails: no descriptor, no process, no room on the disk
+        except OSError as problem:  # only this guest fails: no free descriptor, no free pid, no space on disk
             self._tell(unmade=order.number, why=str(problem))
             return
         self._poll.register(pidfd, select.POLLIN)
@@ -249,7 +249,7 @@ def _profile(spec: Spec) -> Profile:
 
 
 class NoWalls(Exception):
-    """The profile does not work on this machine. Another one may."""
+    """The profile does not work on this machine; another may."""
 
 
 def _enter(profile: Profile, host: socket.socket) -> None:
@@ -260,7 +260,7 @@ def _enter(profile: Profile, host: socket.socket) -> None:
 
 
 def _own_proc(host_proc: int) -> int:
-    """A descriptor of /proc: that of the root which guests will have, or the host's where the new root has none."""
+    """A descriptor of the new root's /proc, or of the host's if the new root has none."""
     with suppress(OSError):
         os.stat("/proc/self/maps")  # noqa: PTH116
         own = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -272,7 +272,7 @@ def _own_proc(host_proc: int) -> int:
 def _make(
     order: Order, doors: list[int], host: socket.socket, orders: socket.socket, profile: Profile
 ) -> tuple[int, int]:
-    """Start a reaper and have the zygote fork a guest into its jail. OSError: a part failed, and nothing is left."""
+    """Start a reaper and have the zygote fork a guest into its jail. OSError: that failed, and nothing is left."""
     opened = list(doors)
     try:
         for _ in range(2):
@@ -282,7 +282,7 @@ def _make(
         pid, pidfd = profile.start_reaper(order, report), -1
         try:
             pidfd = os.pidfd_open(pid)
-            # To the host first: if the zygote does not get its ends, the host sees them close.
+            # The host first: if the zygote then does not get its ends, the host sees them close.
             outside = [host_control, host_report, host_out, host_error, pidfd]
             socket.send_fds(host, [json.dumps({"forked": order.number}).encode()], outside)
         except OSError:
@@ -300,12 +300,12 @@ def _make(
 
 def _pair() -> tuple[socket.socket, socket.socket]:
     ours, its = socket.socketpair()
-    ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)  # the kernel tells the host which process speaks
+    ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)  # the kernel tells the host which process sent READY
     return ours, its
 
 
 def _require_all(doors: list[int], flags: int) -> None:
-    """OSError if a descriptor is missing: a guest that cannot enter its control group would have no limits."""
+    """OSError if a descriptor was dropped: a guest that cannot enter its control group would have no limits."""
     if flags & socket.MSG_CTRUNC:
         for door in doors:
             os.close(door)
