@@ -25,7 +25,7 @@ class ResourceLimit:
 
     oom_fd: int | None = None  # readable when memory may have run out: then ask `was_out_of_memory`
 
-    def doors(self) -> list[int]:
+    def cgroup_fds(self) -> list[int]:
         """Descriptors through which the guest enters its control group by itself. Do not close them."""
         return []
 
@@ -106,7 +106,7 @@ class GroupLimit(ResourceLimit):
         self.slot = slot
         self.oom_fd = slot.oom_fd
 
-    def doors(self) -> list[int]:
+    def cgroup_fds(self) -> list[int]:
         return self.slot.doors()
 
     def set(self, limits: Limits) -> None:

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from paddock.jail.walls import privileges
 from paddock.jail.walls.syscall_numbers import fork
-from paddock.jail.zygote import REPORT
+from paddock.jail.zygote import REPORT, close_all_but
 
 BEGIN, END = signal.SIGUSR1, signal.SIGTERM
 POLL_SECONDS = 0.05
@@ -39,7 +39,7 @@ def start(wall_in: Callable[[], Duty], report: int, *kept: int) -> int:
     pid = fork()
     if pid == 0:
         try:
-            _close_all_but(report, *kept)
+            close_all_but(report, *kept)
             duty = wall_in()
             privileges.die_with_parent(warden, END)
             _reap(duty, report)
@@ -59,11 +59,3 @@ def _reap(duty: Duty, report: int) -> None:
     finally:
         duty.clean_up()
     os._exit(0)
-
-
-def _close_all_but(*kept: int) -> None:
-    first = 0
-    for fd in sorted(kept):
-        os.closerange(first, fd)
-        first = fd + 1
-    os.closerange(first, 1 << 16)

@@ -27,7 +27,7 @@ from paddock.jail.walls.syscall_numbers import ProcessName
 from paddock.jail.zygote import Order, Spec, decode_command
 
 MESSAGE_BYTES = 64 * 1024
-MOST_DOORS = 8
+MAX_CGROUP_FDS = 8
 PROFILES = {
     "namespaces": ("paddock.jail.profile_namespaces", "NamespacesProfile"),
     "chroot": ("paddock.jail.profile_chroot", "ChrootProfile"),
@@ -70,24 +70,27 @@ def main(control_fd: int) -> None:
     host = socket.socket(fileno=control_fd)
     spec = Spec.from_bytes(host.recv(MESSAGE_BYTES))
     with open("/proc/self/oom_score_adj", "w") as score:  # noqa: PTH123
-        score.write("500")  # the kernel kills guests before the host, even where the host's own score is -1000
+        score.write("500")  # the kernel kills guests before the host; an inherited -1000 would exempt them
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)  # the host may have been started with some of them ignored
     try:
+        # Imported now, because Paddock's files are not in the new root.
         module, _, name = spec.runtime.partition(":")
-        loaded = importlib.import_module(module)  # Paddock's files are not in the new root
+        loaded = importlib.import_module(module)
         if spec.program:
             loaded.become(spec.program)
-        profile = _profile(spec)
+        profile_module, profile_class = PROFILES[spec.profile]
+        profile: Profile = getattr(importlib.import_module(profile_module), profile_class)(spec)
         sys.dont_write_bytecode = True  # modules imported from here on are not Paddock's
         proc = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)  # the new root may have none
-        _enter(profile, host)
+        try:
+            profile.enter(host)
+        except OSError as problem:  # another profile may work on this machine
+            host.send(json.dumps({"no_walls": str(problem)}).encode())
+            os._exit(1)
         proc = _own_proc(proc)
         warden = Warden(spec, profile, getattr(loaded, name), getattr(loaded, "warm_up", None), host, proc)
         warden.start_bare()
-    except NoWalls as problem:
-        host.send(json.dumps({"no_walls": str(problem)}).encode())
-        os._exit(1)
     except Exception as problem:
         host.send(json.dumps({"failed": f"{type(problem).__name__}: {problem}"}).encode())
         raise
@@ -177,11 +180,11 @@ class Warden:
         self._host.send(json.dumps(values).encode())
 
     def _hear_host(self) -> None:
-        message, doors, flags, _ = socket.recv_fds(self._host, MESSAGE_BYTES, MOST_DOORS)
+        message, cgroup_fds, flags, _ = socket.recv_fds(self._host, MESSAGE_BYTES, MAX_CGROUP_FDS)
         if not message:
             os._exit(0)
         if (command := decode_command(message)) is None:
-            self._make(Order.from_bytes(message), doors, flags)
+            self._make(Order.from_bytes(message), cgroup_fds, flags)
         elif "dismiss" in command:
             self._give_up(lambda reaper: reaper.number == command["dismiss"])
         elif "load" in command:
@@ -225,38 +228,54 @@ class Warden:
                 with suppress(ProcessLookupError):
                     self._profile.give_up(reaper.pid)
 
-    def _make(self, order: Order, doors: list[int], flags: int) -> None:
+    def _make(self, order: Order, cgroup_fds: list[int], flags: int) -> None:
+        """Start a reaper and a guest, or report why not."""
         orders = self._warm if order.warm else self._bare
         try:
-            _require_all(doors, flags)
+            if flags & socket.MSG_CTRUNC:  # a guest that lacks one could not enter its control group: no limits
+                self._tell(unmade=order.number, why=os.strerror(errno.EMFILE))
+                return
             if orders is None:
-                for door in doors:
-                    os.close(door)
                 self._tell(unmade=order.number, lost=True, why="the zygote has died")
                 return
-            reaper, pidfd = _make(order, doors, self._host, orders, self._profile)
+            reaper, pidfd = self._start_guest(order, cgroup_fds, orders)
         except OSError as problem:  # only this guest fails: no free descriptor, no free pid, no space on disk
             self._tell(unmade=order.number, why=str(problem))
             return
+        finally:
+            for fd in cgroup_fds:
+                os.close(fd)
         self._poll.register(pidfd, select.POLLIN)
         self._reapers[pidfd] = Reaper(reaper, order.number, order.warm)
 
+    def _start_guest(self, order: Order, cgroup_fds: list[int], orders: socket.socket) -> tuple[int, int]:
+        """Start a reaper and have the zygote fork a guest into its jail; return the reaper's pid and pidfd.
 
-def _profile(spec: Spec) -> Profile:
-    module, name = PROFILES[spec.profile]
-    profile: Profile = getattr(importlib.import_module(module), name)(spec)
-    return profile
-
-
-class NoWalls(Exception):
-    """The profile does not work on this machine; another may."""
-
-
-def _enter(profile: Profile, host: socket.socket) -> None:
-    try:
-        profile.enter(host)
-    except OSError as problem:
-        raise NoWalls(str(problem)) from problem
+        OSError: that failed, and nothing is left.
+        """
+        opened: list[int] = []
+        try:
+            for _ in range(2):
+                opened += (end.detach() for end in _pair())
+                opened += os.pipe()
+            host_control, guest_control, host_out, guest_out, host_report, report, host_error, guest_error = opened
+            pid, pidfd = self._profile.start_reaper(order, report), -1
+            try:
+                pidfd = os.pidfd_open(pid)
+                # The host first: if the zygote then does not get its ends, the host sees them close.
+                outside = [host_control, host_report, host_out, host_error, pidfd]
+                socket.send_fds(self._host, [json.dumps({"forked": order.number}).encode()], outside)
+            except OSError:
+                opened += [pidfd] if pidfd >= 0 else []
+                self._profile.give_up(pid)
+                raise
+            with suppress(OSError):
+                inside = [pidfd, guest_control, report, guest_out, guest_error]
+                socket.send_fds(orders, [order.to_bytes()], [*inside, *cgroup_fds])
+        finally:
+            for fd in opened:
+                os.close(fd)
+        return pid, pidfd
 
 
 def _own_proc(host_proc: int) -> int:
@@ -269,44 +288,7 @@ def _own_proc(host_proc: int) -> int:
     return host_proc
 
 
-def _make(
-    order: Order, doors: list[int], host: socket.socket, orders: socket.socket, profile: Profile
-) -> tuple[int, int]:
-    """Start a reaper and have the zygote fork a guest into its jail. OSError: that failed, and nothing is left."""
-    opened = list(doors)
-    try:
-        for _ in range(2):
-            opened += (end.detach() for end in _pair())
-            opened += os.pipe()
-        host_control, guest_control, host_out, guest_out, host_report, report, host_error, guest_error = opened[-8:]
-        pid, pidfd = profile.start_reaper(order, report), -1
-        try:
-            pidfd = os.pidfd_open(pid)
-            # The host first: if the zygote then does not get its ends, the host sees them close.
-            outside = [host_control, host_report, host_out, host_error, pidfd]
-            socket.send_fds(host, [json.dumps({"forked": order.number}).encode()], outside)
-        except OSError:
-            opened += [pidfd] if pidfd >= 0 else []
-            profile.give_up(pid)
-            raise
-        with suppress(OSError):
-            inside = [pidfd, guest_control, report, guest_out, guest_error]
-            socket.send_fds(orders, [order.to_bytes()], [*inside, *doors])
-    finally:
-        for fd in opened:
-            os.close(fd)
-    return pid, pidfd
-
-
 def _pair() -> tuple[socket.socket, socket.socket]:
     ours, its = socket.socketpair()
     ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)  # the kernel tells the host which process sent READY
     return ours, its
-
-
-def _require_all(doors: list[int], flags: int) -> None:
-    """OSError if a descriptor was dropped: a guest that cannot enter its control group would have no limits."""
-    if flags & socket.MSG_CTRUNC:
-        for door in doors:
-            os.close(door)
-        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))

@@ -174,7 +174,7 @@ class WardenClient:
         order = Order(self._numbers, uid, processes, hurry, warm=template == "warm")
         pending = self._pending[order.number] = PendingGuest(uid, template, resource_limit, self._loop.create_future())
         try:
-            socket.send_fds(self._control, [order.to_bytes()], resource_limit.doors())
+            socket.send_fds(self._control, [order.to_bytes()], resource_limit.cgroup_fds())
         except ConnectionError:
             self._pending.pop(order.number, None)
             self._die()

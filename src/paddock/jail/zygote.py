@@ -67,7 +67,7 @@ _ORDER = struct.Struct("!QI???")
 
 
 class Order(NamedTuple):
-    """The host's order for one guest. It comes with the descriptors of `ResourceLimit.doors`."""
+    """The host's order for one guest. It comes with the descriptors of `ResourceLimit.cgroup_fds`."""
 
     number: int
     uid: int  # of the guest, inside the jail; used if guests have uids of their own
@@ -190,7 +190,7 @@ def _require_nothing_shared(proc: int) -> None:
 
 
 def _fork(order: Order, fds: Sequence[int], reports: dict[int, int], profile: Profile, runtime: Runtime) -> None:
-    reaper_pidfd, control, report, out, error, *doors = fds
+    reaper_pidfd, control, report, out, error, *cgroup_fds = fds
     try:
         profile.join(reaper_pidfd)
         pid = fork()
@@ -203,8 +203,8 @@ def _fork(order: Order, fds: Sequence[int], reports: dict[int, int], profile: Pr
     if pid == 0:
         try:
             GUEST_NAME.take()
-            for door in doors:
-                os.write(door, b"0")  # enter the control group before allocating anything
+            for fd in cgroup_fds:
+                os.write(fd, b"0")  # enter the control group before allocating anything
             _signal.set_wakeup_fd(-1)
             _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)  # `signal.signal` would copy 40 pages
             os.setsid()
@@ -238,3 +238,13 @@ def _report(reports: dict[int, int]) -> None:
         with suppress(OSError):  # the host may have closed its end
             os.write(report, REPORT.pack(status, usage.ru_utime, usage.ru_stime, usage.ru_maxrss * 1024))
         os.close(report)
+
+
+def close_all_but(*kept: int) -> None:
+    """Close every descriptor of this process except `kept`."""
+    first = 0
+    for fd in sorted(kept):
+        if first < fd:  # os.closerange(0, 0) would close every descriptor
+            os.closerange(first, fd)
+        first = fd + 1
+    os.closerange(first, 1 << 16)
