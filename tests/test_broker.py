@@ -15,9 +15,9 @@ import pytest
 from paddock.calls import RunArtifacts
 from paddock.model.envelope import envelope
 from paddock.model.events import Answer, ToolCall
-from paddock.model.journal import Intent, Outcome
+from paddock.model.journal import Intent, Journal, NoJournal, Outcome
 from paddock.model.result import Call
-from paddock.store.memory import MemoryArtifacts, MemoryJournal
+from paddock.store.memory import MemoryArtifacts
 from paddock.tools import broker as broker_module
 from paddock.tools.broker import Broker
 from paddock.tools.functions import Function, FunctionTool
@@ -56,7 +56,7 @@ def broker_of(
     functions: dict[str, Function],
     call_limit: int = 10,
     rules: Rules | None = None,
-    journal: MemoryJournal | None = None,
+    journal: Journal | None = None,
 ) -> Broker:
     toolbox = Toolbox({name: FunctionTool(name, function) for name, function in functions.items()})
     scope = Scope(toolbox, {name: name for name in functions}, None)
@@ -66,7 +66,7 @@ def broker_of(
         scope,
         call_limit,
         run_id="r_1",
-        journal=journal or MemoryJournal(),
+        journal=journal or NoJournal(),
         create_artifact=artifacts_of_run.create,
         rules=rules,
     )
@@ -226,11 +226,10 @@ async def test_a_cancelled_run_cancels_its_call_and_does_not_list_it() -> None:
     assert broker.calls() == ()
 
 
-class FullJournal(MemoryJournal):
+class FullJournal:
     """One whose disk is full: from the first word on, or once a call has been made."""
 
     def __init__(self, *, takes_intents: bool) -> None:
-        super().__init__()
         self._takes_intents = takes_intents
 
     async def intend(self, intent: Intent) -> None:

@@ -12,7 +12,7 @@ from paddock.engines.jailed import JailedExecution
 from paddock.jail.frames import ArtifactFrame, CallFrame, Message, OutlineFrame, ResultFrame, StartedFrame
 from paddock.jail.guest import Guest
 from paddock.jail.wire import WireError
-from paddock.model.outline import Outline
+from paddock.model.events import Outline
 from paddock.model.request import Request
 from paddock.planning.plan import make_plan
 

@@ -85,13 +85,13 @@ def test_a_number_too_large_to_be_a_float_or_to_be_shown_is_refused_as_too_high(
 
 
 def test_an_unknown_limit_is_refused_with_the_nearest_name() -> None:
-    with pytest.raises(BadLimit, match=r"^there is no limit 'wall_second': did you mean 'wall_seconds'\?$"):
+    with pytest.raises(BadLimit, match=r"^there is no limit 'wall_second'; did you mean 'wall_seconds'\?$"):
         resolve({"wall_second": 5}, DEFAULT, CAPS)
 
 
 @pytest.mark.parametrize("name", ["zzz", 5, None])
 def test_an_unknown_limit_without_a_near_name_lists_them_all(name: object) -> None:
-    with pytest.raises(BadLimit, match=f"the limits are {', '.join(NAMES)}$"):
+    with pytest.raises(BadLimit, match=f"known here: {', '.join(NAMES)}$"):
         resolve({name: 5}, DEFAULT, CAPS)  # type: ignore[dict-item]
 
 

@@ -67,13 +67,11 @@ def test_auto_is_full_python_where_it_can_run() -> None:
 
 
 def test_auto_is_monty_where_no_jail_works_and_the_reason_says_so() -> None:
-    chosen = make_plan(
-        Request("1"), Config(), engines=("monty", "cpython"), unavailable={"cpython": "no profile works here"}
-    )
+    chosen = make_plan(Request("1"), Config(), engines=("monty", "cpython"), cpython_problem="no profile works here")
     reason = "full Python cannot run here: no profile works here"
     assert (chosen.engine, chosen.engine_reason) == ("monty", reason)
     assert plan("1").engine == "monty"
-    refused = make_plan(Request("1"), Config(), engines=("cpython",), unavailable={"cpython": "no walls"}).refusal
+    refused = make_plan(Request("1"), Config(), engines=("cpython",), cpython_problem="no walls").refusal
     assert refused == RunError("EngineUnavailable", "no engine for python can run here: no walls")
 
 
@@ -85,9 +83,9 @@ def test_the_configured_engine_is_used_when_none_is_asked_for() -> None:
     ("options", "error", "message"),
     [
         ({"language": "pyhton"}, UnknownLanguage, "unknown language 'pyhton'; did you mean 'python'?"),
-        ({"language": ""}, UnknownLanguage, "unknown language ''; expected one of python, javascript, typescript"),
+        ({"language": ""}, UnknownLanguage, "unknown language ''; known here: python, javascript, typescript"),
         ({"engine": "mony"}, UnknownEngine, "unknown engine 'mony'; did you mean 'monty'?"),
-        ({"engine": "zzz"}, UnknownEngine, "unknown engine 'zzz'; expected one of auto, monty, cpython, quickjs, node"),
+        ({"engine": "zzz"}, UnknownEngine, "unknown engine 'zzz'; known here: auto, monty, cpython, quickjs, node"),
         (
             {"engine": "quickjs"},
             UnknownEngine,

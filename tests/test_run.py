@@ -14,7 +14,7 @@ from paddock.model.events import Answer, Done, EngineEvent, Event, Finished, Gue
 from paddock.model.journal import Outcome
 from paddock.model.result import RunError, Verdict
 from paddock.run import Paddock
-from paddock.store.memory import MemoryJournal
+from tests.journals import MemoryJournal
 from tests.scripted_engine import ScriptedEngine
 
 OK = Finished(Verdict.OK, "1")

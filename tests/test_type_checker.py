@@ -18,8 +18,7 @@ from paddock.config import Config
 from paddock.engines import type_checker
 from paddock.engines.type_checker import TypeChecker
 from paddock.guest.python.outline import describe
-from paddock.model.events import Finished
-from paddock.model.outline import Outline
+from paddock.model.events import Finished, Outline
 from paddock.model.request import Request
 from paddock.planning.plan import Plan, make_plan
 from tests.anomaly.processes import children, wait_until_gone

@@ -9,8 +9,7 @@ from collections.abc import Callable
 
 from paddock.model import envelope
 from paddock.model.artifacts import Artifact
-from paddock.model.events import EngineEvent, Event, Finished, Log, Output
-from paddock.model.outline import Outline
+from paddock.model.events import EngineEvent, Event, Finished, Log, Outline, Output
 from paddock.model.request import RunContext
 from paddock.model.result import Call, RunError, RunResult, Usage, Verdict
 from paddock.planning.plan import Plan

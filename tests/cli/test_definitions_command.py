@@ -108,7 +108,7 @@ def test_a_server_that_is_not_there_is_a_warning(data: Path, tmp_path: Path) -> 
         (["show", "double", "--version", "7"], "'double' has no version 7; known versions: 1"),
         (["remove", "doubl"], "there is no definition 'doubl'; did you mean 'double'?"),
         (["remove", "run_code"], "'run_code' comes with Paddock; leave it out of --definitions instead"),
-        (["apply", "no.toml"], "cannot read 'no.toml': No such file or directory"),
+        (["apply", "no.toml"], "cannot read 'no.toml': there is no such file"),
     ],
 )
 def test_what_there_is_not_is_told_with_the_nearest(data: Path, arguments: list[str], said: str) -> None:

@@ -55,7 +55,7 @@ def test_an_environment_is_listed_built_listed_and_removed(machine: dict[str, st
         "installed": {"tiny": "1.0"},
     }
     again = env(machine, "build", "own")
-    assert re.fullmatch(rf"own: was built already, 0\.\d MB, {path}\n", again.out)
+    assert re.fullmatch(rf"own: was already built, 0\.\d MB, {path}\n", again.out)
     assert env(machine, "remove", "own", "--yes") == Ended(0, "own: removed 1 build\n", "")
     assert env(machine, "remove", "own", "-y") == Ended(0, "own: nothing was built\n", "")
 
@@ -72,7 +72,7 @@ def test_the_list_is_readable(machine: dict[str, str], tmp_path: Path) -> None:
     quickjs = "quickjs: not built yet\n  packages  quickjs-ng==0.17.0.2\n  preload   _quickjs\n"
     own = f"  packages  tiny\n  preload   none\n  build     {path}, "
     assert re.sub(r"0\.\d MB\n", "", env(machine, "list").out) == f"{default}own: built\n{own}{quickjs}"
-    said = "own: changed since it was built; the earlier build stays in use until this one is built\n"
+    said = "own: changed since it was built; the earlier build stays in use until the new one is ready\n"
     assert said in env(changed, "list").out
     del machine["PADDOCK_ENVIRONMENTS__OWN__PACKAGES"]
     assert f"own: built, and no longer configured\n{own}" in env(machine, "list").out
@@ -111,7 +111,7 @@ def test_a_package_that_fails_is_a_clear_error(machine: dict[str, str], tmp_path
         (["build", "defualt"], "there is no environment 'defualt'; did you mean 'default'?"),
         (["build", "zzz"], "there is no environment 'zzz'; known here: default, node, own, quickjs"),
         (["remove", "onw", "--yes"], "there is no environment 'onw'; did you mean 'own'?"),
-        (["remove", "own"], "nobody is there to ask; to remove environment 'own' all the same, add --yes"),
+        (["remove", "own"], "stdin is not a terminal, so nobody can confirm; add --yes to remove environment 'own'"),
         (["build", "own", "--all"], "both 'own' and --all were given; give one of them"),
         (["list", "--config", "nowhere.toml"], "cannot read nowhere.toml: No such file or directory"),
     ],
@@ -122,7 +122,7 @@ def test_a_mistake_is_explained(machine: dict[str, str], arguments: list[str], m
 
 def test_what_a_running_paddock_uses_is_not_removed(machine: dict[str, str], tmp_path: Path) -> None:
     env(machine, "build", "own")
-    message = "Error: environment 'own' is in use by a running Paddock; end it, then remove again\n"
+    message = "Error: environment 'own' is in use by a running Paddock; stop that, then try again\n"
     with lease(Environment("own", ("tiny",)), tmp_path / "data"):
         assert env(machine, "remove", "own", "--yes") == Ended(3, "", message)
     assert env(machine, "remove", "own", "--yes").status == 0

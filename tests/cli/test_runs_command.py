@@ -117,7 +117,7 @@ def test_a_run_is_shown_with_all_that_is_kept_of_it(filled: Path) -> None:
         "    [1]\n"
         "  calls\n"
         '    1  shop.buy {"item": 7}: ok, 1.2 ms\n'
-        "    2  shop.pay {}: no outcome known\n"
+        "    2  shop.pay {}: outcome unknown\n"
     )
 
 

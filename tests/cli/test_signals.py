@@ -156,9 +156,9 @@ def test_a_script_that_comes_late_through_a_pipe_is_run(fifo: Path) -> None:
 
 
 MOMENTS = [
-    (["run", "-c", "1"], ["typer", "paddock.cli.render", "paddock.config", "asyncio", "paddock.engines.cpython"]),
+    (["run", "-c", "1"], ["typer", "paddock.cli.render", "paddock.config", "asyncio", "paddock.engines.jailed"]),
     (["demo"], ["textwrap"]),
-    (["lint", "-c", "1"], ["paddock.linting"]),
+    (["lint", "-c", "1"], ["paddock.linter"]),
     (["doctor"], ["statistics"]),
 ]
 

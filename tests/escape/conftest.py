@@ -18,7 +18,7 @@ import pytest_asyncio
 
 import paddock
 from paddock.config import Config, GuestsConfig, JailConfig
-from paddock.jail.walls.syscall_numbers import MACHINE, NUMBERS
+from paddock.jail.walls.syscalls import MACHINE, NUMBERS
 from paddock.model.result import RunResult
 from paddock.planning.plan import ENGINE_LANGUAGE
 from paddock.run import Paddock

@@ -14,14 +14,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from paddock.engines.cpython import CPythonEngine
-from paddock.engines.jailed import JailedEngine
+from paddock.engines.jailed import CPythonEngine, JailedEngine
 from paddock.jail import profiles
 from paddock.jail.jail import Jail
 from paddock.jail.pool import Pool
 from paddock.jail.walls import roots
 from paddock.jail.walls.cgroup import Slots
-from paddock.jail.walls.cgroup_slots import SlotV1
 from paddock.run import Paddock
 
 PATIENCE_SECONDS = 10
@@ -161,8 +159,7 @@ def _descriptors(known: set[int]) -> Iterator[str]:
 def _of_slots(slots: Slots) -> Iterator[int]:
     """The files of control groups that the pool keeps open, of slots that it knows."""
     for slot in slots._all:
-        kept = slot._groups.values() if isinstance(slot, SlotV1) else [slot._files]  # type: ignore[attr-defined]
-        for files in kept:
+        for files in slot._groups.values():
             yield from files._fds.values()
 
 

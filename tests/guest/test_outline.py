@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from paddock.guest.python import outline
-from paddock.model.outline import Outline
+from paddock.model.events import Outline
 
 SCRIPT = """\
 orders = {}

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from paddock.jail.walls.privileges import attempt
-from paddock.jail.walls.syscall_numbers import MACHINE, NUMBERS
+from paddock.jail.walls.syscalls import MACHINE, NUMBERS
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long

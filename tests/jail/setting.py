@@ -15,7 +15,7 @@ import sys
 
 from paddock.jail.walls import bpf, mounts, namespaces, privileges, seccomp
 from paddock.jail.walls.allowed_calls import any_of_bits
-from paddock.jail.walls.syscall_numbers import MACHINE, NUMBERS, prctl, syscall
+from paddock.jail.walls.syscalls import MACHINE, NUMBERS, prctl, syscall
 
 REFUSED = ("unshare", "setns", "mount", "umount2", "pivot_root", "mount_setattr", "open_tree", "fsopen", "move_mount")
 NEW = 0x7E02_0080  # every namespace
@@ -64,7 +64,7 @@ def lack(calls: list[str]) -> None:
     absent = bpf.answer(seccomp.ERROR | errno.ENOSYS)
     refused = {NUMBERS[MACHINE][name]: absent for name in calls}
     if refused:
-        seccomp.install(bpf.assembled(bpf.load(bpf.NUMBER, bpf.search(refused, bpf.answer(seccomp.ALLOW)))))
+        seccomp.install(bpf.assemble(bpf.load(bpf.NUMBER, bpf.search(refused, bpf.answer(seccomp.ALLOW)))))
 
 
 def refuse_namespaces() -> None:
@@ -72,7 +72,7 @@ def refuse_namespaces() -> None:
     calls = {NUMBERS[MACHINE][name]: refuse for name in REFUSED}
     calls[NUMBERS[MACHINE]["clone"]] = any_of_bits(0, NEW)(refuse, allow)
     calls[NUMBERS[MACHINE]["clone3"]] = bpf.answer(seccomp.ERROR | errno.ENOSYS)
-    seccomp.install(bpf.assembled(bpf.load(bpf.NUMBER, bpf.search(calls, allow))))
+    seccomp.install(bpf.assemble(bpf.load(bpf.NUMBER, bpf.search(calls, allow))))
 
 
 def keep_capabilities(kept: tuple[int, ...]) -> None:

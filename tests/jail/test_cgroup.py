@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from paddock.jail.walls import cgroup
-from paddock.jail.walls.cgroup import MOST_FREE, Controllers, Slot, Slots
+from paddock.jail.walls.cgroup import MAX_FREE, Controllers, Slot, Slots
 from tests.jail.hogs import BOMB, FORKS, MANY, MEGABYTE, SHARED, THREADS, TMPFS, grabs, tell, told, waiting
 
 
@@ -190,7 +190,7 @@ def test_a_waiting_guests_limits_can_be_raised_and_lowered(slots: Slots) -> None
     for megabytes, ends_well in ((32, False), (96, True)):
         slot = slots.take()
         with guest(slot, megabytes=64, processes=1) as process:
-            slot.limit(megabytes * MEGABYTE, 3, 50)
+            slot.limit(megabytes * MEGABYTE, 3)
             assert (told(process, grabs(64)) == b"grabbed\n") is ends_well
             assert slot.was_out_of_memory() is not ends_well
 
@@ -289,10 +289,10 @@ def test_a_group_whose_number_was_given_to_another_process_is_swept(controllers:
 
 
 def test_no_more_empty_slots_are_kept_than_are_soon_needed(slots: Slots) -> None:
-    taken = [slots.take() for _ in range(MOST_FREE + 4)]
+    taken = [slots.take() for _ in range(MAX_FREE + 4)]
     for slot in taken:
         slots.give_back(slot)
-    assert len(slots._free) == len(slots._all) == MOST_FREE
+    assert len(slots._free) == len(slots._all) == MAX_FREE
 
 
 def test_what_was_found_to_work_is_noted_and_not_tried_again_in_the_same_place(

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from paddock.jail.walls import cgroup, cgroup_slots, cleanup, namespaces
-from paddock.jail.walls.cgroup import Controllers, Slots, Usage, candidates, own_name
+from paddock.jail.walls.cgroup import NEEDED, Controllers, Slots, Usage, candidates, own_name
 from paddock.jail.walls.cgroup_slots import SlotV2
 from tests.jail.hogs import BOMB, tell, waiting
 
@@ -100,7 +100,7 @@ def test_imitated_v2_the_leaf_that_we_moved_ourselves_into_is_not_divided_furthe
 
 
 @pytest.mark.parametrize(("others", "enabled"), [("", True), ("\n1", False)])
-def test_imitated_v2_we_step_aside_only_where_nobody_else_is_in_the_group(
+def test_imitated_v2_we_move_to_a_leaf_only_if_nobody_else_is_in_the_group(
     machine: Path, monkeypatch: pytest.MonkeyPatch, others: str, *, enabled: bool
 ) -> None:
     group = machine / "sys fs/cgroup/user.slice/app.scope"
@@ -141,17 +141,17 @@ def test_a_v1_path_is_taken_relative_to_the_part_of_the_hierarchy_that_is_mounte
 def test_imitated_v2_limits_are_above_the_baseline_without_swap_and_the_kernel_ends_the_whole_group(
     tmp_path: Path,
 ) -> None:
-    slot = SlotV2(tmp_path / "slot")
-    slot.limit(1_000_000, 8, 50)
+    slot = SlotV2(dict.fromkeys(NEEDED, tmp_path / "slot"))
+    slot.limit(1_000_000, 8)
     written = {name: (tmp_path / "slot" / name).read_text() for name in FILES}
     assert written["memory.max"] == "1004096"
     assert (written["memory.swap.max"], written["memory.oom.group"]) == ("0", "1")
-    assert (written["pids.max"], written["cpu.weight"]) == ("9", "50")
+    assert written["pids.max"] == "9"
 
 
 @pytest.mark.usefixtures("imitated")
 def test_imitated_v2_usage_and_kills_are_differences(tmp_path: Path) -> None:
-    slot = SlotV2(tmp_path / "slot")
+    slot = SlotV2(dict.fromkeys(NEEDED, tmp_path / "slot"))
     slot.limit(1_000_000, 8)
     assert not slot.was_out_of_memory()
     (tmp_path / "slot/memory.events").write_text("oom 2\noom_kill 5\n")
@@ -189,7 +189,7 @@ def test_a_fork_bomb_in_a_real_v2_group_is_killed_to_the_last_process() -> None:
     group = _mounted() / own_name()
     group.mkdir()
     slot = object.__new__(SlotV2)
-    slot._group, slot._files, slot._peak_fd = group, cgroup_slots.Files(group, kept=False), None
+    slot._group, slot._groups = group, {group: cgroup_slots.Files(group, kept=False)}
     process = waiting("import resource; resource.setrlimit(resource.RLIMIT_CPU, (5, 5))")
     try:
         slot.enter(process.pid)
@@ -214,7 +214,7 @@ def _mounted() -> Path:
 
 @pytest.mark.usefixtures("imitated")
 def test_a_guest_enters_through_a_descriptor_of_the_list_of_processes(tmp_path: Path) -> None:
-    slot = SlotV2(tmp_path / "slot")
+    slot = SlotV2(dict.fromkeys(NEEDED, tmp_path / "slot"))
     (door,) = slot.doors()
     os.write(door, b"0")
     assert (tmp_path / "slot" / "cgroup.procs").read_text() == "0"

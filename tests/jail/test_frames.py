@@ -10,7 +10,7 @@ import pytest
 
 from paddock.jail.frames import DEEP_BYTES, FrameDecoder, OutlineFrame, check_json
 from paddock.jail.wire import Kind, WireError, pack
-from paddock.model.outline import Outline
+from paddock.model.events import Outline
 
 DEEP = 3000  # more than a decoder follows
 

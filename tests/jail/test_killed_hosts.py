@@ -239,7 +239,7 @@ def test_half_a_root_goes_with_who_was_making_it_before_anybody_can_make_another
 from pathlib import Path
 from paddock.jail.walls import roots
 while True:
-    roots.built(PLACE, [MANY])
+    roots.acquire(PLACE, [MANY])
     Path(MANY).touch()
 """
     builder = start(program.replace("PLACE", repr(str(partial.parent))).replace("MANY", repr(str(many))))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from paddock.config import Config, GuestsConfig, JailConfig
-from paddock.engines.quickjs import QuickJSEngine
+from paddock.engines.jailed import QuickJSEngine
 from paddock.model.environments import EnvironmentConfig
 from paddock.model.limits import CAPS, Limits
 from paddock.model.result import Verdict

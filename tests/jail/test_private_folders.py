@@ -13,7 +13,7 @@ import pytest
 from paddock.jail import profile_chroot
 from paddock.jail.walls import roots
 from paddock.jail.walls.quota import Quota
-from paddock.jail.walls.syscall_numbers import MACHINE, NUMBERS
+from paddock.jail.walls.syscalls import MACHINE, NUMBERS
 from paddock.jail.zygote import FIRST_UID
 
 PROC = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY)
@@ -131,13 +131,13 @@ def test_a_root_has_copies_of_what_everyone_may_read_and_nothing_else(tmp_path: 
     (source / "setuid").write_text("x")
     (source / "setuid").chmod(0o4755)
     os.mkfifo(source / "pipe")
-    root, held = roots.built(str(tmp_path / "roots"), [str(source)])
-    again, _ = roots.built(str(tmp_path / "roots"), [str(source)])
+    root, held = roots.acquire(str(tmp_path / "roots"), [str(source)])
+    again, _ = roots.acquire(str(tmp_path / "roots"), [str(source)])
     os.close(held)
     seen = root / str(source).lstrip("/")
     assert (again, sorted(path.name for path in seen.iterdir())) == (root, ["link", "tool"])
     assert (seen / "tool").stat().st_ino != (source / "tool").stat().st_ino
     assert ((seen / "link").readlink(), (seen / "tool").stat().st_mode & 0o7777) == (Path("tool"), 0o755)
     os.utime(source)
-    changed, _ = roots.built(str(tmp_path / "roots"), [str(source)])
+    changed, _ = roots.acquire(str(tmp_path / "roots"), [str(source)])
     assert changed != root

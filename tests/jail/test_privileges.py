@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from paddock.jail.walls import privileges
-from paddock.jail.walls.syscall_numbers import prctl
+from paddock.jail.walls.syscalls import prctl
 from tests.jail.forked import forked
 
 ROOT = os.geteuid() == 0

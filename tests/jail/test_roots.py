@@ -25,7 +25,7 @@ def root_of(name: str, data: Path) -> tuple[Path, int]:
     build.mkdir(parents=True)
     (build / "module.py").write_text("1")
     store.record(name, build.name, data)
-    root, held = roots.built(str(store.roots_of(data)), [str(build)], [str(build)])
+    root, held = roots.acquire(str(store.roots_of(data)), [str(build)], [str(build)])
     assert (root / str(build).lstrip("/") / "module.py").exists()
     return root, held
 
@@ -81,7 +81,7 @@ def test_the_roots_of_two_environments_stay_beside_each_other(tmp_path: Path) ->
     made = one.stat().st_ino, other.stat().st_ino
     for name in ("one", "other"):
         build = str(builds(tmp_path) / f"key-of-{name}")
-        os.close(roots.built(str(store.roots_of(tmp_path)), [build], [build])[1])
+        os.close(roots.acquire(str(store.roots_of(tmp_path)), [build], [build])[1])
     assert (one.stat().st_ino, other.stat().st_ino) == made
 
 

@@ -18,7 +18,7 @@ import pytest
 
 from paddock.jail.walls import privileges, seccomp
 from paddock.jail.walls.seccomp import ALLOW, ARCHITECTURES, ERROR, Denied, Policy
-from paddock.jail.walls.syscall_numbers import MACHINE, NUMBERS
+from paddock.jail.walls.syscalls import MACHINE, NUMBERS
 from tests.jail.bpf_interpreter import interpret
 from tests.jail.forked import errno_name, forked, outcome
 
@@ -217,7 +217,7 @@ def test_tracing_names_refused_calls_and_answers_as_without_it() -> None:
     if pid == 0:
         try:
             privileges.no_new_privs()
-            listener = seccomp.install_traced(seccomp.program(Policy(trace=True)))
+            listener = seccomp.install(seccomp.program(Policy(trace=True)), listen=True)
             socket.send_fds(theirs, [b"."], [listener])
             os.close(listener)
             said = [outcome("chroot"), outcome("clone3"), outcome(1000), outcome("setxattr"), outcome("getpid")]

@@ -9,7 +9,7 @@ import pytest
 
 from paddock.jail.walls import allowed_calls, bpf, seccomp
 from paddock.jail.walls.seccomp import ALLOW, ARCHITECTURES, ERROR, KILL, NOTIFY, Policy
-from paddock.jail.walls.syscall_numbers import NUMBERS
+from paddock.jail.walls.syscalls import NUMBERS
 from tests.jail.bpf_interpreter import interpret
 
 MACHINES = tuple(NUMBERS)
@@ -178,14 +178,14 @@ def test_the_program_follows_the_rules_for_every_number(policy: Policy, machine:
     for name, number in NUMBERS[machine].items():
         refused = ERROR | allowed_calls.refusal(name)
         rule = permitted.get(name)
-        alone = bpf.assembled(rule(bpf.answer(ALLOW), bpf.answer(refused)) if rule else bpf.answer(refused))
+        alone = bpf.assemble(rule(bpf.answer(ALLOW), bpf.answer(refused)) if rule else bpf.answer(refused))
         for values in samples:
             assert interpret(program, number, ARCHITECTURES[machine], values) == interpret(alone, number, 0, values)
 
 
 def test_branches_further_apart_than_a_jump_reaches_still_arrive() -> None:
     far = bpf.search({number: bpf.answer(number + 1) for number in range(2000)}, bpf.answer(0))
-    program = bpf.assembled(bpf.load(bpf.NUMBER, far))
+    program = bpf.assemble(bpf.load(bpf.NUMBER, far))
 
     assert [interpret(program, number, 0) for number in range(2001)] == [*range(1, 2001), 0]
 

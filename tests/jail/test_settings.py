@@ -184,7 +184,7 @@ def test_where_nothing_bounds_memory_nothing_runs(place: Place, kind: str, *, ac
 
 
 NO_PROC = (
-    "[Errno 2] No such file or directory: '/proc/self/mountinfo': which control groups there are is told by /proc; or: "
+    "[Errno 2] No such file or directory: '/proc/self/mountinfo': control groups are found through /proc; or: "
     "/proc does not show the memory of our own children: mount /proc without hidepid and subset, and allow reading "
     "smaps_rollup (Linux 5.4 or newer)"
 )

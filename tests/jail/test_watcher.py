@@ -128,7 +128,7 @@ async def test_children_that_only_share_their_parents_memory_are_not_counted_aga
         assert process.stdout
         assert await asyncio.to_thread(process.stdout.readline) == b"shared\n"
         for _ in range(5):
-            assert watched.look() is not None
+            assert watched.check() is not None
         assert not watched.exceeded.is_set()
 
 
@@ -142,7 +142,7 @@ async def test_a_child_between_vfork_and_exec_is_not_counted_again(watches: Watc
                 await asyncio.sleep(0.001)
         assert min(each.memory_bytes for each in seen.values()) > 80 * MEGABYTE
         for _ in range(5):
-            assert watched.look() is not None
+            assert watched.check() is not None
         pipe.write_bytes(b"")
         assert await asyncio.to_thread(process.wait, 10) == 0
         assert not watched.exceeded.is_set()

@@ -351,7 +351,7 @@ async def test_a_selection_of_the_call_comes_before_that_of_the_session_and_does
     ("selections", "words"),
     [
         ({"it": "secnod"}, "'it' has no connection 'secnod'; did you mean 'second'?"),
-        ({"crm": "first"}, "'crm' has no connections to choose from; known: it"),
+        ({"crm": "first"}, "'crm' has no connections to choose from; known here: it"),
     ],
 )
 async def test_a_selection_that_is_not_there_is_refused_and_says_what_is(

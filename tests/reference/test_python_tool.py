@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from mcp import Client
 
-from paddock import Config, Finding, linting
+from paddock import Config, Finding, linter
 from paddock.definitions.definition import shipped
 from paddock.definitions.faces import HostInfo, face_of
-from paddock.linting import alint
+from paddock.linter import alint
 from paddock.model.limits import MB, Limits
 from paddock.server.mcp import make_server
 from paddock.server.services import Services
@@ -255,7 +255,7 @@ async def test_lint_is_not_bound_by_the_timeout(services: Services, monkeypatch:
         await asyncio.sleep(1.2)
         return await alint(code, mode=mode)
 
-    monkeypatch.setattr(linting, "alint", late)
+    monkeypatch.setattr(linter, "alint", late)
     assert json.loads(await told(services, "y", lint=True, timeout=1))[0]["code"] == "B018"
 
 

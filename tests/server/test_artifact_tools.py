@@ -19,8 +19,8 @@ from paddock.server.artifact_tools import (
     read_artifact,
     write_artifact,
 )
+from paddock.store.artifact_text import PAGE_CHARACTERS
 from paddock.store.artifacts import Quota
-from paddock.store.text import PAGE_CHARACTERS
 from tests.server.shared_services import open_services
 from tests.store.artifact_places import ANN, ANN_ELSEWHERE, BOB, Place, content_of, opened
 

@@ -15,8 +15,8 @@ from mcp import Client
 
 from paddock import Config
 from paddock.definitions.definition import shipped
-from paddock.model.context import LOCAL
 from paddock.model.envelope import KINDS
+from paddock.model.request import LOCAL
 from paddock.server.mcp import make_server
 from paddock.server.services import Services
 from paddock.store.database import Store

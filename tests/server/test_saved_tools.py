@@ -13,7 +13,7 @@ import pytest_asyncio
 from mcp import Client
 from mcp_types import ToolListChangedNotification
 
-from paddock.model.context import LOCAL
+from paddock.model.request import LOCAL
 from paddock.server.code_tools import SavedNames
 from paddock.server.http import make_app
 from paddock.server.mcp import make_server

@@ -12,7 +12,7 @@ from mcp import Client
 from paddock import Config
 from paddock.config import StoreConfig
 from paddock.errors import StoreError
-from paddock.model.context import LOCAL
+from paddock.model.request import LOCAL
 from paddock.server import code_tools
 from paddock.server.code_tools import SavedTools
 from paddock.server.mcp import make_server

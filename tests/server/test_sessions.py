@@ -5,7 +5,7 @@ from __future__ import annotations
 from mcp import Client
 
 from paddock import Config
-from paddock.model.context import LOCAL
+from paddock.model.request import LOCAL
 from paddock.server.mcp import make_server
 from paddock.server.sessions import CONNECTION, Sessions
 from tests.server.shared_services import open_services

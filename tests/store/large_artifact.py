@@ -10,8 +10,8 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+from paddock.store.artifact_text import Query, TextReader
 from paddock.store.artifacts import Quota
-from paddock.store.text import Query, TextReader
 from tests.store.artifact_places import MB, opened
 
 LINE = "a line of text with an é, a 漢 and a 🙂 in it\r\n".encode()

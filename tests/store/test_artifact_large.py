@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from paddock.store.text import SHOWN_CHARACTERS
+from paddock.store.artifact_text import SHOWN_CHARACTERS
 from tests.store import large_artifact
 from tests.store.artifact_places import MB
 

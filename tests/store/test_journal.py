@@ -12,11 +12,10 @@ import pytest
 
 from paddock import Paddock
 from paddock.errors import StoreError
-from paddock.model.journal import Intent, Journal, Outcome
+from paddock.model.journal import Intent, Outcome
 from paddock.model.result import Verdict
 from paddock.store import journal as stored_journal
 from paddock.store.database import Store
-from paddock.store.memory import MemoryJournal
 from paddock.store.runs import RUNNING
 from tests.anomaly.processes import start, wait_until_gone
 from tests.store import empty
@@ -27,31 +26,26 @@ LOOK = Intent("r_1", 2, "shop.look", "{}", is_read_only=True, at=6.0)
 BOUGHT = Outcome("r_1", 1, "ok", 2.5, '{"done": true}')
 
 
-@pytest.fixture(params=["stored", "in memory"])
-def journal(request: pytest.FixtureRequest, store: Store) -> Journal:
-    return store.journal if request.param == "stored" else MemoryJournal()
+async def test_calls_come_back_in_the_order_of_the_program_with_what_they_came_to(store: Store) -> None:
+    await store.journal.intend(LOOK)
+    await store.journal.intend(BUY)
+    await store.journal.conclude(BOUGHT)
+    await store.journal.intend(replace(LOOK, run_id="r_2"))
+    assert await store.journal.calls("r_1") == [(BUY, BOUGHT), (LOOK, None)]
+    assert await store.journal.calls("r_3") == []
 
 
-async def test_calls_come_back_in_the_order_of_the_program_with_what_they_came_to(journal: Journal) -> None:
-    await journal.intend(LOOK)
-    await journal.intend(BUY)
-    await journal.conclude(BOUGHT)
-    await journal.intend(replace(LOOK, run_id="r_2"))
-    assert await journal.calls("r_1") == [(BUY, BOUGHT), (LOOK, None)]
-    assert await journal.calls("r_3") == []
-
-
-async def test_a_number_that_comes_again_is_a_new_call(journal: Journal) -> None:
-    await journal.intend(BUY)
-    await journal.conclude(BOUGHT)
+async def test_a_number_that_comes_again_is_a_new_call(store: Store) -> None:
+    await store.journal.intend(BUY)
+    await store.journal.conclude(BOUGHT)
     again = replace(BUY, arguments_json="{}")
-    await journal.intend(again)
-    assert await journal.calls("r_1") == [(again, None)]
+    await store.journal.intend(again)
+    assert await store.journal.calls("r_1") == [(again, None)]
 
 
-async def test_an_outcome_without_an_intent_is_nothing(journal: Journal) -> None:
-    await journal.conclude(BOUGHT)
-    assert await journal.calls("r_1") == []
+async def test_an_outcome_without_an_intent_is_nothing(store: Store) -> None:
+    await store.journal.conclude(BOUGHT)
+    assert await store.journal.calls("r_1") == []
 
 
 async def test_only_the_intent_of_a_call_that_may_change_something_is_waited_for(store: Store) -> None:

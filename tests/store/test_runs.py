@@ -16,10 +16,10 @@ from sqlalchemy import event
 
 from paddock.config import StoreConfig
 from paddock.errors import BadInput, RequestError
+from paddock.model.deep_json import loads
 from paddock.model.files import File
 from paddock.model.journal import Intent, Outcome
 from paddock.model.limits import Limits
-from paddock.model.nesting import loads
 from paddock.model.request import Request
 from paddock.model.result import Call, RunError, Verdict
 from paddock.store import runs as stored_runs

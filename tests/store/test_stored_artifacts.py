@@ -15,9 +15,9 @@ from paddock.errors import BadArtifact, StoreError
 from paddock.model.artifacts import ARTIFACT_BYTES, URL, Artifact, Owner
 from paddock.model.events import ArtifactAnswer, ArtifactCall
 from paddock.store.artifact_records import READERS_SECONDS
+from paddock.store.artifact_text import STRETCH_CHARACTERS, Query
 from paddock.store.artifacts import DAY_SECONDS, Filters, Quota
 from paddock.store.memory import MemoryArtifacts
-from paddock.store.text import STRETCH_CHARACTERS, Query
 from tests.store.artifact_places import ANN, ANN_ELSEWHERE, BOB, MB, Place, chunks, content_of, opened
 
 HOSTILE = [

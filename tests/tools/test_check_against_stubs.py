@@ -13,8 +13,7 @@ import pytest_asyncio
 from paddock.config import Config
 from paddock.engines.type_checker import TypeChecker
 from paddock.guest.python.outline import describe
-from paddock.model.events import Finished
-from paddock.model.outline import Outline
+from paddock.model.events import Finished, Outline
 from paddock.model.request import Request
 from paddock.model.tools import Tool
 from paddock.planning.plan import make_plan

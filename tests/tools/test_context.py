@@ -10,9 +10,8 @@ import pytest
 from paddock import Config, Paddock
 from paddock.config import GuestsConfig
 from paddock.errors import ConfigError
-from paddock.model.context import Context
 from paddock.model.environments import EnvironmentConfig
-from paddock.model.request import RunContext
+from paddock.model.request import Context, RunContext
 from paddock.model.tools import Tool
 from paddock.tools.connection import Call
 from paddock.tools.context import Field, Injected, Injection, forbidden_arguments

@@ -165,7 +165,7 @@ async def _run(page: _Page, paddock: Paddock, example: Example) -> None:
 
 
 async def _lint(page: _Page) -> None:
-    from paddock.linting import alint
+    from paddock.linter import alint
 
     code, started = read("mistakes.py"), time.perf_counter()
     findings = await alint(code)

@@ -24,8 +24,8 @@ def lint(
 
     One finding per line: line:column code message. Exit status 1 if there are any.
     """
-    from paddock.linting import CODE_BYTES
-    from paddock.linting import lint as find
+    from paddock.linter import CODE_BYTES
+    from paddock.linter import lint as find
 
     refuse_empty({"FILE": [file], "--name": name or []})
     out, source = stdout(), read_code(file, code, CODE_BYTES)

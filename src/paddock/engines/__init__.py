@@ -1,1 +1,1 @@
-"""One module per engine, which knows nothing of the other engines, and one per thing that several of them share."""
+"""The engines, which know nothing of one another, and what several of them share."""

@@ -132,7 +132,9 @@ class MontyExecution:
         self._pending: dict[tuple[str, int], asyncio.Future[Any]] = {}
         self._task: asyncio.Task[None] | None = None
         self._counts = {"call": 0, "artifact": 0, "progress": 0}
-        self._output_left: dict[Stream, int] = dict.fromkeys(("stdout", "stderr"), _max_output(plan.limits))
+        self._output_left: dict[Stream, int] = dict.fromkeys(
+            ("stdout", "stderr"), max(plan.limits.output_bytes, plan.limits.stream_characters) + 1
+        )
         self._token = secrets.token_hex(8)  # part of the host functions' names, so that scripts cannot guess them
         self._system = SystemCalls(plan.files, plan.limits.wall_seconds + 1)
         self._feeds = 0
@@ -242,7 +244,8 @@ class MontyExecution:
         `feed_run` is not used, because it converts every value that a script passes into objects.
         """
         self._feeds += 1
-        lookup = {f"__paddock_{name}_{self._token}": function for name, function in self._functions().items()}
+        functions = {"call": self._call, "progress": self._progress, "artifact": self._artifact}
+        lookup = {f"__paddock_{name}_{self._token}": function for name, function in functions.items()}
         at: Any = await self._session.feed_start(
             code, inputs=inputs, external_lookup=lookup, print_callback=self._print, os=self._system
         )
@@ -254,9 +257,6 @@ class MontyExecution:
             else:
                 at = await at.resume_auto()
         return at
-
-    def _functions(self) -> dict[str, Any]:
-        return {"call": self._call, "progress": self._progress, "artifact": self._artifact}
 
     async def _call(self, tool: str, arguments_json: str) -> str:
         if not arguments_json.startswith("{"):
@@ -305,10 +305,6 @@ class MontyExecution:
             self._output_left[stream] -= len(text)
             with suppress(RuntimeError):  # the loop is closed
                 self._loop.call_soon_threadsafe(self._events.put_nowait, Output(stream, text))
-
-
-def _max_output(limits: Limits) -> int:
-    return max(limits.output_bytes, limits.stream_characters) + 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,8 @@ Factory: TypeAlias = "Callable[[Config], Engine] | str"
 
 ENGINES: Mapping[str, str] = {
     "monty": "paddock.engines.monty:MontyEngine",
-    "cpython": "paddock.engines.cpython:CPythonEngine",
-    "quickjs": "paddock.engines.quickjs:QuickJSEngine",
+    "cpython": "paddock.engines.jailed:CPythonEngine",
+    "quickjs": "paddock.engines.jailed:QuickJSEngine",
     "node": "paddock.engines.node:NodeEngine",
 }
 JAILED = frozenset({"cpython", "quickjs", "node"})

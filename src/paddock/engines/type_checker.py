@@ -28,8 +28,7 @@ from pydantic_monty import (
 
 from paddock.engines.monty_workers import WorkerPool
 from paddock.errors import EngineCrashed
-from paddock.model.events import Finished
-from paddock.model.outline import Outline
+from paddock.model.events import Finished, Outline
 from paddock.model.result import Verdict
 from paddock.planning.plan import Plan
 
@@ -44,7 +43,7 @@ CHECK_SECONDS = 10.0
 REPORT_CHARACTERS = 256 * 1024
 SHOWN_FINDINGS = 50
 NOT_AWAITED = "unused-awaitable"  # a warning of the checker, reported as an error for calls of tools
-_COROUTINE = "CoroutineType[Any, Any, "
+_COROUTINE = "CoroutineType[Any, Any, "  # the type of a call that is not awaited
 _TOO_LONG = "the type check took too long or too much memory: run a shorter script, or run it without the check"
 SHOWN_CHARACTERS = 2000
 """The longest text of one finding. A script can give a type or a name of any length."""
@@ -271,9 +270,9 @@ def _is_certain(finding: Finding, typed_dicts: _TypedDicts, changes: _Changes) -
         # itself.
         return not (record in typed_dicts.open_names or "subscripted object" in rest or inner in changes.stored_keys)
     if text.startswith("Invalid argument to key "):
-        declarations = _between(text, " with declared type `", "` on ") or ""
+        declared = _between(text, " with declared type `", "` on ") or ""
         actual = text.rpartition(" type `")[2].removesuffix("`")
-        is_loose = declarations.startswith("Literal[") and "Literal[" not in actual
+        is_loose = declared.startswith("Literal[") and "Literal[" not in actual
         return not (" | " in actual or is_loose)
     actual, expected = _actual_and_expected(text)
     if actual in typed_dicts.names:

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any
 from paddock.errors import EnvironmentFailed, UnknownEnvironment
 from paddock.jail.walls import roots
 from paddock.model.environments import name_problem
-from paddock.model.words import nearest
+from paddock.model.suggestions import nearest
 
 if TYPE_CHECKING:
     from paddock.config import Config

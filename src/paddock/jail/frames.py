@@ -13,8 +13,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from paddock.jail.wire import ARTIFACT_BYTES, CHUNK_BYTES, PREFIX, Kind, WireError, prefix
-from paddock.model.events import Level, Stream
-from paddock.model.outline import Outline
+from paddock.model.events import Level, Outline, Stream
 
 CALL_BYTES = 8 * 1024 * 1024
 LOG_BYTES = 16 * 1024 * 1024

@@ -149,7 +149,7 @@ class WatchedLimit(ResourceLimit):
     def usage(self) -> tuple[float | None, int | None]:
         if self._watched is None:
             return None, None
-        self._watched.look()
+        self._watched.check()
         return self._watched.cpu_seconds, self._watched.memory_peak_bytes
 
     def stop(self) -> None:

@@ -18,7 +18,7 @@ from contextlib import suppress
 
 from paddock.jail import reaper
 from paddock.jail.walls import landlock, privileges, quota, roots, seccomp
-from paddock.jail.walls.syscall_numbers import prctl
+from paddock.jail.walls.syscalls import prctl
 from paddock.jail.zygote import FIRST_UID, Order, Spec, close_all_but
 
 WRITABLE = ("/tmp", "/files", "/dev")  # noqa: S108  inside
@@ -48,7 +48,7 @@ class ChrootProfile:
         if os.geteuid() != 0:
             raise PermissionError("only root can change the root directory")
         privileges.die_with_parent(os.getppid())
-        root, self._root_lock = roots.built(self._spec.place, _copied(self._spec.reads), complete=self._spec.whole)
+        root, self._root_lock = roots.acquire(self._spec.place, _copied(self._spec.reads), complete=self._spec.whole)
         self._ids = UidBlock(self._spec.uid_base, self._spec.uid_count)
         self._proc = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         os.chroot(root)
@@ -61,7 +61,7 @@ class ChrootProfile:
 
     def start_reaper(self, order: Order, report: int) -> int:
         uid = self._ids.of_guest(order.uid)
-        roots.slot(str(uid), uid)
+        roots.make_slot(str(uid), uid)
         return reaper.start(lambda: self._wall_in_reaper(order), report, self._proc, self._ids.fd)
 
     def reaper_ended(self, pid: int) -> None: ...

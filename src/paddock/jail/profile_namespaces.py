@@ -22,7 +22,7 @@ class NamespacesProfile:
         self._ruleset: int | None = None
         # Guests share a network namespace, and so the names of abstract sockets. They may have Unix sockets only if
         # Landlock can keep one guest from connecting to another's.
-        sockets: Literal["none", "unix"] = "unix" if landlock.abi() >= landlock.SCOPES else "none"
+        sockets: Literal["none", "unix"] = "unix" if landlock.abi() >= landlock.SCOPES_SINCE else "none"
         self._programs = {
             processes: seccomp.program(
                 seccomp.Policy(

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from paddock.jail.walls import privileges
-from paddock.jail.walls.syscall_numbers import fork
+from paddock.jail.walls.syscalls import fork
 from paddock.jail.zygote import REPORT, close_all_but
 
 BEGIN, END = signal.SIGUSR1, signal.SIGTERM

@@ -23,7 +23,7 @@ from contextlib import suppress
 from typing import NamedTuple, Protocol
 
 from paddock.jail import zygote
-from paddock.jail.walls.syscall_numbers import ProcessName
+from paddock.jail.walls.syscalls import ProcessName
 from paddock.jail.zygote import Order, Spec, decode_command
 
 MESSAGE_BYTES = 64 * 1024

@@ -22,7 +22,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from paddock.jail.walls.syscall_numbers import ProcessName, fork
+from paddock.jail.walls.syscalls import ProcessName, fork
 
 if TYPE_CHECKING:
     from paddock.jail.warden import Profile

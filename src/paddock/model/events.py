@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
 
 from paddock.model.artifacts import Artifact
 
 if TYPE_CHECKING:
-    from paddock.model.outline import Outline
     from paddock.model.result import RunResult, Verdict
 
 Stream = Literal["stdout", "stderr"]
@@ -65,6 +64,27 @@ class ArtifactCall:
 
 
 @dataclass(frozen=True, slots=True)
+class Outline:
+    """Facts about a Python script that its guest found while compiling it. The host never parses source itself.
+
+    A hostile guest can send any outline. It then misleads the static check of its own script and nothing else.
+    """
+
+    returns: list[tuple[int, int, bool]] = field(default_factory=list)
+    """Top-level `return` statements: line, byte offset in the line, and whether a value follows."""
+    bound: list[str] = field(default_factory=list)
+    """Names that the script assigns anywhere."""
+    unbound: list[str] | None = field(default_factory=list)
+    """Names that it uses without binding them. None: it may use any name, for example through `eval`."""
+    unawaited: list[tuple[int, int, str]] = field(default_factory=list)
+    """Top-level `return f(…)` without `await`: line, column counted from 1, and the function's name."""
+    stored_keys: list[str] = field(default_factory=list)
+    """Constant keys that it stores into some dict."""
+    spread_lines: list[tuple[int, int]] = field(default_factory=list)
+    """First and last line of each dict literal that unpacks another dict."""
+
+
+@dataclass(frozen=True, slots=True)
 class Finished:
     """The engine's last event: how the guest ended. The host adds the rest of the result."""
 
@@ -89,7 +109,7 @@ class Done:
     result: RunResult
 
 
-EngineEvent: TypeAlias = "Output | Log | Progress | Outline | Finished"
+EngineEvent = Output | Log | Progress | Outline | Finished
 GuestCall = ToolCall | ArtifactCall
 OnCall = Callable[[GuestCall], None]
 """Starts a task that answers a call of the guest. Does not block."""

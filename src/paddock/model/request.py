@@ -8,17 +8,18 @@ from typing import Any, Literal, TypedDict
 
 from paddock.errors import BadInput, RequestError, UnknownTool
 from paddock.model.artifacts import Artifacts
-from paddock.model.context import Context
 from paddock.model.events import ToolCall
 from paddock.model.files import File
 from paddock.model.limits import Limits
+from paddock.model.suggestions import did_you_mean
 from paddock.model.tools import RunTool
-from paddock.model.words import nearest
 
 LANGUAGES = ("python", "javascript", "typescript")
 ENGINES = ("auto", "monty", "cpython", "quickjs", "node")
 MODES = ("expression", "script")
 GLOBALS = ("all", "closed")
+LOCAL = "local"
+"""The only principal, for now: the user of the command line, or a client of a server on loopback."""
 
 
 class RunOptions(TypedDict, total=False):
@@ -42,9 +43,7 @@ def make_request(code: str, options: RunOptions) -> Request:
     known = RunOptions.__annotations__
     for name in options:
         if name not in known:
-            near = nearest(name, known)
-            hint = f"did you mean {near!r}?" if near else f"there are {', '.join(known)}"
-            raise RequestError(f"unknown option {name!r}; {hint}")
+            raise RequestError(f"unknown option {name!r}; {did_you_mean(name, known)}")
     return Request(code, **options)
 
 
@@ -81,6 +80,25 @@ class Request:
     globals: str = "all"  # "closed": JavaScript without Node's globals, the same on both engines
 
 
+@dataclass(slots=True)
+class Context:
+    """Values that the server holds for a session and adds to tool calls. Scripts can neither read nor pass them.
+
+    May change while runs are active.
+    """
+
+    values: dict[str, str] = field(default_factory=dict)  # by field name
+    connections: dict[str, str] = field(default_factory=dict)  # the selected connection of each server
+    chosen: Mapping[str, str] = field(default_factory=dict)  # connections of this run, which override the session's
+
+    def of_run(self, chosen: Mapping[str, str]) -> Context:
+        """This context with other connections, for one run."""
+        return Context(self.values, self.connections, chosen)
+
+    def connection(self, server: str) -> str | None:
+        return self.chosen.get(server) or self.connections.get(server)
+
+
 @dataclass(frozen=True, slots=True)
 class RunContext:
     """What a server adds to a run: its id, its definition and session, and the artifacts and tools of the session."""
@@ -89,7 +107,5 @@ class RunContext:
     artifacts: Artifacts | None = None  # None: those of the Paddock
     definition: str | None = None
     session: str | None = None
-    tools: Mapping[str, RunTool] = field(
-        default_factory=dict
-    )  # tools of the session, which take precedence over others
+    tools: Mapping[str, RunTool] = field(default_factory=dict)  # of the session; they hide others of the same name
     context: Context | None = None  # values that are injected into its calls

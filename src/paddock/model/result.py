@@ -92,7 +92,7 @@ class RunResult:
         """The script's result as Python values."""
         if self.output_json is None:
             return None
-        from paddock.model.nesting import loads
+        from paddock.model.deep_json import loads
 
         return loads(self.output_json)
 

@@ -15,20 +15,21 @@ from typing import TYPE_CHECKING, Any, Literal
 from mcp_types import BlobResourceContents, CallToolResult, Resource, ResourceTemplate, TextResourceContents
 
 from paddock.definitions.faces import object_schema
+from paddock.definitions.faces.logs import artifact_fields
 from paddock.errors import BadArtifact
-from paddock.model.artifacts import NAME_CHARACTERS, Artifact, is_text, mime_type, name_problem
+from paddock.model.artifacts import NAME_CHARACTERS, is_text, mime_type, name_problem
 from paddock.model.limits import MB
+from paddock.model.suggestions import nearest
 from paddock.model.tools import Hints
-from paddock.model.words import nearest
 from paddock.server.sessions import Caller
 from paddock.server.tool import READS, ServerTool, builtin_tool, json_result
+from paddock.store.artifact_text import PAGE_CHARACTERS, Query
 from paddock.store.artifacts import Filters, StoredArtifact
-from paddock.store.text import PAGE_CHARACTERS, Query
 
 if TYPE_CHECKING:
     from paddock.server.services import Services
+    from paddock.store.artifact_text import Unit
     from paddock.store.artifacts import ArtifactScope
-    from paddock.store.text import Unit
 
 BASE64_BYTES = 64 * 1024
 """A larger binary is not returned as base64."""
@@ -102,7 +103,7 @@ async def write_artifact(
             artifact = await scope.append(existing, data)
     except BadArtifact as refused:
         return _failed(str(refused), "Keep less, or correct the arguments.")
-    return {"success": True, **_metadata(artifact), "created": existing is None}
+    return {"success": True, **artifact_fields(artifact), "created": existing is None}
 
 
 async def list_artifacts(
@@ -121,7 +122,7 @@ async def list_artifacts(
         return _failed(str(refused), "Pass the cursor of the previous page unchanged, or none.")
     entries = [
         {
-            **_metadata(stored.artifact),
+            **artifact_fields(stored.artifact),
             "createdAt": _time(stored.created_at),
             "expiresAt": _time(stored.expires_at),
             # The session's id is not shown, because knowing it may allow using the session.
@@ -135,7 +136,7 @@ async def list_artifacts(
 
 async def _page(scope: ArtifactScope, stored: StoredArtifact, unit: Unit, offset: int, limit: int) -> Answer:
     page = await scope.page(stored, unit, offset, limit)
-    answer = {"success": True, **_metadata(stored.artifact), "content": page.text, "unit": unit, "offset": offset}
+    answer = {"success": True, **artifact_fields(stored.artifact), "content": page.text, "unit": unit, "offset": offset}
     answer |= {"line": page.start.line + 1, "more": not page.is_last}
     if page.is_last:
         return answer | {"totalCharacters": page.end.character, "totalLines": page.total_lines}
@@ -156,7 +157,7 @@ async def _search(scope: ArtifactScope, stored: StoredArtifact, query: Query) ->
         }
         for match in search.matches
     ]
-    answer = {"success": True, **_metadata(stored.artifact), "matches": matches}
+    answer = {"success": True, **artifact_fields(stored.artifact), "matches": matches}
     answer["more"] = search.next_character is not None
     if search.next_character is not None:
         answer["next"] = {"unit": "characters", "offset": search.next_character}
@@ -175,7 +176,7 @@ async def _binary(scope: ArtifactScope, stored: StoredArtifact) -> Answer:
             "Read its bytes in a script, with the function read_artifact.",
         )
     content = b"".join([piece async for piece in scope.stream(stored)])
-    return {"success": True, **_metadata(stored.artifact), "base64": base64.b64encode(content).decode()}
+    return {"success": True, **artifact_fields(stored.artifact), "base64": base64.b64encode(content).decode()}
 
 
 async def _not_found(scope: ArtifactScope, ref: str) -> Answer:
@@ -196,16 +197,6 @@ def _bytes(content: str | None, encoded: str | None) -> bytes:
         raise BadArtifact("the content is not Unicode: it has half of a surrogate pair; pass base64") from None
     except (binascii.Error, ValueError) as problem:
         raise BadArtifact(f"the content is not base64: {problem}") from None
-
-
-def _metadata(artifact: Artifact) -> Answer:
-    return {
-        "id": artifact.id,
-        "url": artifact.url,
-        "filename": artifact.filename,
-        "mimeType": artifact.mime_type,
-        "size": artifact.size,
-    }
 
 
 def _time(seconds: float | None) -> str | None:

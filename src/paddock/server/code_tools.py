@@ -17,12 +17,11 @@ from mcp_types import CallToolResult, Tool, ToolAnnotations
 
 from paddock.definitions.definition import Definition
 from paddock.definitions.faces import FaceRequest, HostInfo, face_of
-from paddock.definitions.saving import parse_saved
+from paddock.definitions.validation import parse_saved
 from paddock.engines import registry
 from paddock.errors import BadDefinition, HostError, PaddockError, StoreError
-from paddock.model.context import LOCAL
 from paddock.model.events import Event, Output, Progress
-from paddock.model.request import Request, RunContext
+from paddock.model.request import LOCAL, Request, RunContext
 from paddock.model.result import RunResult, Verdict
 from paddock.record import new_run_id, unfinished_result
 from paddock.server import session_tools
@@ -104,7 +103,7 @@ class _CodeTool:
         return to_result(self.face.render_refusal(envelope))
 
     async def _lint(self, request: FaceRequest) -> CallToolResult:
-        from paddock.linting import alint
+        from paddock.linter import alint
 
         assert self.face.render_findings is not None  # noqa: S101  a face that parses `lint` has it
         findings = await alint(request.code, mode=request.options.get("mode", "expression"))

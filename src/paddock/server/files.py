@@ -17,8 +17,8 @@ from paddock.errors import BadFile
 from paddock.model.artifacts import Artifact
 from paddock.model.files import File
 from paddock.model.limits import MB
+from paddock.model.suggestions import nearest
 from paddock.model.tools import Hints
-from paddock.model.words import nearest
 from paddock.server.artifact_tools import write_artifact
 from paddock.server.sessions import Caller
 from paddock.server.tool import ServerTool, builtin_tool, json_result

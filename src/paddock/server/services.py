@@ -13,7 +13,7 @@ from paddock.config import Config
 from paddock.definitions.faces import Overflow
 from paddock.errors import PaddockError, StoreError
 from paddock.model.artifacts import Artifact
-from paddock.model.context import LOCAL
+from paddock.model.request import LOCAL
 from paddock.run import Paddock
 from paddock.server.sessions import Caller, Sessions
 from paddock.store.artifacts import StoredArtifacts
@@ -65,7 +65,7 @@ class Services:
         while True:
             try:
                 await self.store.runs.mark_lost()
-                await self.store.retention.sweep()
+                await self.store.sweep()
                 await self.artifacts.sweep()
             except (StoreError, OSError) as problem:
                 log.warning("the store's clean-up failed and will be tried again: %s", problem)

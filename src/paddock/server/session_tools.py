@@ -15,9 +15,9 @@ from mcp_types import CallToolResult
 from paddock.definitions.faces import object_schema
 from paddock.errors import RequestError
 from paddock.model import envelope
-from paddock.model.context import Context
+from paddock.model.request import Context
+from paddock.model.suggestions import did_you_mean
 from paddock.model.tools import Hints, Tool
-from paddock.model.words import nearest
 from paddock.server.sessions import Caller, Session
 from paddock.server.tool import ServerTool, builtin_tool, envelope_result, json_result
 from paddock.tools.context import EVERY_SERVER, HEADER_VALUE, TEXT_CHARACTERS, Connection, Field, Injection
@@ -111,17 +111,12 @@ def check_connections(services: Services, selections: Mapping[str, str]) -> dict
     for path, connection in selections.items():
         server = path.removeprefix("/")
         if server not in known:
-            raise RequestError(f"{server!r} has no connections to choose from; {_suggestion(server, known)}")
+            raise RequestError(f"{server!r} has no connections to choose from; {did_you_mean(server, known)}")
         ids = [each.id for each in known[server]]
         if connection not in ids:
-            raise RequestError(f"{server!r} has no connection {connection!r}; {_suggestion(connection, ids)}")
+            raise RequestError(f"{server!r} has no connection {connection!r}; {did_you_mean(connection, ids)}")
         checked[server] = connection
     return checked
-
-
-def _suggestion(name: str, known: Collection[str]) -> str:
-    near = nearest(name, known)
-    return f"did you mean {near!r}?" if near else f"known: {', '.join(known) or 'none'}"
 
 
 def session_state(session: Session | None) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from paddock.model.artifacts import Artifact, Owner
-from paddock.model.context import Context
+from paddock.model.request import Context
 
 IDLE_SECONDS = 86_400.0
 """A session without calls is forgotten after this. The SDK ends one over HTTP after half an hour without a request."""

@@ -29,9 +29,9 @@ from paddock.model.artifacts import (
     looks_like_text,
     name_problem,
 )
+from paddock.store.artifact_text import Page, Position, Query, Search, TextReader, Unit
 from paddock.store.memory import new_artifact_id
 from paddock.store.objects import Objects, Part
-from paddock.store.text import Page, Position, Query, Search, TextReader, Unit
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Row

@@ -15,16 +15,15 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from paddock.model import envelope
 from paddock.model.artifacts import TYPES, name_problem
+from paddock.model.deep_json import is_deeper
 from paddock.model.events import Answer
-from paddock.model.nesting import is_deeper
-from paddock.tools import large
+from paddock.tools.size import run_by_size
 from paddock.tools.upstream_errors import CallFailed, broken, json_rpc_failed, shorten
 
 if TYPE_CHECKING:
@@ -63,7 +62,7 @@ async def answer(result: Result, tool: Tool, create_artifact: CreateArtifact) ->
         return _error_answer(result, tool)
     shape = _content_value if result.structured is None else _structured_value
     value = await shape(result, tool, create_artifact)
-    return Answer(await large.run(partial(_dumps, value), is_large=large.is_larger(value, large.LARGE)))
+    return Answer(await run_by_size(value, _dumps, value))
 
 
 def _object(value: Any) -> dict[str, Any]:
@@ -106,7 +105,7 @@ async def _content_value(result: Result, tool: Tool, create_artifact: CreateArti
         text = _text(block)
         if text is not None:
             texts.append(text)
-            values.append(await large.run(partial(_parse_text, text, tool), is_large=len(text) > large.LARGE))
+            values.append(await run_by_size(text, _parse_text, text, tool))
         else:
             values.append(await _reference(block, number, create_artifact))
     if not values:

@@ -14,14 +14,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddock.model import envelope
+from paddock.model.deep_json import is_deeper
 from paddock.model.events import Answer, Progress, ToolCall
 from paddock.model.journal import Intent, Outcome
-from paddock.model.nesting import is_deeper
 from paddock.model.result import Call
 from paddock.model.tools import Tool
-from paddock.tools.functions import Unraisable
+from paddock.tools.functions import Unraisable, to_answer
 from paddock.tools.policy import Rules, refusal
-from paddock.tools.toolbox import Scope, Toolbox, answered
+from paddock.tools.toolbox import Scope, Toolbox
 
 if TYPE_CHECKING:
     from paddock.model.journal import Journal, Status
@@ -93,14 +93,13 @@ class Broker:
         if number not in self._pending_outcomes:
             return
         outcome, secrets = self._pending_outcomes.pop(number)
-        from paddock.tools import large
         from paddock.tools.secrets import redact_secrets_in_json
+        from paddock.tools.size import run_by_size
 
         task = asyncio.current_task()
         self.concluding.add(task)
         try:
-            is_large = len(outcome.answer_json) > large.LARGE
-            text = await large.run(lambda: redact_secrets_in_json(outcome.answer_json, secrets), is_large=is_large)
+            text = await run_by_size(outcome.answer_json, redact_secrets_in_json, outcome.answer_json, secrets)
             # If this fails, the journal has a call with an unknown outcome, as after a crash.
             await _try_journal(self._journal.conclude(replace(outcome, answer_json=text)))
         finally:
@@ -131,15 +130,15 @@ class Broker:
         if arguments is None:
             return await self._refuse(self._entry(call.id, {}), name, None, _too_large(name))
         entry = self._entry(call.id, arguments)
-        if name in self._scope.own:
-            return await self._answer_session_tool(entry, self._scope.own[name].tool)
-        tool = await self._scope.find(name)
+        own = self._scope.own.get(name)  # a tool of the session; no policy applies to it
+        tool = await self._scope.find(name) if own is None else own.tool
         if tool is None:
             return await self._refuse(entry, name, None, await self._not_found(name))
-        if self._rules.policy is not None and (decision := self._rules.policy.decide(tool)).action != "allow":
+        policy = self._rules.policy
+        if own is None and policy is not None and (decision := policy.decide(tool)).action != "allow":
             return await self._refuse(entry, tool.full_name, tool, refusal(decision, tool))
         notes: list[dict[str, Any]] = []
-        if self._rules.repairs:
+        if own is None and self._rules.repairs:
             from paddock.tools.repair import repair
 
             arguments, notes = repair(arguments, tool.input_schema)
@@ -150,13 +149,6 @@ class Broker:
             problem = envelope.with_meta(problem, normalized=notes)
             return await self._refuse(entry, tool.full_name, tool, problem)
         return await self._call_and_journal(entry, tool, notes)
-
-    async def _answer_session_tool(self, entry: _Entry, tool: Tool) -> Answer:
-        """Answer a call of a session tool, to which no policy applies."""
-        problem = await self._problem(tool, entry.arguments)
-        if problem is not None:
-            return await self._refuse(entry, tool.name, tool, problem)
-        return await self._call_and_journal(entry, tool, [])
 
     async def _problem(self, tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
         """An envelope if the arguments include one that only the host may pass, or violate the schema; else None."""
@@ -177,10 +169,8 @@ class Broker:
         is_read_only = tool is not None and bool(tool.hints.read_only)
         answer = _failure(failure)
         if await self._intend(entry, name, is_read_only=is_read_only) is None:
-            self._pending_outcomes[entry.number] = (
-                Outcome(self._run_id, entry.number, "error", 0.0, answer.json),
-                entry.secrets,
-            )
+            outcome = Outcome(self._run_id, entry.number, "error", 0.0, answer.json)
+            self._pending_outcomes[entry.number] = (outcome, entry.secrets)
         return answer
 
     async def _call_and_journal(self, entry: _Entry, tool: Tool, notes: list[dict[str, Any]]) -> Answer:
@@ -196,10 +186,8 @@ class Broker:
             status: Status = "cancelled" if answer is None else "error" if answer.failed else "ok"
             milliseconds = (time.perf_counter() - started) * 1000
             text = "" if answer is None else answer.json
-            self._pending_outcomes[entry.number] = (
-                Outcome(self._run_id, entry.number, status, milliseconds, text),
-                entry.secrets,
-            )
+            outcome = Outcome(self._run_id, entry.number, status, milliseconds, text)
+            self._pending_outcomes[entry.number] = (outcome, entry.secrets)
             if answer is None:
                 await self.conclude(entry.number)
         return answer
@@ -224,7 +212,7 @@ class Broker:
 
         try:
             if not tool.server and tool.name in self._scope.own:
-                return answered(await self._scope.own[tool.name].call(arguments))
+                return to_answer(await self._scope.own[tool.name].call(arguments))
             return await self._toolbox.call(
                 tool,
                 arguments,

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from paddock.errors import UnknownTool
+from paddock.model.suggestions import most_similar
 from paddock.model.tools import Tool
-from paddock.model.words import most_similar
 from paddock.tools import identifiers
 
 if TYPE_CHECKING:
@@ -47,8 +48,8 @@ class Catalogue:
         return self._by_full_name.get(name) or self._by_name.get(name) or self._find_prefixed(name)
 
     def subset(self, names: Iterable[str]) -> Catalogue:
-        """The tools of these names. Raises UnknownTool for one that does not exist."""
-        return Catalogue((self._require(name) for name in names), servers=self._servers)
+        """The tools of these names and patterns, in that order. Raises UnknownTool for a name that does not exist."""
+        return Catalogue((tool for name in names for tool in self._select(name)), servers=self._servers)
 
     def linked(self, code: str | None = None, language: str = "python") -> Mapping[str, Tool]:
         """The tools by their function names in a script. With `code`, only those that it mentions."""
@@ -93,20 +94,29 @@ class Catalogue:
     def _is_full(self, name: str) -> bool:
         return "." in name and any(name.startswith(f"{server}.") for server in self._servers)
 
-    def _require(self, name: object) -> Tool:
+    def _select(self, name: object) -> Iterable[Tool]:
+        if isinstance(name, str) and is_pattern(name):
+            return [tool for tool in self if fnmatchcase(tool.full_name, name)]
         tool = self.find(name) if isinstance(name, str) else None
         if tool is None:
             known = "there are no tools here" if not self else " ".join(self.hints(str(name)))
             raise UnknownTool(f"unknown tool {name!r}; {known or 'search lists all tools'}")
-        return tool
+        return [tool]
+
+
+def is_pattern(name: object) -> bool:
+    """Whether a name in a list of tools is a pattern."""
+    return isinstance(name, str) and any(character in name for character in "*?[")
+
+
+def may_match(pattern: str, server: str) -> bool:
+    """Whether a pattern of full names may match a tool of this server."""
+    fixed = re.split(r"[*?\[]", pattern, maxsplit=1)[0]
+    return f"{server}.".startswith(fixed) or fixed.startswith(f"{server}.")
 
 
 def servers_of(names: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:
     """The servers of these full names; none if one of the names has no server."""
     servers = list(known)
     matches = [[server for server in servers if name.startswith(f"{server}.")] for name in names]
-    return (
-        tuple(dict.fromkeys(server for servers_of_name in matches for server in servers_of_name))
-        if all(matches)
-        else ()
-    )
+    return tuple(dict.fromkeys(server for match in matches for server in match)) if all(matches) else ()

@@ -36,7 +36,7 @@ from pydantic import TypeAdapter, ValidationError
 from paddock.model import envelope
 from paddock.tools.context import NOTHING, Injected
 from paddock.tools.http_client import EXCHANGE, Client, Exchange
-from paddock.tools.messages import filter_transport
+from paddock.tools.message_filter import filter_transport
 from paddock.tools.sse import legacy_sse
 from paddock.tools.stdio import Trace, stdio
 from paddock.tools.upstream_errors import CallFailed, broken, http_failed, json_rpc_failed, network, timed_out

@@ -17,9 +17,10 @@ import msgspec
 
 from paddock.errors import ConfigError
 from paddock.model import envelope
-from paddock.model.context import Context
+from paddock.model.request import Context
+from paddock.model.suggestions import did_you_mean
 from paddock.model.tools import Tool
-from paddock.model.words import did_you_mean
+from paddock.tools.catalogue import may_match
 from paddock.tools.schema import resolve_pointer
 from paddock.tools.secrets import credentials, header_secrets, is_credential, names_a_secret
 from paddock.tools.tables import read_table
@@ -277,8 +278,6 @@ def parse(
 
 
 def _field(name: str, values: Any, servers: Mapping[str, Server]) -> Field:
-    from paddock.tools.toolbox import may_match
-
     origin = getattr(values, "origin", "")  # the file or the variable that it is from
     where = f"{origin}: context.{name}" if origin else f"context.{name}"
     if not _NAME.fullmatch(name) or name == "context":

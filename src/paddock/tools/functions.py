@@ -6,6 +6,7 @@ import asyncio
 import builtins
 import contextvars
 import inspect
+import json
 import re
 import threading
 from collections.abc import Callable, Iterable, Mapping
@@ -15,6 +16,7 @@ from keyword import iskeyword
 from typing import Any, get_type_hints
 
 from paddock.errors import UnknownTool
+from paddock.model.events import Answer
 from paddock.model.tools import Hints, Tool
 from paddock.planning.plan import BRIDGE_NAMES
 
@@ -117,6 +119,24 @@ def by_name(functions: Iterable[Function]) -> dict[str, FunctionTool]:
             raise UnknownTool(f"two tools are named {name!r}; rename one")
         tools[name] = FunctionTool(name, function)
     return tools
+
+
+def to_answer(value: object) -> Answer:
+    """A function's return value as the script gets it: an object as itself, anything else under `result`."""
+    given = value if isinstance(value, dict) else _plain(value)
+    return Answer(_ENCODER.encode(given if isinstance(given, dict) else {"result": given}))
+
+
+def _plain(value: object) -> Any:
+    """The JSON form of a dataclass, a pydantic model or a date."""
+    if value is None or isinstance(value, str | int | float | list | tuple):
+        return value
+    from pydantic_core import to_jsonable_python
+
+    return to_jsonable_python(value)
+
+
+_ENCODER = json.JSONEncoder(allow_nan=False, default=_plain)
 
 
 class _Parameters:

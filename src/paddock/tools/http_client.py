@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
-from functools import cache, partial
+from functools import cache
 from http.cookiejar import DefaultCookiePolicy
 from time import time
 from typing import TYPE_CHECKING, Any
@@ -24,8 +24,8 @@ import anyio
 import httpx2
 import msgspec
 
-from paddock.tools import large
-from paddock.tools.messages import Throttle, without_surrogates
+from paddock.tools.message_filter import Throttle, without_surrogates
+from paddock.tools.size import run_by_size
 
 if TYPE_CHECKING:
     import ssl
@@ -160,7 +160,7 @@ class Client(httpx2.AsyncClient):
             return httpx2.Response(502, request=request)
         finally:
             await response.aclose()
-        answer = await large.run(partial(_answer, body, number), is_large=len(body) > large.LARGE)
+        answer = await run_by_size(body, _answer, body, number)
         if answer is None:
             exchange.unusable = "it answers another request, or none"
             return httpx2.Response(502, request=request)

@@ -73,7 +73,10 @@ def linked(tools: Iterable[Tool], language: str = "python") -> dict[str, Tool]:
     unique = unique_tools(tools)
     bare = {tool.full_name: identifier(tool.name, language) for tool in unique}
     shared = {name for name, times in Counter(bare.values()).items() if times > 1}
-    long = _long_names([tool for tool in unique if bare[tool.full_name] in shared], bare)
+    long: dict[str, str] = {}
+    for tool in unique:
+        if bare[tool.full_name] in shared:
+            long[tool.full_name] = _unused_name(f"{bare[tool.full_name]}_{tool.id}", set(long.values()))
     # Names with an id take precedence over bare names. Otherwise a tool could choose another tool's name with its id.
     claimed = set(long.values())
     for tool in unique:
@@ -119,16 +122,8 @@ def _is_identifier_part(character: str) -> bool:
     return unicodedata.ucd_3_2_0.category(character) != "Cn"
 
 
-def _long_names(tools: list[Tool], bare: dict[str, str]) -> dict[str, str]:
-    names: dict[str, str] = {}
-    for tool in tools:
-        names[tool.full_name] = _unused_name(f"{bare[tool.full_name]}_{tool.id}", set(names.values()))
-    return names
-
-
 def _unused_name(name: str, taken_names: set[str]) -> str:
-    number = 2
-    free = name
+    free, number = name, 2
     while free in taken_names:
         free, number = f"{name}_{number}", number + 1
     return free

@@ -19,7 +19,7 @@ from urllib.parse import parse_qsl, urlsplit
 import msgspec
 
 from paddock.errors import ConfigError
-from paddock.model.words import did_you_mean, nearest
+from paddock.model.suggestions import did_you_mean, nearest
 from paddock.tools.secrets import REDACTED, credentials, header_secrets, is_credential, redact, url_secrets
 from paddock.tools.tables import read_table
 

@@ -8,14 +8,14 @@ automaton of bounded size. Nothing is fetched, and a check that would take too l
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import unquote
 
+from paddock.model.deep_json import is_deeper
 from paddock.model.envelope import invalid_arguments
-from paddock.model.nesting import is_deeper
-from paddock.tools.large import is_larger
+from paddock.tools.size import is_larger
 
 if TYPE_CHECKING:
     import jsonschema_rs
@@ -36,13 +36,11 @@ DRAFTS = frozenset(
     for draft in ("draft-04", "draft-06", "draft-07", "draft/2019-09", "draft/2020-12")
     for end in ("", "#")
 )
-SAME_VALUE_SCHEMAS = ("not", "if", "then", "else")
-SAME_VALUE_LISTS = ("allOf", "anyOf", "oneOf")
-SAME_VALUE_MAPS = ("dependentSchemas", "dependencies")
-MEMBER_SCHEMAS = ("additionalProperties", "propertyNames", "unevaluatedProperties")
-ITEM_SCHEMAS = ("items", "additionalItems", "contains", "unevaluatedItems")
-MEMBER_MAPS = ("properties", "patternProperties")
-DEFINITIONS = ("$defs", "definitions")
+SAME_VALUE = ("not", "if", "then", "else", "allOf", "anyOf", "oneOf", "dependentSchemas", "dependencies")
+"""Keywords whose schemas apply to the same value as the schema that they are in."""
+ITEMS = ("items", "prefixItems", "additionalItems", "contains", "unevaluatedItems")
+MEMBERS = ("properties", "patternProperties", "additionalProperties", "propertyNames", "unevaluatedProperties", *ITEMS)
+"""Keywords whose schemas apply to parts of the value."""
 _VALUES = frozenset(
     {
         *("type", "enum", "const", "required", "dependentRequired", "format", "default", "examples", "$ref"),
@@ -50,9 +48,9 @@ _VALUES = frozenset(
         *("maxItems", "minItems", "uniqueItems", "maxContains", "minContains", "maxProperties", "minProperties"),
     }
 )
-_ONE = frozenset((*SAME_VALUE_SCHEMAS, *MEMBER_SCHEMAS, *ITEM_SCHEMAS))
-_LISTS = frozenset((*SAME_VALUE_LISTS, "prefixItems", "items"))
-_NAMED = frozenset((*SAME_VALUE_MAPS, *MEMBER_MAPS, *DEFINITIONS))
+_LISTS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
+_NAMED = frozenset({"dependentSchemas", "dependencies", "properties", "patternProperties", "$defs", "definitions"})
+_SINGLE = frozenset({*SAME_VALUE, *MEMBERS}) - _LISTS - _NAMED
 VISITS = 4_000_000
 """Cost limit of one check: about 0.2 s, during which the event loop is blocked."""
 ERROR_VISITS = 5_000
@@ -81,6 +79,14 @@ class SafeSchema:
         """The schema in the copy that `reference` points to."""
         node = resolve_pointer(self.root, reference)
         return node if id(node) in self.nodes else None
+
+    def children(self, node: dict[str, Any], keywords: Iterable[str]) -> Iterator[dict[str, Any]]:
+        """The schemas that are directly under these keywords of `node`, which belongs to the copy."""
+        for keyword in keywords:
+            value: Any = node.get(keyword)
+            is_map = keyword in _NAMED and isinstance(value, dict)
+            inner = value.values() if is_map else value if isinstance(value, list) else (value,)
+            yield from (child for child in inner if isinstance(child, dict))
 
 
 def resolve_pointer(document: Any, reference: object) -> Any:
@@ -130,9 +136,9 @@ def _copy(schema: dict[str, Any], copy: SafeSchema) -> dict[str, Any]:
     for name, value in schema.items():
         if name in _NAMED and isinstance(value, dict):
             result[name] = {key: _schema(inner, copy) for key, inner in value.items()}
-        elif name in _LISTS and isinstance(value, list):
+        elif (name in _LISTS or name == "items") and isinstance(value, list):
             result[name] = [_schema(inner, copy) for inner in value]
-        elif name in _ONE:
+        elif name in _SINGLE:
             result[name] = _schema(value, copy)
         elif name in _VALUES or (name == "pattern" and _compiles(value, copy)):
             result[name] = value

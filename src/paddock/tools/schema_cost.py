@@ -6,16 +6,10 @@ schemas overflow its stack, which crashes the host. A visit is one schema applie
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from paddock.tools.schema import (
-    ITEM_SCHEMAS,
-    MEMBER_MAPS,
-    SAME_VALUE_LISTS,
-    SAME_VALUE_MAPS,
-    SAME_VALUE_SCHEMAS,
-    SafeSchema,
-)
+from paddock.tools.schema import ITEMS, MEMBERS, SAME_VALUE, SafeSchema
 
 INFINITE = 10**12
 CHARACTERS_PER_UNIT = 16
@@ -24,6 +18,7 @@ FRAMES = 2000
 _STEPS = 50_000
 _MATCH = (0, 64 * CHARACTERS_PER_UNIT, 1000 * CHARACTERS_PER_UNIT)  # visits for a unit of text, by size of automaton
 _UNEVALUATED = 3  # measured: the validator visits everything below 2.5 times
+_Known = dict[int, int]
 
 
 class Cost:
@@ -31,11 +26,14 @@ class Cost:
 
     def __init__(self, schema: SafeSchema) -> None:
         self._schema = schema
-        self._same_value = {key: _same_value_schemas(node, schema) for key, node in schema.nodes.items()}
-        self._pattern_costs = {key: _pattern_cost(node, schema) for key, node in schema.nodes.items()}
-        self.chain = _Chains(self._same_value).longest()
-        self.has_choices = any("anyOf" in node or "oneOf" in node for node in schema.nodes.values())
-        self._weight = self._weigh()
+        nodes = schema.nodes.values()
+        self._same_value = {id(node): _same_value_schemas(node, schema) for node in nodes}
+        self._pattern_costs = {id(node): _pattern_cost(node, schema) for node in nodes}
+        self.has_choices = any("anyOf" in node or "oneOf" in node for node in nodes)
+        chains: _Known = {}
+        self.chain = _or_infinite(lambda: max(self._chain(node, chains) for node in nodes))
+        """The longest chain of schemas that apply to one value; INFINITE if one leads to itself."""
+        self._weight = _or_infinite(lambda: self._weigh(schema.root, {}))
 
     def visits(self, value: Any, budget: int) -> int:
         """An upper bound of the visits for `value`; INFINITE if it exceeds `budget` or the stack."""
@@ -47,26 +45,54 @@ class Cost:
 
     def exact(self, value: Any) -> int:
         """The visits of a validator that never stops early. Slow: 2 µs per pair of schema and value."""
-        try:
-            return _VisitCounter(self._schema, self._same_value, self._pattern_costs).of(self._schema.root, value)
-        except (RecursionError, OverflowError):
-            return INFINITE
+        return _or_infinite(lambda: self._count(self._schema.root, value, {}))
 
-    def _weigh(self) -> int:
+    def _chain(self, node: dict[str, Any], known: _Known) -> int:
+        key = id(node)
+        if key not in known:
+            known[key] = INFINITE  # stays if it is met again below itself
+            known[key] = min(
+                INFINITE, 1 + max((self._chain(child, known) for child in self._same_value[key]), default=0)
+            )
+        return known[key]
+
+    def _weigh(self, node: dict[str, Any], known: _Known) -> int:
         """The number of schemas in the tree with all references expanded; INFINITE if it has cycles."""
-        known: dict[int, int] = {}
-        try:
-            return self._weight_of(self._schema.root, known)
-        except RecursionError:
-            return INFINITE
-
-    def _weight_of(self, node: dict[str, Any], known: dict[int, int]) -> int:
         key = id(node)
         if key not in known:
             known[key] = INFINITE  # used if it is met again below itself: recursive
-            below = sum(self._weight_of(child, known) for child in (*self._same_value[key], *_member_schemas(node)))
+            children = (*self._same_value[key], *self._schema.children(node, MEMBERS))
+            below = sum(self._weigh(child, known) for child in children)
             known[key] = min(INFINITE, (1 + self._pattern_costs[key] + below) * _factor(node))
         return known[key]
+
+    def _count(self, node: dict[str, Any], value: Any, known: dict[tuple[int, int], tuple[int, Any]]) -> int:
+        """The visits for `value`. Each pair of a schema and a value is counted once, and then `known`."""
+        key = (id(node), id(value))
+        if key in known:
+            return known[key][0]
+        if len(known) >= _STEPS:
+            raise OverflowError
+        # Zero counts if the pair is met again: the validator stops there. The value is kept alive, so that no other
+        # gets its id.
+        known[key] = (0, value)
+        pattern_cost = self._pattern_costs[id(node)]
+        total = 1 + pattern_cost * (1 + _text_units(value))
+        total += sum(self._count(child, value, known) for child in self._same_value[id(node)])
+        if isinstance(value, dict):
+            properties = node.get("properties", {})
+            names = list(self._schema.children(node, ("propertyNames",)))
+            others = ("additionalProperties", "unevaluatedProperties", "patternProperties")
+            for name, inner in value.items():
+                children = [properties.get(name), *self._schema.children(node, others)]
+                total += pattern_cost * (1 + _text_units(name))
+                total += sum(self._count(child, inner, known) for child in children if isinstance(child, dict))
+                total += sum(self._count(child, name, known) for child in names)
+        elif isinstance(value, list):
+            children = list(self._schema.children(node, ITEMS))
+            total += sum(self._count(child, inner, known) for inner in value for child in children) if children else 0
+        known[key] = (min(INFINITE, total * _factor(node)), value)
+        return known[key][0]
 
 
 def measure(value: Any, limit: int) -> tuple[int, int]:
@@ -77,9 +103,8 @@ def measure(value: Any, limit: int) -> tuple[int, int]:
         units += len(level)
         inner: list[Any] = []
         for one in level:
-            if isinstance(one, str):
-                units += len(one) // CHARACTERS_PER_UNIT
-            elif isinstance(one, dict):
+            units += _text_units(one)
+            if isinstance(one, dict):
                 inner.extend(one.values())
                 inner.extend(one)  # names are matched against patterns too
             elif isinstance(one, list):
@@ -88,102 +113,27 @@ def measure(value: Any, limit: int) -> tuple[int, int]:
     return units, depth
 
 
-class _VisitCounter:
-    """Counts visits of pairs of a schema and a value, each pair once."""
-
-    def __init__(self, schema: SafeSchema, same_value: dict[int, list[dict[str, Any]]], own: dict[int, int]) -> None:
-        self._schema, self._same_value, self._pattern_costs = schema, same_value, own
-        self._known: dict[tuple[int, int], int] = {}
-        self._seen_values: list[Any] = []
-
-    def of(self, node: dict[str, Any], value: Any) -> int:
-        key = (id(node), id(value))
-        if key in self._known:
-            return self._known[key]
-        if len(self._known) >= _STEPS:
-            raise OverflowError
-        self._known[key] = 0  # used if it is met again for the same value: the validator stops there
-        self._seen_values.append(value)  # keeps the value alive, so that no other value gets its id
-        total = 1 + self._pattern_costs[id(node)] * (1 + _text_units(value))
-        total += sum(self.of(child, value) for child in self._same_value[id(node)])
-        if isinstance(value, dict):
-            total += sum(self._property(node, name, inner) for name, inner in value.items())
-        elif isinstance(value, list):
-            children = _items(node)
-            total += sum(self.of(child, inner) for inner in value for child in children) if children else 0
-        self._known[key] = min(INFINITE, total * _factor(node))
-        return self._known[key]
-
-    def _property(self, node: dict[str, Any], name: str, value: Any) -> int:
-        own = _table(node, "properties").get(name)
-        more = [node.get("additionalProperties"), node.get("unevaluatedProperties")]
-        children = [own, *more, *_table(node, "patternProperties").values()]
-        total = self._pattern_costs[id(node)] * (1 + _text_units(name))
-        total += sum(self.of(child, value) for child in children if isinstance(child, dict))
-        names = node.get("propertyNames")
-        return total + (self.of(names, name) if isinstance(names, dict) else 0)
-
-
-class _Chains:
-    """The longest chain of schemas that apply to one value; INFINITE if one leads to itself."""
-
-    def __init__(self, same_value: dict[int, list[dict[str, Any]]]) -> None:
-        self._same_value = same_value
-        self._known: dict[int, int] = {}
-
-    def longest(self) -> int:
-        try:
-            return max((self._of(key) for key in self._same_value), default=1)
-        except RecursionError:
-            return INFINITE
-
-    def _of(self, key: int) -> int:
-        if key not in self._known:
-            self._known[key] = INFINITE  # stays if it is met again below itself
-            below = max((self._of(id(child)) for child in self._same_value[key]), default=0)
-            self._known[key] = min(INFINITE, 1 + below)
-        return self._known[key]
+def _or_infinite(compute: Callable[[], int]) -> int:
+    try:
+        return compute()
+    except (RecursionError, OverflowError):
+        return INFINITE
 
 
 def _pattern_cost(node: dict[str, Any], schema: SafeSchema) -> int:
     """The cost of matching its patterns against one unit of text."""
     patterns = [node["pattern"]] if isinstance(node.get("pattern"), str) else []
-    return sum(_MATCH[schema.patterns.get(pattern, 0)] for pattern in (*patterns, *_table(node, "patternProperties")))
+    return sum(_MATCH[schema.patterns.get(one, 0)] for one in (*patterns, *node.get("patternProperties", ())))
 
 
 def _same_value_schemas(node: dict[str, Any], schema: SafeSchema) -> list[dict[str, Any]]:
     """Schemas that apply to the same value as `node`."""
-    found = [node.get(name) for name in SAME_VALUE_SCHEMAS]
-    for name in SAME_VALUE_LISTS:
-        found += node[name] if isinstance(node.get(name), list) else []
-    for name in SAME_VALUE_MAPS:
-        found += _table(node, name).values()
-    found.append(schema.target(node.get("$ref")))
-    return [child for child in found if isinstance(child, dict)]
-
-
-def _member_schemas(node: dict[str, Any]) -> list[dict[str, Any]]:
-    """Schemas that apply to members of the value."""
-    found = [node.get(name) for name in ("additionalProperties", "unevaluatedProperties", "propertyNames")]
-    for name in MEMBER_MAPS:
-        found += _table(node, name).values()
-    return [*(child for child in found if isinstance(child, dict)), *_items(node)]
-
-
-def _items(node: dict[str, Any]) -> list[dict[str, Any]]:
-    found = [node.get(name) for name in ITEM_SCHEMAS]
-    for name in ("prefixItems", "items"):
-        found += node[name] if isinstance(node.get(name), list) else []
-    return [child for child in found if isinstance(child, dict)]
+    target = schema.target(node.get("$ref"))
+    return [*schema.children(node, SAME_VALUE), *([] if target is None else [target])]
 
 
 def _factor(node: dict[str, Any]) -> int:
     return _UNEVALUATED if "unevaluatedProperties" in node or "unevaluatedItems" in node else 1
-
-
-def _table(node: dict[str, Any], name: str) -> dict[str, Any]:
-    value = node.get(name)
-    return value if isinstance(value, dict) else {}
 
 
 def _text_units(value: Any) -> int:

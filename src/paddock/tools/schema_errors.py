@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from paddock.model.envelope import invalid_arguments
-from paddock.model.words import within_edits
+from paddock.model.suggestions import within_edits
 
 if TYPE_CHECKING:
     from jsonschema_rs import ValidationError
@@ -165,47 +165,33 @@ def _issue(kind: Any, value: Any, arguments: Any, validator: Validator) -> tuple
     if name in _LIMITS:
         code, text = _LIMITS[name]
         issue = text.format(limit=_value(kind.limit), size=len(value) if isinstance(value, (str, list)) else 0)
-        return f"SCHEMA_{code}", _with_value(issue, value), {"limit": _number(kind.limit)}
-    if name == "type":
+        more: dict[str, Any] = {"limit": _number(kind.limit)}
+    elif name == "type":
         expected = " or ".join(_TYPE_NAMES.get(one, f"a {one}") for one in kind.types)
-        return (
-            "SCHEMA_TYPE_MISMATCH",
-            _with_value(f"must be {expected}", value),
-            {"expected_type": " or ".join(kind.types)},
-        )
-    if name == "enum":
+        code, issue, more = "TYPE_MISMATCH", f"must be {expected}", {"expected_type": " or ".join(kind.types)}
+    elif name == "enum":
         allowed = kind.options[:_MAX_LISTED]
         options = ", ".join(_value(option) for option in allowed) + (", …" if len(kind.options) > _MAX_LISTED else "")
-        return (
-            "SCHEMA_ENUM_MISMATCH",
-            _with_value(f"must be one of {options}", value),
-            {"allowed": [_short(o) for o in allowed]},
-        )
-    if name == "const":
+        code, issue, more = "ENUM_MISMATCH", f"must be one of {options}", {"allowed": [_short(one) for one in allowed]}
+    elif name == "const":
         expected = kind.expected_value
-        return (
-            "SCHEMA_CONST_MISMATCH",
-            _with_value(f"must be {_value(expected)}", value),
-            {"allowed": [_short(expected)]},
-        )
-    if name == "pattern":
-        shown = _cut(kind.pattern)
-        return "SCHEMA_PATTERN_MISMATCH", _with_value(f"must match the pattern {shown}", value), {"pattern": shown}
-    if name == "format":
-        shown = _cut(kind.format)
-        return "SCHEMA_FORMAT_INVALID", _with_value(f"must be a valid {shown}", value), {"format": shown}
-    if name == "multipleOf":
+        code, issue, more = "CONST_MISMATCH", f"must be {_value(expected)}", {"allowed": [_short(expected)]}
+    elif name == "pattern":
+        pattern = _cut(kind.pattern)
+        code, issue, more = "PATTERN_MISMATCH", f"must match the pattern {pattern}", {"pattern": pattern}
+    elif name == "format":
+        format_name = _cut(kind.format)
+        code, issue, more = "FORMAT_INVALID", f"must be a valid {format_name}", {"format": format_name}
+    elif name == "multipleOf":
         step = kind.multiple_of
-        return (
-            "SCHEMA_MULTIPLE_OF",
-            _with_value(f"must be a multiple of {_value(step)}", value),
-            {"limit": _number(step)},
-        )
-    if name == "uniqueItems":
+        code, issue, more = "MULTIPLE_OF", f"must be a multiple of {_value(step)}", {"limit": _number(step)}
+    elif name == "uniqueItems":
         return "SCHEMA_UNIQUE_ITEMS", "must not have the same item twice", {}
-    if name in ("anyOf", "oneOf"):
+    elif name in ("anyOf", "oneOf"):
         return _alternatives(kind, arguments, validator)
-    return FALLBACK, _OTHER_ISSUES.get(name, f"does not match '{_cut(name)}' of the schema"), {}
+    else:
+        return FALLBACK, _OTHER_ISSUES.get(name, f"does not match '{_cut(name)}' of the schema"), {}
+    return f"SCHEMA_{code}", _with_value(issue, value), more
 
 
 _LIMITS = {
@@ -238,10 +224,8 @@ def _alternatives(kind: Any, arguments: Any, validator: Validator) -> tuple[str,
     for branch in kind.context[:_MAX_LISTED]:
         for error in branch[:1]:
             inner = next(_problems(error, arguments, validator))
-            where = (
-                f"'{path(inner.place)}' " if inner.code in ("SCHEMA_REQUIRED", "SCHEMA_ADDITIONAL_PROPERTIES") else ""
-            )
-            issues[where + inner.issue.split(", not ")[0]] = None
+            names_field = inner.code in ("SCHEMA_REQUIRED", "SCHEMA_ADDITIONAL_PROPERTIES")
+            issues[(f"'{path(inner.place)}' " if names_field else "") + inner.issue.split(", not ")[0]] = None
     listed = list(issues)[:5]
     text = "; or ".join(listed) + ("; or …" if len(issues) > 5 else "")
     return code, f"fits no alternative: {text}"[:400], {"alternatives": listed}

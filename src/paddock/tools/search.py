@@ -15,8 +15,8 @@ from heapq import nsmallest
 from itertools import islice
 from typing import Any
 
+from paddock.model.suggestions import within_edits
 from paddock.model.tools import Tool
-from paddock.model.words import within_edits
 
 FIELDS = {
     "name": 8.0,

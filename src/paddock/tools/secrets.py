@@ -48,23 +48,34 @@ _USERINFO = re.compile(r"[a-z][a-z0-9+.-]{0,30}://([^/?#@\s]+)@", re.IGNORECASE)
 
 def redact_secrets(value: Any, secrets: Collection[str] = ()) -> Any:
     """A copy of a JSON value with "[redacted]" for each secret, known or not. Takes linear time."""
-    return _redact(value, frozenset(secrets), 0)
+    known = frozenset(secrets)
+
+    def redact_text(text: str) -> str:
+        return REDACTED if text and text in known else _sub(_SECRET_FORMS, _without, redact(text, known))
+
+    return _redact(value, redact_text, _is_secret_field)
 
 
-def _redact(value: Any, secrets: frozenset[str], depth: int) -> Any:
+def redact_all(value: Any, secrets: Collection[str]) -> Any:
+    """`redact` for every text and key of a JSON value."""
+    return _redact(value, lambda text: redact(text, secrets), lambda *_: False) if secrets else value
+
+
+def _redact(value: Any, text: Callable[[str], str], is_secret: Callable[[str, Any], bool], depth: int = 0) -> Any:
+    """A copy of a JSON value with `text` applied to its texts and keys, and without its secret fields."""
     if isinstance(value, str):
-        return REDACTED if value and value in secrets else _sub(_SECRET_FORMS, _without, redact(value, secrets))
+        return text(value)
     if depth >= MAX_DEPTH and isinstance(value, (dict, list, tuple)):
         return REDACTED
     if isinstance(value, dict):
         return {
-            _redact(name, secrets, depth): (
-                REDACTED if _is_secret_field(name, inner) else _redact(inner, secrets, depth + 1)
-            )
-            for name, inner in value.items()
+            _redact(name, text, is_secret): REDACTED
+            if is_secret(name, part)
+            else _redact(part, text, is_secret, depth + 1)
+            for name, part in value.items()
         }
     if isinstance(value, (list, tuple)):
-        return [_redact(inner, secrets, depth + 1) for inner in value]
+        return [_redact(part, text, is_secret, depth + 1) for part in value]
     return value
 
 
@@ -185,19 +196,6 @@ def redact(text: str, secrets: Collection[str]) -> str:
         if form in text:
             text = text.replace(form, REDACTED)
     return text
-
-
-def redact_all(value: Any, secrets: Collection[str]) -> Any:
-    """`redact` for every text and key of a JSON value. Recursive: its parser has limited the depth."""
-    if not secrets:
-        return value
-    if isinstance(value, str):
-        return redact(value, secrets)
-    if isinstance(value, list):
-        return [redact_all(item, secrets) for item in value]
-    if isinstance(value, dict):
-        return {redact_all(key, secrets): redact_all(item, secrets) for key, item in value.items()}
-    return value
 
 
 def _looks_random(value: str) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from contextvars import copy_context
-from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
@@ -19,8 +18,8 @@ import mcp_types
 from mcp.shared._context_streams import ContextReceiveStream, ContextSendStream, create_context_streams
 from mcp.shared.message import SessionMessage
 
-from paddock.tools import large
 from paddock.tools.http_client import Client
+from paddock.tools.size import run_by_size
 from paddock.tools.stdio import Line, Trace, line_message
 from paddock.tools.upstream_errors import broken
 
@@ -73,9 +72,7 @@ async def _receive(events: AsyncIterator[Any], incoming: Incoming, server: Serve
             if event.event != "message":
                 continue
             line = Line(event.data.encode())
-            message = await large.run(
-                partial(line_message, line, server.answer_bytes), is_large=len(line.data) > large.LARGE
-            )
+            message = await run_by_size(line.data, line_message, line, server.answer_bytes)
             if message is not None:
                 await incoming.send(message)
     except httpx2.SSEError:

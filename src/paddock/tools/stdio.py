@@ -20,7 +20,6 @@ from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -30,8 +29,8 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
 
-from paddock.tools import large
-from paddock.tools.messages import parse_message
+from paddock.tools.message_filter import parse_message
+from paddock.tools.size import run_by_size
 from paddock.tools.upstream_errors import CallFailed, network
 
 if TYPE_CHECKING:
@@ -219,7 +218,7 @@ async def _receive(
         while piece := await stdout.read(PIECE_BYTES):
             try:
                 for line in lines.feed(piece):
-                    message = await large.run(partial(line_message, line, limit), is_large=len(line.data) > large.LARGE)
+                    message = await run_by_size(line.data, line_message, line, limit)
                     if message is not None:
                         await incoming.send(message)
             except EndlessLine:

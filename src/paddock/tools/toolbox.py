@@ -4,32 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import builtins
-import json
 import re
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
-from fnmatch import fnmatchcase
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from paddock.errors import RequestError, UnknownLanguage, UnknownTool
-from paddock.model.context import Context
 from paddock.model.events import Answer, Progress
+from paddock.model.request import Context
+from paddock.model.suggestions import did_you_mean
 from paddock.model.tools import RunTool, Tool
-from paddock.model.words import did_you_mean
 from paddock.planning.plan import BRIDGE_NAMES, JAVASCRIPT_BRIDGE_NAMES
-from paddock.tools.functions import FunctionTool
+from paddock.tools.catalogue import Catalogue, is_pattern, may_match, servers_of
+from paddock.tools.functions import FunctionTool, to_answer
 from paddock.tools.identifiers import linked, reserved
 from paddock.tools.policy import Rules
+from paddock.tools.policy import parse as parse_policy
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from paddock.config import Config
-    from paddock.model.outline import Outline
+    from paddock.model.events import Outline
     from paddock.model.request import Request
     from paddock.planning.plan import Plan
     from paddock.tools.answers import CreateArtifact
-    from paddock.tools.catalogue import Catalogue
     from paddock.tools.context import Injection
     from paddock.tools.mcp_config import Server
     from paddock.tools.schema import Validator
@@ -62,13 +61,12 @@ class Toolbox:
         injection: Injection | None = None,
     ) -> None:
         self._functions = functions
-        self._upstreams = _upstreams(servers)
-        self._patience_seconds = patience_seconds
         self.injection = injection
         """What the host adds to calls; None: nothing."""
+        self._upstreams = self._make_upstreams(servers)
+        self._patience_seconds = patience_seconds
         self._validators: dict[str, tuple[Tool, Validator]] = {}
         self._catalogues: dict[tuple[str, ...], tuple[Lists, Catalogue]] = {}
-        self._shown_of: dict[str, tuple[tuple[Tool, ...], tuple[Tool, ...]]] = {}
         self.secrets = tuple(secret for upstream in self._upstreams.values() for secret in upstream.server.secrets)
 
     async def scope(self, request: Request) -> Scope:
@@ -97,13 +95,9 @@ class Toolbox:
         links = (await self.catalogue()).linked(code, language)
         return {name: tool.full_name for name, tool in links.items() if name not in inputs}
 
-    async def listed(self, servers: Iterable[str]) -> None:
-        """Wait until these servers have listed their tools, or have failed to."""
-        await asyncio.gather(*(self._listed(self._upstreams[server]) for server in servers))
-
-    def named_in(self, code: str) -> list[str]:
-        """The servers whose names occur in `code`."""
-        return [server for server in self._upstreams if server in code]
+    async def wait_for_servers_in(self, code: str) -> None:
+        """Wait until the servers whose names occur in `code` have listed their tools, or have failed to."""
+        await asyncio.gather(*(self._list(upstream) for name, upstream in self._upstreams.items() if name in code))
 
     async def _closed(self, names: Iterable[str], code: object, language: str, inputs: object) -> Scope:
         """The named tools only. Of those that a pattern matches, the script gets the functions that it mentions."""
@@ -119,23 +113,21 @@ class Toolbox:
         return Scope(self, links, catalogue, is_closed=True, functions=functions)
 
     async def _chosen(self, names: list[str]) -> Catalogue:
-        """The tools of these names and patterns. Connects the servers that any of them may mean."""
-        patterns = list(filter(is_pattern, names))
-        if not patterns:
-            return await self._named(names)
+        """The tools of these names and patterns. Connects only the servers that one of them may mean."""
         if set(names) == {"*"}:
             return await self.catalogue()  # this one is cached
-        from paddock.tools.catalogue import Catalogue
-
-        others = await self._named([name for name in names if name not in patterns])
-        servers = tuple(name for name in self._upstreams if any(may_match(each, name) for each in patterns))
-        every = list(await self._catalogue(servers, self._functions))
-        found = [
-            [tool for tool in every if fnmatchcase(tool.full_name, name)] if name in patterns else [others.find(name)]
-            for name in names
-        ]
-        linked = [tool for some in found for tool in some if tool is not None]  # in the order of the names
-        return Catalogue(linked, servers=self._upstreams)
+        patterns = list(filter(is_pattern, names))
+        servers = [server for server in self._upstreams if any(may_match(each, server) for each in patterns)]
+        functions = [name for name in self._functions if patterns or name in names]
+        others = [str(name) for name in names if name not in patterns and name not in self._functions]
+        named = servers_of(others, self._upstreams)
+        if others and not named:  # every server may have a tool of a bare name
+            named, functions = tuple(self._upstreams), list(self._functions)
+        catalogue = await self._catalogue(tuple(dict.fromkeys((*servers, *named))), functions)
+        for name in others:
+            if catalogue.find(name) is None and (gone := self.unreachable(name)) is not None:
+                raise UnknownTool(f"the tool {name!r} cannot be linked: {gone.summary}")
+        return catalogue.subset(names)
 
     async def scope_of(self, name: str) -> Scope:
         """What a single call from outside a run may call: the tools of the server in `name`, or all if it has none."""
@@ -143,8 +135,6 @@ class Toolbox:
 
     def servers_of(self, name: str) -> tuple[str, ...]:
         """The servers that may have a tool of this full name; none if it has no server."""
-        from paddock.tools.catalogue import servers_of
-
         return servers_of([name], self._upstreams)
 
     async def catalogue(self, servers: Iterable[str] = ()) -> Catalogue:
@@ -155,19 +145,17 @@ class Toolbox:
         named = tuple(dict.fromkeys(servers))
         return await self._catalogue(named or tuple(self._upstreams), () if named else self._functions)
 
-    async def followed(self, servers: Iterable[str]) -> None:
+    async def wait_for_changes(self, servers: Iterable[str]) -> None:
         """Wait briefly until the changes that these servers announced are known."""
-        waiting = (self._upstream(name).followed(wait_seconds=self._patience_seconds) for name in servers)
-        await asyncio.gather(*waiting)
+        upstreams = map(self._upstream, servers)
+        await asyncio.gather(*(each.wait_for_changes(self._patience_seconds) for each in upstreams))
 
     async def _catalogue(self, servers: tuple[str, ...], functions: Iterable[str]) -> Catalogue:
         """The tools of these servers and functions. Returns the same object as long as they do not change."""
         key = (*functions, "", *servers)
-        lists = tuple(await asyncio.gather(*(self._listed(self._upstream(name)) for name in servers)))
+        lists = tuple(await asyncio.gather(*(self._list(self._upstream(name)) for name in servers)))
         known = self._catalogues.get(key)
         if known is None or any(new is not old for new, old in zip(lists, known[0], strict=True)):
-            from paddock.tools.catalogue import Catalogue
-
             described = await asyncio.to_thread(lambda: [self._functions[name].tool for name in functions])
             if len(self._catalogues) >= CATALOGUES:
                 self._catalogues.clear()
@@ -175,11 +163,11 @@ class Toolbox:
             self._catalogues[key] = known
         return known[1]
 
-    def is_full(self, name: str) -> bool:
-        """Whether a server is still missing, and `name` says which tool it means without waiting for all of them."""
+    def is_found_early(self, name: str) -> bool:
+        """Whether a server has not listed its tools yet, and this tool can be found without waiting for all servers."""
         return not self._is_known and (name in self._functions or bool(self.servers_of(name)))
 
-    async def found(self, full_name: str) -> Tool | None:
+    async def find(self, full_name: str) -> Tool | None:
         """The tool of this full name. Waits for no other server than its own."""
         if full_name in self._functions:
             return (await self._catalogue((), [full_name])).find(full_name)
@@ -194,21 +182,6 @@ class Toolbox:
             return {name: name for name in self._functions}  # no function is named like a built-in
         links = linked((Tool("", name) for name in self._functions), language)
         return {name: tool.name for name, tool in links.items()}
-
-    async def _named(self, names: list[str]) -> Catalogue:
-        """The tools of these names. If every name has a server, the others are not connected."""
-        from paddock.tools.catalogue import servers_of
-
-        functions = [name for name in names if name in self._functions]
-        rest = [name for name in names if name not in functions]
-        servers = servers_of(map(str, rest), self._upstreams)
-        if rest and not servers:
-            servers, functions = tuple(self._upstreams), list(self._functions)
-        catalogue = await self._catalogue(servers, functions)
-        for name in rest:
-            if catalogue.find(str(name)) is None and (gone := self.unreachable(str(name))) is not None:
-                raise UnknownTool(f"the tool {name!r} cannot be linked: {gone.summary}")
-        return catalogue.subset(names)
 
     async def stubs(self, names: Iterable[str] | None, language: str, *, whole: bool = True) -> str:
         """A file of typed stubs, or only the tools without what every script has. Raises UnknownTool."""
@@ -270,7 +243,7 @@ class Toolbox:
             calling = self._functions[tool.name].call(arguments)
             # A run that ends earlier ends its calls, so they need no timer of their own.
             is_bounded = run_seconds <= timeout_seconds
-            return answered(await calling if is_bounded else await self._within(timeout_seconds, calling))
+            return to_answer(await calling if is_bounded else await self._within(timeout_seconds, calling))
         from paddock.tools import answers
 
         def report(done: float, total: float | None, message: str) -> None:
@@ -287,7 +260,7 @@ class Toolbox:
         """End every connection. An upstream that is used again connects again."""
         upstreams = list(self._upstreams.values())
         self._catalogues.clear()
-        self._upstreams = _upstreams(upstream.server for upstream in upstreams)
+        self._upstreams = self._make_upstreams(upstream.server for upstream in upstreams)
         await asyncio.gather(*(upstream.close() for upstream in upstreams))
 
     async def _within(self, seconds: float, work: Awaitable[Any]) -> Any:
@@ -307,21 +280,23 @@ class Toolbox:
             raise RequestError(f"unknown server {name!r}; {hint}")
         return self._upstreams[name]
 
-    async def _listed(self, upstream: Upstream) -> tuple[Tool, ...]:
+    async def _list(self, upstream: Upstream) -> tuple[Tool, ...]:
+        """The tools of a server that scripts may call. Returns the same object as long as they do not change."""
         from paddock.tools.upstream import CODE_TOOL
 
         tools = await upstream.tools(wait_seconds=self._patience_seconds)
         # Code that runs code would escape the limits of its run.
-        if upstream.health.is_paddock or any(CODE_TOOL in tool.tags for tool in tools):
-            return ()
-        return tools if self.injection is None else self._shown(upstream.name, tools, self.injection)
+        is_excluded = upstream.health.is_paddock or any(CODE_TOOL in tool.tags for tool in tools)
+        return () if is_excluded else tools
 
-    def _shown(self, server: str, tools: tuple[Tool, ...], injection: Injection) -> tuple[Tool, ...]:
-        """The tools as scripts see them. Returns the same objects as long as they do not change."""
-        known = self._shown_of.get(server)
-        if known is None or known[0] is not tools:
-            known = self._shown_of[server] = (tools, tuple(map(injection.hide_arguments, tools)))
-        return known[1]
+    def _make_upstreams(self, servers: Iterable[Server]) -> dict[str, Upstream]:
+        servers = tuple(servers)
+        if not servers:
+            return {}
+        from paddock.tools.upstream import Upstream
+
+        prepare = None if self.injection is None else self.injection.hide_arguments
+        return {server.name: Upstream(server, prepare=prepare) for server in servers}
 
 
 def make_toolbox(
@@ -334,11 +309,8 @@ def make_toolbox(
         from paddock.tools.mcp_config import configured_servers
 
         servers = configured_servers(config, mcp_config)
-    rules = Rules(repairs=settings.repair, call_seconds=settings.call_seconds)
-    if settings.policy:
-        from paddock.tools.policy import parse
-
-        rules = Rules(parse(settings.policy), settings.repair, settings.call_seconds)
+    policy = parse_policy(settings.policy) if settings.policy else None
+    rules = Rules(policy, settings.repair, settings.call_seconds)
     injection = None
     if config.context or config.connections:
         from paddock.tools import context
@@ -366,26 +338,6 @@ def name_list(names: object) -> list[str]:
     if isinstance(names, str) or not isinstance(names, Iterable):
         raise UnknownTool(f"tools must be a list of names, not {names!r}")
     return list(names)
-
-
-def is_pattern(name: object) -> bool:
-    """Whether a name in a list of tools is a pattern."""
-    return isinstance(name, str) and any(character in name for character in "*?[")
-
-
-def may_match(pattern: str, server: str) -> bool:
-    """Whether a pattern of full names may match a tool of this server."""
-    fixed = re.split(r"[*?\[]", pattern, maxsplit=1)[0]
-    return f"{server}.".startswith(fixed) or fixed.startswith(f"{server}.")
-
-
-def _upstreams(servers: Iterable[Server]) -> dict[str, Upstream]:
-    servers = tuple(servers)
-    if not servers:
-        return {}
-    from paddock.tools.upstream import Upstream
-
-    return {server.name: Upstream(server) for server in servers}
 
 
 class Scope:
@@ -423,7 +375,7 @@ class Scope:
             self.functions = tuple(self.links)
             self._catalogue = await self._toolbox.catalogue()
         else:
-            await self._toolbox.listed(self._toolbox.named_in(plan.code))
+            await self._toolbox.wait_for_servers_in(plan.code)
         self.is_pending = False
 
     async def catalogue(self) -> Catalogue:
@@ -436,13 +388,13 @@ class Scope:
 
         The server may have been down when the run began, or may have more tools since an earlier call.
         """
-        if self._catalogue is None and self._toolbox.is_full(name):
-            found = await self._toolbox.found(name)
+        if self._catalogue is None and self._toolbox.is_found_early(name):
+            found = await self._toolbox.find(name)
         else:
             found = (await self.catalogue()).find(name)
         if found is None and not self._is_closed and (servers := self._toolbox.servers_of(name)):
-            await self._toolbox.followed(servers)
-            found = await self._toolbox.found(name)
+            await self._toolbox.wait_for_changes(servers)
+            found = await self._toolbox.find(name)
         return found
 
     def unreachable(self, name: str) -> CallFailed | None:
@@ -461,21 +413,3 @@ class Scope:
 
         tools = await self.linked()
         return lambda rebound: module(tools, rebound=rebound)
-
-
-def answered(value: object) -> Answer:
-    """A function's return value as the script gets it: an object as itself, anything else under `result`."""
-    given = value if isinstance(value, dict) else _plain(value)
-    return Answer(_ENCODER.encode(given if isinstance(given, dict) else {"result": given}))
-
-
-def _plain(value: object) -> Any:
-    """The JSON form of a dataclass, a pydantic model or a date."""
-    if value is None or isinstance(value, str | int | float | list | tuple):
-        return value
-    from pydantic_core import to_jsonable_python
-
-    return to_jsonable_python(value)
-
-
-_ENCODER = json.JSONEncoder(allow_nan=False, default=_plain)

@@ -97,10 +97,20 @@ class Backoff:
 
 
 class Upstream:
-    """The only client of one server. `changed` is called whenever its tools may have changed."""
+    """The only client of one server.
 
-    def __init__(self, server: Server, *, changed: Callable[[], None] | None = None) -> None:
+    `prepare` is applied to each tool that it lists. `changed` is called whenever its tools may have changed.
+    """
+
+    def __init__(
+        self,
+        server: Server,
+        *,
+        prepare: Callable[[Tool], Tool] | None = None,
+        changed: Callable[[], None] | None = None,
+    ) -> None:
         self.server = server
+        self._prepare = prepare
         self._changed = changed or (lambda: None)
         self._health = Health("idle", time.time(), transport=server.transport, place=server.place)
         self._tools: tuple[Tool, ...] | None = None
@@ -165,11 +175,10 @@ class Upstream:
             raise failure
         return self._tools or ()
 
-    async def followed(self, *, wait_seconds: float) -> None:
+    async def wait_for_changes(self, wait_seconds: float) -> None:
         """Return once every announced change of its tools is known, or after `wait_seconds`."""
         with suppress(TimeoutError):
-            async with asyncio.timeout(wait_seconds):
-                await self._is_listed.wait()
+            await asyncio.wait_for(self._is_listed.wait(), wait_seconds)
 
     async def call(
         self,
@@ -311,7 +320,7 @@ class Upstream:
 
         from paddock.tools.connection import first_error
         from paddock.tools.http_client import EXCHANGE, Exchange
-        from paddock.tools.listing import list_tools
+        from paddock.tools.tool_list import list_tools
 
         exchange = Exchange()
         EXCHANGE.set(exchange)
@@ -331,7 +340,7 @@ class Upstream:
             ) from None
         except (RuntimeError, ValueError, TypeError):
             raise await connection.lost() from None
-        self._tools = tools
+        self._tools = tools if self._prepare is None else tuple(map(self._prepare, tools))
         clean = tuple(redact(warning, self.server.secrets) for warning in warnings)
         self._health = replace(self._health, tools=len(tools), warnings=clean)
 

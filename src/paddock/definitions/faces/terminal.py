@@ -4,27 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from paddock.config import Config
 from paddock.definitions.definition import Definition
-from paddock.definitions.faces import (
-    Face,
-    FaceRequest,
-    FaceResponse,
-    HostInfo,
-    Overflow,
-    ToolSpec,
-    format_description,
-    installed_packages,
-    object_schema,
-)
+from paddock.definitions.faces import Face, FaceRequest, FaceResponse, HostInfo, Overflow, ToolSpec, object_schema
 from paddock.model.limits import MB, Limits
 from paddock.model.result import RunResult, Verdict
 
 if TYPE_CHECKING:
-    from paddock.linting import Finding
+    from paddock.linter import Finding
 
 NO_FINDINGS = "No issues found!"
 TIMED_OUT = "Execution timed out"
@@ -33,10 +22,8 @@ TIMED_OUT = "Execution timed out"
 def describe(definition: Definition, host: HostInfo) -> ToolSpec:
     """The tool as its caller's model reads it, with the limits of this installation."""
     limits, max_seconds = definition.effective_limits(host.config), _max_seconds(definition, host.config)
-    packages = installed_packages(host.config)
-    text = format_description(
-        definition, host, packages=f", with {', '.join(packages)}" if packages else "", max_seconds=max_seconds
-    )
+    packages = f", with {', '.join(host.packages())}" if host.packages() else ""
+    text = host.format_description(definition, packages=packages, max_seconds=max_seconds)
     seconds = {"type": "integer", "minimum": 1, "maximum": max_seconds, "default": int(limits.wall_seconds)}
     properties = {
         "code": {"type": "string", "description": "The program."},
@@ -48,18 +35,8 @@ def describe(definition: Definition, host: HostInfo) -> ToolSpec:
 
 def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) -> FaceRequest:
     """A program without tools or files, to run or to lint."""
-    limits = definition.effective_limits(host.config)
-    return FaceRequest(
-        arguments["code"],
-        {
-            "language": definition.language or "python",
-            "engine": definition.engine,
-            "mode": definition.mode,
-            "tools": definition.tools,
-            "limits": replace(limits, wall_seconds=arguments.get("timeout", limits.wall_seconds)),
-        },
-        lint=arguments.get("lint", False),
-    )
+    options = definition.run_options(host.config, arguments.get("timeout"))
+    return FaceRequest(arguments["code"], options, lint=arguments.get("lint", False))
 
 
 def render(definition: Definition, request: FaceRequest, result: RunResult, overflow: Overflow | None) -> FaceResponse:

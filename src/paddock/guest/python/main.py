@@ -67,6 +67,7 @@ def _serve(control: socket.socket, hurry: bool) -> NoReturn:
     pid = _getpid()
     if not hurry:
         rehearsal.rehearse(_channel, _calls)
+        rehearsal.exercise_libraries(_channel, _calls)
     _channel.attach(control)
     space.set_working_directory(names)
     data_bytes = limits.data_bytes()

@@ -1,6 +1,6 @@
 """Facts about a script's syntax tree that the host may request, because it parses no source itself.
 
-The keys are those of `paddock.model.outline.Outline`.
+The keys are those of `paddock.model.events.Outline`.
 """
 
 from __future__ import annotations

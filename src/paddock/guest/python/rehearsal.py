@@ -64,10 +64,15 @@ def warm_up(channel: Channel, calls: Functions) -> None:
     """Called in the zygote: rehearse every kind of outcome, and exercise the preloaded libraries."""
     for source in (PLAIN, FAILING, AWAITING) * TIMES:
         rehearse(channel, calls, source)
-    for name, source in EXERCISES.items():
-        if name in sys.modules:
-            rehearse(channel, calls, source)
+    exercise_libraries(channel, calls)
     # Reset the policy: once a thread has had an event loop, `get_event_loop` creates no other.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         asyncio.set_event_loop_policy(None)
+
+
+def exercise_libraries(channel: Channel, calls: Functions) -> None:
+    """Rehearse with each preloaded library: in the zygote to initialise it, in a guest to copy the pages it writes."""
+    for name, source in EXERCISES.items():
+        if name in sys.modules:
+            rehearse(channel, calls, source)

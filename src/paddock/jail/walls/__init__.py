@@ -1,1 +1,1 @@
-"""One file per mechanism of the kernel. They use the standard library alone, because they run in the zygote."""
+"""One module for each kernel mechanism. They use the standard library alone, because they run in the zygote."""

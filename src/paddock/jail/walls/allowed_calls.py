@@ -1,6 +1,6 @@
-"""Which system calls a guest may make, and with what arguments. `seccomp` makes a program of it.
+"""Which system calls a guest may make, and with which arguments. `seccomp` compiles this into a filter.
 
-An allow-list: a call that is not named here is refused. A name that an architecture lacks is skipped there.
+It is an allow-list: a call that is not named here is refused. A name that an architecture lacks is skipped there.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from paddock.jail.walls.bpf import ANY_BIT, EQUAL, Node, branch, high, low, masked, search
+from paddock.jail.walls.bpf import ANY_BIT, EQUAL, Node, branch, high, keep_bits, low, search
 
-Rule = Callable[[Node, Node], Node]  # from what allows and what refuses to what decides
+Rule = Callable[[Node, Node], Node]  # gets the nodes that allow and refuse, returns the one that decides
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ def _names(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-# Stands for the guest's own pid in a confined program until `seccomp.for_process` replaces it. No process has it.
+# Stands for the guest's own pid in a confined program, until `seccomp.for_process` puts in the real one.
 NOBODY = 0x7FFF_FFF0
 
 ALWAYS = _names("""
@@ -93,11 +93,11 @@ def allowed(_allow: Node, _refuse: Node) -> Node:
 
 
 def one_of(argument: int, *values: int, mask: int = 0) -> Rule:
-    """Allow if the argument, an int, is one of these (after masking, if a mask is given)."""
+    """Allow if the argument, an int, is one of these; with a `mask`, only its bits are compared."""
 
     def rule(allow: Node, refuse: Node) -> Node:
         found = search(dict.fromkeys(values, allow), refuse)
-        return low(argument, masked(mask, found) if mask else found)
+        return low(argument, keep_bits(mask, found) if mask else found)
 
     return rule
 
@@ -132,12 +132,12 @@ def upper_half_zero(argument: int) -> Rule:
 
 
 def when(condition: Rule, then: Rule) -> Rule:
-    """If the condition holds, so must the other."""
+    """Require `then` if `condition` holds."""
     return lambda allow, refuse: condition(then(allow, refuse), allow)
 
 
 def every(*rules: Rule) -> Rule:
-    """All of them hold."""
+    """Require all of these rules."""
 
     def rule(allow: Node, refuse: Node) -> Node:
         for each in reversed(rules):
@@ -156,7 +156,7 @@ AF_UNIX, AF_INET, AF_INET6 = 1, 2, 10
 STREAM, DGRAM, SEQPACKET = 1, 2, 5
 SOCKET_TYPE = 0xF  # the other bits are flags
 TCP, UDP = 6, 17
-MSG_OOB = 1  # a byte outside the stream, which nobody misses on a Unix socket and whose code had CVE-2025-38236
+MSG_OOB = 1  # a byte outside the stream: unused on Unix sockets, and its code had CVE-2025-38236
 MSG_FASTOPEN = 0x2000_0000  # connects while sending
 CLOSE_RANGE_UNSHARE = 2
 
@@ -192,7 +192,7 @@ ARCH_PRCTL = (
 
 SOL_SOCKET, IPPROTO_IP, IPPROTO_TCP, IPPROTO_IPV6 = 1, 0, 6, 41
 # Not ATTACH_FILTER (26), ATTACH_BPF (50), ATTACH_REUSEPORT_* (51, 52): a guest's own programs would run in the
-# kernel. Not ZEROCOPY (60), TXTIME (61). What needs privilege asks for it itself.
+# kernel. Not ZEROCOPY (60), TXTIME (61). The kernel checks options that need privileges.
 SOCKET_OPTIONS = (*range(1, 26), *range(28, 50), *range(53, 60), *range(62, 80))
 BUFFERS = (7, 8)  # SNDBUF, RCVBUF: what waits there is counted by nobody where there is no control group
 TCP_OPTIONS = (*range(1, 14), 18, 25)  # NODELAY to CONGESTION, USER_TIMEOUT, NOTSENT_LOWAT. Not ULP (31), REPAIR (19)
@@ -202,7 +202,7 @@ IP_OPTIONS = tuple(range(64))  # the tables of the packet filter begin at 64
 def rules(policy: Policy) -> dict[str, Rule]:
     """Every call that this policy allows, with what its arguments must be."""
     processes = policy.processes and not policy.confined
-    calls = dict.fromkeys(ALWAYS, allowed) | _self_only() | _opening() | _options(policy) | _sockets(policy)
+    calls = dict.fromkeys(ALWAYS, allowed) | _self_only() | _open_calls() | _options(policy) | _sockets(policy)
     calls["clone"] = _clone(processes=processes)
     calls["close_range"] = none_of_bits(2, CLOSE_RANGE_UNSHARE)
     if processes:
@@ -218,12 +218,14 @@ def rules(policy: Policy) -> dict[str, Rule]:
             calls |= dict.fromkeys(MEMFDS, allowed)
         calls |= {name: none_of_bits(1, SETUID_AND_SETGID) for name in ("chmod", "fchmod")}
         calls |= {name: none_of_bits(2, SETUID_AND_SETGID) for name in ("fchmodat", "fchmodat2")}
-        calls |= {name: _some_owner(1, 2) for name in ("chown", "fchown", "lchown")} | {"fchownat": _some_owner(2, 3)}
+        calls |= {name: _changes_owner(1, 2) for name in ("chown", "fchown", "lchown")} | {
+            "fchownat": _changes_owner(2, 3)
+        }
     return calls
 
 
-def _some_owner(user: int, group: int) -> Rule:
-    """Not both -1: the kernel allows that on any file, and it removes the file's capabilities and setuid bits."""
+def _changes_owner(user: int, group: int) -> Rule:
+    """Refuse -1 for both: the kernel allows that on any file, and removes the file's capabilities and setuid bits."""
     nobody = 0xFFFF_FFFF
     return lambda allow, refuse: equals(user, nobody)(equals(group, nobody)(refuse, allow), allow)
 
@@ -237,7 +239,7 @@ def _clone(*, processes: bool) -> Rule:
     return every(when(any_of_bits(0, CLONE_THREAD), whole), known)
 
 
-def _opening() -> dict[str, Rule]:
+def _open_calls() -> dict[str, Rule]:
     """Any file may be opened, but none created setuid. Without creation the mode argument is undefined."""
 
     def opening(flags: int) -> Rule:
@@ -247,7 +249,7 @@ def _opening() -> dict[str, Rule]:
 
 
 def _self_only() -> dict[str, Rule]:
-    """Calls that name a process: only 0, the caller. `setpriority` and `ioprio_set` can also name a group or a user."""
+    """Calls that name a process may only name 0, the caller. Two of them could also name a group or a user."""
     this_process = ("prlimit64", "sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr")
     return dict.fromkeys(this_process, equals(0, 0)) | {
         "setpriority": every(equals(0, 0), equals(1, 0)),
@@ -282,7 +284,7 @@ def _sockets(policy: Policy) -> dict[str, Rule]:
     if policy.sockets == "inet":
         levels |= dict.fromkeys((IPPROTO_IP, IPPROTO_IPV6), one_of(2, *IP_OPTIONS))
     refused = MSG_FASTOPEN if policy.sockets == "inet" else MSG_FASTOPEN | MSG_OOB
-    # A descriptor that waits in a socket holds a file that the quota cannot see. A trace sends its listener that way.
+    # A descriptor that waits in a socket can hold a file that the quota does not see. A trace sends its listener so.
     messages = {"sendmsg": none_of_bits(2, refused), "sendmmsg": none_of_bits(3, refused)}
     return {
         "socketpair": every(equals(0, AF_UNIX), pair if policy.sockets == "none" else any_unix),

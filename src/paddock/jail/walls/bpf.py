@@ -1,8 +1,8 @@
-"""Classic BPF as seccomp uses it: decision trees in, bytes out.
+"""Classic BPF as seccomp uses it: builds decision trees and assembles them into bytes.
 
-Equal subtrees are laid out once, as far as jumps reach: the kernel compiles the program for each guest, at a cost that
-grows with its length. The tree selects the call with operations that the kernel can evaluate beforehand, so that it
-answers calls that are allowed with any arguments from a bitmap (Linux 5.11).
+Equal subtrees are laid out once, as far as jumps reach, because the kernel compiles the program for each guest, which
+takes longer the longer it is. The tree selects the call with operations that the kernel can evaluate in advance: it
+then answers calls that are allowed with any arguments from a bitmap (Linux 5.11).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Node = tuple[int, int, tuple["Node", ...]]
 LOAD, GO, EQUAL, AT_LEAST, ANY_BIT, AND, RETURN = 0x20, 0x05, 0x15, 0x35, 0x45, 0x54, 0x06
 NUMBER, ARCHITECTURE = 0, 4  # offsets in struct seccomp_data
 _FORMAT = struct.Struct("=HBBI")
-_FURTHEST = 255  # of a conditional jump
+_MAX_JUMP = 255  # of a conditional jump
 
 
 def answer(value: int) -> Node:
@@ -40,13 +40,13 @@ def high(argument: int, then: Node) -> Node:
     return load(16 + 8 * argument + 4, then)
 
 
-def masked(mask: int, then: Node) -> Node:
+def keep_bits(bits: int, then: Node) -> Node:
     """Keep these bits of the loaded word."""
-    return (AND, mask, (then,))
+    return (AND, bits, (then,))
 
 
 def branch(operation: int, constant: int, yes: Node, no: Node) -> Node:
-    """Continue with `yes` if the loaded word compares so, else with `no`."""
+    """Continue with `yes` if the comparison with the loaded word holds, else with `no`."""
     return (operation, constant, (yes, no))
 
 
@@ -61,17 +61,17 @@ def search(cases: Mapping[int, Node], default: Node) -> Node:
     for start, node in sorted(starts.items()):
         if not ranges or ranges[-1][1] != node:
             ranges.append((start, node))
-    return _halve(ranges)
+    return _bisect(ranges)
 
 
-def _halve(ranges: Sequence[tuple[int, Node]]) -> Node:
+def _bisect(ranges: Sequence[tuple[int, Node]]) -> Node:
     if len(ranges) == 1:
         return ranges[0][1]
     middle = len(ranges) // 2
-    return branch(AT_LEAST, ranges[middle][0], _halve(ranges[middle:]), _halve(ranges[:middle]))
+    return branch(AT_LEAST, ranges[middle][0], _bisect(ranges[middle:]), _bisect(ranges[:middle]))
 
 
-def assembled(tree: Node) -> bytes:
+def assemble(tree: Node) -> bytes:
     """Lay the tree out as an array of struct sock_filter."""
     backwards: list[bytes] = []  # jumps only go forward, so the end is laid out first
     placed: dict[Node, int] = {}  # the number of instructions up to and including the node
@@ -85,11 +85,11 @@ def assembled(tree: Node) -> bytes:
     def place(node: Node) -> None:
         operation, constant, following = node
         for each in reversed(following):
-            if each not in placed or distance(each) > _FURTHEST // 2:
+            if each not in placed or distance(each) > _MAX_JUMP // 2:
                 place(each)
         if len(following) == 2:
             yes, no = map(distance, following)
-            if no > _FURTHEST:
+            if no > _MAX_JUMP:
                 append(GO, no)
                 yes, no = yes + 1, 0
             append(operation, constant, yes, no)

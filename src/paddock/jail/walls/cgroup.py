@@ -1,13 +1,13 @@
-"""Limits of a whole process tree by control groups, v1 or v2: memory, processes, share of the CPU.
+"""Control groups, v1 or v2: limits on the memory and the number of processes of a whole process tree.
 
-A slot is a group that one guest after another is placed in. The order of a guest's life in it: `take`; `enter` while
-the guest waits in the pool (or the child enters by itself, see `doors`); `limit` with the usual numbers, which takes
-the baseline; `limit` with the run's own numbers at hand-off (25 µs, nothing if they are the same); `usage` and
-`was_out_of_memory` after the run; `give_back`. Groups are reused because a removed one lives on in the kernel until its
-last page is freed.
+A slot is a group that one guest after another is placed in: `take` a slot; `enter` it while the guest waits in the pool
+(or the child enters by itself, see `doors`); `limit` it to the usual numbers, which takes the baseline; `limit` it to
+the run's own numbers when the run comes (25 µs, nothing if they are the same); read `usage` and `was_out_of_memory`
+after the run; `give_back` the slot. Slots are reused because a removed group stays in the kernel until its last page is
+freed.
 
 `limit`, `usage`, `was_out_of_memory` and `settle` take microseconds. `take`, `enter`, `give_back` and `close` may take
-milliseconds and belong in a thread.
+milliseconds: call them in a thread.
 
 A page is charged to the group of the process that first touches it. Preloaded pages stay with the zygote's group;
 copies that a guest's writes make are the guest's. Cached pages of files that a guest reads are charged to it too, but
@@ -27,52 +27,32 @@ import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
-from paddock.jail.walls.cgroup_slots import SlotV1, SlotV2, Usage, shares
+from paddock.jail.walls.cgroup_slots import Slot, SlotV1, SlotV2, Usage
 from paddock.jail.walls.cleanup import Cleanup, members, read, remove, write
 
 __all__ = ["Controllers", "Slot", "Slots", "Usage", "available", "probe", "sweep"]
 
 NAME = re.compile(r"paddock-(?P<pid>\d+)-(?P<start>\d+)-(?P<namespace>\d+)-[0-9a-f]{8}")
 
-MOST_FREE = 16
+CPU_WEIGHTS = {"cpu.shares": "512", "cpu.weight": "50"}
+"""The CPU weight of all guests together, on v1 and on v2: half of the default."""
+MAX_FREE = 16
 """Empty slots that are kept for the next guests. More are removed."""
-NOTED = 8
-"""Places that are remembered as tried, such as a machine and its containers with one data directory."""
+MAX_RECORDED = 8
+"""How many places the record file holds. A machine and its containers may share one data directory."""
 KEPT_FILES = 14
-"""Files that a slot keeps open, at most. All slots together keep at most a quarter of what this process may open. A
-slot beyond that keeps, while a guest is in it, the three files that tell how the guest ended."""
-
-
-class Slot(Protocol):
-    """A group for one guest at a time.
-
-    `oom_fd` is readable when the group ran out of memory and the host must end the tree. None: the kernel ends it.
-    """
-
-    oom_fd: int | None
-    reusable: bool
-
-    def enter(self, pid: int) -> None: ...
-    def doors(self) -> list[int]: ...
-    def limit(self, memory_bytes: int, processes: int, cpu_weight: int = 100) -> None: ...
-    def usage(self) -> Usage: ...
-    def processes(self) -> int: ...
-    def is_settled(self) -> bool: ...
-    def was_out_of_memory(self) -> bool: ...
-    def kill(self) -> bool: ...
-    def reset(self) -> None: ...
-    def remove(self) -> None: ...
+"""The most files that a slot keeps open. All slots together keep at most a quarter of what this process may open. A
+slot beyond that keeps, while a guest is in it, the three files that show how the guest ended."""
 
 
 class Slots:
-    """The slots of this process, in groups named after it. All guests together have the CPU weight `cpu_weight`.
+    """The slots of this process, in groups named after it. All guests together have half of an ordinary CPU weight.
 
     Safe to use from several threads. `close()` removes everything; if this process is killed, `Cleanup` does.
     """
 
-    def __init__(self, controllers: Controllers, *, cpu_weight: int = 50) -> None:
+    def __init__(self, controllers: Controllers) -> None:
         self._controllers = controllers
         name = own_name()
         self._parents = {controller: parent / name for controller, parent in controllers.parents.items()}
@@ -83,23 +63,21 @@ class Slots:
         sweep(controllers)
         self._cleanup = Cleanup(groups=dict.fromkeys(self._parents.values()))
         try:
-            self._make_parents(cpu_weight)
+            self._make_parents()
         except OSError:
             self.close()
             raise
 
-    def _make_parents(self, cpu_weight: int) -> None:
+    def _make_parents(self) -> None:
         for parent in dict.fromkeys(self._parents.values()):
             parent.mkdir()
             if (parent / "cgroup.subtree_control").exists():
                 given = (parent / "cgroup.controllers").read_text().split()
                 enabled = [f"+{name}" for name in ("memory", "pids", "cpu") if name in given]
                 write(f"{parent}/cgroup.subtree_control", " ".join(enabled))
-        weights = {"cpu.shares": shares(cpu_weight), "cpu.weight": cpu_weight}
-        for parent in self._parents.values():
-            for file, value in weights.items():
+            for file, weight in CPU_WEIGHTS.items():
                 if (parent / file).exists():
-                    write(f"{parent}/{file}", str(value))
+                    write(f"{parent}/{file}", weight)
 
     def take_free(self) -> Slot | None:
         """A free slot, if there is one. Does not block."""
@@ -116,16 +94,14 @@ class Slots:
             number, others = self._made, len(self._all)
         groups = {controller: parent / f"slot-{number}" for controller, parent in self._parents.items()}
         kept = (others + 1) * KEPT_FILES <= resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 4
-        slot: Slot = (
-            SlotV1(groups, kept=kept) if self._controllers.version == 1 else SlotV2(groups["memory"], kept=kept)
-        )
+        slot = (SlotV1 if self._controllers.version == 1 else SlotV2)(groups, kept=kept)
         with self._lock:
             self._all.append(slot)
         return slot
 
     def settle(self, slot: Slot) -> bool:
         """Take a slot back that is empty already, in 50 µs. False: call `give_back` instead."""
-        if len(self._free) >= MOST_FREE or not (slot.reusable and slot.is_settled()):
+        if len(self._free) >= MAX_FREE or not (slot.reusable and slot.is_settled()):
             return False
         slot.reset()
         with self._lock:
@@ -136,7 +112,7 @@ class Slots:
         """Kill what is left in the slot and make it ready for the next guest, or leave it to `close()`."""
         if not slot.kill():
             return
-        if slot.reusable and len(self._free) < MOST_FREE:
+        if slot.reusable and len(self._free) < MAX_FREE:
             slot.reset()
             with self._lock:
                 self._free.append(slot)
@@ -161,9 +137,9 @@ class Slots:
 
 
 def available(record: Path | None = None) -> Controllers | None:
-    """The controllers that work here, found by using them, which takes a tenth of a second.
+    """The controllers that work here. Finding out takes a tenth of a second, because each is tried.
 
-    The outcome is noted in the file `record`, and not tried again in the same place until the machine is booted.
+    The file `record` remembers what worked in this place, so that it is not tried again until the next boot.
     """
     found, _ = _search(record)
     return found
@@ -182,11 +158,11 @@ def _search(record: Path | None) -> tuple[Controllers | None, str | None]:
             reasons.append(candidate)
             continue
         place = _place(candidate)
-        if record is not None and place in _noted(record):
+        if record is not None and place in _recorded(record):
             return candidate, None
         reason = _try(candidate)
         if reason is None:
-            _note(record, place)
+            _add_record(record, place)
             return candidate, None
         reasons.append(reason)
     nothing = f"no cgroup hierarchy with memory and pids is mounted writable: {ALLOW}"
@@ -194,9 +170,9 @@ def _search(record: Path | None) -> tuple[Controllers | None, str | None]:
 
 
 def _place(controllers: Controllers) -> str:
-    """Everything that decides whether the kernel enforces limits in groups of these hierarchies.
+    """Identifies what decides whether the kernel enforces limits in groups of these hierarchies.
 
-    Whether this process may make groups there, and whether a guest is in its own, is found out each time.
+    Whether this process may make groups there, and whether a guest is in its group, is checked each time.
     """
     boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     containers = [Path(f"/proc/self/ns/{kind}").stat().st_ino for kind in ("mnt", "cgroup", "user")]
@@ -205,23 +181,23 @@ def _place(controllers: Controllers) -> str:
     return f"{boot} {containers} {oom} {os.geteuid()} v{controllers.version} {hierarchies}"
 
 
-def _noted(record: Path) -> list[str]:
+def _recorded(record: Path) -> list[str]:
     with contextlib.suppress(OSError, ValueError):
         return record.read_text(encoding="utf-8").splitlines()
     return []
 
 
-def _note(record: Path | None, place: str) -> None:
+def _add_record(record: Path | None, place: str) -> None:
     if record is not None:
         new = record.with_suffix(f".{os.getpid()}")
         with contextlib.suppress(OSError):  # then the next process tries again
             record.parent.mkdir(parents=True, exist_ok=True)
-            new.write_text("\n".join([*_noted(record)[1 - NOTED :], place]), encoding="utf-8")
+            new.write_text("\n".join([*_recorded(record)[1 - MAX_RECORDED :], place]), encoding="utf-8")
             new.replace(record)
 
 
 def _try(controllers: Controllers) -> str | None:
-    """Let a child run into a memory limit; None, or what failed."""
+    """Let a child run into a memory limit. Returns what failed, or None."""
     grabs = [sys.executable, "-I", "-S", "-c", "import sys; sys.stdin.read(); bytearray(b'x') * (64 << 20)"]
     where = controllers.parents["memory"]
     try:
@@ -236,14 +212,14 @@ def _try(controllers: Controllers) -> str | None:
                 return f"a process that was moved into {controllers.parents['pids']} is not counted there"
             child.communicate(timeout=10)
             if child.returncode == 0 or not slot.was_out_of_memory():
-                return f"a limit in {where} stops nobody: is the memory controller on, and oom_score_adj above -1000?"
+                return f"a limit in {where} has no effect: is the memory controller on, and oom_score_adj above -1000?"
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"{error}: {ALLOW}"
     return None
 
 
 def sweep(controllers: Controllers) -> int:
-    """Remove the empty groups of hosts that are gone; how many. Groups of another pid namespace stay."""
+    """Remove the empty groups of hosts that have ended, and return how many. Groups of another pid namespace stay."""
     swept = 0
     namespace = _pid_namespace()
     for parent in dict.fromkeys(controllers.parents.values()):
@@ -293,7 +269,7 @@ ALLOW = (
 
 @dataclass(frozen=True, slots=True)
 class Controllers:
-    """The groups in which ours are made, by controller. On v2 it is one directory for all."""
+    """The groups in which ours are made, by controller. On v2 all are the same directory."""
 
     version: int
     parents: Mapping[str, Path]
@@ -323,7 +299,7 @@ def mounts(proc: Path = Path("/proc")) -> list[Mount]:
 
 
 def own_groups(proc: Path = Path("/proc")) -> dict[str, str]:
-    """The group of this process by controller. The one of v2 has the empty name."""
+    """The group of this process, by controller; the group on v2 has the empty name."""
     found: dict[str, str] = {}
     for line in (proc / "self/cgroup").read_text().splitlines():
         _, names, path = line.split(":", 2)
@@ -332,11 +308,11 @@ def own_groups(proc: Path = Path("/proc")) -> dict[str, str]:
 
 
 def candidates(proc: Path = Path("/proc")) -> Iterator[Controllers | str]:
-    """Yield places worth trying, best first, or why one is not. Enables controllers on v2 where possible."""
+    """Yield the places to try, best first, and for each other place the reason. Enables controllers on v2."""
     try:
         mounted, own = mounts(proc), own_groups(proc)
     except OSError as error:
-        yield f"{error}: which control groups there are is told by /proc"
+        yield f"{error}: control groups are found through /proc"
         return
     for mount in mounted:
         if mount.version == 2 and (group := _group_in(mount, own.get(""))):
@@ -365,7 +341,7 @@ def _candidates_v2(own: Path, point: Path) -> Iterator[Controllers | str]:
         if group.name == LEAF:
             continue
         if not os.access(group, os.W_OK):
-            yield f"{group} (cgroup v2) is not ours to write: {ALLOW}"
+            yield f"{group} (cgroup v2) is not writable: {ALLOW}"
             continue
         if reason := _enable(group):
             yield reason
@@ -377,14 +353,14 @@ def _candidates_v2(own: Path, point: Path) -> Iterator[Controllers | str]:
 
 
 def _enable(group: Path) -> str | None:
-    """Enable the needed controllers for groups inside this one, or say why that fails."""
+    """Enable the needed controllers for groups inside this one. Returns what failed, or None."""
     if set(NEEDED) <= set(read(f"{group}/cgroup.subtree_control").split()):
         return None
     wanted = " ".join(f"+{name}" for name in NEEDED)
     try:
         write(f"{group}/cgroup.subtree_control", wanted)
     except OSError as error:
-        if not _step_aside(group):
+        if not _move_to_leaf(group):
             return f"{error}: other processes are in that group; {ALLOW}"
         try:
             write(f"{group}/cgroup.subtree_control", wanted)
@@ -393,7 +369,7 @@ def _enable(group: Path) -> str | None:
     return None
 
 
-def _step_aside(group: Path) -> bool:
+def _move_to_leaf(group: Path) -> bool:
     """Move this process into a leaf if it is alone in the group: a group with processes can have no controllers."""
     if members(group) != {os.getpid()}:
         return False

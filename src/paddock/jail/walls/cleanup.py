@@ -1,7 +1,8 @@
-"""A process beside the host that removes control groups and folders when the host is killed before it could.
+"""A process beside the host that removes control groups and folders if the host is killed before it could.
 
 `entry_point.py cleanup PIDFD group:PATH… folder:PATH…` runs as the host's user. It waits until the host has ended,
-cleans up for at most a minute, and ends. It imports little, and all of it before it waits: later the files may be gone.
+cleans up for at most a minute, and exits. It imports little, and all before it waits, because later the files may be
+gone.
 """
 
 from __future__ import annotations
@@ -47,12 +48,12 @@ def read(path: str) -> str:
 
 
 def members(group: Group) -> set[int]:
-    """The processes of the group. Those of a foreign pid namespace, listed as 0, are left out."""
+    """The processes of the group, without those of a foreign pid namespace, which are listed as 0."""
     return {int(line) for line in read(f"{group}/cgroup.procs").split()} - {0}
 
 
 def end_members(group: Group, *, within_seconds: float = PATIENCE_SECONDS) -> bool:
-    """Kill until no process is left in the group; whether that was reached in time. Prevent forks first.
+    """Kill until no process is left in the group. Returns whether that was reached in time. Prevent forks first.
 
     A killed process stays in the group until its memory is freed.
     """
@@ -84,7 +85,7 @@ def _kill(group: Group, pids: set[int]) -> None:
 def remove(group: Group, *, within_seconds: float = PATIENCE_SECONDS) -> None:
     """Remove the group and the groups in it. OSError: a process in one of them does not end."""
     with suppress(OSError):
-        return os.rmdir(group)  # noqa: PTH106  empty: this needs no descriptor
+        return os.rmdir(group)  # noqa: PTH106  if it is empty, this needs no descriptor
     with suppress(FileNotFoundError):
         for inside in groups_in(group):
             remove(inside, within_seconds=within_seconds)
@@ -112,14 +113,14 @@ PAUSE_SECONDS = 0.005
 GROUP, FOLDER = "group:", "folder:"
 
 
-def main(host: int, promised: Sequence[str]) -> None:
+def main(host: int, paths: Sequence[str]) -> None:
     """Wait for the host, a pidfd, to end, then clean up. Never returns."""
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)  # sent to the host's process group too: end after the host, not with it
+        signal.signal(number, signal.SIG_IGN)  # a signal to the host's process group must not end this process too
     with suppress(OSError), open("/proc/self/comm", "w") as name:  # noqa: PTH123
         name.write("paddock-cleanup")
-    groups = [each.removeprefix(GROUP) for each in promised if each.startswith(GROUP)]
-    folders = [each.removeprefix(FOLDER) for each in promised if each.startswith(FOLDER)]
+    groups = [each.removeprefix(GROUP) for each in paths if each.startswith(GROUP)]
+    folders = [each.removeprefix(FOLDER) for each in paths if each.startswith(FOLDER)]
     if folders:
         import shutil  # noqa: F401  megabytes, which groups do not need
     ended = select.poll()
@@ -171,8 +172,8 @@ class Cleanup:
     """
 
     def __init__(self, *, groups: Iterable[Path] = (), folders: Iterable[Path] = (), locks: Iterable[int] = ()) -> None:
-        promised = [f"{GROUP}{group}" for group in groups] + [f"{FOLDER}{folder}" for folder in folders]
-        import subprocess  # here, and others below: the cleanup process itself does without them
+        paths = [f"{GROUP}{group}" for group in groups] + [f"{FOLDER}{folder}" for folder in folders]
+        import subprocess  # here, like others below, because the cleanup process does not need it
 
         from paddock.jail.entry_point import command
 
@@ -181,7 +182,7 @@ class Cleanup:
             host = os.pidfd_open(os.getpid())
             try:
                 self._process = subprocess.Popen(
-                    command("cleanup", str(host), *promised),
+                    command("cleanup", str(host), *paths),
                     pass_fds=[host, *locks],
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
@@ -196,7 +197,8 @@ class Cleanup:
             import logging
 
             logging.getLogger("paddock.jail").warning(
-                "control groups and temporary folders stay if this process is killed: no cleanup process: %s", problem
+                "control groups and temporary folders stay if this process is killed: the cleanup process failed: %s",
+                problem,
             )
 
     def dismiss(self) -> None:

@@ -1,4 +1,4 @@
-"""Landlock: which files a process may reach, TCP, and signals and abstract sockets of processes outside."""
+"""Landlock restricts which files a process may reach, TCP, and signals and abstract sockets of processes outside."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import struct
 from collections.abc import Sequence
 
 from paddock.jail.walls import privileges
-from paddock.jail.walls.syscall_numbers import syscall
+from paddock.jail.walls.syscalls import syscall
 
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 _MAKE_CHAR, _MAKE_BLOCK = 1 << 6, 1 << 11
@@ -18,12 +18,12 @@ _FIRST_RIGHTS = (1 << 13) - 1
 _ON_A_FILE = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEV
 _BIND_AND_CONNECT_TCP = 0b11
 _ABSTRACT_SOCKETS_AND_SIGNALS = 0b11
-_TELL_VERSION, _PATH_BENEATH = 1, 1
+_VERSION, _PATH_BENEATH = 1, 1
 _ABSENT = (errno.ENOSYS, errno.EOPNOTSUPP, errno.EPERM)
 
 TRUNCATE_SINCE = 3
-SCOPES = 6
-"""The version that keeps abstract sockets and signals of processes outside apart."""
+SCOPES_SINCE = 6
+"""The version since which abstract sockets of outside processes, and signals to them, can be refused."""
 
 _abi: int | None = None
 
@@ -33,7 +33,7 @@ def abi() -> int:
     global _abi  # noqa: PLW0603 - it cannot change, and guests ask for it often
     if _abi is None:
         try:
-            _abi = syscall("landlock_create_ruleset", None, 0, _TELL_VERSION)
+            _abi = syscall("landlock_create_ruleset", None, 0, _VERSION)
         except OSError as error:
             if error.errno not in _ABSENT:
                 raise
@@ -70,7 +70,7 @@ def prepare(
     network: bool = False,
     programs: Sequence[str] = (),
 ) -> int:
-    """Make a ruleset that many processes can enforce. It means the files that the paths name now."""
+    """Make a ruleset that many processes can enforce. It applies to the files that the paths name now."""
     handled = _rights()
     runs = _EXECUTE if execute else 0
     reads = _READ_FILE | _READ_DIR | runs
@@ -102,7 +102,7 @@ def _rights() -> int:
 def _attributes(files: int, *, network: bool) -> bytes:
     # Trailing fields that an older kernel does not know must be zero.
     tcp = _BIND_AND_CONNECT_TCP if abi() >= 4 and not network else 0
-    scoped = _ABSTRACT_SOCKETS_AND_SIGNALS if abi() >= SCOPES else 0
+    scoped = _ABSTRACT_SOCKETS_AND_SIGNALS if abi() >= SCOPES_SINCE else 0
     return struct.pack("=QQQ", files, tcp, scoped)
 
 
@@ -117,7 +117,7 @@ def _allow(ruleset: int, path: str, rights: int) -> None:
 
 
 def probe() -> str | None:
-    """None if Landlock really works here, else why not."""
+    """Try Landlock. Returns None if it works here, else why not."""
     if abi() == 0:
         return "Landlock: not in this kernel; it needs Linux 5.13 with `landlock` in CONFIG_LSM or in lsm= at boot"
     return privileges.attempt(_try)
@@ -130,4 +130,4 @@ def _try() -> str | None:
         os.close(os.open("/", os.O_RDONLY | os.O_DIRECTORY))
     except PermissionError:
         return None
-    return "Landlock: a ruleset was enforced but did not keep / closed"
+    return "Landlock: a ruleset was enforced but did not refuse to open /"

@@ -1,6 +1,6 @@
-"""The root directory that guests see: built once by the warden, with private file systems mounted for each guest.
+"""The root directory that guests see. The warden builds it once; each guest mounts private file systems in it.
 
-Everything in it is either a read-only view of a directory of the host, at the same path, or a few bytes of our own.
+It consists of read-only bind mounts of the host's directories, at the same paths, and a few small files of our own.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from paddock.jail.walls.syscall_numbers import syscall
+from paddock.jail.walls.syscalls import syscall
 
 READ_ONLY, NO_SUID, NO_DEV, NO_EXEC, REMOUNT, BIND, REC, PRIVATE = 1, 2, 4, 8, 32, 4096, 16384, 1 << 18
 DETACH = 2
@@ -39,7 +39,7 @@ def mount(source: str, target: str, kind: str | None, flags: int, options: str =
 
 
 class Source:
-    """A directory or file of the host, opened while we may still reach it. `found` is false if it does not exist."""
+    """A directory or file of the host, opened while it is still reachable. `found` is false if it does not exist."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -60,15 +60,15 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """What a guest has to know of a root that was built."""
+    """What a guest needs to know about the root."""
 
     has_proc: bool
     kept: Mapping[str, str]
-    """By path, the second place of a source that a guest's own /tmp would hide: an environment may be in /tmp."""
+    """Where a source below /tmp is mounted a second time, by path: a guest's own /tmp hides the first."""
 
 
 def build_root(place: str, sources: Iterable[Source]) -> Root:
-    """Make the root at `place` and enter it. The old root is gone afterwards.
+    """Make the root at `place` and enter it. The old root is unreachable afterwards.
 
     The caller must be the first process of a pid namespace, in mount and user namespaces of its own.
     """
@@ -77,12 +77,12 @@ def build_root(place: str, sources: Iterable[Source]) -> Root:
     mount("paddock", place, "tmpfs", NO_SUID | NO_DEV, "mode=755,size=4m,nr_inodes=4096")
     for source in sorted(sources, key=lambda source: source.path):
         if source.found:
-            _show(source, place)
+            _bind(source, place)
             if source.link is None and source.path.startswith(tuple(f"{private}/" for private in PRIVATE_PLACES)):
                 kept[source.path] = f"{KEPT}/{len(kept)}"
-                _show(source, place, at=kept[source.path])
+                _bind(source, place, at=kept[source.path])
     for name in DEVICES:
-        _show(Source(f"/dev/{name}"), place, devices=True)
+        _bind(Source(f"/dev/{name}"), place, devices=True)
     for path, target in LINKS.items():
         (Path(place) / path.lstrip("/")).symlink_to(target)
     for path in (*PRIVATE_PLACES, BOX, "/proc", "/etc"):
@@ -98,14 +98,14 @@ def build_root(place: str, sources: Iterable[Source]) -> Root:
     return Root(has_proc, kept)
 
 
-def _show(source: Source, place: str, *, at: str | None = None, devices: bool = False) -> None:
+def _bind(source: Source, place: str, *, at: str | None = None, devices: bool = False) -> None:
     target = Path(place) / (at or source.path).lstrip("/")
     target.parent.mkdir(parents=True, exist_ok=True)
     if source.link is not None:
         target.symlink_to(source.link)
         return
     if os.path.lexists(target):
-        return  # inside a directory that is shown already
+        return  # inside a directory that is mounted already
     path = f"/proc/self/fd/{source.fd}"
     target.mkdir() if os.path.isdir(path) else target.touch()  # noqa: PTH112  through the open fd
     # Recursively: an unprivileged user cannot leave out what is mounted below a directory.
@@ -145,5 +145,5 @@ def make_private(owner: int, size_bytes: int, inodes: int, root: Root) -> None:
         os.makedirs(path, exist_ok=True)  # noqa: PTH103
         mount(elsewhere, path, None, BIND | REC)  # read-only, as it is there
     if root.has_proc:
-        # Read-only: the owner could write oom_score_adj, mem and others of /proc/self otherwise.
+        # Read-only, because otherwise the guest could write to oom_score_adj, mem and others in /proc/self.
         mount("proc", "/proc", "proc", READ_ONLY | NO_SUID | NO_DEV | NO_EXEC, "subset=pid")

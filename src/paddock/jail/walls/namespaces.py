@@ -1,4 +1,4 @@
-"""Namespaces: what a process can see and name of the machine.
+"""Namespaces decide what a process can see and name.
 
 A warden owns a user namespace, so that nothing in it has a privilege outside, and pid, mount, network, IPC and UTS
 namespaces in it. Each guest gets pid, mount and IPC namespaces of its own. The network namespace, which has no
@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from paddock.jail.walls.syscall_numbers import sleeping_child, syscall
+from paddock.jail.walls.syscalls import sleeping_child, syscall
 
 NEW_MOUNT = 0x00020000
 NEW_UTS = 0x04000000
@@ -30,7 +30,7 @@ GUEST = NEW_MOUNT | NEW_IPC
 
 @dataclass(frozen=True, slots=True)
 class Identities:
-    """The ids of a user namespace: `count` ids from `inside` on stand for those from `outside` on."""
+    """The ids of a user namespace: `count` ids, from `inside` on, stand for the ids from the outside ones on."""
 
     inside: int
     outside_uid: int

@@ -1,4 +1,4 @@
-"""What a process gives up for good: its capabilities, the means to gain others, and resources above its rlimits."""
+"""Gives up, for good, a process's capabilities, the means to gain others, and resources above its rlimits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import signal
 import struct
 from collections.abc import Callable, Mapping
 
-from paddock.jail.walls.syscall_numbers import prctl, syscall
+from paddock.jail.walls.syscalls import prctl, syscall
 
 _SET_PDEATHSIG, _SET_DUMPABLE, _NO_NEW_PRIVS = 1, 4, 38
 _BOUNDING_READ, _BOUNDING_DROP = 23, 24
@@ -26,15 +26,15 @@ def no_new_privs() -> None:
 
 
 def dumpable() -> None:
-    """Own the files under `/proc/self` again, which a change of uid gave to root."""
+    """Make this process own its files under `/proc/self` again, which a change of uid gave to root."""
     prctl(_SET_DUMPABLE, 1)
 
 
 def die_with_parent(parent_pid: int, by: signal.Signals = signal.SIGKILL) -> None:
-    """Get this signal when the parent dies, or now if it is dead already. `parent_pid` as this process sees it.
+    """Get this signal when the parent dies, or now if it is dead already. `parent_pid` is as this process sees it.
 
-    Call it after a change of uid, which clears it. The death of the parent's *thread* counts. If the parent is outside
-    the pid namespace, `parent_pid` is 0 and an earlier death goes unnoticed: a pipe has to tell.
+    Call this after a change of uid, which clears it. The death of the parent's *thread* counts. If the parent is
+    outside the pid namespace, `parent_pid` is 0 and an earlier death goes unnoticed: use a pipe to notice it.
     """
     prctl(_SET_PDEATHSIG, by)
     if os.getppid() != parent_pid:
@@ -42,9 +42,9 @@ def die_with_parent(parent_pid: int, by: signal.Signals = signal.SIGKILL) -> Non
 
 
 def drop_bounding() -> None:
-    """Empty the bounding set. Needs CAP_SETPCAP, so before a change of uid. A new user namespace fills it again.
+    """Empty the bounding set. Needs CAP_SETPCAP, so do it before a change of uid. A new user namespace refills it.
 
-    Takes a millisecond, because each drop copies all credentials: do it once in the zygote, children inherit it.
+    Takes a millisecond, because each drop copies all credentials. So the zygote does it once, and children inherit it.
     """
     for number in _bounding():
         prctl(_BOUNDING_DROP, number)
@@ -61,7 +61,7 @@ def drop_all() -> None:
 
 
 def drop_held() -> None:
-    """Empty all sets but the bounding one, which a parent has emptied. Every guest calls this."""
+    """Empty all sets but the bounding set, which a parent has emptied. Every guest calls this."""
     prctl(_AMBIENT, _AMBIENT_CLEAR_ALL)
     syscall("capset", _HEADER, bytes(24))
 
@@ -133,15 +133,15 @@ def limit(limits: Mapping[str, int]) -> None:
 
 
 def attempt(trial: Callable[[], str | None]) -> str | None:
-    """Call `trial` in a forked child; None means that it works, else the reason. Call this from a small process."""
+    """Call `trial` in a forked child and return its result: None if it works, else why not."""
     reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:
         os.close(reader)
         _report(trial, writer)
     os.close(writer)
-    with os.fdopen(reader, "rb") as said:
-        text = said.read().decode(errors="replace")
+    with os.fdopen(reader, "rb") as pipe:
+        text = pipe.read().decode(errors="replace")
     _, status = os.waitpid(pid, 0)
     if status:
         return text or f"the trial ended with exit code {os.waitstatus_to_exitcode(status)}"
@@ -153,7 +153,7 @@ def _report(trial: Callable[[], str | None], writer: int) -> None:
     try:
         os.write(writer, (trial() or "").encode())
         code = 0
-    except BaseException as error:  # noqa: BLE001 - nothing may escape: the caller's own stack is above
+    except BaseException as error:  # noqa: BLE001 - the child must not return into the caller's code
         os.write(writer, f"{type(error).__name__}: {error}".encode())
     finally:
         os._exit(code)

@@ -1,9 +1,9 @@
-"""How much a guest keeps on a disk that it shares with others, checked repeatedly.
+"""A limit on what a guest stores on a disk that it shares with others, checked repeatedly.
 
-For profiles in which a guest cannot have a file system of its own. RLIMIT_FSIZE limits each file. Between two checks a
-guest can write as fast as the disk accepts it. A deleted file counts while a process holds it open. One that is only
-mapped counts as 1 MB, or as what the caller says. One whose descriptor waits in a socket is not seen: because of those,
-a guest must leave a part of the disk free.
+It is for profiles in which a guest cannot have a file system of its own. RLIMIT_FSIZE limits each file. Between two
+checks a guest can write as fast as the disk accepts it. A deleted file counts while a process holds it open. If it is
+only mapped, it counts as 1 MB, or as what the caller says. If its descriptor waits in a socket, it is not seen: because
+of such files, a part of the disk must stay free.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
 RESERVE_BYTES = 1 << 30
-RESERVE_SHARE = 20
-"""One part in so many of the disk stays free, or RESERVE_BYTES if that is less."""
-OWN_SHARE = 64
-"""A file system counts its own blocks about a file as the file's: one part in so many is allowed for these."""
-LEAST_MAPPED_BYTES = 1 << 20
+RESERVE_PART = 20
+"""A twentieth of the disk stays free, or RESERVE_BYTES if that is less."""
+METADATA_PART = 64
+"""A file's size includes blocks of the file system's own: another 64th is allowed for these."""
+MAPPED_BYTES = 1 << 20
 LONG_PATH = 2000
-HIDDEN_LOOKS = 10
+MAX_HIDDEN_CHECKS = 10
 _GONE = (FileNotFoundError, ProcessLookupError, NotADirectoryError)
 
 
 class Quota:
-    """The most that may be in some folders. The caller must be able to read them, and the guest's files in /proc."""
+    """A limit on the content of some folders. The caller must be able to read them, and the guest's files in /proc."""
 
     def __init__(
-        self, folders: Sequence[str], size_bytes: int, inodes: int, *, mapped_bytes: int = LEAST_MAPPED_BYTES
+        self, folders: Sequence[str], size_bytes: int, inodes: int, *, mapped_bytes: int = MAPPED_BYTES
     ) -> None:
         self._folders = folders
         self._mapped_bytes = mapped_bytes
@@ -41,19 +41,19 @@ class Quota:
     def exceeded(self, pids: Iterable[int] = (), proc: int | None = None) -> bool:
         """Whether the quota is exceeded now. `pids` are searched for deleted files that are still open."""
         pids = tuple(pids)
-        # One check may count a file that is gone together with one that has just come: so it must exceed twice.
-        return self._is_over(pids, proc) and self._is_over(pids, proc)
+        # A single check may count a file that was deleted meanwhile and one that was created meanwhile.
+        return self._is_exceeded(pids, proc) and self._is_exceeded(pids, proc)
 
-    def _is_over(self, pids: tuple[int, ...], proc: int | None) -> bool:
+    def _is_exceeded(self, pids: tuple[int, ...], proc: int | None) -> bool:
         try:
-            held = self._named()
+            held = self._linked_files()
             if proc is not None:
-                held |= self._nameless(pids, proc)
+                held |= self._deleted_files(pids, proc)
         except (OSError, _TooMany):
-            return True  # hiding files from us must not be a way around the limit
-        return sum(held.values()) > self._size_bytes + self._size_bytes // OWN_SHARE or self._disk_is_short()
+            return True  # a guest that hides files must not escape the limit
+        return sum(held.values()) > self._size_bytes + self._size_bytes // METADATA_PART or self._disk_is_short()
 
-    def _named(self) -> dict[tuple[int, int], int]:
+    def _linked_files(self) -> dict[tuple[int, int], int]:
         held: dict[tuple[int, int], int] = {}
         opened: list[int] = []
         try:
@@ -64,7 +64,7 @@ class Quota:
         return held
 
     def _walk(self, held: dict[tuple[int, int], int], opened: list[int]) -> None:
-        """Visit every entry, however deep. Where a path gets too long for the kernel, its folder stays open."""
+        """Visit every entry, however deep. If a path gets too long for the kernel, its folder stays open."""
         waiting: list[tuple[int | None, str]] = [(None, folder) for folder in self._folders]
         count = 0
         while waiting:
@@ -87,30 +87,30 @@ class Quota:
                 if not is_long:
                     os.close(opened.pop())
 
-    def _nameless(self, pids: Iterable[int], proc: int) -> dict[tuple[int, int], int]:
+    def _deleted_files(self, pids: Iterable[int], proc: int) -> dict[tuple[int, int], int]:
         held: dict[tuple[int, int], int] = {}
         hidden: dict[int, int] = {}
         for pid in pids:
             try:
-                held |= _nameless(pid, proc, self._prefixes, self._mapped_bytes)
+                held |= _deleted_files(pid, proc, self._prefixes, self._mapped_bytes)
             except PermissionError:
-                # A process that is just ending shows nothing for a moment; one that never does hides something.
+                # A process that is about to end is unreadable for a moment; one that always is hides something.
                 hidden[pid] = self._hidden.get(pid, 0) + 1
-        if any(looks > HIDDEN_LOOKS for looks in hidden.values()):
+        if any(checks > MAX_HIDDEN_CHECKS for checks in hidden.values()):
             raise _TooMany
         self._hidden = hidden
         return held
 
     def _disk_is_short(self) -> bool:
         free, total = _free(self._disk)
-        return free < min(RESERVE_BYTES, total // RESERVE_SHARE) and free < self._free_before - self._size_bytes
+        return free < min(RESERVE_BYTES, total // RESERVE_PART) and free < self._free_before - self._size_bytes
 
 
 class _TooMany(Exception):
-    """There are more entries than allowed."""
+    """There are more entries than allowed, or they cannot be counted."""
 
 
-def _nameless(pid: int, proc: int, folders: tuple[bytes, ...], mapped_bytes: int) -> dict[tuple[int, int], int]:
+def _deleted_files(pid: int, proc: int, folders: tuple[bytes, ...], mapped_bytes: int) -> dict[tuple[int, int], int]:
     """The deleted regular files that a process still holds, with their sizes."""
     held: dict[tuple[int, int], int] = {}
     with suppress(*_GONE):
@@ -130,21 +130,21 @@ def _nameless(pid: int, proc: int, folders: tuple[bytes, ...], mapped_bytes: int
 
 
 def _living_task(pid: int, proc: int) -> str:
-    """The directory of /proc that shows its descriptors. A first thread that has ended shows none.
+    """The directory in /proc that shows the descriptors of a process. If its first thread has ended, that shows none.
 
     All other threads show the same ones, because the filter lets no thread have descriptors of its own.
     """
-    if not _is_over(f"{pid}", proc):
+    if not _has_ended(f"{pid}", proc):
         return f"{pid}"
     tasks = os.open(f"{pid}/task", os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY, dir_fd=proc)
     try:
         names = [f"{pid}/task/{name}" for name in os.listdir(tasks)]  # noqa: PTH208
     finally:
         os.close(tasks)
-    return next((name for name in names if not _is_over(name, proc)), f"{pid}")
+    return next((name for name in names if not _has_ended(name, proc)), f"{pid}")
 
 
-def _is_over(task: str, proc: int) -> bool:
+def _has_ended(task: str, proc: int) -> bool:
     with suppress(*_GONE):
         fd = os.open(f"{task}/stat", os.O_RDONLY | os.O_CLOEXEC, dir_fd=proc)
         try:
@@ -155,7 +155,7 @@ def _is_over(task: str, proc: int) -> bool:
 
 
 def _mapped(task: str, proc: int, folders: tuple[bytes, ...]) -> set[int]:
-    """Inodes of deleted files in `folders` that are mapped. A mapping does not tell the size of its file."""
+    """Inodes of deleted files in `folders` that are mapped. /proc does not show the size of such a file."""
     found: set[int] = set()
     fd = os.open(f"{task}/maps", os.O_RDONLY | os.O_CLOEXEC, dir_fd=proc)
     with os.fdopen(fd, "rb") as lines:

@@ -1,8 +1,8 @@
 """Root directories for chroot(2): one tree of copies, made once, and for each guest a tree of hard links to it.
 
 Where nothing can be mounted, two guests have separate `/tmp` folders only if they have separate roots. The first tree
-is made of copies, not of links to the host's files: changing the owner of a data directory must not change that of
-`/usr/bin`. Everything belongs to root and is writable for nobody else, except each guest's private folders.
+has copies, not links to the host's files, so that changing the owner of a data directory does not change the owner of
+`/usr/bin`. Everything belongs to root, and nobody else can write to it, except to each guest's private folders.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ WRITABLE = ("tmp", "files", "dev/shm")
 LEFT_OUT = frozenset(
     {"site-packages", "dist-packages", "test", "idlelib", "tkinter", "ensurepip", "perl", "perl-base", "right"}
 )
-"""Left out of system folders: packages that are not part of the environment, and what no script needs."""
+"""Not copied from system folders: packages that are not part of the environment, and what no script needs."""
 NOT_LOADED = (".a", ".o", ".la", ".h")
 FICLONE = 0x4004_9409
 LOADERS = ("/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1")
 _DEVICE_NUMBERS = {"null": (1, 3), "zero": (1, 5), "full": (1, 7), "random": (1, 8), "urandom": (1, 9)}
 
 
-def built(place: str, reads: Iterable[str], complete: Iterable[str] = ()) -> tuple[Path, int]:
-    """The root with these files of the host, and a descriptor that keeps others from removing it.
+def acquire(place: str, reads: Iterable[str], complete: Iterable[str] = ()) -> tuple[Path, int]:
+    """Returns the root with these files of the host, and a descriptor that keeps others from removing the root.
 
-    Building takes seconds, once. Folders in `complete` are copied completely; of the others some parts are left out.
+    Building it takes seconds, once. Folders in `complete` are copied completely, the others without LEFT_OUT.
     """
     reads = sorted(reads)
     folder = Path(place)
     folder.mkdir(parents=True, exist_ok=True)
-    folder.chmod(0o700)  # guests see it only from inside
+    folder.chmod(0o700)  # guests reach it only from inside
     root = folder / _key(reads)
     with _locked(folder / "lock") as lock:
         held = os.open(folder / f"{root.name}.used", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -53,7 +53,7 @@ def built(place: str, reads: Iterable[str], complete: Iterable[str] = ()) -> tup
             from paddock.jail.walls.cleanup import Cleanup  # rarely needed, and a warden stays small
 
             partial = folder / PARTIAL
-            # It holds the lock too: nobody builds there while it removes.
+            # The cleanup process holds the lock too, so nobody builds there while it removes.
             with Cleanup(folders=[partial], locks=[lock]):
                 _sweep(folder)
                 shutil.rmtree(partial, ignore_errors=True)
@@ -62,8 +62,8 @@ def built(place: str, reads: Iterable[str], complete: Iterable[str] = ()) -> tup
     return root, held
 
 
-def slot(name: str, owner: int) -> None:
-    """Make a guest's own tree below the root that the caller has entered, or empty its private folders."""
+def make_slot(name: str, owner: int) -> None:
+    """Make a guest's own tree, or empty the private folders of the tree. The caller has entered the root."""
     tree = Path("/", SLOTS, name)
     if not tree.exists():
         partial = Path("/", SLOTS, f"{name}.partial")
@@ -71,7 +71,7 @@ def slot(name: str, owner: int) -> None:
         partial.mkdir(mode=0o755)
         for entry in os.scandir("/"):
             if entry.name not in (SLOTS, "dev"):
-                _repeat(entry.path, f"{partial}/{entry.name}", os.link)
+                _copy_tree(entry.path, f"{partial}/{entry.name}", os.link)
         _devices(partial / "dev", owner)
         partial.rename(tree)
     for folder in WRITABLE:
@@ -87,7 +87,7 @@ def _build(root: Path, reads: list[str], complete: tuple[str, ...]) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         if os.path.lexists(path) and not os.path.lexists(target):
             left_out = frozenset() if path in complete else LEFT_OUT
-            _repeat(path, str(target), _copy, left_out)
+            _copy_tree(path, str(target), _copy, left_out)
     for folder in ("etc", SLOTS):
         (root / folder).mkdir(exist_ok=True)
     (root / SLOTS).chmod(0o700)
@@ -96,8 +96,10 @@ def _build(root: Path, reads: list[str], complete: tuple[str, ...]) -> None:
     _devices(root / "dev", 0)
 
 
-def _repeat(source: str, target: str, one: Callable[[str, str], None], left_out: frozenset[str] = frozenset()) -> None:
-    """Repeat a file or tree at another place by calling `one` for each file. Symbolic links are kept.
+def _copy_tree(
+    source: str, target: str, copy_file: Callable[[str, str], None], left_out: frozenset[str] = frozenset()
+) -> None:
+    """Copy a file or a tree with `copy_file`. Symbolic links stay links.
 
     What is neither file nor folder, or not readable by everyone, is left out.
     """
@@ -112,9 +114,9 @@ def _repeat(source: str, target: str, one: Callable[[str, str], None], left_out:
             for entry in entries:
                 if entry.name in left_out or (left_out and entry.name.endswith(NOT_LOADED)):
                     continue
-                _repeat(entry.path, f"{target}/{entry.name}", one, left_out)
+                _copy_tree(entry.path, f"{target}/{entry.name}", copy_file, left_out)
     elif stat.S_ISREG(mode) and not mode & (stat.S_ISUID | stat.S_ISGID):
-        one(source, target)
+        copy_file(source, target)
 
 
 def _copy(source: str, target: str) -> None:
@@ -129,7 +131,7 @@ def _copy(source: str, target: str) -> None:
 
 
 def _devices(folder: Path, owner: int) -> None:
-    """Make device files if that is allowed and works; else only `null`, as an empty file of the owner."""
+    """Make device files if that works. Otherwise make only `null`, as an empty file that the owner can write to."""
     folder.mkdir(mode=0o755)
     for name in DEVICES:
         with suppress(OSError):
@@ -146,21 +148,21 @@ def _devices(folder: Path, owner: int) -> None:
 def empty(folder: str) -> None:
     """Remove everything that a guest left in `folder`, however deep. No link is followed, and few files are open.
 
-    Call it when no process of the guest is left: a folder without permissions is opened by name.
+    Call this when no process of the guest is left, because a folder without permissions is opened by name.
     """
-    top = _opened(folder, None)
+    top = _open_folder(folder, None)
     try:
         waiting = ["."]
         prefix, moved = f".{secrets.token_hex(8)}-", 0
         while waiting:
             name = waiting.pop()
-            here = _opened(name, top)
+            here = _open_folder(name, top)
             try:
                 for entry in os.listdir(here):  # noqa: PTH208
                     if stat.S_ISDIR(os.lstat(entry, dir_fd=here).st_mode):
                         # A path may be longer than the kernel accepts, so every folder is moved to the top first.
                         moved += 1
-                        os.close(_opened(entry, here))
+                        os.close(_open_folder(entry, here))
                         os.rename(entry, f"{prefix}{moved}", src_dir_fd=here, dst_dir_fd=top)
                         waiting.append(f"{prefix}{moved}")
                     else:
@@ -173,8 +175,8 @@ def empty(folder: str) -> None:
         os.close(top)
 
 
-def _opened(name: str, above: int | None) -> int:
-    """Open a folder, never a link in its place, and give its owner all permissions."""
+def _open_folder(name: str, above: int | None) -> int:
+    """Open a folder, but no link to one, and give its owner all permissions."""
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
         fd = os.open(name, flags, dir_fd=above)
@@ -186,9 +188,9 @@ def _opened(name: str, above: int | None) -> int:
 
 
 def forget(place: str | Path, builds: str | Path) -> None:
-    """Remove the roots of builds, in the folder `builds`, that do not exist any more.
+    """Remove the roots whose builds, in the folder `builds`, do not exist any more.
 
-    A root that is in use stays, until the next root is made.
+    A root that is in use stays until the next root is made.
     """
     folder, builds = Path(place), Path(builds)
     if not folder.is_dir():
@@ -209,9 +211,9 @@ def _sweep(folder: Path) -> None:
 
 
 def _is_current(used: Path) -> bool:
-    """Whether the root would be found again, such as that of another environment."""
+    """Whether the files of the root are unchanged on the host, so that it can be used again."""
     root = used.with_suffix("")
-    with suppress(ValueError, TypeError):  # an earlier Paddock did not write what it was made of
+    with suppress(ValueError, TypeError):  # made by an earlier version, which did not record the files
         return root.exists() and _key(json.loads(used.read_text())) == root.name
     return False
 
@@ -226,7 +228,7 @@ def _remove_unless_used(used: Path) -> None:
     else:
         shutil.rmtree(partial, ignore_errors=True)
         if root.exists():
-            root.rename(partial)  # atomic: if we are killed while removing, no half of a root is left
+            root.rename(partial)  # atomic, so that no incomplete root is left if we are killed now
         shutil.rmtree(partial, ignore_errors=True)
         used.unlink()
     finally:
@@ -235,12 +237,12 @@ def _remove_unless_used(used: Path) -> None:
 
 def _key(reads: list[str]) -> str:
     """A name for the content of the root, which changes when the host's files change."""
-    told = [FORMAT]
+    parts = [FORMAT]
     for path in (*reads, "/etc/ld.so.cache"):
         with suppress(FileNotFoundError):
             status = Path(path).stat()
-            told += [path, str(status.st_ino), str(status.st_mtime_ns)]
-    return hashlib.sha256("\n".join(told).encode()).hexdigest()[:24]
+            parts += [path, str(status.st_ino), str(status.st_mtime_ns)]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:24]
 
 
 @contextmanager

@@ -1,9 +1,10 @@
-"""The filter on a guest's system calls: compiled from `rules`, installed once, never removed.
+"""The filter on a guest's system calls: compiled from `allowed_calls`, installed once, never removed.
 
-A call of a foreign architecture (32-bit) kills. A refused call gets EPERM; an unknown number (x32's among them) and
-clone3 get ENOSYS, so that libc falls back. `program` takes milliseconds, once per policy; `install` is for each guest.
+A call of a foreign architecture (32-bit) kills the process. A refused call gets EPERM. An unknown number (x32's among
+them) and clone3 get ENOSYS, so that libc falls back to another call. `program` takes milliseconds, once per policy;
+`install` is called in each guest.
 
-With tracing, refused calls are sent to the host, which names them in the log `paddock.denied`.
+With tracing, refused calls are sent to the host, which logs them to `paddock.denied`.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ from dataclasses import dataclass
 
 from paddock.jail.walls import bpf, privileges
 from paddock.jail.walls.allowed_calls import NOBODY, Policy, refusal, rules
-from paddock.jail.walls.syscall_numbers import MACHINE, NUMBERS, syscall
+from paddock.jail.walls.syscalls import MACHINE, NUMBERS, syscall
 
-__all__ = ["Denied", "Policy", "denied_calls", "for_process", "install", "install_traced", "probe", "program"]
+__all__ = ["Denied", "Policy", "denied_calls", "for_process", "install", "probe", "program"]
 
 ALLOW, KILL, ERROR, NOTIFY = 0x7FFF_0000, 0x8000_0000, 0x0005_0000, 0x7FC0_0000
 ARCHITECTURES = {"x86_64": 0xC000_003E, "aarch64": 0xC000_00B7}
@@ -36,7 +37,7 @@ _NEW_LISTENER = 1 << 3
 
 @functools.cache
 def program(policy: Policy, machine: str = MACHINE) -> bytes:
-    """Compile the filter. The program of a confined policy must go through `for_process`."""
+    """Compile the filter. The program of a confined policy must be passed through `for_process`."""
     permitted = rules(policy)
 
     def decision(name: str | None) -> bpf.Node:
@@ -48,43 +49,35 @@ def program(policy: Policy, machine: str = MACHINE) -> bytes:
     by_number = bpf.search({number: decision(name) for name, number in NUMBERS[machine].items()}, decision(None))
     native = bpf.load(bpf.NUMBER, by_number)
     checked = bpf.branch(bpf.EQUAL, ARCHITECTURES[machine], native, bpf.answer(KILL))
-    made = bpf.assembled(bpf.load(bpf.ARCHITECTURE, checked))
-    _described(made)
-    return made
+    compiled = bpf.assemble(bpf.load(bpf.ARCHITECTURE, checked))
+    _sock_fprog(compiled)  # now, so that guests share it
+    return compiled
 
 
 def for_process(confined: bytes, pid: int) -> bytes:
-    """Let this process signal itself in a confined program. Without that, even abort() does not work."""
+    """Let this process signal itself under a confined program. Without that, even abort() does not work."""
     return confined.replace(struct.pack("=I", NOBODY), struct.pack("=I", pid))
 
 
-def install(program: bytes) -> None:
-    """Put the calling thread, and whatever it forks, under the filter for good. Needs no_new_privs."""
-    _install(program, flags=0)
+def install(program: bytes, *, listen: bool = False) -> int:
+    """Put the calling thread, and whatever it forks, under the filter for good. Needs no_new_privs.
 
-
-def install_traced(program: bytes) -> int:
-    """Install a program with `trace`; returns the listener for `denied_calls`.
-
-    Refused calls wait until somebody reads the listener: hand it to the host, and close it before user code runs.
+    With `listen`, for a program with `trace`, returns the listener for `denied_calls`. Refused calls wait until
+    somebody reads it: hand it to the host, and close it before user code runs.
     """
-    return _install(program, flags=_NEW_LISTENER)
-
-
-def _install(program: bytes, *, flags: int) -> int:
-    description, _held = _described(program)
-    return syscall("seccomp", _SET_MODE_FILTER, flags, description)
+    description, _memory = _sock_fprog(program)
+    return syscall("seccomp", _SET_MODE_FILTER, _NEW_LISTENER if listen else 0, description)
 
 
 @functools.lru_cache(maxsize=32)
-def _described(program: bytes) -> tuple[bytes, object]:
-    """A struct sock_fprog and the memory it points to, made before the fork: a child pays for each new page."""
-    held = ctypes.create_string_buffer(program, len(program))
-    return struct.pack("HxxxxxxQ", len(program) // 8, ctypes.addressof(held)), held
+def _sock_fprog(program: bytes) -> tuple[bytes, object]:
+    """The struct that describes the program, and the memory that it points to."""
+    memory = ctypes.create_string_buffer(program, len(program))
+    return struct.pack("HxxxxxxQ", len(program) // 8, ctypes.addressof(memory)), memory
 
 
 def probe() -> str | None:
-    """None if a filter really works here, else why not."""
+    """Try a filter. Returns None if it works here, else why not."""
     if MACHINE not in ARCHITECTURES:
         return f"seccomp: no table of system calls for {MACHINE}; Paddock's jail needs x86-64 or aarch64"
     return privileges.attempt(_try)
@@ -153,22 +146,22 @@ def install_in_guest(program: bytes, control: int, *, trace: bool) -> None:
     if not trace:
         install(program)
         return
-    # Made before the filter: calls that it refuses wait until the host has the listener.
+    # Duplicated before the filter is there: calls that it refuses wait until the host has the listener.
     with socket.socket(fileno=os.dup(control)) as host:
-        listener = install_traced(program)
+        listener = install(program, listen=True)
         socket.send_fds(host, [_HELLO], [listener])
     os.close(listener)
 
 
 def receive_listener(control: socket.socket) -> int | None:
-    """The listener from a guest; None if it has not arrived yet. EOFError: something else arrived."""
+    """Receive the listener from a guest. None: it has not arrived yet. EOFError: something else arrived."""
     try:
-        said, more, _, _ = control.recvmsg(len(_HELLO), _RIGHTS + _CREDENTIALS)
+        data, ancillary, _, _ = control.recvmsg(len(_HELLO), _RIGHTS + _CREDENTIALS)
     except BlockingIOError:
         return None
-    for level, kind, data in more:
-        if (level, kind, said) == (socket.SOL_SOCKET, socket.SCM_RIGHTS, _HELLO):
-            return int.from_bytes(data[:4], sys.byteorder)
+    for level, kind, content in ancillary:
+        if (level, kind, data) == (socket.SOL_SOCKET, socket.SCM_RIGHTS, _HELLO):
+            return int.from_bytes(content[:4], sys.byteorder)
     raise EOFError
 
 

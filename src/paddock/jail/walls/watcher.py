@@ -1,24 +1,22 @@
-"""Limits the memory of a process tree where there is no cgroup: one thread that looks, more often near the limit.
+"""Limits the memory of a process tree if there is no cgroup: a thread checks it repeatedly, more often near the limit.
 
 What counts is the anonymous and shared memory that the tree maps, above what it mapped when the watch began. A page
-that was there before and is written later is not counted: a tree may hold its limit and, once more, what it started
-with. Not seen at all are pages that no process maps (tmpfs files, memfds written and not mapped, SysV segments, pipe
-and socket buffers). Those need caps of their own. RLIMIT_DATA bounds each process between two looks.
+that was there before and is written later is not counted, so a tree can hold as much as its limit plus what it started
+with. Pages that no process maps are not seen at all (tmpfs files, memfds that are not mapped, SysV segments, pipe and
+socket buffers). Those need limits of their own. RLIMIT_DATA limits each process between two checks.
 
-Overshoot is what is filled between two looks, at about 1 GB/s and core (more with huge pages). Eight processes filling
-as fast as they can on two overloaded cores were stopped 15 MB above a limit of 128 MB (the worst of twenty: 46), and
-56 MB above 512 MB (worst: 148), because telling shared pages apart takes 1 ms for 40 MB. One process: 13 MB (19).
+Between two checks a tree can exceed its limit, at about 1 GB/s and core (more with huge pages). Eight processes that
+filled memory on two overloaded cores were stopped 15 MB above a limit of 128 MB (the worst of twenty: 46), and 56 MB
+above 512 MB (worst: 148), because counting shared pages takes 1 ms for 40 MB. One process: 13 MB (19).
 """
 
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import heapq
 import itertools
 import logging
 import os
-import platform
 import re
 import subprocess
 import sys
@@ -26,6 +24,8 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+
+from paddock.jail.walls.syscalls import syscall
 
 _log = logging.getLogger(__name__)
 FLOOR_SECONDS = 0.002
@@ -36,7 +36,7 @@ FILL_BYTES_PER_SECOND = 1.5e9 * min(os.cpu_count() or 1, 8)
 
 
 class Watched:
-    """A process tree, and what it was seen to use. `on_exceeded` is called once, also if the tree is unreadable."""
+    """A process tree and what it has used. `on_exceeded` is called once, also if the tree cannot be read."""
 
     def __init__(
         self, root: int, memory_bytes: int, on_exceeded: Callable[[Watched], None], others: Sequence[int] = ()
@@ -50,14 +50,14 @@ class Watched:
         self._inherited = max(each.memory_bytes for each in self._first.values())
         self._seen: dict[int, Process] = self._first
         self._exact, self._visit_after = 0, 0.0
-        self._telling = threading.Lock()
+        self._reporting = threading.Lock()
         self._stopped = False
         self.error: Exception | None = None
         self.memory_peak_bytes = 0
         self.cpu_seconds = 0.0
 
-    def look(self) -> float | None:
-        """Count once, and report if it is too much. Returns in how many seconds to look again; None: never."""
+    def check(self) -> float | None:
+        """Count once, and report if it is too much. Returns when to check again, in seconds; None: never."""
         before = time.monotonic()
         try:
             seen = tree(self._root, *self._others)
@@ -65,17 +65,17 @@ class Watched:
             self._others = [pid for pid in self._others if pid in seen and seen[pid].start == self._first[pid].start]
             if not seen or seen[self._root].start != self._first[self._root].start:
                 return None
-            held = self._held(seen)
+            held = self._count(seen)
         except Exception as error:  # noqa: BLE001
-            # Hiding the tree from us must not be a way around its limit, nor end the watch over others.
+            # A tree that hides from us must not escape its limit, nor end the watch over others.
             self.error = error
-            self._tell()
+            self._report()
             return None
         self.cpu_seconds = max(self.cpu_seconds, sum(each.cpu_seconds for each in seen.values()) - self._cpu_before)
         idle, self._seen = seen == self._seen, seen
         self.memory_peak_bytes = max(self.memory_peak_bytes, held)
         if held > self._limit_bytes:
-            self._tell()
+            self._report()
             return None
         soon = (self._limit_bytes - held) / FILL_BYTES_PER_SECOND
         least = max(IDLE_SECONDS if idle else FLOOR_SECONDS, 2 * (time.monotonic() - before))
@@ -83,23 +83,23 @@ class Watched:
 
     def stop(self) -> None:
         """Stop watching. `on_exceeded` is not called after this has returned."""
-        with self._telling:
+        with self._reporting:
             self._stopped = True
 
-    def _tell(self) -> None:
-        with self._telling:
+    def _report(self) -> None:
+        with self._reporting:
             if not self._stopped:
                 self._on_exceeded(self)
                 self._stopped = True
 
-    def _held(self, seen: dict[int, Process]) -> int:
-        """Bytes above the baseline. Shared pages are told apart only if the plain sum is too much."""
+    def _count(self, seen: dict[int, Process]) -> int:
+        """Bytes above the baseline. Shared pages count in each process; if that is too much, each counts once."""
         plain = sum(
             max(each.memory_bytes - self._first[pid].memory_bytes, 0) if pid in self._first else each.memory_bytes
             for pid, each in seen.items()
         )
-        # Telling them apart visits every page of every process, so what they map together is capped too, above what
-        # each was forked with.
+        # Counting each shared page once visits every page of every process, so the plain sum is limited too, above
+        # what each process was forked with.
         most = MAPPED_TIMES * self._limit_bytes + self._inherited * len(seen)
         if plain <= self._limit_bytes or plain > most or seen.keys() <= self._first.keys():
             return plain
@@ -114,7 +114,7 @@ class Watched:
 class Watcher:
     """Watches any number of trees from one thread, which starts with the first tree and ends with `close()`.
 
-    A look takes 25 µs for each process, every 2 to 100 ms, more often near the limit.
+    A check takes 25 µs for each process, every 2 to 100 ms, more often near the limit.
     """
 
     def __init__(self) -> None:
@@ -163,8 +163,8 @@ class Watcher:
                     return
                 watched = heapq.heappop(self._due)[2]
             try:
-                again = watched.look()
-            except Exception:  # noqa: BLE001  the callback failed: call it again later, and watch the others
+                again = watched.check()
+            except Exception:  # noqa: BLE001  the callback failed: call it again later, and go on with the others
                 _log.exception("a process tree above its memory limit could not be ended")
                 again = CEILING_SECONDS
             if again is not None:
@@ -193,8 +193,6 @@ def probe() -> str | None:
 
 _RESIDENT = re.compile(rb"^(?:RssAnon|RssShmem|VmSwap):\s+(\d+) kB$", re.MULTILINE)
 _DIVIDED = re.compile(rb"^(?:Pss_Anon|Pss_Shmem|SwapPss):\s+(\d+) kB$", re.MULTILINE)
-_libc = ctypes.CDLL(None, use_errno=True)
-_KCMP = {"x86_64": 312, "aarch64": 272}
 _KCMP_VM = 1
 _TICKS = os.sysconf("SC_CLK_TCK")
 # CONFIG_PROC_CHILDREN; without it, all of /proc is scanned for parents.
@@ -267,13 +265,13 @@ def _pages(task: int) -> bytes:
             raise
     owner = os.stat(f"/proc/{task}")  # noqa: PTH116
     # Only for this thread, and only while the file is opened.
-    _libc.setfsgid(owner.st_gid)
-    _libc.setfsuid(owner.st_uid)
+    syscall("setfsgid", owner.st_gid)
+    syscall("setfsuid", owner.st_uid)
     try:
         return _read(path)
     finally:
-        _libc.setfsuid(0)
-        _libc.setfsgid(0)
+        syscall("setfsuid", 0)
+        syscall("setfsgid", 0)
 
 
 def _process(pid: int) -> tuple[Process, list[int]]:
@@ -298,8 +296,9 @@ def _memory_of(tasks: list[int]) -> tuple[int, int]:
 
 
 def _same_memory(one: int, other: int) -> bool:
-    number = _KCMP.get(platform.machine())
-    return number is not None and _libc.syscall(number, one, other, _KCMP_VM, 0, 0) == 0
+    with contextlib.suppress(OSError):
+        return syscall("kcmp", one, other, _KCMP_VM, 0, 0) == 0
+    return False
 
 
 def _children(pid: int, tasks: list[int]) -> list[int]:

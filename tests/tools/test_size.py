@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from paddock.tools import large
+from paddock.tools import size
 from paddock.tools.secrets import OVERLAP_CHARACTERS, PIECE_CHARACTERS, _sub, redact_secrets
 from tests.tools.upstreams import TOKEN, Connect, Serve, plain
 
@@ -25,13 +25,13 @@ from tests.tools.upstreams import TOKEN, Connect, Serve, plain
     ],
 )
 def test_a_value_is_large_by_its_texts_and_their_number(value: Any, *, is_larger: bool) -> None:
-    assert large.is_larger(value, 1000) is is_larger
+    assert size.is_larger(value, 1000) is is_larger
 
 
 def test_a_cycle_is_large() -> None:
     cycle: list[Any] = []
     cycle.append(cycle)
-    assert large.is_larger(cycle, 1000)
+    assert size.is_larger(cycle, 1000)
 
 
 @pytest.mark.parametrize("before", [0, 1, PIECE_CHARACTERS - 3, PIECE_CHARACTERS + OVERLAP_CHARACTERS - 2])
@@ -42,10 +42,10 @@ def test_a_match_is_found_wherever_it_stands(before: int, length: int) -> None:
     assert _sub(pattern, lambda _: "#", text) == pattern.sub("#", text)
 
 
-@pytest.mark.parametrize("before", [0, PIECE_CHARACTERS - 4, large.LARGE])
+@pytest.mark.parametrize("before", [0, PIECE_CHARACTERS - 4, size.LARGE])
 def test_a_secret_in_a_large_text_is_redacted(before: int) -> None:
-    text = "." * before + f" {TOKEN} and password=hunter22 " + "." * large.LARGE
-    assert redact_secrets(text, [TOKEN]) == "." * before + " [redacted] and password=[redacted] " + "." * large.LARGE
+    text = "." * before + f" {TOKEN} and password=hunter22 " + "." * size.LARGE
+    assert redact_secrets(text, [TOKEN]) == "." * before + " [redacted] and password=[redacted] " + "." * size.LARGE
 
 
 async def test_the_event_loop_goes_on_while_a_large_text_is_searched() -> None:
@@ -53,7 +53,7 @@ async def test_the_event_loop_goes_on_while_a_large_text_is_searched() -> None:
         return _sub(re.compile("(?i)not (there|here)"), lambda _: "", "nothing " * 500_000)
 
     turns = 0
-    working = asyncio.create_task(large.run(search, is_large=True))
+    working = asyncio.create_task(size.run_by_size("x" * size.LARGE, search))
     while not working.done():
         await asyncio.sleep(0)
         turns += 1

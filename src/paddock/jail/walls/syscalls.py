@@ -1,6 +1,6 @@
-"""The kernel's system calls: their numbers on both architectures (up to Linux 6.18), and those that Python lacks.
+"""System calls: their numbers on both architectures (up to Linux 6.18), and a way to make those that Python lacks.
 
-An error of a call is an OSError that names it.
+A call that fails raises an OSError that names it.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import ctypes
 import errno
 import os
 
-# A number is that of the name that follows; each further name is one more.
+# A number belongs to the name after it. Each further name has the next number.
 _X86_64 = """
     0 read write open close stat fstat lstat poll lseek mmap mprotect munmap brk rt_sigaction rt_sigprocmask
     rt_sigreturn ioctl pread64 pwrite64 readv writev access pipe select sched_yield mremap msync mincore madvise
@@ -81,7 +81,7 @@ _SINCE_5_1 = """
 """
 
 
-def _numbered(table: str) -> dict[str, int]:
+def _number(table: str) -> dict[str, int]:
     numbers: dict[str, int] = {}
     number = 0
     for word in table.split():
@@ -95,8 +95,8 @@ def _numbered(table: str) -> dict[str, int]:
 
 # Calls since Linux 5.1 have one number everywhere.
 NUMBERS = {
-    "x86_64": _numbered(_X86_64 + _SINCE_5_1),
-    "aarch64": _numbered(_AARCH64 + _SINCE_5_1),
+    "x86_64": _number(_X86_64 + _SINCE_5_1),
+    "aarch64": _number(_AARCH64 + _SINCE_5_1),
 }
 MACHINE = os.uname().machine
 
@@ -118,27 +118,30 @@ _ABSENT = [(None,) * (6 - count) for count in range(7)]
 
 
 def syscall(name: str, *arguments: Argument) -> int:
-    """Make the call and return its result. OSError names the call."""
+    """Make the call and return its result."""
     if name not in _OWN:
         raise OSError(errno.ENOSYS, f"{name}: unknown on {MACHINE}")
     result: int = _libc.syscall(_OWN[name], *arguments, *_ABSENT[len(arguments)])
     if result < 0:
-        number = ctypes.get_errno()
-        raise OSError(number, f"{name}: {os.strerror(number)}")
+        raise _error(name)
     return result
+
+
+def _error(name: str) -> OSError:
+    number = ctypes.get_errno()
+    return OSError(number, f"{name}: {os.strerror(number)}")
 
 
 def prctl(option: int, *arguments: int) -> int:
     """Call prctl(2) and return its result."""
     result: int = _libc.prctl(option, *[*arguments, 0, 0, 0, 0][:4])
     if result < 0:
-        number = ctypes.get_errno()
-        raise OSError(number, f"prctl({option}): {os.strerror(number)}")
+        raise _error(f"prctl({option})")
     return result
 
 
 class ProcessName:
-    """The name that `ps` and `top` show of a process; at most 15 bytes."""
+    """The name that `ps` and `top` show for a process; at most 15 bytes."""
 
     def __init__(self, name: str) -> None:
         self._held = ctypes.create_string_buffer(name.encode())
@@ -152,22 +155,20 @@ class ProcessName:
 def fork() -> int:
     """Plain fork(2), for a process with one thread.
 
-    os.fork() also resets threads, locks and random generators, which writes to 200 pages of the child. Here there is
-    one thread, no lock is held, and a guest is seeded anyway.
+    os.fork() also resets threads, locks and random generators, which writes to 200 pages of the child. That is not
+    needed: there is one thread, no lock is held, and a guest seeds its generators itself.
     """
     pid: int = _with_interpreter.fork()
     if pid < 0:
-        number = ctypes.get_errno()
-        raise OSError(number, f"fork: {os.strerror(number)}")
+        raise _error("fork")
     return pid
 
 
 def sleeping_child(stack_top: int, flags: int) -> int:
-    """Start a child that shares our memory and descriptors and sleeps until it is killed; `flags` are of clone(2)."""
-    # A descriptor table of its own would keep everything open that we have open now.
+    """Start a child that shares our memory and descriptors and sleeps until it is killed. `flags` are for clone(2)."""
+    # With a descriptor table of its own it would keep everything open that we have open now.
     clone_vm, clone_files, sigchld = 0x100, 0x400, 17
     pid: int = _libc.clone(_PAUSE, ctypes.c_void_p(stack_top), flags | clone_vm | clone_files | sigchld, None)
     if pid < 0:
-        number = ctypes.get_errno()
-        raise OSError(number, f"clone: {os.strerror(number)}")
+        raise _error("clone")
     return pid

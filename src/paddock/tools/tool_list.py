@@ -11,8 +11,8 @@ from mcp_types import PaginatedRequestParams
 from mcp_types import Tool as ListedTool
 
 from paddock.model.tools import Hints, Tool
-from paddock.tools.large import is_larger
 from paddock.tools.schema import SCHEMA_BYTES
+from paddock.tools.size import is_larger
 from paddock.tools.upstream import CODE_TOOL
 
 if TYPE_CHECKING:

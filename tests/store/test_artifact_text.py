@@ -13,8 +13,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paddock.errors import BadArtifact
-from paddock.store import text as module
-from paddock.store.text import LANDMARK_BYTES, Match, Page, Position, Query, Search, TextReader, Unit, compile_pattern
+from paddock.store import artifact_text as module
+from paddock.store.artifact_text import (
+    LANDMARK_BYTES,
+    Match,
+    Page,
+    Position,
+    Query,
+    Search,
+    TextReader,
+    Unit,
+    compile_pattern,
+)
 from tests.examples import examples
 
 TEXTS = st.text(st.sampled_from("ab é漢🙂\r\n\n\n"), max_size=60)

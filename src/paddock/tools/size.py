@@ -1,20 +1,21 @@
-"""Large values from upstreams: detects them, and processes them in a thread."""
+"""The size of values from upstreams. Work on large ones happens in a thread, so that the event loop goes on."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import TypeVar
+from typing import TypeVar, TypeVarTuple, Unpack
 
 LARGE = 128 * 1024
 """In bytes or characters. Parsing this much JSON takes a few milliseconds."""
 
 _Result = TypeVar("_Result")
+_Arguments = TypeVarTuple("_Arguments")
 
 
-async def run(work: Callable[[], _Result], *, is_large: bool) -> _Result:
-    """Return the result of `work`, which runs in a thread if it is large."""
-    return await asyncio.to_thread(work) if is_large else work()
+async def run_by_size(value: object, work: Callable[[Unpack[_Arguments]], _Result], *arguments: *_Arguments) -> _Result:
+    """Return `work(*arguments)`. Runs it in a thread if `value`, on which it works, is large."""
+    return await asyncio.to_thread(work, *arguments) if is_larger(value, LARGE) else work(*arguments)
 
 
 def is_larger(value: object, limit: int) -> bool:
@@ -22,7 +23,7 @@ def is_larger(value: object, limit: int) -> bool:
     size, stack = 0, [value]
     while stack:
         one = stack.pop()
-        size += len(one) + 2 if isinstance(one, str) else 2
+        size += len(one) + 2 if isinstance(one, str | bytes) else 2
         if size > limit:
             return True
         if isinstance(one, Mapping):

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from paddock import CodeTooLarge, RequestError
-from paddock.linting import CODE_BYTES, FINDINGS, Finding, alint, lint
+from paddock.linter import CODE_BYTES, FINDINGS, Finding, alint, lint
 
 
 def codes(code: str, *names: str) -> list[str]:
@@ -121,7 +121,7 @@ def test_a_machine_without_ruff_is_told_what_to_install(tmp_path: Path) -> None:
 
     (tmp_path / "ruff.py").write_text("raise ImportError('not installed')\n")
     code = (
-        "from paddock import LintUnavailable\nfrom paddock.linting import lint\n"
+        "from paddock import LintUnavailable\nfrom paddock.linter import lint\n"
         "try:\n    lint('1')\nexcept LintUnavailable as problem:\n    print(problem)"
     )
     env = {**os.environ, "PYTHONPATH": str(tmp_path), "PATH": str(tmp_path)}

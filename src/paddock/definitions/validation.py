@@ -19,7 +19,7 @@ from paddock.errors import (
     UnknownTool,
 )
 from paddock.model import limits as limits_model
-from paddock.tools.toolbox import is_pattern
+from paddock.tools.catalogue import is_pattern
 
 if TYPE_CHECKING:
     from paddock.config import Config

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
-from functools import partial
 from typing import TYPE_CHECKING
 
 import anyio
@@ -23,8 +22,8 @@ from mcp_types import (
     jsonrpc_message_adapter,
 )
 
-from paddock.tools import large
 from paddock.tools.secrets import redact, redact_all
+from paddock.tools.size import run_by_size
 
 if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectSendStream
@@ -117,8 +116,8 @@ async def _filter(
             if isinstance(item.message, JSONRPCNotification) and item.message.method not in USED_NOTIFICATIONS:
                 continue
             if secrets:
-                is_large = large.is_larger(getattr(item.message, "result", None), large.LARGE)
-                await large.run(partial(clean, item.message, secrets), is_large=is_large)
+                result = getattr(item.message, "result", None)
+                await run_by_size(result, clean, item.message, secrets)
             await passed.send(item)
     except (anyio.ClosedResourceError, anyio.BrokenResourceError):
         pass  # the connection is closing

@@ -13,7 +13,7 @@ import pytest_asyncio
 
 from paddock import BadDefinition, Config, Paddock
 from paddock.definitions.definition import SHIPPED, shipped
-from paddock.definitions.saving import RESERVED, parse_saved, validate
+from paddock.definitions.validation import RESERVED, parse_saved, validate
 from paddock.engines.registry import ENGINES
 from paddock.server.mcp import make_server
 from tests.server.shared_services import open_services

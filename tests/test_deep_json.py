@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from paddock.model.nesting import _loads_iteratively, is_deeper, loads
+from paddock.model.deep_json import _loads_iteratively, is_deeper, loads
 
 
 @pytest.mark.parametrize(
