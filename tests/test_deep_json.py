@@ -18,11 +18,11 @@ from paddock.model.deep_json import _loads_iteratively, is_deeper, loads
     ],
 )
 @pytest.mark.parametrize("indent", [None, 2])
-def test_the_slow_way_gives_what_the_quick_one_gives(value: Any, indent: int | None) -> None:
+def test_iterative_decoding_gives_the_same_values(value: Any, indent: int | None) -> None:
     assert _loads_iteratively(json.dumps(value, indent=indent)) == value
 
 
-def test_a_value_nested_beyond_the_quick_way_comes_back() -> None:
+def test_a_value_too_deep_for_json_is_decoded() -> None:
     value, depth = loads('[{"a":' * 50_000 + "1" + "}]" * 50_000), 0
     while value != 1:
         value, depth = value[0]["a"], depth + 1
@@ -30,5 +30,5 @@ def test_a_value_nested_beyond_the_quick_way_comes_back() -> None:
 
 
 @pytest.mark.parametrize(("value", "depth"), [(1, 0), ([], 0), ([1], 1), ({"a": [1]}, 2), ([1, [2, [3]], 4], 3)])
-def test_depth_is_counted_by_what_lies_inside(value: object, depth: int) -> None:
+def test_depth_counts_nested_containers(value: object, depth: int) -> None:
     assert [is_deeper(value, limit) for limit in range(5)] == [limit < depth for limit in range(5)]

@@ -168,7 +168,7 @@ def foreign(module: Module, *own: str) -> list[str]:
     return [f"{module.name} imports {name}" for name in names if not name.startswith(own)]
 
 
-def test_what_runs_inside_imports_the_standard_library_itself_and_the_frames() -> None:
+def test_guest_code_imports_only_the_standard_library_itself_and_the_frames() -> None:
     offenders = [
         offence
         for module in modules()
@@ -195,7 +195,7 @@ def test_every_public_name_can_be_imported() -> None:
     assert dir(paddock) == sorted([*paddock.__all__, "__version__"])
 
 
-def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
+def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match=r"^module 'paddock' has no attribute 'zzz'$"):
         _ = paddock.zzz
 
@@ -229,6 +229,6 @@ def test_the_drawn_tree_is_the_tree() -> None:
     assert [(indent // 4, name) for indent, name in shown] == list(drawn(PaddockError, 0))
 
 
-def test_an_error_is_shown_by_its_own_kind() -> None:
+def test_an_error_is_reported_by_its_own_class() -> None:
     assert errors.surface(errors.CodeTooLarge("x")) == errors.Surface(413, -32602, 2)
     assert {surface.exit_code for surface in errors.SURFACES.values()} == {2, 3}

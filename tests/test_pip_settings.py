@@ -63,7 +63,7 @@ def test_later_files_and_variables_win(environ: dict[str, str], tmp_path: Path) 
     assert pip_settings({**environ, "PIP_CONFIG_FILE": os.devnull}) == {}
 
 
-def test_what_is_said_to_uv_itself_wins(environ: dict[str, str]) -> None:
+def test_settings_for_uv_itself_win(environ: dict[str, str]) -> None:
     said = {"UV_INDEX_URL": "a", "UV_FIND_LINKS": "b", "SSL_CERT_FILE": "c", "UV_SYSTEM_CERTS": "false"}
     pip = {"PIP_INDEX_URL": "x", "PIP_FIND_LINKS": "x", "PIP_CERT": "x"}
     assert uv_variables({**environ, **said, **pip}) == {}

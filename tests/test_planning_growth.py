@@ -77,10 +77,10 @@ def grown(parts: tuple[str, str, str], language: str) -> float:
 
 
 @pytest.mark.parametrize("name", JAVASCRIPT)
-def test_javascript_is_read_in_time_by_its_length(name: str) -> None:
+def test_javascript_is_scanned_in_linear_time(name: str) -> None:
     assert grown(JAVASCRIPT[name], "javascript") < MOST
 
 
 @pytest.mark.parametrize("name", PYTHON)
-def test_python_is_read_in_time_by_its_length(name: str) -> None:
+def test_python_is_scanned_in_linear_time(name: str) -> None:
     assert grown(PYTHON[name], "python") < MOST
