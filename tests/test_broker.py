@@ -1,4 +1,4 @@
-"""Every failure of a call is an envelope; the broker itself never raises for what a tool does."""
+"""Every failure of a call is an envelope. The broker never raises, whatever a tool does."""
 
 from __future__ import annotations
 
@@ -227,7 +227,7 @@ async def test_a_cancelled_run_cancels_its_call_and_does_not_list_it() -> None:
 
 
 class FullJournal:
-    """One whose disk is full: from the first word on, or once a call has been made."""
+    """A journal whose disk is full, from the start or once the intent is written."""
 
     def __init__(self, *, takes_intents: bool) -> None:
         self._takes_intents = takes_intents

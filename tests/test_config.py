@@ -1,4 +1,4 @@
-"""Configuration: a TOML file, then the environment; a key that does not exist is refused."""
+"""Configuration: a TOML file, then the environment; an unknown key is refused."""
 
 from __future__ import annotations
 

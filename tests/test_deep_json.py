@@ -1,4 +1,4 @@
-"""JSON of any depth comes back; how deep it is can be asked without recursion."""
+"""JSON of any depth can be decoded and measured without recursion."""
 
 from __future__ import annotations
 

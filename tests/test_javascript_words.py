@@ -1,4 +1,4 @@
-"""Which engine `auto` takes for a script in JavaScript or TypeScript, by its words."""
+"""Which engine `auto` chooses for a JavaScript or TypeScript script, by the words in it."""
 
 from __future__ import annotations
 

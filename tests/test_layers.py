@@ -35,7 +35,7 @@ IMPURE = {
     *("os", "pathlib", "shutil", "tempfile", "urllib", "http", "sqlite3", "logging", "time", "random"),
 }
 INSIDE = "paddock.jail.entry_point"
-"""What processes inside the walls start as: it imports what they run."""
+"""The entry point of processes inside the jail. It imports what they run."""
 IO_CALLS = {"open", "print", "input"}
 PARSERS = {"ast", "code", "codeop", "symtable", "tokenize"}
 PARSING_CALLS = {"compile", "eval", "exec", "__import__"}
@@ -43,7 +43,7 @@ PARSING_CALLS = {"compile", "eval", "exec", "__import__"}
 
 @dataclass(frozen=True)
 class Module:
-    """One source file, as far as the rules look at it."""
+    """The facts about a source file that the rules need."""
 
     name: str
     imports: tuple[tuple[str, bool], ...]
@@ -163,7 +163,7 @@ def test_the_host_never_parses_source() -> None:
 
 
 def foreign(module: Module, *own: str) -> list[str]:
-    """What `module` imports from outside the standard library, but for what begins like one of `own`."""
+    """What `module` imports from outside the standard library, except names that begin with one of `own`."""
     names = (name for name, _ in module.imports if name.partition(".")[0] not in sys.stdlib_module_names)
     return [f"{module.name} imports {name}" for name in names if not name.startswith(own)]
 

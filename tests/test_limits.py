@@ -1,4 +1,4 @@
-"""Limits are taken as given or refused; never bent."""
+"""Limits are applied as requested or refused, never adjusted."""
 
 from __future__ import annotations
 

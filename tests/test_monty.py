@@ -1,4 +1,4 @@
-"""The light engine: what each session is given, what a script can do to the host, how its value is kept."""
+"""The Monty engine: sessions, hostile values, and how the value of a script is returned."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.anomaly.processes import children
 
 ONE_WORKER = Config(monty=MontyConfig(min_workers=1, max_workers=1))
 BOMB = "t = 1\nfor _ in range(100):\n    t = (t, t)\nbomb = {t: 1}\n"
-"""Its hash is known inside, and would take this process longer than the universe is old."""
+"""Hashing it is quick inside Monty, and would take this process longer than the age of the universe."""
 
 
 async def test_every_run_has_its_own_session_with_its_limits(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,7 +49,7 @@ async def test_every_run_has_its_own_session_with_its_limits(monkeypatch: pytest
             "max_suspensions": SUSPENSIONS,
         },
         "assert_message_annotations": False,
-        "os_policy": {"sleep": "call_host"},  # else a sleep over ten seconds ends after ten
+        "os_policy": {"sleep": "call_host"},  # otherwise Monty ends a sleep after ten seconds
     }
     assert asked == [wanted, wanted]
     assert 100 * Config().caps.calls < SUSPENSIONS
@@ -62,7 +62,7 @@ async def test_every_run_has_its_own_session_with_its_limits(monkeypatch: pytest
         f"{BOMB}return bomb",
         f"{BOMB}if bomb: return [bomb]",
         f"{BOMB}x = '''\nreturn bomb\n'''; bomb",
-        f"{BOMB}f'''{{'''return'''}}'''\nreturn bomb",  # nested quotes, which the scan does not follow
+        f"{BOMB}f'''{{'''return'''}}'''\nreturn bomb",  # nested quotes mislead the scan
         f"{BOMB}import os\nos.getenv('X', bomb)",
         f"{BOMB}await call_tool('x', bomb)",
         f"{BOMB}await call_tool(bomb, {{}})",
@@ -103,7 +103,7 @@ async def test_no_more_of_a_value_crosses_than_the_limit_allows(size: int) -> No
         ("async  def f(): return 1\nclass A:\n  def g(self):\n\n# x\n    return 2\n", None),
         ("x = 1\n'''\nreturn 1\n'''\n", "x = 1\n«'''\nreturn 1\n'''»\n"),
         ('"return 1 # \\" "; x.returned', '"return 1 # \\" "; «x.returned»'),
-        ("y = 5", "«y = 5»"),  # which Monty refuses, and then takes the next
+        ("y = 5", "«y = 5»"),  # Monty refuses it; the next variant is used
         ("for x in y: f(x); x", None),
         ("if x:\n    1", None),
         ("import json", None),
@@ -140,7 +140,7 @@ def test_a_hostile_script_is_scanned_in_linear_time(text: str) -> None:
 async def test_no_more_workers_are_started_than_configured() -> None:
     config = Config(monty=MontyConfig(min_workers=1, max_workers=2))
     seen: set[int] = set()
-    before = set(children())  # of other tests, which share them
+    before = set(children())  # other tests share workers
 
     def look() -> None:
         seen.update(set(children()) - before)

@@ -1,4 +1,4 @@
-"""Where pip finds its packages, uv does."""
+"""uv finds packages where pip is configured to find them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from paddock.jail.pip_settings import pip_settings, uv_options, uv_variables
 
 @pytest.fixture
 def environ(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """A machine without pip's settings, but for those that a test adds."""
+    """A machine without settings of pip, except those that a test adds."""
     monkeypatch.setattr("paddock.jail.pip_settings.MACHINE_FILE", tmp_path / "machine.conf")
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
     return {"HOME": str(tmp_path), "XDG_CONFIG_DIRS": str(tmp_path)}

@@ -1,4 +1,4 @@
-"""A request resolved: refused as an error, refused as data, or given an engine."""
+"""A request becomes a plan with an engine, a plan with a refusal, or an error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the host writes down of a run: output up to its limit, the result within it, the reason when it ends early."""
+"""The host's record of a run: output and result within their limits, and why it ended early."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_every_run_has_an_id_of_its_own() -> None:
 
 
 def test_a_forked_process_and_its_parent_make_different_ids() -> None:
-    new_run_id()  # so that there are some left
+    new_run_id()  # so that random bytes may be buffered before the fork
     reading, writing = os.pipe()
     child = os.fork()
     if not child:

@@ -1,4 +1,4 @@
-"""Modules that a run is not to have: an import of one fails as if it were not installed, on full Python."""
+"""`refused_modules` on full Python: importing one fails as if it were not installed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The path of a run, with an engine that plays what it is told."""
+"""The path of a run, with an engine that plays a list of events."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ async def test_an_outcome_that_is_being_journalled_is_kept_when_the_run_is_cance
         try:
             await asyncio.Event().wait()
         finally:
-            journal.may_go_on.set()  # the run has ended what was under way
+            journal.may_go_on.set()  # the run has cancelled its pending calls
 
     def pay() -> int:
         return 1

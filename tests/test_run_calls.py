@@ -1,4 +1,4 @@
-"""Calls of a guest as the host answers them: artifacts within the caps of a run, and side effects."""
+"""How the host answers a guest's calls: artifacts within the limits of a run, and side effects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Help for mistyped words: which are near, and that no words make it slow."""
+"""Suggestions for mistyped words, and that hostile words cannot make them slow."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from paddock.planning.plan import Plan, make_plan
 from tests.anomaly.processes import children, wait_until_gone
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-# Each type holds the one before three times: the checker needs longer than anyone waits.
+# Each type contains the previous one three times, so checking takes exponential time.
 SLOW = "x0 = 1\n" + "\n".join(f"x{n} = (x{n - 1}, x{n - 1}, x{n - 1})" for n in range(1, 400)) + "\nx399.missing"
 
 
@@ -168,7 +168,7 @@ async def test_many_returns_on_one_line_take_linear_time() -> None:
     outline = Outline(returns=[(1, place * 7, False) for place in range(140_000)])
     begun = time.thread_time()
     assert type_checker._checkable(code, outline) == "pass  ;" * 140_000
-    assert time.thread_time() - begun < 3  # it took 18 s
+    assert time.thread_time() - begun < 3  # quadratic code took 18 s
 
 
 async def test_many_findings_with_many_spread_dicts_take_linear_time() -> None:

@@ -122,7 +122,7 @@ class Paddock:
     async def check(self, code: str, **options: Unpack[RunOptions]) -> RunError | None:
         """What `run` would reject before the first line: syntax errors, and type errors if `type_check` is set.
 
-        Nothing runs. Monty cannot check without running, so there the answer is None for any source.
+        Nothing runs. Returns None for any source on Monty, which cannot check without running.
         """
         request = make_request(code, options)
         scope, plan, engine = await self._plan(request, None)
@@ -275,7 +275,7 @@ class Paddock:
         )
 
     async def tools(self, *, servers: Iterable[str] = ()) -> tuple[Tool, ...]:
-        """The tools that scripts may call now, of all servers or of the named ones; none of a server that is down."""
+        """The tools that scripts may call now, from all servers or the named ones, except servers that are down."""
         self._check_loop()
         return tuple(await self._toolbox.catalogue(servers))
 
@@ -308,7 +308,7 @@ class Paddock:
     ) -> str:
         """Typed declarations of all tools, or of the named ones, as the text of a `.pyi` or `.d.ts` file.
 
-        With `whole=False` only the tools are declared, without what every script has.
+        `whole=False` leaves out the functions that every script has.
         """
         self._check_loop()
         return await self._toolbox.stubs(names, language, whole=whole)

@@ -142,9 +142,9 @@ def test_reading_starts_at_the_nearest_landmark_before_the_offset(reader: TextRe
         reader._record_landmark(("x.1",), place)
         reader._record_landmark(
             ("x.1",), Position(place.byte + 1, place.character + 1, place.line)
-        )  # too near to be worth it
+        )  # too close to the start to be recorded
     assert reader.start(("x.1",), "lines", 250) == places[1]
-    assert reader.start(("x.1",), "lines", 200) == places[0]  # what comes before the line must be seen
+    assert reader.start(("x.1",), "lines", 200) == places[0]  # the search needs the text before the line
     assert reader.start(("x.1",), "characters", 10**9) == places[2]
     assert reader.start(("x.2",), "lines", 250) == Position()
 

@@ -42,7 +42,7 @@ async def test_background_work_is_kept_until_the_lock_is_released(path: Path, ca
                     await store.writer.flush()
         await store.writer.flush()
         assert (await stored(store), store.writer.lost, store.writer.problem) == (["kept"], 0, None)
-    assert len(caplog.records) == 1  # one line for the whole time
+    assert len(caplog.records) == 1  # logged once, however long it lasts
 
 
 async def test_closing_a_locked_store_logs_what_was_lost(path: Path, caplog: pytest.LogCaptureFixture) -> None:

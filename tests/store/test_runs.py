@@ -180,7 +180,7 @@ async def test_the_same_key_and_request_is_the_same_run(store: Store) -> None:
     again = await store.runs.begin(replace(run, id="r_2"))
     assert again is not None
     assert again.id == "r_1"
-    assert await store.runs.begin(replace(run, id="r_3", principal="eve")) is None  # her keys are her own
+    assert await store.runs.begin(replace(run, id="r_3", principal="eve")) is None  # each principal has its own keys
     other = replace(run, id="r_4", fingerprint=fingerprint(Request("1", inputs={"a": 2})))
     with pytest.raises(RequestError, match="the idempotency_key 'k' was used for another request"):
         await store.runs.begin(other)

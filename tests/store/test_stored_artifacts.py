@@ -147,7 +147,7 @@ async def test_a_replaced_artifact_keeps_its_id_and_has_only_its_new_bytes(place
     replaced = await own.replace(before, "text/csv", b"new")
     assert replaced == Artifact(made.id, "a.txt", "text/csv", 3, made.url)
     assert await own.read("a.txt") == (replaced, b"new")
-    # Whoever found it before reads what it was then, all of it.
+    # A reader that found it before the change reads all of the old bytes.
     assert b"".join([piece async for piece in own.stream(before)]) == b"old" * 1000
 
 
@@ -180,7 +180,7 @@ async def test_appends_at_the_same_time_lose_nothing(place: Place) -> None:
     content = await content_of(own, made.id)
     lines = content.splitlines(keepends=True)
     assert sorted(lines) == sorted(b"".join(pieces).splitlines(keepends=True))
-    # Each piece is whole: its lines are together.
+    # Each append is in one piece.
     assert len([line for line, before in zip(lines, [b"", *lines], strict=False) if line != before]) == len(pieces)
     found = await own.find(made.id)
     assert found is not None
@@ -308,7 +308,7 @@ async def test_a_list_is_newest_first_and_continues_with_its_cursor(place: Place
     while True:
         listing = await own.list(limit=3, cursor=cursor)
         names.append([kept.artifact.filename for kept in listing.artifacts])
-        await own.create("meanwhile", "text/plain", b"")  # shifts nothing
+        await own.create("meanwhile", "text/plain", b"")  # does not shift the next page
         cursor = listing.cursor
         if cursor is None:
             break
@@ -420,4 +420,4 @@ async def test_a_cancelled_search_stops(tmp_path: Path) -> None:
         searching.cancel()
         with pytest.raises(asyncio.CancelledError):
             await searching
-        # Leaving the block waits for the thread, which is at its first step and not going to make the next.
+        # Leaving the block waits for the thread, which stops after its current step.

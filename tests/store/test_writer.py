@@ -1,4 +1,4 @@
-"""The writer: work in order, many pieces in one transaction, and one that fails undoes itself alone."""
+"""The writer does work in order, many items in one transaction, and rolls back a failed item alone."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ async def test_everything_queued_when_the_thread_wakes_is_one_transaction(store:
         waiting = [asyncio.ensure_future(store.writer.write(adding(str(number)))) for number in range(100)]
         await asyncio.sleep(0)
     assert await asyncio.gather(*waiting) == [str(number) for number in range(100)]
-    assert len(commits) == before + 2  # that which held it up, and all the others
+    assert len(commits) == before + 2  # the blocking item, then all others together
 
 
 async def test_failed_work_is_rolled_back_alone(store: Store) -> None:

@@ -300,7 +300,7 @@ class MontyExecution:
             future.set_result(answer)
 
     def _print(self, stream: Stream, text: str) -> None:
-        """Called in a thread of Monty's. Output far beyond the limit is dropped, so that the queue is bounded."""
+        """Called in one of Monty's threads. Output far beyond the limit is dropped, so that the queue is bounded."""
         if self._output_left[stream] > 0:
             self._output_left[stream] -= len(text)
             with suppress(RuntimeError):  # the loop is closed

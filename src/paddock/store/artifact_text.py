@@ -24,6 +24,7 @@ THREADS = 2
 SLICE_BYTES = 512 * 1024
 """How much is decoded at once. A character may need four times the memory of its bytes."""
 LANDMARK_BYTES = 4 * 1024 * 1024
+"""The distance between positions of a text that are remembered, so that a later read can start there."""
 LANDMARK_TEXTS = 256
 PATTERN_CHARACTERS = 1000
 PATTERN_BYTES = 8 * 1024 * 1024
