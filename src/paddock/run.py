@@ -137,16 +137,15 @@ class Paddock:
             if self._background is None:
                 from paddock.sync import Background
 
-                self._background = Background(
-                    lambda: Paddock(
-                        self._config,
-                        tools=[tool.function for tool in self._local_tools.values()],
-                        engines=self._engines.factories,
-                        artifacts=self._artifacts,
-                        journal=self._journal,
-                        mcp_config=self._mcp_config,
-                    )
+                copy = Paddock(
+                    self._config,
+                    tools=[tool.function for tool in self._local_tools.values()],
+                    engines=self._engines.factories,
+                    artifacts=self._artifacts,
+                    journal=self._journal,
+                    mcp_config=self._mcp_config,
                 )
+                self._background = Background(copy)
             background = self._background
         return background.run(code, options)
 
