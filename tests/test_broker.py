@@ -252,3 +252,13 @@ async def test_a_call_that_cannot_be_journalled_is_not_made() -> None:
 async def test_an_outcome_that_cannot_be_journalled_still_reaches_the_script() -> None:
     broker = broker_of({"tool": add}, journal=FullJournal(takes_intents=True))
     assert await broker.answer(ToolCall(1, "tool", '{"a": 1}')) == Answer('{"result": 2}')
+
+
+@pytest.mark.parametrize("text", ["5", '"abc"', "[1, 2]", '[["x", 1]]', "null", "", "{", '{"x": 1e400}', '{"x": NaN}'])
+async def test_arguments_that_are_no_json_object_are_answered_and_recorded(text: str) -> None:
+    broker = broker_of({"tool": add})
+    answer = await broker.answer(ToolCall(1, "tool", text))
+    failure = json.loads(answer.json)
+    assert (answer.failed, failure["error_code"]) == (True, "INPUT_VALIDATION_FAILED")
+    assert failure["summary"].startswith(("The arguments must be a JSON object", "The arguments are not JSON"))
+    assert [(call.id, call.arguments, call.status) for call in broker.calls()] == [(1, {}, "error")]

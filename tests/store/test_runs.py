@@ -16,7 +16,6 @@ from sqlalchemy import event
 
 from paddock.config import StoreConfig
 from paddock.errors import BadInput, RequestError
-from paddock.model.deep_json import loads
 from paddock.model.files import File
 from paddock.model.journal import Intent, Outcome
 from paddock.model.limits import Limits
@@ -99,8 +98,8 @@ async def test_a_result_has_its_calls_whatever_the_value_of_its_script(store: St
     assert found is not None
     assert found.result_json is not None
     called = {"id": 1, "tool": "t", "arguments": {"a": "\ud83d"}, "status": "ok", "milliseconds": 1.5}
-    assert loads(found.result_json) == {**ended.to_dict(), "calls": [called]}
-    assert loads(found.to_json()) == found.to_dict()
+    assert json.loads(found.result_json) == {**ended.to_dict(), "calls": [called]}
+    assert json.loads(found.to_json()) == found.to_dict()
 
 
 class NoHunter2:

@@ -33,6 +33,7 @@ from pydantic_monty import (
 from paddock.engines.monty_files import SystemCalls
 from paddock.engines.monty_source import RESULT, InstrumentedScript, instrument
 from paddock.engines.monty_workers import GRACE_SECONDS, WorkerPool
+from paddock.model.deep_json import RESULT_DEPTH, TOO_DEEP, depth
 from paddock.model.events import (
     Answer,
     ArtifactAnswer,
@@ -236,7 +237,11 @@ class MontyExecution:
                 f"{_guest_source('monty_result.py')}\nf'{{__paddock_json({RESULT})[:{max_characters}]}}'", {}
             )
         text = str(complete.output)
-        return Finished(Verdict.OK, text) if len(text) < max_characters else Finished(Verdict.OUTPUT_LIMIT)
+        if len(text) >= max_characters:
+            return Finished(Verdict.OUTPUT_LIMIT)
+        if depth(text.encode(errors="replace")) > RESULT_DEPTH:
+            return Finished(Verdict.RAISED, error_type="ValueError", error_message=TOO_DEEP)
+        return Finished(Verdict.OK, text)
 
     async def _feed(self, code: str, inputs: dict[str, Any]) -> MontyComplete:
         """Run `code` in the session to its end, answering its calls.
