@@ -66,6 +66,8 @@ CALLS_AHEAD = 1000
 """Unanswered calls, beyond the run's limit of calls, at which the host stops reading from the guest."""
 ARTIFACTS_AT_ONCE = 2
 """Artifact requests in progress at which the host stops reading: each holds many bytes in memory."""
+NEAR_LIMIT = 0.5
+"""Share of the memory limit that must have been in use for a MemoryError to count as `out_of_memory`."""
 _DECODER = codecs.getincrementaldecoder("utf-8")
 _DISTURBED = "the script disturbed the runtime that it runs in"
 
@@ -323,10 +325,15 @@ class JailedExecution:
             verdict = Verdict.RAISED if result.exit_code else Verdict.OK
         if verdict is None or (verdict is Verdict.REJECTED and self._has_started):
             raise WireError(f"a run does not end {result.status[:20]!r}")
-        if result.type == "MemoryError":
+        if result.type == "MemoryError" and self._was_out_of_memory():
             verdict = Verdict.OUT_OF_MEMORY
         error = (result.type, result.message, result.line, result.column, result.traceback)
         return self._with_usage(Finished(verdict, result.output_json, *error, exit_code=result.exit_code))
+
+    def _was_out_of_memory(self) -> bool:
+        """Whether a MemoryError is due to the limit. A script can raise one at any time."""
+        is_near = (self._guest.usage()[1] or 0) >= self._plan.limits.memory_bytes * NEAR_LIMIT
+        return is_near or self._guest.resource_limit.was_out_of_memory()
 
     def _has_ended(self) -> bool:
         try:

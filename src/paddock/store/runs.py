@@ -114,12 +114,10 @@ class StoredRun(RunSummary):
     result_json: str | None
 
     def to_dict(self) -> dict[str, Any]:
-        from paddock.model.deep_json import loads
-
-        return {**self._head(), "result": None if self.result_json is None else loads(self.result_json)}
+        return {**self._head(), "result": None if self.result_json is None else json.loads(self.result_json)}
 
     def to_json(self) -> str:
-        """Return the run as JSON text. The result is inserted as text, because it may be too deep to decode."""
+        """Return the run as JSON text. The result is inserted without decoding it."""
         return f'{json.dumps(self._head())[:-1]}, "result": {self.result_json or "null"}}}'
 
     def _head(self) -> dict[str, Any]:

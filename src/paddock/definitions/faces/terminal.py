@@ -73,9 +73,10 @@ def _ending(result: RunResult, limits: Limits) -> Iterator[str]:
         yield TIMED_OUT
     if result.verdict is Verdict.OUTPUT_LIMIT:
         yield f"Output truncated: the limit of {limits.output_bytes / MB:g} MB was reached, and the run was ended."
-    is_out_of_memory = result.verdict is Verdict.OUT_OF_MEMORY
-    if is_out_of_memory and not any(line.startswith("MemoryError:") for line in result.stderr.splitlines()):
-        yield f"MemoryError: the limit of {limits.memory_bytes / MB:g} MB was reached"
+    says_memory = any(line.startswith("MemoryError:") for line in result.stderr.splitlines())
+    if error is not None and error.type == "MemoryError" and not says_memory:
+        reached = f"the limit of {limits.memory_bytes / MB:g} MB was reached"
+        yield f"MemoryError: {reached if result.verdict is Verdict.OUT_OF_MEMORY else error.message}"
     code = result.exit_code or (-result.signal if result.signal else 0)
     if code:
         yield f"Exit code: {code}"
