@@ -29,7 +29,7 @@ from paddock.jail.walls.cleanup import Cleanup
 if TYPE_CHECKING:
     from paddock.config import Config
 
-NOTHING = GuestSetup(sys.executable, "paddock.guest.nothing:serve", memfds=True, system=())
+IDLE = GuestSetup(sys.executable, "paddock.guest.idle:serve", memfds=True, system=())
 GUARANTEES = ("files", "network", "processes", "kernel surface", "resources")
 NO_PROFILE = "no profile of the jail works here"
 NO_SOCKET = "seccomp: no socket can be made"
@@ -90,7 +90,7 @@ async def _try_profile(profile: str, config: Config) -> ProfileReport:
     try:
         await asyncio.to_thread(place.mkdir, mode=0o700)
         trying = replace(accepting, data_directory=str(place))
-        await (await profiles.try_profile(profile, trying, NOTHING)).close()
+        await (await profiles.try_profile(profile, trying, IDLE)).close()
     except (JailUnavailable, EngineCrashed) as problem:
         return ProfileReport(profile, works=False, allowed=objection is None, reason=str(problem))
     finally:
