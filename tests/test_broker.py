@@ -1,4 +1,4 @@
-"""Every failure of a call is an envelope; the broker itself never raises for what a tool does."""
+"""Every failure of a call is an envelope. The broker never raises, whatever a tool does."""
 
 from __future__ import annotations
 
@@ -103,12 +103,12 @@ async def test_a_plain_function_may_return_an_awaitable() -> None:
         ([dt.date(2026, 11, 15)], '{"result": ["2026-11-15"]}'),
     ],
 )
-async def test_an_object_arrives_unchanged_and_anything_else_under_result(value: object, text: str) -> None:
+async def test_an_object_is_returned_as_it_is_and_any_other_value_as_result(value: object, text: str) -> None:
     assert await answer_of(lambda: value) == Answer(text)
 
 
 @pytest.mark.parametrize("value", [object(), math.nan, {"a": math.inf}, b"\xff", {(1, 2): 3}])
-async def test_a_value_that_is_not_json_fails_the_call(value: object) -> None:
+async def test_a_value_that_is_not_json_is_a_failure_of_the_tool(value: object) -> None:
     answer = await answer_of(lambda: value)
     assert answer.failed
     assert json.loads(answer.json)["error_code"] == "INTERNAL_ERROR"
@@ -173,7 +173,7 @@ async def test_a_call_over_the_limit_is_refused_and_not_made() -> None:
     assert untimed(broker.calls()) == [(1, "tool", {}, "ok")]
 
 
-async def test_no_calls_at_all_may_be_allowed() -> None:
+async def test_a_limit_of_zero_allows_no_calls() -> None:
     answer = await broker_of({"tool": add}, 0).answer(ToolCall(1, "tool", '{"a": 1}'))
     assert json.loads(answer.json)["error_code"] == "CALL_LIMIT_EXCEEDED"
 
@@ -186,7 +186,7 @@ async def test_arguments_nested_too_deeply_are_refused(depth: int) -> None:
     assert untimed(broker.calls()) == [(1, "tool", {}, "error")]
 
 
-async def test_the_size_of_all_arguments_of_a_run_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_arguments_of_a_run_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(broker_module, "ARGUMENT_BYTES", 20)
     broker = broker_of({"tool": add}, 10)
     answers = [await broker.answer(ToolCall(number, "tool", '{"a": 100}')) for number in (1, 2, 3)]
@@ -194,7 +194,7 @@ async def test_the_size_of_all_arguments_of_a_run_is_limited(monkeypatch: pytest
     assert json.loads(answers[2].json)["error_code"] == "INPUT_VALIDATION_FAILED"
 
 
-async def test_calls_are_listed_in_the_order_of_the_program_whatever_the_order_of_their_answers() -> None:
+async def test_calls_are_listed_in_program_order_whatever_the_order_of_their_answers() -> None:
     first_may_end = asyncio.Event()
 
     async def first() -> None:
@@ -210,7 +210,7 @@ async def test_calls_are_listed_in_the_order_of_the_program_whatever_the_order_o
     assert untimed(broker.calls()) == [(1, "first", {}, "ok"), (2, "second", {}, "error")]
 
 
-async def test_a_cancelled_run_cancels_its_call_and_omits_it_from_the_list() -> None:
+async def test_a_cancelled_run_cancels_its_call_and_does_not_list_it() -> None:
     entered = asyncio.Event()
 
     async def hang() -> None:
@@ -227,7 +227,7 @@ async def test_a_cancelled_run_cancels_its_call_and_omits_it_from_the_list() -> 
 
 
 class FullJournal:
-    """One whose disk is full: from the first word on, or once a call has been made."""
+    """A journal whose disk is full, from the start or once the intent is written."""
 
     def __init__(self, *, takes_intents: bool) -> None:
         self._takes_intents = takes_intents
@@ -255,7 +255,7 @@ async def test_an_outcome_that_cannot_be_journalled_still_reaches_the_script() -
 
 
 @pytest.mark.parametrize("text", ["5", '"abc"', "[1, 2]", '[["x", 1]]', "null", "", "{", '{"x": 1e400}', '{"x": NaN}'])
-async def test_arguments_that_are_not_a_json_object_are_answered_and_recorded(text: str) -> None:
+async def test_arguments_that_are_no_json_object_are_answered_and_recorded(text: str) -> None:
     broker = broker_of({"tool": add})
     answer = await broker.answer(ToolCall(1, "tool", text))
     failure = json.loads(answer.json)
