@@ -69,7 +69,7 @@ async def settled(paddock: Paddock) -> Traces:
         while True:
             for pool in pools:
                 for shelf in pool._shelves.values():
-                    if shelf.filling is not None:  # it would begin in a moment
+                    if shelf.fill_timer is not None:  # it would begin in a moment
                         pool._fill(shelf)
             if not (tasks := [task for pool in pools for task in pool._tasks]):
                 break

@@ -77,11 +77,11 @@ async def test_no_two_runs_share_a_guest() -> None:
 
 
 async def test_a_guest_that_is_not_in_its_control_group_is_not_handed_out() -> None:
-    bounds = ResourceLimits(Limits())
-    if not bounds.counts_unmapped:
-        pytest.skip("a watcher bounds guests here, and nobody has to come into anything")
-    bound = await bounds.take()
+    limits = ResourceLimits(Limits())
+    if not limits.counts_unmapped:
+        pytest.skip("a watcher limits guests here; there is no control group to enter")
+    limit = await limits.take()
     with pytest.raises(JailUnavailable, match="did not enter its control group"):
-        bounds.ahead(bound)
-    bounds.give_back(bound)
-    await bounds.close()
+        limits.apply_usual(limit)
+    limits.give_back(limit)
+    await limits.close()

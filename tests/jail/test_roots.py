@@ -35,7 +35,7 @@ def left(data: Path) -> set[str]:
 
 
 def test_roots_are_where_the_profile_keeps_them(tmp_path: Path) -> None:
-    spec = profiles.make_spec("chroot", Config(data_directory=str(tmp_path)), GuestSetup("runtime:serve"), memfds=True)
+    spec = profiles.make_spec("chroot", Config(data_directory=str(tmp_path)), GuestSetup("python", "runtime:serve"))
     assert spec.place == str(store.roots_of(tmp_path))
 
 
