@@ -1,34 +1,47 @@
-"""JSON of any depth comes back; how deep it is can be asked without recursion."""
+"""How deeply JSON is nested, as text and as values."""
 
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from paddock.model.deep_json import _loads_iteratively, is_deeper, loads
+from paddock.model.deep_json import depth, is_deeper
+
+TEXTS = st.text(st.sampled_from('[]{}"\\\\,:a\n\u00e9'), max_size=6)
+VALUES = st.recursive(
+    st.one_of(st.none(), st.integers(), TEXTS),
+    lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(TEXTS, inner, max_size=4)),
+)
+
+
+def levels(value: Any) -> int:
+    if not isinstance(value, list | dict):
+        return 0
+    return 1 + max(map(levels, value.values() if isinstance(value, dict) else value), default=0)
+
+
+@given(VALUES, st.booleans(), st.integers(0, 30))
+def test_the_depth_of_a_text_is_that_of_its_value(value: Any, is_ascii: bool, more: int) -> None:
+    for _ in range(more):
+        value = [value]
+    assert depth(json.dumps(value, ensure_ascii=is_ascii).encode()) == levels(value)
 
 
 @pytest.mark.parametrize(
-    "value",
-    [
-        *(None, True, 0, -1.5e300, "", 'a "quoted" \\ [text] {}', "\ud800", [], {}, [[]], [{}], {"": {"a": []}}),
-        {"a": [1, [2, {"b": "c,:"}], "]"], "d": {"e": None}, "\u2028": [False, "\n"]},
-    ],
+    "piece", [b"[]", b"[[]]", b"[" * 20 + b"]" * 20, b'"["', b'"\\\\"', b'{"a":"\\""}', b"[" * 400 + b"]" * 400]
 )
-@pytest.mark.parametrize("indent", [None, 2])
-def test_the_slow_way_gives_what_the_quick_one_gives(value: Any, indent: int | None) -> None:
-    assert _loads_iteratively(json.dumps(value, indent=indent)) == value
+def test_large_texts_take_little_time(piece: bytes) -> None:
+    text = b"[" + b",".join([piece] * (16_000_000 // len(piece))) + b"]"
+    began = time.thread_time()
+    depth(text)
+    assert time.thread_time() - began < 3
 
 
-def test_a_value_nested_beyond_the_quick_way_comes_back() -> None:
-    value, depth = loads('[{"a":' * 50_000 + "1" + "}]" * 50_000), 0
-    while value != 1:
-        value, depth = value[0]["a"], depth + 1
-    assert depth == 50_000
-
-
-@pytest.mark.parametrize(("value", "depth"), [(1, 0), ([], 0), ([1], 1), ({"a": [1]}, 2), ([1, [2, [3]], 4], 3)])
-def test_depth_is_counted_by_what_lies_inside(value: object, depth: int) -> None:
-    assert [is_deeper(value, limit) for limit in range(5)] == [limit < depth for limit in range(5)]
+@pytest.mark.parametrize(("value", "expected"), [(1, 0), ([], 0), ([1], 1), ({"a": [1]}, 2), ([1, [2, [3]], 4], 3)])
+def test_depth_counts_nested_containers(value: object, expected: int) -> None:
+    assert [is_deeper(value, limit) for limit in range(5)] == [limit < expected for limit in range(5)]

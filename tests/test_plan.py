@@ -1,4 +1,4 @@
-"""A request resolved: refused as an error, refused as data, or given an engine."""
+"""A request becomes a plan with an engine, a plan with a refusal, or an error."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_a_plan_holds_everything_that_an_engine_needs() -> None:
     )
 
 
-def test_a_plan_names_the_variables_that_the_script_finds_set() -> None:
+def test_a_plan_names_the_predefined_variables() -> None:
     assert plan("1", inputs={"x": 1}).names() == {"x", "files"}
 
 
@@ -67,17 +67,15 @@ def test_auto_is_full_python_where_it_can_run() -> None:
 
 
 def test_auto_is_monty_where_no_jail_works_and_the_reason_says_so() -> None:
-    chosen = make_plan(
-        Request("1"), Config(), engines=("monty", "cpython"), unavailable={"cpython": "no profile works here"}
-    )
+    chosen = make_plan(Request("1"), Config(), engines=("monty", "cpython"), cpython_problem="no profile works here")
     reason = "full Python cannot run here: no profile works here"
     assert (chosen.engine, chosen.engine_reason) == ("monty", reason)
     assert plan("1").engine == "monty"
-    refused = make_plan(Request("1"), Config(), engines=("cpython",), unavailable={"cpython": "no walls"}).refusal
+    refused = make_plan(Request("1"), Config(), engines=("cpython",), cpython_problem="no walls").refusal
     assert refused == RunError("EngineUnavailable", "no engine for python can run here: no walls")
 
 
-def test_the_configured_engine_is_used_when_none_is_asked_for() -> None:
+def test_the_configured_engine_is_used_by_default() -> None:
     assert plan("1", config=Config(engine="monty")).engine_reason == "requested"
 
 
@@ -85,9 +83,9 @@ def test_the_configured_engine_is_used_when_none_is_asked_for() -> None:
     ("options", "error", "message"),
     [
         ({"language": "pyhton"}, UnknownLanguage, "unknown language 'pyhton'; did you mean 'python'?"),
-        ({"language": ""}, UnknownLanguage, "unknown language ''; expected one of python, javascript, typescript"),
+        ({"language": ""}, UnknownLanguage, "unknown language ''; known here: python, javascript, typescript"),
         ({"engine": "mony"}, UnknownEngine, "unknown engine 'mony'; did you mean 'monty'?"),
-        ({"engine": "zzz"}, UnknownEngine, "unknown engine 'zzz'; expected one of auto, monty, cpython, quickjs, node"),
+        ({"engine": "zzz"}, UnknownEngine, "unknown engine 'zzz'; known here: auto, monty, cpython, quickjs, node"),
         (
             {"engine": "quickjs"},
             UnknownEngine,
@@ -114,7 +112,7 @@ def test_the_configured_engine_is_used_when_none_is_asked_for() -> None:
         ),
     ],
 )
-def test_a_request_that_makes_no_sense_is_refused(options: Any, error: type[RequestError], message: str) -> None:
+def test_an_invalid_request_is_refused(options: Any, error: type[RequestError], message: str) -> None:
     with pytest.raises(error) as caught:
         plan(**options)
     assert (type(caught.value), str(caught.value)) == (error, message)
@@ -155,7 +153,7 @@ def test_code_over_the_limit_is_refused_by_its_bytes(code: str) -> None:
 
 
 @pytest.mark.parametrize("code", ["#" * 10, "#äääö", "#😀😀"])
-def test_code_at_the_limit_is_taken(code: str) -> None:
+def test_code_at_the_limit_is_accepted(code: str) -> None:
     assert plan(code, config=Config(code_bytes=10)).refusal is None
 
 
@@ -172,7 +170,7 @@ def test_source_is_not_parsed_here(code: str) -> None:
     assert plan(code, ALL).engine == "cpython"
 
 
-def test_an_engine_that_is_not_here_is_named_with_those_that_are() -> None:
+def test_an_unavailable_engine_is_named_with_the_available_ones() -> None:
     message = "engine 'cpython' is not available here; available: monty"
     assert plan("1", engine="cpython").refusal == RunError("EngineUnavailable", message)
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # what `typing` calls so; importing that takes 9 ms, in which Ctrl-C is a traceback
+TYPE_CHECKING = False  # importing `typing` for it takes 9 ms, in which Ctrl-C shows a traceback
 
 if TYPE_CHECKING:
     from paddock.config import Config
@@ -43,52 +43,23 @@ if TYPE_CHECKING:
     from paddock.run import Paddock
     from paddock.tools.upstream import Health
 
-_HOMES = {
-    "Config": "config",
-    "code_execution_prompt": "definitions.prompt",
-    "Finding": "linter",
-    "lint": "linter",
-    "Artifact": "model.artifacts",
-    "Artifacts": "model.artifacts",
-    "BadArtifact": "errors",
-    "BadDefinition": "errors",
-    "BadFile": "errors",
-    "BadInput": "errors",
-    "BadLimit": "errors",
-    "CodeTooLarge": "errors",
-    "ConfigError": "errors",
-    "EngineCrashed": "errors",
-    "EngineUnavailable": "errors",
-    "EnvironmentFailed": "errors",
-    "HostError": "errors",
-    "JailUnavailable": "errors",
-    "LimitTooHigh": "errors",
-    "LintUnavailable": "errors",
-    "PaddockError": "errors",
-    "RequestError": "errors",
-    "StoreError": "errors",
-    "UnknownEngine": "errors",
-    "UnknownEnvironment": "errors",
-    "UnknownLanguage": "errors",
-    "UnknownTool": "errors",
-    "Answer": "model.events",
-    "Done": "model.events",
-    "Event": "model.events",
-    "Output": "model.events",
-    "Progress": "model.events",
-    "ToolCall": "model.events",
-    "File": "model.files",
-    "Limits": "model.limits",
-    "Call": "model.result",
-    "RunError": "model.result",
-    "RunResult": "model.result",
-    "Usage": "model.result",
-    "Verdict": "model.result",
-    "Hints": "model.tools",
-    "Tool": "model.tools",
-    "Paddock": "run",
-    "Health": "tools.upstream",
+_NAMES = {
+    "config": "Config",
+    "definitions.prompt": "code_execution_prompt",
+    "errors": "PaddockError RequestError UnknownLanguage UnknownEngine UnknownTool UnknownEnvironment BadInput BadFile "
+    "BadArtifact BadDefinition BadLimit LimitTooHigh CodeTooLarge ConfigError HostError EngineUnavailable "
+    "JailUnavailable EngineCrashed LintUnavailable EnvironmentFailed StoreError",
+    "linter": "Finding lint",
+    "model.artifacts": "Artifact Artifacts",
+    "model.events": "Answer Done Event Output Progress ToolCall",
+    "model.files": "File",
+    "model.limits": "Limits",
+    "model.result": "Call RunError RunResult Usage Verdict",
+    "model.tools": "Hints Tool",
+    "run": "Paddock",
+    "tools.upstream": "Health",
 }
+_HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = [
     "Answer",

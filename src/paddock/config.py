@@ -21,7 +21,7 @@ from paddock.model.environments import (
     problem,
 )
 from paddock.model.limits import CAPS, Limits
-from paddock.model.suggestions import nearest
+from paddock.model.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -205,14 +205,11 @@ def _nest(keys: list[str], text: str) -> dict[str, Any]:
 def _overlay(settings: _Settings, values: Mapping[str, Any], origins: Origins, above: tuple[str, ...]) -> _Settings:
     """A copy of `settings` with `values` applied key by key. Each must have the type of the setting it replaces."""
     known = {f.name: f for f in fields(settings)}  # type: ignore[arg-type]
-    names = list(known)
     changes: dict[str, Any] = {}
     for name, value in values.items():
         where = ".".join((*above, name))
-        if name not in names:
-            near = nearest(name, names)
-            hint = f"did you mean {near!r}?" if near else f"known here: {', '.join(names)}"
-            raise ConfigError(f"{origins.current_origin}: unknown setting {where!r}; {hint}")
+        if name not in known:
+            raise ConfigError(f"{origins.current_origin}: unknown setting {where!r}; {did_you_mean(name, known)}")
         current = getattr(settings, name)
         if known[name].metadata == RAW:
             changes[name] = _raw(value, current, origins.current_origin, where)
@@ -248,25 +245,17 @@ def _tables(
 
 def _raw(value: Any, current: Any, origin: str, where: str) -> Any:
     """A list, or a table of tables merged into `current`. Environment variables contain it as JSON."""
-    import json
-
     kind, expected = (Mapping, "a table") if isinstance(current, Mapping) else (list, "a list")
-    if isinstance(value, str):
-        try:
-            value = json.loads(value)
-        except ValueError:
-            raise ConfigError(f"{origin}: {where!r} must be {expected}, as JSON, not {value!r}") from None
-    if not isinstance(value, kind):
+    parsed = _decode(value)
+    if not isinstance(parsed, kind):
+        expected += ", as JSON" if isinstance(value, str) else ""
         raise ConfigError(f"{origin}: {where!r} must be {expected}, not {value!r}")
-    if not isinstance(value, Mapping):
-        return tuple(value)
-    return {
-        **current,
-        **{
-            name: TableWithOrigin(inner, origin) if isinstance(inner, Mapping) else inner
-            for name, inner in value.items()
-        },
+    if not isinstance(parsed, Mapping):
+        return tuple(parsed)
+    tables = {
+        name: TableWithOrigin(inner, origin) if isinstance(inner, Mapping) else inner for name, inner in parsed.items()
     }
+    return {**current, **tables}
 
 
 class TableWithOrigin(dict[str, Any]):
@@ -279,17 +268,20 @@ class TableWithOrigin(dict[str, Any]):
 
 def _strings(value: Any, origin: str, where: str) -> tuple[str, ...]:
     """A list of strings. Environment variables contain it as JSON."""
-    import json
-
-    parsed = value
-    if isinstance(value, str):
-        try:
-            parsed = json.loads(value)
-        except ValueError:
-            parsed = None
+    parsed = _decode(value)
     if not isinstance(parsed, list) or not all(isinstance(item, str) for item in parsed):
         raise ConfigError(f'{origin}: {where!r} must be a list of texts, such as ["a", "b"], not {value!r}')
     return tuple(parsed)
+
+
+def _decode(value: Any) -> Any:
+    """Decode the JSON text of an environment variable, None if it is not JSON. Other values are returned unchanged."""
+    import json
+
+    try:
+        return json.loads(value) if isinstance(value, str) else value
+    except ValueError:
+        return None
 
 
 def _convert(value: Any, kind: type, origin: str, where: str) -> Any:

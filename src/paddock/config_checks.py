@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
+from operator import attrgetter, le
+from typing import TYPE_CHECKING, Any
 
 from paddock.errors import ConfigError, RequestError
 from paddock.model.limits import NAMES, Limits, resolve
 from paddock.model.request import ENGINES
 
 if TYPE_CHECKING:
-    from paddock.config import ArtifactsConfig, Config, GuestsConfig, JailConfig, Origins, StoreConfig
+    from paddock.config import Config, GuestsConfig, Origins
 
 MAX_WORKERS = 1000
 PROFILES = ("auto", "namespaces", "chroot", "confined")
-ARTIFACT_SCHEMES = ("file", "s3", "gs", "az", "memory")
+GUEST_ENGINES = ("cpython", "quickjs", "node")
 CEILING = Limits(
     wall_seconds=7 * 86_400.0,
     cpu_seconds=70 * 86_400.0,
@@ -28,23 +31,29 @@ CEILING = Limits(
 """The highest caps that a configuration may set, because of the interpreters or the host."""
 
 
+_CHOICES: Mapping[str, Sequence[str]] = {"engine": ENGINES, "jail.profile": PROFILES}
+_MINIMUMS = {"jail.uid_base": 1000, "jail.tmp_bytes": 4096, "jail.tmp_inodes": 16}
+_POSITIVE = (
+    *("code_bytes", "tools.call_seconds", "tools.connect_seconds", "store.sweep_seconds"),
+    *(f"{engine}.{name}" for engine in GUEST_ENGINES for name in ("idle_seconds", "release_seconds")),
+)
+_POSITIVE_OR_ZERO = (
+    *("store.run_days", "store.run_count", "store.run_bytes", "store.session_days", "store.definition_versions"),
+    *("artifacts.artifact_bytes", "artifacts.principal_bytes", "artifacts.principal_count", "artifacts.days"),
+)
+_URL_SCHEMES = {"artifacts.url": ("file", "s3", "gs", "az", "memory"), "artifacts.base_url": ("http", "https")}
+
+
 def validate(config: Config, origins: Origins) -> Config:
     """Return `config` if it is valid. Raises ConfigError with the origin of the invalid setting."""
     for name in NAMES:
         _check_limit(f"caps.{name}", getattr(config.caps, name), CEILING, origins.prefix(f"caps.{name}"))
-    for name in NAMES:
         prefix = origins.prefix(f"limits.{name}", f"caps.{name}")
         _check_limit(f"limits.{name}", getattr(config.limits, name), config.caps, prefix)
-    if config.engine not in ENGINES:
-        raise ConfigError(
-            f"{origins.prefix('engine')}engine must be one of {', '.join(ENGINES)}, not {config.engine!r}"
-        )
-    if config.code_bytes <= 0:
-        raise ConfigError(f"{origins.prefix('code_bytes')}code_bytes must be positive, not {config.code_bytes}")
-    if not config.data_directory:
-        raise ConfigError(
-            f"{origins.prefix('data_directory')}data_directory must be the path of a directory, not empty"
-        )
+    for setting, requirement, is_valid in _requirements():
+        value = attrgetter(setting)(config)
+        if not is_valid(value):
+            raise ConfigError(f"{origins.prefix(setting)}{setting} must be {requirement}, not {value!r}")
     minimum, maximum = config.monty.min_workers, config.monty.max_workers
     if not 0 < minimum <= maximum <= MAX_WORKERS:
         prefix = origins.prefix("monty.min_workers", "monty.max_workers")
@@ -52,16 +61,30 @@ def validate(config: Config, origins: Origins) -> Config:
             f"{prefix}monty.min_workers must be at least 1 and at most monty.max_workers, "
             f"and that at most {MAX_WORKERS}; here they are {minimum} and {maximum}"
         )
-    for engine in ("cpython", "quickjs", "node"):
+    for engine in GUEST_ENGINES:
         _check_guests(config, engine, origins)
-    _check_jail(config.jail, origins)
-    for name in ("call_seconds", "connect_seconds"):
-        if not getattr(config.tools, name) > 0:
-            prefix = origins.prefix(f"tools.{name}")
-            raise ConfigError(f"{prefix}tools.{name} must be positive, not {getattr(config.tools, name)}")
-    _check_store(config.store, origins)
-    _check_artifacts(config.artifacts, origins)
     return config
+
+
+def _requirements() -> Iterator[tuple[str, str, Callable[[Any], bool]]]:
+    """Each setting that is checked alone, with what it must be, in words and as a predicate."""
+    for setting, choices in _CHOICES.items():
+        yield setting, f"one of {', '.join(choices)}", choices.__contains__
+    for setting in _POSITIVE:
+        yield setting, "positive", lambda value: value > 0
+    for setting in _POSITIVE_OR_ZERO:
+        yield setting, "positive, or 0 for no limit", lambda value: value >= 0
+    for setting, minimum in _MINIMUMS.items():
+        yield setting, f"at least {minimum}", partial(le, minimum)
+    for setting, schemes in _URL_SCHEMES.items():
+        known = ", ".join(f"{scheme}://" for scheme in schemes)
+        yield setting, f"empty or begin with one of {known}", partial(_is_url, schemes=schemes)
+    yield "data_directory", "the path of a directory", bool
+
+
+def _is_url(value: str, schemes: Collection[str]) -> bool:
+    scheme, separator, rest = value.partition("://")
+    return not value or (scheme in schemes and bool(separator) and (bool(rest) or scheme == "memory"))
 
 
 def _check_guests(config: Config, engine: str, origins: Origins) -> None:
@@ -77,44 +100,6 @@ def _check_guests(config: Config, engine: str, origins: Origins) -> None:
         raise ConfigError(
             f"{prefix}{engine}.environment is {guests.environment!r}, which does not exist; known: {known}"
         )
-    for name in ("idle_seconds", "release_seconds"):
-        if not getattr(guests, name) > 0:
-            prefix = origins.prefix(f"{engine}.{name}")
-            raise ConfigError(f"{prefix}{engine}.{name} must be positive, not {getattr(guests, name)}")
-
-
-def _check_jail(jail: JailConfig, origins: Origins) -> None:
-    if jail.profile not in PROFILES:
-        prefix = origins.prefix("jail.profile")
-        raise ConfigError(f"{prefix}jail.profile must be one of {', '.join(PROFILES)}, not {jail.profile!r}")
-    for name, minimum in (("uid_base", 1000), ("tmp_bytes", 4096), ("tmp_inodes", 16)):
-        if getattr(jail, name) < minimum:
-            prefix = origins.prefix(f"jail.{name}")
-            raise ConfigError(f"{prefix}jail.{name} must be at least {minimum}, not {getattr(jail, name)}")
-
-
-def _check_store(store: StoreConfig, origins: Origins) -> None:
-    for name in ("run_days", "run_count", "run_bytes", "session_days", "definition_versions"):
-        if not getattr(store, name) >= 0:
-            prefix = origins.prefix(f"store.{name}")
-            raise ConfigError(f"{prefix}store.{name} must be positive, or 0 for no limit, not {getattr(store, name)}")
-    if not store.sweep_seconds > 0:
-        prefix = origins.prefix("store.sweep_seconds")
-        raise ConfigError(f"{prefix}store.sweep_seconds must be positive, not {store.sweep_seconds}")
-
-
-def _check_artifacts(artifacts: ArtifactsConfig, origins: Origins) -> None:
-    for name in ("artifact_bytes", "principal_bytes", "principal_count", "days"):
-        value = getattr(artifacts, name)
-        if not value >= 0:
-            prefix = origins.prefix(f"artifacts.{name}")
-            raise ConfigError(f"{prefix}artifacts.{name} must be positive, or 0 for no limit, not {value}")
-    for name, schemes in (("url", ARTIFACT_SCHEMES), ("base_url", ("http", "https"))):
-        value = getattr(artifacts, name)
-        scheme, separator, rest = value.partition("://")
-        if value and not (scheme in schemes and separator and (rest or scheme == "memory")):
-            prefix, known = origins.prefix(f"artifacts.{name}"), ", ".join(f"{each}://" for each in schemes)
-            raise ConfigError(f"{prefix}artifacts.{name} must be empty or begin with one of {known}, not {value!r}")
 
 
 def _check_limit(where: str, value: float, caps: Limits, prefix: str) -> None:

@@ -106,28 +106,15 @@ class Surface:
 
 _USAGE = Surface(400, -32602, 2)
 _FAULT = Surface(500, -32603, 3)
+_UNAVAILABLE = Surface(503, -32603, 3)
 
 SURFACES: dict[type[PaddockError], Surface] = {
-    RequestError: _USAGE,
-    UnknownLanguage: _USAGE,
-    UnknownEngine: _USAGE,
-    UnknownTool: _USAGE,
-    UnknownEnvironment: _USAGE,
-    BadInput: _USAGE,
-    BadFile: _USAGE,
-    BadArtifact: _USAGE,
-    BadDefinition: _USAGE,
-    BadLimit: _USAGE,
-    LimitTooHigh: _USAGE,
+    **dict.fromkeys((RequestError, UnknownLanguage, UnknownEngine, UnknownTool, UnknownEnvironment), _USAGE),
+    **dict.fromkeys((BadInput, BadFile, BadArtifact, BadDefinition, BadLimit, LimitTooHigh), _USAGE),
     CodeTooLarge: Surface(413, -32602, 2),
     ConfigError: Surface(500, -32603, 2),
-    HostError: _FAULT,
-    EngineUnavailable: Surface(503, -32603, 3),
-    JailUnavailable: Surface(503, -32603, 3),
-    EngineCrashed: _FAULT,
-    LintUnavailable: Surface(503, -32603, 3),
-    EnvironmentFailed: Surface(503, -32603, 3),
-    StoreError: Surface(503, -32603, 3),
+    **dict.fromkeys((HostError, EngineCrashed), _FAULT),
+    **dict.fromkeys((EngineUnavailable, JailUnavailable, LintUnavailable, EnvironmentFailed, StoreError), _UNAVAILABLE),
 }
 
 

@@ -108,10 +108,10 @@ def ruff_binary() -> str:
 
         return str(find_ruff_bin())
     except (ImportError, FileNotFoundError):
-        findings = shutil.which("ruff")
-    if findings is None:
+        path = shutil.which("ruff")
+    if path is None:
         raise LintUnavailable("lint needs Ruff, which is not installed here: pip install ruff")
-    return findings
+    return path
 
 
 def _finding(report: dict[str, Any]) -> Finding:
@@ -151,21 +151,9 @@ def _rules(names: Collection[str], *, is_program: bool) -> list[str]:
 
 def _ruff(code: str, rules: list[str]) -> list[bytes] | None:
     """The lines of Ruff's report, each a JSON object, cut off at `REPORT_BYTES`. None: the source made Ruff crash."""
-    arguments = [
-        *(
-            "exec_jailed",
-            ruff_binary(),
-            "check",
-            "--isolated",
-            "--no-cache",
-            "--quiet",
-            "--output-format",
-            "json-lines",
-        ),
-        *("--target-version", f"py3{sys.version_info.minor}"),
-        *rules,
-        *("--stdin-filename", "main.py", "-"),
-    ]
+    options = "--isolated --no-cache --quiet --output-format json-lines --stdin-filename main.py"
+    target = f"--target-version=py3{sys.version_info.minor}"
+    arguments = ["exec_jailed", ruff_binary(), "check", *options.split(), target, *rules, "-"]
     status, report = _run_jailed(arguments, code)
     if len(report) > REPORT_BYTES:
         return report.splitlines()[:-1]

@@ -2,10 +2,10 @@
 
     request -> plan -> execution <-> calls -> result
 
-`_plan` decides which engine runs the script, and what the script may call. `_execute` is one attempt to run it:
-`_listen` records what the guest does, and `CallTasks` answers what it asks for. `_prepare` links the tools that the
-script names and checks its types, before the first line runs. `_run` tries again if the host lost the guest. Every
-default (limits, pool sizes, how long things are kept) is in `config.py`.
+Start at `Paddock.run` and read on. `_run` makes the plan, and starts the run again if the host lost it. `_plan` decides
+which engine runs the script and what the script may call. `_execute` is one attempt: `_listen` records what the guest
+does, while `CallTasks` answers its calls. `_prepare` connects the tools that the script names and checks its types,
+before the first line runs. Every default (limits, pool sizes, retention) is in `config.py`.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ from paddock.config import Config
 from paddock.engines.registry import Engines, Factory
 from paddock.errors import ConfigError, RequestError
 from paddock.model.events import Answer, Done, Event, Finished, Outline, Progress
+from paddock.model.journal import NoJournal
 from paddock.model.request import Request, RunContext, RunOptions, make_request, make_tool_call
 from paddock.model.result import RunError, RunResult, Verdict
 from paddock.planning.plan import Plan, make_plan
 from paddock.record import RunRecord, new_run_id
-from paddock.store.memory import MemoryArtifacts, MemoryJournal
+from paddock.store.memory import MemoryArtifacts
 from paddock.tools.broker import Broker
 from paddock.tools.functions import by_name
 from paddock.tools.toolbox import Scope, make_toolbox
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from paddock.tools.upstream import Health
 
 ATTEMPTS = 4
-"""How many times a run is started in all, if the host loses it before anything of it is visible outside."""
+"""How many times a run is started in all, if the host loses it before it has had any visible effect."""
 _END: Any = object()
 """Marks the end of a stream."""
 
@@ -76,7 +77,7 @@ class Paddock:
         self._local_tools = by_name(tools)
         self._mcp_config = mcp_config
         self._toolbox, self._rules = make_toolbox(self._config, self._local_tools, mcp_config)
-        self._journal = journal or MemoryJournal()
+        self._journal: Journal = journal or NoJournal()
         self._engines = Engines(self._config, engines)
         self._type_checker: TypeChecker | None = None
         self._artifacts: Artifacts = MemoryArtifacts() if artifacts is None else artifacts
@@ -121,7 +122,7 @@ class Paddock:
     async def check(self, code: str, **options: Unpack[RunOptions]) -> RunError | None:
         """What `run` would reject before the first line: syntax errors, and type errors if `type_check` is set.
 
-        Nothing runs. Monty cannot check without running, so there the answer is None for any source.
+        Nothing runs. Returns None for any source on Monty, which cannot check without running.
         """
         request = make_request(code, options)
         scope, plan, engine = await self._plan(request, None)
@@ -136,85 +137,17 @@ class Paddock:
             if self._background is None:
                 from paddock.sync import Background
 
-                self._background = Background(
-                    lambda: Paddock(
-                        self._config,
-                        tools=[tool.function for tool in self._local_tools.values()],
-                        engines=self._engines.factories,
-                        artifacts=self._artifacts,
-                        journal=self._journal,
-                        mcp_config=self._mcp_config,
-                    )
+                copy = Paddock(
+                    self._config,
+                    tools=[tool.function for tool in self._local_tools.values()],
+                    engines=self._engines.factories,
+                    artifacts=self._artifacts,
+                    journal=self._journal,
+                    mcp_config=self._mcp_config,
                 )
+                self._background = Background(copy)
             background = self._background
         return background.run(code, options)
-
-    async def read_artifact(self, ref: str) -> bytes:
-        """The bytes of an artifact, by its id, URL or file name."""
-        artifact = await self._artifacts.read(ref)
-        if artifact is None:
-            raise RequestError(f"there is no artifact {ref!r}; result.artifacts lists those that a run created")
-        return artifact[1]
-
-    async def tools(self, *, servers: Iterable[str] = ()) -> tuple[Tool, ...]:
-        """The tools that scripts may call now, of all servers or of the named ones; none of a server that is down."""
-        self._check_loop()
-        return tuple(await self._toolbox.catalogue(servers))
-
-    async def search_tools(
-        self, query: str, *, tags: Collection[str] = (), servers: Iterable[str] = (), limit: int | None = 10
-    ) -> tuple[Tool, ...]:
-        """The tools that match `query`, best first."""
-        self._check_loop()
-        catalogue = await self._toolbox.catalogue(servers)
-        return await asyncio.to_thread(catalogue.search, query, tags=tags, limit=limit)
-
-    async def call_tool(
-        self,
-        name: str,
-        arguments: Mapping[str, Any] | None = None,
-        *,
-        progress: Callable[[Progress], None] = lambda progress: None,
-    ) -> Answer:
-        """Call one tool as a script would. A failure is an answer too: its value is an error envelope."""
-        self._check_loop()
-        call = make_tool_call(name, arguments)
-        scope = await self._toolbox.scope_of(name)
-        broker = self._broker(scope, 1, new_run_id(), RunArtifacts(self._artifacts), progress)
-        answer = await broker.answer(call)
-        await broker.conclude(call.id)
-        return answer
-
-    async def tool_stubs(
-        self, names: Iterable[str] | None = None, *, language: str = "python", whole: bool = True
-    ) -> str:
-        """Typed declarations of all tools, or of the named ones, as the text of a `.pyi` or `.d.ts` file.
-
-        With `whole=False` only the tools are declared, without what every script has.
-        """
-        self._check_loop()
-        return await self._toolbox.stubs(names, language, whole=whole)
-
-    def redact(self, value: Any) -> Any:
-        """JSON values with the servers' secrets, and whatever looks like a secret, taken out."""
-        from paddock.tools.secrets import redact_secrets
-
-        return redact_secrets(value, self._toolbox.secrets)
-
-    def redact_json(self, text: str) -> str:
-        """`redact` for JSON text. Text that is not JSON becomes empty."""
-        from paddock.tools.secrets import redact_secrets_in_json
-
-        return redact_secrets_in_json(text, self._toolbox.secrets)
-
-    @property
-    def injection(self) -> Injection | None:
-        """The arguments that the configuration adds to upstream calls; None where it adds none."""
-        return self._toolbox.injection
-
-    def upstreams(self) -> Mapping[str, Health]:
-        """The health of each MCP server, by name. Connects nothing."""
-        return self._toolbox.health()
 
     async def _run(
         self, request: Request, watch: Callable[[Event], None] | None, context: RunContext | None = None
@@ -237,11 +170,10 @@ class Paddock:
         if context is not None:
             scope.own = context.tools
             scope.context = context.context or scope.context
-        unavailable: dict[str, str] = {}
-        is_auto_python = (request.engine or self._config.engine) == "auto" and request.language == "python"
-        if is_auto_python and (problem := await engines.unavailable("cpython")) is not None:
-            unavailable["cpython"] = problem
-        plan = make_plan(request, self._config, engines=engines.factories, tools=scope.links, unavailable=unavailable)
+        problem = None
+        if (request.engine or self._config.engine) == "auto" and request.language == "python":
+            problem = await engines.unavailable("cpython")
+        plan = make_plan(request, self._config, engines.factories, scope.links, cpython_problem=problem)
         if plan.engine == "cpython" and plan.mode == "expression":
             plan = replace(plan, sends_outline=_needs_preparation(plan, scope))
         return scope, plan, None if plan.engine is None else engines.get(plan.engine)
@@ -253,7 +185,7 @@ class Paddock:
         record = RunRecord(plan, context, scope.functions)
         if engine is None:
             return record
-        # A guest that sends an outline is prepared for when the outline has come (`_listen`), all others here.
+        # With an outline, preparation waits until the guest has sent it (`_listen`).
         if not plan.sends_outline and _needs_preparation(plan, scope):
             if (problem := await self._prepare(plan, scope, None)) is not None:
                 record.add(problem)
@@ -287,7 +219,7 @@ class Paddock:
         events: _Events,
         clock: asyncio.Timeout,
     ) -> None:
-        """Record what the guest does until it has a verdict."""
+        """Record and publish what the guest does until the run has a verdict. Starts the script once it is prepared."""
         async with aclosing(execution.events(calls.start)) as guest_events:
             async for event in guest_events:
                 shown = record.add(event)
@@ -340,6 +272,73 @@ class Paddock:
             run_seconds=run_seconds,
             progress=progress,
         )
+
+    async def tools(self, *, servers: Iterable[str] = ()) -> tuple[Tool, ...]:
+        """The tools that scripts may call now, from all servers or the named ones, except servers that are down."""
+        self._check_loop()
+        return tuple(await self._toolbox.catalogue(servers))
+
+    async def search_tools(
+        self, query: str, *, tags: Collection[str] = (), servers: Iterable[str] = (), limit: int | None = 10
+    ) -> tuple[Tool, ...]:
+        """The tools that match `query`, best first."""
+        self._check_loop()
+        catalogue = await self._toolbox.catalogue(servers)
+        return await asyncio.to_thread(catalogue.search, query, tags=tags, limit=limit)
+
+    async def call_tool(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        progress: Callable[[Progress], None] = lambda progress: None,
+    ) -> Answer:
+        """Call one tool as a script would. A failure is an answer too: its value is an error envelope."""
+        self._check_loop()
+        call = make_tool_call(name, arguments)
+        scope = await self._toolbox.scope_of(name)
+        broker = self._broker(scope, 1, new_run_id(), RunArtifacts(self._artifacts), progress)
+        answer = await broker.answer(call)
+        await broker.conclude(call.id)
+        return answer
+
+    async def tool_stubs(
+        self, names: Iterable[str] | None = None, *, language: str = "python", whole: bool = True
+    ) -> str:
+        """Typed declarations of all tools, or of the named ones, as the text of a `.pyi` or `.d.ts` file.
+
+        `whole=False` leaves out the functions that every script has.
+        """
+        self._check_loop()
+        return await self._toolbox.stubs(names, language, whole=whole)
+
+    def upstreams(self) -> Mapping[str, Health]:
+        """The health of each MCP server, by name. Connects nothing."""
+        return self._toolbox.health()
+
+    @property
+    def injection(self) -> Injection | None:
+        """The arguments that the configuration adds to upstream calls; None where it adds none."""
+        return self._toolbox.injection
+
+    def redact(self, value: Any) -> Any:
+        """JSON values with the servers' secrets, and whatever looks like a secret, taken out."""
+        from paddock.tools.secrets import redact_secrets
+
+        return redact_secrets(value, self._toolbox.secrets)
+
+    def redact_json(self, text: str) -> str:
+        """`redact` for JSON text. Text that is not JSON becomes empty."""
+        from paddock.tools.secrets import redact_secrets_in_json
+
+        return redact_secrets_in_json(text, self._toolbox.secrets)
+
+    async def read_artifact(self, ref: str) -> bytes:
+        """The bytes of an artifact, by its id, URL or file name."""
+        artifact = await self._artifacts.read(ref)
+        if artifact is None:
+            raise RequestError(f"there is no artifact {ref!r}; result.artifacts lists those that a run created")
+        return artifact[1]
 
     def _check_loop(self) -> None:
         """Refuse a second event loop: engines and upstreams belong to the loop that started them."""

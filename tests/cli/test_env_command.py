@@ -55,7 +55,7 @@ def test_an_environment_is_listed_built_listed_and_removed(machine: dict[str, st
         "installed": {"tiny": "1.0"},
     }
     again = env(machine, "build", "own")
-    assert re.fullmatch(rf"own: was built already, 0\.\d MB, {path}\n", again.out)
+    assert re.fullmatch(rf"own: was already built, 0\.\d MB, {path}\n", again.out)
     assert env(machine, "remove", "own", "--yes") == Ended(0, "own: removed 1 build\n", "")
     assert env(machine, "remove", "own", "-y") == Ended(0, "own: nothing was built\n", "")
 
@@ -72,7 +72,7 @@ def test_the_list_is_readable(machine: dict[str, str], tmp_path: Path) -> None:
     quickjs = "quickjs: not built yet\n  packages  quickjs-ng==0.17.0.2\n  preload   _quickjs\n"
     own = f"  packages  tiny\n  preload   none\n  build     {path}, "
     assert re.sub(r"0\.\d MB\n", "", env(machine, "list").out) == f"{default}own: built\n{own}{quickjs}"
-    said = "own: changed since it was built; the earlier build stays in use until this one is built\n"
+    said = "own: changed since it was built; the earlier build stays in use until the new one is ready\n"
     assert said in env(changed, "list").out
     del machine["PADDOCK_ENVIRONMENTS__OWN__PACKAGES"]
     assert f"own: built, and no longer configured\n{own}" in env(machine, "list").out
@@ -90,7 +90,7 @@ def test_every_environment_can_be_built_at_once(machine: dict[str, str], tmp_pat
     assert (ended.status, [line.partition(":")[0] for line in ended.out.splitlines()]) == (0, built)
 
 
-def test_a_package_that_fails_is_a_clear_error(machine: dict[str, str], tmp_path: Path) -> None:
+def test_a_package_that_cannot_be_installed_is_a_clear_error(machine: dict[str, str], tmp_path: Path) -> None:
     env(machine, "build", "own")
     sdist(tmp_path, "broken", "raise SystemExit('no compiler here')")
     changed = {**machine, "PADDOCK_ENVIRONMENTS__OWN__PACKAGES": '["tiny", "broken"]'}
@@ -111,7 +111,7 @@ def test_a_package_that_fails_is_a_clear_error(machine: dict[str, str], tmp_path
         (["build", "defualt"], "there is no environment 'defualt'; did you mean 'default'?"),
         (["build", "zzz"], "there is no environment 'zzz'; known here: default, node, own, quickjs"),
         (["remove", "onw", "--yes"], "there is no environment 'onw'; did you mean 'own'?"),
-        (["remove", "own"], "nobody is there to ask; to remove environment 'own' all the same, add --yes"),
+        (["remove", "own"], "stdin is not a terminal, so nobody can confirm; add --yes to remove environment 'own'"),
         (["build", "own", "--all"], "both 'own' and --all were given; give one of them"),
         (["list", "--config", "nowhere.toml"], "cannot read nowhere.toml: No such file or directory"),
     ],
@@ -120,15 +120,15 @@ def test_a_mistake_is_explained(machine: dict[str, str], arguments: list[str], m
     assert env(machine, *arguments) == Ended(2, "", f"Error: {message}\n")
 
 
-def test_what_a_running_paddock_uses_is_not_removed(machine: dict[str, str], tmp_path: Path) -> None:
+def test_an_environment_in_use_is_not_removed(machine: dict[str, str], tmp_path: Path) -> None:
     env(machine, "build", "own")
-    message = "Error: environment 'own' is in use by a running Paddock; end it, then remove again\n"
+    message = "Error: environment 'own' is in use by a running Paddock; stop that, then try again\n"
     with lease(Environment("own", ("tiny",)), tmp_path / "data"):
         assert env(machine, "remove", "own", "--yes") == Ended(3, "", message)
     assert env(machine, "remove", "own", "--yes").status == 0
 
 
-def test_a_terminal_shows_one_line_that_changes(machine: dict[str, str]) -> None:
+def test_a_terminal_shows_build_progress_on_one_line(machine: dict[str, str]) -> None:
     status, shown = on_a_terminal("env", "build", "own", **machine)
     assert status == 0
     assert "Building environment 'own'" in shown
@@ -136,9 +136,7 @@ def test_a_terminal_shows_one_line_that_changes(machine: dict[str, str]) -> None
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_build_ends_and_leaves_nothing(
-    machine: dict[str, str], tmp_path: Path, number: signal.Signals
-) -> None:
+def test_an_interrupted_build_leaves_no_files(machine: dict[str, str], tmp_path: Path, number: signal.Signals) -> None:
     gated(tmp_path, "slow")
     machine["PADDOCK_ENVIRONMENTS__OWN__PACKAGES"] = '["slow"]'
     with started("env", "build", "own", **machine) as process:

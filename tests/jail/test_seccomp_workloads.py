@@ -79,8 +79,8 @@ with tarfile.open("a.tar") as archive:
     archive.extractall("c", **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
 with zipfile.ZipFile("a.zip", "w") as archive:
     archive.write("a/file")
-with open("a/file") as file:
-    fcntl.flock(file, fcntl.LOCK_EX)
+with open("a/file", "r+") as file:
+    fcntl.lockf(file, fcntl.LOCK_EX)
 shutil.rmtree("b")
 """
 CHILDREN = """

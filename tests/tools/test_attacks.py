@@ -20,8 +20,8 @@ import pytest_asyncio
 from paddock import Config, Paddock, RunResult, Verdict
 from paddock.config import GuestsConfig, ToolsConfig
 from paddock.model.environments import EnvironmentConfig
-from paddock.store.memory import MemoryJournal
 from tests import envelopes
+from tests.journals import MemoryJournal
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 ATTACKER = str(Path(__file__).parent / "servers" / "attacker.py")

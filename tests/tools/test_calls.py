@@ -15,8 +15,8 @@ import pytest_asyncio
 from paddock import Config, Paddock, Progress, Verdict
 from paddock.config import GuestsConfig, ToolsConfig
 from paddock.model.environments import EnvironmentConfig
-from paddock.store.memory import MemoryJournal
 from tests.forks import fork
+from tests.journals import MemoryJournal
 from tests.tools.upstreams import plain
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -15,8 +15,8 @@ from paddock.config import GuestsConfig, ToolsConfig
 from paddock.model.envelope import envelope
 from paddock.model.environments import EnvironmentConfig
 from paddock.model.journal import Intent, Outcome
-from paddock.store.memory import MemoryJournal
 from tests import envelopes
+from tests.journals import MemoryJournal
 from tests.tools.upstreams import HostileHttp, hostile, plain
 
 ENGINES = ["monty", "cpython"]

@@ -12,7 +12,7 @@ import pytest
 
 from paddock import BadInput, Paddock, Progress, RequestError, UnknownLanguage, UnknownTool
 from paddock.model.journal import Outcome
-from paddock.store.memory import MemoryJournal
+from tests.journals import MemoryJournal
 from tests.tools.upstreams import hostile, plain
 
 

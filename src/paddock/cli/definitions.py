@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from paddock.cli.options import ConfigOption, JsonOption, McpConfigOption, unknown
+from paddock.cli.options import ConfigOption, JsonOption, McpConfigOption, load_config, read_bytes, reason, unknown
 from paddock.cli.render import WIDTH, Screen, build_progress, local_time, stderr, stdout, to_json
+from paddock.cli.runs import query_store
 from paddock.cli.signals import Interrupts
 from paddock.errors import BadDefinition, RequestError
+from paddock.model.request import LOCAL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from paddock.config import Config
     from paddock.definitions.definition import Definition
-    from paddock.store.database import Store
     from paddock.store.definitions import StoredDefinition
 
 app = typer.Typer(
@@ -31,12 +32,10 @@ _FACTS = ("title", "face", "language", "engine", "mode", "tools", "includes_file
 @app.command("list")
 def list_(config: ConfigOption = None, as_json: JsonOption = False) -> int:
     """List every definition: those that come with Paddock, and those that were saved."""
-    from paddock.cli.runs import query_store
-    from paddock.config import Config
     from paddock.definitions.definition import SHIPPED, shipped
 
     out, shipped_definitions = stdout(), [shipped(name) for name in SHIPPED]
-    saved = query_store(Config.load(config), _saved) or []
+    saved = _saved(load_config(config))
     if as_json:
         out.document(to_json([*map(_values, shipped_definitions), *map(_values, saved)]))
         return 0
@@ -59,23 +58,19 @@ def list_(config: ConfigOption = None, as_json: JsonOption = False) -> int:
 def show(
     name: NameArgument,
     version: Annotated[
-        int | None, typer.Option("--version", metavar="N", min=1, help="An earlier one. Default: the current one.")
+        int | None, typer.Option(metavar="N", min=1, help="Show this version. Default: the current one.")
     ] = None,
     config: ConfigOption = None,
     as_json: JsonOption = False,
 ) -> int:
     """Show one definition: its description, code, inputs and versions."""
-    from paddock.cli.runs import query_store
-    from paddock.config import Config
     from paddock.definitions.definition import SHIPPED, shipped
-    from paddock.model.request import LOCAL
 
-    async def history(store: Store) -> list[StoredDefinition]:
-        return await store.definitions.history(LOCAL, name)
-
-    settings, out, stored = Config.load(config), stdout(), None
-    versions = [] if name in SHIPPED else query_store(settings, history) or []
+    settings, out = load_config(config), stdout()
+    stored: StoredDefinition | None = None
+    versions: list[StoredDefinition] = []
     if name not in SHIPPED:
+        versions = query_store(settings, lambda store: store.definitions.history(LOCAL, name)) or []
         if not versions:
             raise _unknown(name, settings)
         stored = next((each for each in versions if each.version == (version or each.version)), None)
@@ -104,10 +99,8 @@ def apply(
     \b
     paddock definitions apply totals.toml --mcp-config mcp.json
     """
-    from paddock.config import Config
-
     values = _read_toml(file)
-    saved, warnings = Interrupts().run(_apply(Config.load(config), mcp_config, values))
+    saved, warnings = Interrupts().run(_apply(load_config(config), mcp_config, values))
     for warning in warnings:
         stderr().line(f"Warning: {warning}", "yellow")
     if as_json:
@@ -120,18 +113,12 @@ def apply(
 @app.command()
 def remove(name: NameArgument, config: ConfigOption = None) -> int:
     """Stop offering a definition. Its versions are kept, and the numbering continues if it is saved again."""
-    from paddock.cli.runs import query_store
-    from paddock.config import Config
     from paddock.definitions.definition import SHIPPED
-    from paddock.model.request import LOCAL
-
-    async def remove_stored(store: Store) -> bool:
-        return await store.definitions.remove(LOCAL, name)
 
     if name in SHIPPED:
         raise RequestError(f"{name!r} comes with Paddock; leave it out of --definitions instead")
-    settings = Config.load(config)
-    if not query_store(settings, remove_stored):
+    settings = load_config(config)
+    if not query_store(settings, lambda store: store.definitions.remove(LOCAL, name)):
         raise _unknown(name, settings)
     stdout().line(f"{name} is removed.")
     return 0
@@ -140,12 +127,11 @@ def remove(name: NameArgument, config: ConfigOption = None) -> int:
 async def _apply(
     config: Config, mcp_config: str | None, values: Mapping[str, Any]
 ) -> tuple[StoredDefinition, tuple[str, ...]]:
-    from paddock.definitions.saving import validate
-    from paddock.model.request import LOCAL
+    from paddock.definitions.validation import validate
     from paddock.run import Paddock
     from paddock.store.database import Store
 
-    async with Paddock(config, mcp_config=mcp_config) as paddock, Store.of(config) as store:
+    async with Paddock(config, mcp_config=mcp_config) as paddock, Store.from_config(config) as store:
         others = [each.name for each in await store.definitions.list(LOCAL)]
         with build_progress():  # checking the code may build the default environment
             checked = await validate(values, paddock, config, others)
@@ -154,17 +140,14 @@ async def _apply(
 
 def _read_toml(file: str) -> dict[str, Any]:
     import tomllib
-    from pathlib import Path
 
     origin = "standard input" if file == "-" else file
     try:
-        with sys.stdin.buffer if file == "-" else Path(file).open("rb") as opened:
-            data = opened.read(FILE_BYTES + 1)
+        data = sys.stdin.buffer.read(FILE_BYTES + 1) if file == "-" else read_bytes(file, FILE_BYTES)
     except (OSError, ValueError) as problem:
-        why = problem.strerror if isinstance(problem, OSError) else problem
-        raise BadDefinition(f"cannot read {file!r}: {why}") from None
+        raise BadDefinition(f"cannot read {file!r}: {reason(problem)}") from None
     if len(data) > FILE_BYTES:
-        raise BadDefinition(f"{origin} is larger than {FILE_BYTES} bytes, which no definition needs")
+        raise BadDefinition(f"{origin} is larger than {FILE_BYTES} bytes, the maximum for a definition")
     try:
         return tomllib.loads(data.decode("utf-8-sig"))
     except (ValueError, RecursionError) as problem:
@@ -172,22 +155,19 @@ def _read_toml(file: str) -> dict[str, Any]:
 
 
 def _definition(stored: StoredDefinition) -> Definition:
-    from paddock.definitions.saving import parse_saved
+    from paddock.definitions.validation import parse_saved
 
     return parse_saved(stored.spec)
 
 
-async def _saved(store: Store) -> list[StoredDefinition]:
-    from paddock.model.request import LOCAL
-
-    return await store.definitions.list(LOCAL)
+def _saved(config: Config) -> list[StoredDefinition]:
+    return query_store(config, lambda store: store.definitions.list(LOCAL)) or []
 
 
 def _unknown(name: str, config: Config) -> Exception:
-    from paddock.cli.runs import query_store
     from paddock.definitions.definition import SHIPPED
 
-    return unknown("definition", name, [*SHIPPED, *(each.name for each in query_store(config, _saved) or ())])
+    return unknown("definition", name, [*SHIPPED, *(each.name for each in _saved(config))])
 
 
 def _source(stored: StoredDefinition | None) -> str:
@@ -204,8 +184,8 @@ def _values(definition: Definition | StoredDefinition) -> dict[str, Any]:
     if isinstance(definition, Definition):
         return {"name": definition.name, "version": None, "saved_at": None, "definition": asdict(definition)}
     saved_at = datetime.fromtimestamp(definition.created_at, UTC).isoformat(timespec="seconds")
-    version, spec = definition.version, definition.spec
-    return {"name": definition.name, "version": version, "saved_at": saved_at, "definition": spec}
+    values = {"name": definition.name, "version": definition.version}
+    return {**values, "saved_at": saved_at, "definition": definition.spec}
 
 
 def _show(

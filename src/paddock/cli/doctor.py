@@ -8,7 +8,7 @@ import time
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from paddock.cli.options import JsonOption
+from paddock.cli.options import JsonOption, load_config
 from paddock.cli.render import Screen, stdout, to_json
 from paddock.cli.signals import Interrupts, raise_interrupted
 from paddock.errors import EngineCrashed, LintUnavailable, PaddockError
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from paddock.jail.doctor import Findings
 
 RUNS = 21
-UNJAILED = "unjailed: a worker is an ordinary process of this user; the walls are made of Linux kernel features"
+UNJAILED = "unjailed: a worker is an ordinary process of this user, because the walls need Linux"
 DIES_WITH_HOST = "a worker dies with the process that started it"
-MAY_OUTLIVE_HOST = "a worker ends with its pipe or its time limit; only Linux kills it with the process that started it"
+MAY_OUTLIVE_HOST = "a worker ends when its pipe closes or its time is up; only Linux ends it with its parent process"
 
 
 @dataclass(frozen=True, slots=True)
 class EngineReport:
-    """What was found out about one engine."""
+    """Whether one engine works, how fast it is, and what isolates it."""
 
     name: str
     available: bool
@@ -54,9 +54,7 @@ def doctor(as_json: JsonOption = False) -> int:
 
     Each engine is started, and a script is run on it. Exit status 3 where no engine works.
     """
-    from paddock.config import Config
-
-    engines = Interrupts().run(_try_engines(Config.load()))
+    engines = Interrupts().run(_try_engines(load_config()))
     with raise_interrupted():
         lint = _try_lint()
     if as_json:
@@ -79,7 +77,7 @@ def _machine() -> dict[str, str]:
 
 
 def _missing() -> list[str]:
-    """Return what this platform cannot do, whatever is installed."""
+    """Return what this platform cannot do, regardless of what is installed."""
     from paddock.engines.registry import jail_problem
 
     why = jail_problem()
@@ -104,7 +102,7 @@ async def _try_engine(name: str, config: Config, findings: Findings | None) -> E
     if name not in registry.available():
         return replace(report, detail=f"needs the jail: {registry.jail_problem()}")
     try:
-        report = _monty(report) if findings is None or name == "monty" else _jailed(report, config, findings)
+        report = _add_monty(report) if findings is None or name == "monty" else _add_jail(report, config, findings)
         if report.detail:
             return report
         start, run = await _measure(name, ENGINE_LANGUAGE[name], config)
@@ -117,7 +115,7 @@ async def _try_engine(name: str, config: Config, findings: Findings | None) -> E
     return replace(report, available=True, detail=detail, **times)  # type: ignore[arg-type]
 
 
-def _monty(report: EngineReport) -> EngineReport:
+def _add_monty(report: EngineReport) -> EngineReport:
     """Add the worker of `monty` and the walls around it."""
     from paddock.engines.monty_workers import worker_binary
 
@@ -130,8 +128,8 @@ def _monty(report: EngineReport) -> EngineReport:
     return replace(report, worker=worker, walls=(*walls, DIES_WITH_HOST), missing=missing)
 
 
-def _jailed(report: EngineReport, config: Config, findings: Findings) -> EngineReport:
-    """Add the jail and the environment of an engine; `detail` says why it is not to be started, where that is so."""
+def _add_jail(report: EngineReport, config: Config, findings: Findings) -> EngineReport:
+    """Add the jail and the environment of an engine. A `detail` means that the engine is not to be started."""
     from paddock.jail import environments
     from paddock.jail.doctor import NO_PROFILE, UNLIMITED
     from paddock.jail.environments import configured
@@ -154,13 +152,13 @@ def _jailed(report: EngineReport, config: Config, findings: Findings) -> EngineR
         works = any(each.works and each.allowed for each in findings.tried)
         return replace(report, detail=UNLIMITED if works else NO_PROFILE, missing=missing)
     if not built:
-        todo = f"its environment is built on first use, or now: paddock env build {environment.name}"
-        return replace(report, available=True, detail=f"works; {todo}")
+        detail = f"works; `paddock env build {environment.name}` builds its environment, else its first use does"
+        return replace(report, available=True, detail=detail)
     return report
 
 
 async def _measure(name: str, language: str, config: Config) -> tuple[float, float]:
-    """Return the milliseconds of the first run, which starts the engine, and the median of those after it."""
+    """Return the milliseconds of the first run, which starts the engine, and the median of the runs after it."""
     from statistics import median
 
     from paddock.engines import registry
@@ -170,11 +168,11 @@ async def _measure(name: str, language: str, config: Config) -> tuple[float, flo
     times: list[float] = []
     async with Paddock(config) as paddock:
         for _ in range(RUNS):
-            begun = time.perf_counter()
+            started = time.perf_counter()
             result = await paddock.run("1 + 1", language=language, engine=name)
-            times.append((time.perf_counter() - begun) * 1000)
+            times.append((time.perf_counter() - started) * 1000)
             if result.output != 2:
-                why = result.error.message if result.error else f"it says that 1 + 1 is {result.output_json}"
+                why = result.error.message if result.error else f"1 + 1 gave {result.output_json}"
                 raise EngineCrashed(f"it started and then failed: {why}")
     return times[0], median(times[1:])
 

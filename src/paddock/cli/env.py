@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from paddock.cli.options import ConfigOption, JsonOption
+from paddock.cli.options import ConfigOption, JsonOption, load_config
 from paddock.cli.render import progress, stdout, to_json
 from paddock.cli.signals import Interrupts
 from paddock.errors import EnvironmentFailed, RequestError
@@ -21,7 +21,7 @@ app = typer.Typer(
 )
 _STATES = {
     "built": ("built", "green"),
-    "changed": ("changed since it was built; the earlier build stays in use until this one is built", "yellow"),
+    "changed": ("changed since it was built; the earlier build stays in use until the new one is ready", "yellow"),
     "not built": ("not built yet", ""),
     "not configured": ("built, and no longer configured", "yellow"),
 }
@@ -30,12 +30,11 @@ _STATES = {
 @app.command("list")
 def list_(config: ConfigOption = None, as_json: JsonOption = False) -> int:
     """List every environment that is configured or built."""
-    from paddock.config import Config
-
-    rows, out = _rows(Config.load(config)), stdout()
+    rows, out = _rows(load_config(config)), stdout()
     if as_json:
         out.document(to_json(rows))
-    for row in () if as_json else rows:
+        return 0
+    for row in rows:
         out.spans((row["name"], "bold"), (": ", ""), _STATES[row["state"]])
         out.line(f"  packages  {', '.join(row['packages']) or 'none'}")
         out.line(f"  preload   {', '.join(row['preload']) or 'none'}")
@@ -47,19 +46,18 @@ def list_(config: ConfigOption = None, as_json: JsonOption = False) -> int:
 @app.command()
 def build(
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", show_default=False, help="Which one. Default: default.")
+        str | None, typer.Argument(metavar="[NAME]", show_default=False, help="Its name. Default: default.")
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="Every environment that is configured.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Build every environment that is configured.")] = False,
     config: ConfigOption = None,
 ) -> int:
-    """Build an environment now, rather than on its first use. One that is built already is left as it is."""
-    from paddock.config import Config
+    """Build an environment now, rather than on its first use. One that is already built stays as it is."""
     from paddock.jail.environments import configured
     from paddock.model.environments import DEFAULT_ENVIRONMENT
 
     if every and name is not None:
         raise RequestError(f"both {name!r} and --all were given; give one of them")
-    settings = Config.load(config)
+    settings = load_config(config)
     names = sorted(settings.environments) if every else [name or DEFAULT_ENVIRONMENT]
     Interrupts().run(_build([configured(settings, each) for each in names], settings))
     return 0
@@ -67,28 +65,29 @@ def build(
 
 @app.command()
 def remove(
-    name: Annotated[str, typer.Argument(metavar="NAME", show_default=False, help="Which one.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", show_default=False, help="Its name.")],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     config: ConfigOption = None,
 ) -> int:
-    """Remove every build of an environment that no running Paddock uses. Its next use builds it again."""
-    from paddock.config import Config
+    """Remove all builds of an environment, except those in use. Its next use builds it again."""
     from paddock.jail import environments as store
     from paddock.jail.environments import configured, unknown
 
-    settings = Config.load(config)
+    settings = load_config(config)
     known = {*settings.environments, *store.recorded(settings.data_directory)}
     if name not in known:
         raise unknown(name, known)
     keys = (configured(settings, name).key,) if name in settings.environments else ()
     if not yes:
         if not sys.stdin.isatty():
-            raise RequestError(f"nobody is there to ask; to remove environment {name!r} all the same, add --yes")
+            raise RequestError(
+                f"stdin is not a terminal, so nobody can confirm; add --yes to remove environment {name!r}"
+            )
         if not typer.confirm(f"Remove environment {name!r}?", err=True):
             return 0
     removal = store.remove(name, settings.data_directory, keys=keys)
     if removal.in_use:
-        raise EnvironmentFailed(f"environment {name!r} is in use by a running Paddock; end it, then remove again")
+        raise EnvironmentFailed(f"environment {name!r} is in use by a running Paddock; stop that, then try again")
     count = len(removal.removed)
     done = f"removed {count} build{'' if count == 1 else 's'}" if count else "nothing was built"
     shared = ", kept a build that another environment with the same packages uses" if removal.shared else ""
@@ -103,10 +102,10 @@ async def _build(environments: list[Environment], config: Config) -> None:
     from paddock.jail.environments import ready
 
     for environment in environments:
-        was, begun = ready(environment, config.data_directory), monotonic()
-        with progress() as tell:
-            built = await abuild(environment, config.data_directory, tell)
-        how = "was built already" if was else f"built in {monotonic() - begun:.1f} s"
+        was_ready, started = ready(environment, config.data_directory), monotonic()
+        with progress() as show:
+            built = await abuild(environment, config.data_directory, show)
+        how = "was already built" if was_ready else f"built in {monotonic() - started:.1f} s"
         stdout().line(f"{environment.name}: {how}, {_size(built.size_bytes)}, {built.path}")
 
 

@@ -6,12 +6,15 @@ import json
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from paddock.errors import BadFile, BadInput, CodeTooLarge, RequestError
 from paddock.model.files import File
+
+if TYPE_CHECKING:
+    from paddock.config import Config
 
 FILE_BYTES = 256 * 1024 * 1024
 SUFFIXES = {
@@ -40,6 +43,13 @@ McpConfigOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
+def load_config(file: str | None = None) -> Config:
+    """Return the settings: of the file that `--config` names, else of the default file, and of the environment."""
+    from paddock.config import Config
+
+    return Config.load(file)
+
+
 def refuse_empty(flags: Mapping[str, Iterable[str | None]]) -> None:
     """Refuse an empty value, which may come from an unset shell variable. It never means the default."""
     for flag, values in flags.items():
@@ -61,7 +71,7 @@ def read_code(file: str | None, code: str | None, limit_bytes: int) -> str:
             )
         return _decode(sys.stdin.buffer.read(limit_bytes + 1), "standard input", limit_bytes)
     try:
-        data = _read(file, limit_bytes)
+        data = read_bytes(file, limit_bytes)
     except (OSError, ValueError) as problem:  # ValueError: a NUL character in the name
         hint = "" if isinstance(problem, IsADirectoryError) else "; code on the command line goes after -c"
         raise RequestError(f"cannot read {file!r}: {reason(problem)}{hint}") from None
@@ -83,7 +93,7 @@ def read_file(path: str) -> File:
     from mimetypes import guess_type
 
     try:
-        content = _read(path, FILE_BYTES)
+        content = read_bytes(path, FILE_BYTES)
     except OSError as problem:
         raise BadFile(f"--file {path}: {reason(problem)}") from None
     if len(content) > FILE_BYTES:
@@ -102,15 +112,13 @@ def reason(problem: OSError | ValueError) -> str:
 
 def unknown(what: str, name: str, known: Iterable[str]) -> RequestError:
     """Return the error for a name that does not exist; it suggests the nearest one, or lists them."""
-    from paddock.model.suggestions import nearest
+    from paddock.model.suggestions import did_you_mean
 
-    names = list(known)
-    near = nearest(name, names)
-    hint = f"did you mean {near!r}?" if near else f"known: {', '.join(names)}"
-    return RequestError(f"there is no {what} {name!r}; {hint}")
+    return RequestError(f"there is no {what} {name!r}; {did_you_mean(name, known)}")
 
 
-def _read(path: str, limit_bytes: int) -> bytes:
+def read_bytes(path: str, limit_bytes: int) -> bytes:
+    """Return the file's content, at most one byte more than the limit. Raises OSError, or ValueError for a bad name."""
     with Path(path).open("rb") as opened:
         return opened.read(limit_bytes + 1)
 
@@ -139,7 +147,7 @@ def _pair(text: str) -> tuple[str, Any]:
 
 def _inputs_file(file: str) -> dict[str, Any]:
     try:
-        data = _read(file, FILE_BYTES)
+        data = read_bytes(file, FILE_BYTES)
         if len(data) > FILE_BYTES:
             raise BadInput(f"--inputs {file}: larger than {FILE_BYTES // 2**20} MB")
         value = _parse_json(data.decode("utf-8-sig"))

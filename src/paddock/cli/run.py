@@ -17,6 +17,7 @@ from paddock.cli.options import (
     JsonOption,
     McpConfigOption,
     language_of,
+    load_config,
     read_code,
     read_file,
     read_inputs,
@@ -99,11 +100,9 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
     paddock run --script convert.py --file sales.csv -- --verbose
     paddock run report.py --out reports
     """
-    from paddock.config import Config
-
     refuse_empty({"FILE": [file], "--language": [language], "--engine": [engine], "--inputs": [inputs]})
     refuse_empty({"--file": attached or [], "--config": [config], "--mcp-config": [mcp_config], "--out": [out]})
-    settings, argv = Config.load(config), arguments or []
+    settings, argv = load_config(config), arguments or []
     if script and code is not None and file is not None:
         argv, file = [file, *argv], None  # like `python -c CODE ARG`
     if argv and not script:
@@ -202,7 +201,7 @@ def _tracing(config: Config, engine: str | None) -> tuple[Config, str]:
 
 
 def _limits(timeout: float | None, memory: float | None, config: Config) -> dict[str, object]:
-    """Return the limits of --timeout and --memory; an error names them as the user wrote them."""
+    """Return the limits of --timeout and --memory. An error names the flag and its unit."""
     from paddock.model.limits import MB
 
     limits: dict[str, object] = {}

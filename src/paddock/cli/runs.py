@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from paddock.cli.options import ConfigOption, JsonOption, unknown
+from paddock.cli.options import ConfigOption, JsonOption, load_config, unknown
 from paddock.cli.render import WIDTH, Screen, local_time, short_json, stdout, to_json
 from paddock.cli.signals import Interrupts
 from paddock.errors import RequestError
@@ -23,48 +23,46 @@ T = TypeVar("T")
 app = typer.Typer(
     help="Runs of servers: list, show; `paddock run` stores none.", rich_markup_mode=None, no_args_is_help=True
 )
-NONE = "No runs are stored yet. `paddock mcp` and `paddock serve` store theirs; `paddock run` stores nothing."
+NO_RUNS = "No runs are stored yet. `paddock mcp` and `paddock serve` store theirs; `paddock run` stores nothing."
 _COLOURS = {"ok": "green", "running": "yellow"}
 
 
 @app.command("list")
 def list_(
-    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, max=1000, help="How many.")] = 20,
+    limit: Annotated[int, typer.Option(metavar="N", min=1, max=1000, help="How many.")] = 20,
     before: Annotated[
-        str | None, typer.Option("--before", metavar="ID", help="Only runs older than this one: the next page.")
+        str | None, typer.Option(metavar="ID", help="Only runs older than this one: the next page.")
     ] = None,
     verdict: Annotated[
-        str | None, typer.Option("--verdict", metavar="NAME", help="Only runs with this verdict, or `running`.")
+        str | None, typer.Option(metavar="NAME", help="Only runs with this verdict, or `running`.")
     ] = None,
-    definition: Annotated[
-        str | None, typer.Option("--definition", metavar="NAME", help="Only runs of this one.")
-    ] = None,
-    session: Annotated[str | None, typer.Option("--session", metavar="ID", help="Only runs of this session.")] = None,
+    definition: Annotated[str | None, typer.Option(metavar="NAME", help="Only runs of this definition.")] = None,
+    session: Annotated[str | None, typer.Option(metavar="ID", help="Only runs of this session.")] = None,
     config: ConfigOption = None,
     as_json: JsonOption = False,
 ) -> int:
     """List the stored runs of servers, newest first."""
-    from paddock.config import Config
+    from paddock.model.result import Verdict
+    from paddock.store.runs import EVERYONE, RUNNING
 
-    _check_verdict(verdict)
+    if verdict is not None and verdict not in (known := [*map(str, Verdict), RUNNING]):
+        raise unknown("verdict", verdict, known)
 
-    async def listed(store: Store) -> list[RunSummary]:
-        from paddock.store.runs import EVERYONE
-
+    async def find_runs(store: Store) -> list[RunSummary]:
         await store.runs.mark_lost()  # else a run whose server was killed would be shown as running
         return await store.runs.list(
             EVERYONE, limit=limit, before=before, verdict=verdict, definition=definition, session=session
         )
 
-    found, out = query_store(Config.load(config), listed), stdout()
+    runs, out = query_store(load_config(config), find_runs), stdout()
     if as_json:
-        out.document(to_json([line.to_dict() for line in found or ()]))
+        out.document(to_json([run.to_dict() for run in runs or ()]))
         return 0
-    for line in found or ():
-        _show_line(out, line)
-    if not found:
+    for run in runs or ():
+        _show_summary(out, run)
+    if not runs:
         is_filtered = any(value is not None for value in (before, verdict, definition, session))
-        out.line("No stored run matches." if found is not None and is_filtered else NONE)
+        out.line("No stored run matches." if runs is not None and is_filtered else NO_RUNS)
     return 0
 
 
@@ -75,22 +73,20 @@ def show(
     as_json: JsonOption = False,
 ) -> int:
     """Show one stored run of a server: its code, its result, its tool calls."""
-    from paddock.config import Config
+    from paddock.model.suggestions import nearest
+    from paddock.store.runs import EVERYONE
 
-    async def find(store: Store) -> StoredRun:
-        from paddock.model.suggestions import nearest
-        from paddock.store.runs import EVERYONE
-
+    async def find_run(store: Store) -> StoredRun:
         await store.runs.mark_lost()
-        found = await store.runs.get(EVERYONE, run_id)
-        if found is not None:
-            return found
-        known = [line.id for line in await store.runs.list(EVERYONE, limit=1000)]
+        run = await store.runs.get(EVERYONE, run_id)
+        if run is not None:
+            return run
+        known = [run.id for run in await store.runs.list(EVERYONE, limit=1000)]
         near = next((name for name in known if name.startswith(run_id)), None) or nearest(run_id, known)
         hint = f"did you mean {near!r}?" if near else "`paddock runs list` shows those that are stored"
         raise RequestError(f"there is no run {run_id!r}; {hint}")
 
-    run = query_store(Config.load(config), find)
+    run = query_store(load_config(config), find_run)
     if run is None:
         raise RequestError(f"there is no run {run_id!r}: no server has stored any yet")
     if as_json:
@@ -100,26 +96,18 @@ def show(
     return 0
 
 
-def query_store(config: Config, question: Callable[[Store], Awaitable[T]]) -> T | None:
-    """Ask the store. Returns None where there is no store yet: asking does not create one."""
+def query_store(config: Config, query: Callable[[Store], Awaitable[T]]) -> T | None:
+    """Return what `query` finds in the store, or None if there is no store yet. It does not create one."""
     from paddock.store.database import Store, store_path
 
-    async def ask() -> T:
+    async def run_query() -> T:
         async with Store(store_path(config), config.store) as store:
-            return await question(store)
+            return await query(store)
 
-    return Interrupts().run(ask()) if store_path(config).exists() else None
-
-
-def _check_verdict(verdict: str | None) -> None:
-    from paddock.model.result import Verdict
-    from paddock.store.runs import RUNNING
-
-    if verdict is not None and verdict not in (known := [*map(str, Verdict), RUNNING]):
-        raise unknown("verdict", verdict, known)
+    return Interrupts().run(run_query()) if store_path(config).exists() else None
 
 
-def _show_line(out: Screen, run: RunSummary) -> None:
+def _show_summary(out: Screen, run: RunSummary) -> None:
     from paddock.store.runs import RUNNING
 
     verdict = run.verdict or RUNNING
@@ -152,21 +140,21 @@ def _show_run(out: Screen, run: StoredRun) -> None:
     if error := result.get("error"):
         out.block("error", error.get("traceback") or f"{error['type']}: {error['message']}", "red")
     out.block("calls", "\n".join(map(_call, run.calls)))
-    out.block("artifacts", "\n".join(f"{made['id']}  {made['filename']}" for made in result.get("artifacts", ())))
+    out.block("artifacts", "\n".join(f"{each['id']}  {each['filename']}" for each in result.get("artifacts", ())))
 
 
 def _value(value: Any) -> str:
     try:
         return value if isinstance(value, str) else short_json(value)
     except (ValueError, RecursionError):
-        return "(too deep or too large a value to be shown here; --json has it)"
+        return "(nested too deeply or too large to show here; --json has it)"
 
 
 def _call(call: Mapping[str, Any]) -> str:
     duration = "" if call["milliseconds"] is None else f", {call['milliseconds']:.1f} ms"
     arguments = json.dumps(call["arguments"], ensure_ascii=False)
     shown = arguments if len(arguments) <= WIDTH else f"{arguments[:WIDTH]}…"
-    return f"{call['id']}  {call['tool']} {shown}: {call['status'] or 'no outcome known'}{duration}"
+    return f"{call['id']}  {call['tool']} {shown}: {call['status'] or 'outcome unknown'}{duration}"
 
 
 def _duration(run: RunSummary) -> str:

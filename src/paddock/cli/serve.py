@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from paddock.cli.options import ConfigOption, McpConfigOption, unknown
+from paddock.cli.options import ConfigOption, McpConfigOption, load_config, unknown
 from paddock.cli.render import stdout
 from paddock.cli.signals import NUMBERS
 from paddock.errors import HostError, RequestError
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 PORT = 8080
 CLOSING_SECONDS = 2
-"""For answers that are under way when the server is stopped; runs that take longer are cancelled."""
+"""How long a stopped server waits for calls in progress. Then it cancels them."""
 
 DefinitionsOption = Annotated[
     str | None,
@@ -38,7 +38,7 @@ DefinitionsOption = Annotated[
 def mcp(definitions: DefinitionsOption = None, mcp_config: McpConfigOption = None, config: ConfigOption = None) -> int:
     """Serve MCP over stdin and stdout, for one client.
 
-    It ends when the client closes them. The command `paddock-mcp` does the same. A client's configuration:
+    It ends when the client closes stdin. The command `paddock-mcp` does the same. A client's configuration:
 
     \b
     {"mcpServers": {"paddock": {"command": "uvx", "args": ["paddock-mcp"]}}}
@@ -50,10 +50,8 @@ def mcp(definitions: DefinitionsOption = None, mcp_config: McpConfigOption = Non
 
 
 def serve(
-    host: Annotated[str, typer.Option("--host", metavar="HOST", help="A loopback address.")] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option("--port", metavar="PORT", min=0, max=65535, help="The port; 0 takes any free one.")
-    ] = PORT,
+    host: Annotated[str, typer.Option(metavar="HOST", help="A loopback address.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(metavar="PORT", min=0, max=65535, help="The port; 0 means any free one.")] = PORT,
     definitions: DefinitionsOption = None,
     mcp_config: McpConfigOption = None,
     config: ConfigOption = None,
@@ -69,10 +67,9 @@ def serve(
 
 
 def _services(config: str | None, mcp_config: str | None) -> Services:
-    from paddock.config import Config
     from paddock.server.services import Services
 
-    return Services(Config.load(config), mcp_config=mcp_config)
+    return Services(load_config(config), mcp_config=mcp_config)
 
 
 def _split(names: str | None) -> tuple[list[Definition], SavedNames]:
@@ -86,7 +83,7 @@ def _split(names: str | None) -> tuple[list[Definition], SavedNames]:
 
 
 async def _check_saved(services: Services, names: SavedNames) -> None:
-    """Refuse the name of a definition that does not exist, before anybody connects."""
+    """Refuse the name of a definition that does not exist, before a client connects."""
     from paddock.definitions.definition import SHIPPED
 
     if not names or names == "all":
@@ -106,28 +103,28 @@ async def _serve_stdio(services: Services, shipped: list[Definition], saved: Sav
 
     from paddock.server.mcp import make_server
 
-    async def talk() -> None:
+    async def serve_client() -> None:
         async with stdio_server() as (read, write):
-            made = make_server(services, shipped, saved=saved)
-            await made.run(read, write, made.create_initialization_options())
+            server = make_server(services, shipped, saved=saved)
+            await server.run(read, write, server.create_initialization_options())
 
     await _check_saved(services, saved)
     loop = asyncio.get_running_loop()
-    signalled: asyncio.Future[int] = loop.create_future()
+    received: asyncio.Future[int] = loop.create_future()
 
     def stop(number: int) -> None:
-        if not signalled.done():
-            signalled.set_result(number)
+        if not received.done():
+            received.set_result(number)
 
     for number in NUMBERS:
         loop.add_signal_handler(number, stop, number)
-    talking = asyncio.create_task(talk())
-    waited: list[asyncio.Future[Any]] = [talking, signalled]
-    await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
+    serving = asyncio.create_task(serve_client())
+    ends: list[asyncio.Future[Any]] = [serving, received]
+    await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
     await services.aclose()
-    if not talking.done():
-        os._exit(128 + signalled.result())  # a thread waits for the client's next line, and nothing can wake it
-    await talking
+    if not serving.done():
+        os._exit(128 + received.result())  # a thread waits for the client's next line, and nothing can wake it
+    await serving
 
 
 async def _serve_http(services: Services, shipped: list[Definition], saved: SavedNames, host: str, port: int) -> None:
@@ -140,7 +137,7 @@ async def _serve_http(services: Services, shipped: list[Definition], saved: Save
 
     class Web(uvicorn.Server):
         @contextmanager
-        def capture_signals(self) -> Iterator[None]:  # uvicorn's own would send each to the process once more
+        def capture_signals(self) -> Iterator[None]:  # uvicorn's version raises each signal again at the end
             yield
 
     await _check_saved(services, saved)
@@ -148,12 +145,12 @@ async def _serve_http(services: Services, shipped: list[Definition], saved: Save
     web = Web(uvicorn.Config(application, log_level="warning", timeout_graceful_shutdown=CLOSING_SECONDS))
     for number in NUMBERS:
         asyncio.get_running_loop().add_signal_handler(number, web.handle_exit, number, None)
-    with listen(host, port) as listening:
-        shown = f"[{host}]" if ":" in host else host
+    with listen(host, port) as listener:
+        url_host = f"[{host}]" if ":" in host else host
         async with services:
-            address = f"http://{shown}:{listening.getsockname()[1]}/mcp"
+            address = f"http://{url_host}:{listener.getsockname()[1]}/mcp"
             stdout().line(f"Paddock serves MCP at {address}. Ctrl-C stops it.")
-            await web.serve(sockets=[listening])
+            await web.serve(sockets=[listener])
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -161,13 +158,13 @@ def listen(host: str, port: int) -> socket.socket:
     import socket
 
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # asyncio turns off Nagle's algorithm only where the protocol is named; without it an answer waits 40 ms.
-    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    # asyncio disables Nagle's algorithm only if the protocol is given; otherwise an answer is delayed by 40 ms.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind((host, port))
-        listening.listen()  # before the address is printed
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen()  # before the address is printed
     except OSError as problem:
-        listening.close()
+        listener.close()
         raise HostError(f"cannot listen on {host} port {port}: {problem.strerror}; try --port 0") from None
-    return listening
+    return listener

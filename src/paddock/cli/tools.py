@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
-from paddock.cli.options import ConfigOption, JsonOption, McpConfigOption, read_inputs, refuse_empty
+from paddock.cli.options import ConfigOption, JsonOption, McpConfigOption, load_config, read_inputs, refuse_empty
 from paddock.cli.render import Screen, progress, progress_text, short_json, stderr, stdout, to_json
 from paddock.cli.signals import Interrupts
 from paddock.errors import ConfigError, RequestError, UnknownTool
@@ -16,7 +16,6 @@ from paddock.errors import ConfigError, RequestError, UnknownTool
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from paddock.config import Config
     from paddock.model.tools import Tool
     from paddock.run import Paddock
     from paddock.tools.policy import Decision
@@ -45,7 +44,7 @@ app = typer.Typer(
 )
 ServerOption = Annotated[
     list[str] | None,
-    typer.Option("--server", metavar="NAME", help="Only this server; the others are not connected. Repeatable."),
+    typer.Option(metavar="NAME", help="Only this server; the others are not connected. Repeatable."),
 ]
 ToolArgument = Annotated[
     str,
@@ -66,7 +65,7 @@ def list_(
     from dataclasses import asdict
 
     session = _Session(config, mcp_config, server=server or [])
-    tools, servers = session.run(lambda paddock: _tools_of(paddock, server or ()))
+    tools, servers = session.list_tools(server or ())
     documents = []
     for name, health in servers.items():
         offered = [tool for tool in tools if tool.server == name]
@@ -89,14 +88,12 @@ def search(
     words: Annotated[
         list[str] | None, typer.Argument(metavar="WORD", show_default=False, help="What the tool should do.")
     ] = None,
-    tag: Annotated[
-        list[str] | None, typer.Option("--tag", metavar="TAG", help="Only tools with this tag. Repeatable.")
-    ] = None,
+    tag: Annotated[list[str] | None, typer.Option(metavar="TAG", help="Only tools with this tag. Repeatable.")] = None,
     server: ServerOption = None,
-    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="At most this many.")] = 10,
+    limit: Annotated[int, typer.Option(metavar="N", min=1, help="At most this many.")] = 10,
     detail: Annotated[
         Literal["brief", "detailed", "full"],
-        typer.Option("--detail", help="A line each, typed stubs, or stubs and JSON Schemas."),
+        typer.Option(help="A line each, typed stubs, or stubs and JSON Schemas."),
     ] = "brief",
     mcp_config: McpConfigOption = None,
     config: ConfigOption = None,
@@ -111,7 +108,7 @@ def search(
     from paddock.tools.catalogue import Catalogue
 
     session = _Session(config, mcp_config, server=server or [], word=words or [], tag=tag or [])
-    all_tools, servers = session.run(lambda paddock: _tools_of(paddock, server or ()))
+    all_tools, servers = session.list_tools(server or ())
     matches = Catalogue(all_tools).search(" ".join(words or ()), tags=tag or (), limit=limit)
     session.warn_of_missing(servers)
     if as_json:
@@ -133,11 +130,10 @@ def show(
     as_json: JsonOption = False,
 ) -> int:
     """Show one tool, and whether scripts may call it."""
-    from paddock.tools.catalogue import servers_of
     from paddock.tools.policy import parse
 
     session = _Session(config, mcp_config, tool=[tool])
-    all_tools, servers = session.run(lambda paddock: _tools_of(paddock, servers_of([tool], paddock.upstreams())))
+    all_tools, servers = session.list_tools(names=[tool])
     (match,) = _require_tools([tool], all_tools, servers)
     decision = parse(session.config.tools.policy).decide(match)
     if as_json:
@@ -155,23 +151,18 @@ def stubs(
         list[str] | None,
         typer.Argument(metavar="TOOL", show_default=False, help="Which ones. Default: every tool."),
     ] = None,
-    language: Annotated[
-        Literal["python", "typescript"], typer.Option("--language", help="For .pyi, or for .d.ts.")
-    ] = "python",
-    output: Annotated[
-        str | None, typer.Option("--output", metavar="FILE", help="Where to write them. Default: stdout.")
-    ] = None,
+    language: Annotated[Literal["python", "typescript"], typer.Option(help="For .pyi, or for .d.ts.")] = "python",
+    output: Annotated[str | None, typer.Option(metavar="FILE", help="Where to write them. Default: stdout.")] = None,
     mcp_config: McpConfigOption = None,
     config: ConfigOption = None,
 ) -> int:
     """Write typed declarations of tools."""
     from pathlib import Path
 
-    from paddock.tools.catalogue import servers_of
     from paddock.tools.stubs import module
 
     session = _Session(config, mcp_config, tool=tools or [], output=[output])
-    all_tools, servers = session.run(lambda paddock: _tools_of(paddock, servers_of(tools or (), paddock.upstreams())))
+    all_tools, servers = session.list_tools(names=tools or ())
     text = module(_require_tools(tools, all_tools, servers) if tools else all_tools, language)
     session.warn_of_missing(servers)
     if output is None:
@@ -193,7 +184,7 @@ def call(
         typer.Option("--input", metavar="KEY=JSON", help="An argument, such as status='\"open\"'. Repeatable."),
     ] = None,
     inputs: Annotated[
-        str | None, typer.Option("--inputs", metavar="FILE", help="A JSON object of arguments; --input overrides it.")
+        str | None, typer.Option(metavar="FILE", help="A JSON object of arguments; --input overrides it.")
     ] = None,
     mcp_config: McpConfigOption = None,
     config: ConfigOption = None,
@@ -224,33 +215,41 @@ def call(
 
 
 class _Session:
-    """The settings that all commands here share, and a `Paddock` with them."""
+    """The settings of one command, and a `Paddock` that has them."""
 
     def __init__(self, config: str | None, mcp_config: str | None, **given: Iterable[str | None]) -> None:
-        from paddock.config import Config
-
         flags = {name.upper() if name in ("tool", "word") else f"--{name}": values for name, values in given.items()}
         refuse_empty({**flags, "--config": [config], "--mcp-config": [mcp_config]})
-        self.config: Config = Config.load(config)
+        self.config = load_config(config)
         self._mcp_config = mcp_config
 
     def run(self, work: Callable[[Paddock], Coroutine[Any, Any, T]]) -> T:
-        """Do `work` with the servers. Everything that was started has ended when this returns."""
+        """Do `work` with the servers, and stop them."""
         from paddock.run import Paddock
 
         async def run() -> T:
             async with Paddock(self.config, mcp_config=self._mcp_config) as paddock:
-                if not paddock.upstreams():
-                    where = (
-                        f"{self._mcp_config} has no servers" if self._mcp_config else "no MCP servers are configured"
-                    )
-                    raise ConfigError(
-                        f"{where}; name the file that your MCP client has with --mcp-config FILE, "
-                        "or add [upstreams.NAME] tables to paddock.toml"
-                    )
-                return await work(paddock)
+                if paddock.upstreams():
+                    return await work(paddock)
+                file = self._mcp_config
+                raise ConfigError(
+                    f"{f'{file} has no servers' if file else 'no MCP servers are configured'}; "
+                    "name the file that your MCP client has with --mcp-config FILE, "
+                    "or add [upstreams.NAME] tables to paddock.toml"
+                )
 
         return Interrupts().run(run())
+
+    def list_tools(self, servers: Iterable[str] = (), *, names: Iterable[str] = ()) -> tuple[tuple[Tool, ...], Servers]:
+        """Return tools and the state of their servers: of the given servers, or those in `names`, else of all."""
+        from paddock.tools.catalogue import servers_of
+
+        async def find(paddock: Paddock) -> tuple[tuple[Tool, ...], Servers]:
+            wanted = list(dict.fromkeys([*servers, *servers_of(names, paddock.upstreams())]))
+            tools = await _with_progress(paddock, lambda show: paddock.tools(servers=wanted))
+            return tools, {name: paddock.upstreams()[name] for name in wanted or paddock.upstreams()}
+
+        return self.run(find)
 
     def warn_of_missing(self, servers: Servers) -> None:
         """Name on stderr the servers whose tools are missing."""
@@ -260,15 +259,8 @@ class _Session:
                 stderr().line(f"Warning: the tools of '{name}' are missing: {why}", "yellow")
 
 
-async def _tools_of(paddock: Paddock, servers: Iterable[str]) -> tuple[tuple[Tool, ...], Servers]:
-    """Return the tools of these servers, or of all, and the state of each server."""
-    names = list(dict.fromkeys(servers))
-    tools = await _with_progress(paddock, lambda tell: paddock.tools(servers=names))
-    return tools, {name: paddock.upstreams()[name] for name in names or paddock.upstreams()}
-
-
 async def _with_progress(paddock: Paddock, work: Callable[[Callable[[str], None]], Coroutine[Any, Any, T]]) -> T:
-    """Do `work`. On a terminal show its progress, and the servers that are being connected."""
+    """Do `work`. On a terminal, show its progress and which servers are still connecting."""
     import asyncio
 
     with progress() as show_line:
@@ -306,12 +298,12 @@ def _require_tools(names: Iterable[str], every: Iterable[Tool], servers: Servers
             stderr().line(f"Error: {missing[meant[0]]}", "red")
             raise typer.Exit(1)
         hints = catalogue.hints(name)[:1] or ["`paddock tools list` shows what there is."]
-        unasked = ["Not every server could be asked:", *missing.values()] if missing else []
-        raise UnknownTool(" ".join([f"unknown tool {name!r}.", *hints, *unasked]))
+        absent = ["Not every server could be asked:", *missing.values()] if missing else []
+        raise UnknownTool(" ".join([f"unknown tool {name!r}.", *hints, *absent]))
     return found
 
 
-def _show_server(out: Screen, name: str, health: Health, tools: Sequence[Tool], patience_seconds: float) -> None:
+def _show_server(out: Screen, name: str, health: Health, tools: Sequence[Tool], connect_seconds: float) -> None:
     """Show one server with its state, then its tools, a line each."""
     from paddock.tools.sanitize import first_sentence, one_line
 
@@ -324,10 +316,10 @@ def _show_server(out: Screen, name: str, health: Health, tools: Sequence[Tool], 
         facts = [f"{health.transport}: {one_line(health.place)}"]
     about = "".join(f", {fact}" for fact in facts if fact)
     out.spans((name, "bold"), (": ", ""), (health.state, "green" if is_ready else "red"), (about, ""))
-    for line in () if is_ready else _failure(health, patience_seconds):
+    for line in () if is_ready else _failure(health, connect_seconds):
         out.line(f"  {line}")
     if health.is_paddock:
-        out.line("  its tools run code, and are not callable: such code would escape the limits of its run", "yellow")
+        out.line("  Scripts cannot call its tools: they run code, which would escape the limits of the run.", "yellow")
     for warning in health.warnings:
         out.line(f"  Warning: {one_line(warning)}", "yellow")
     names = [_name(tool) for tool in tools]
@@ -337,12 +329,12 @@ def _show_server(out: Screen, name: str, health: Health, tools: Sequence[Tool], 
         out.spans((f"  {shown:<{width}}" if summary else f"  {shown}", "cyan"), (f"  {summary}".rstrip(), ""))
 
 
-def _failure(health: Health, patience_seconds: float) -> list[str]:
-    """Say why a server is not ready."""
+def _failure(health: Health, connect_seconds: float) -> list[str]:
+    """Return the reason why a server is not ready, line by line."""
     from paddock.tools.sanitize import lines
 
-    waiting = f"It did not answer within {patience_seconds:g} s; the setting tools.connect_seconds allows more."
-    return lines(health.error) or [waiting]
+    no_answer = f"It did not answer within {connect_seconds:g} s; the setting tools.connect_seconds allows more."
+    return lines(health.error) or [no_answer]
 
 
 def _values(tool: Tool, every: Sequence[Tool], detail: str) -> dict[str, Any]:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
 from importlib import resources
 from typing import Any
 
 from paddock.config import Config
 from paddock.errors import BadDefinition
 from paddock.model.limits import NAMES, Limits, resolve
-from paddock.model.request import ENGINES, LANGUAGES, MODES
-from paddock.model.suggestions import nearest
+from paddock.model.request import ENGINES, LANGUAGES, MODES, RunOptions
+from paddock.model.suggestions import did_you_mean
 
 SHIPPED = (
     "run_code",
@@ -24,7 +24,7 @@ SHIPPED = (
 )
 """Names of the shipped definitions, in the order in which a server lists them. By default it offers the first."""
 
-FACES = ("native", "execute", "markdown", "terminal", "logged", "inputs")
+FACES = ("native", "execute", "markdown", "terminal", "logs", "inputs")
 """Names of the modules in `faces`."""
 
 COMPANIONS = ("discovery", "discovery_if_tools", "session")
@@ -33,6 +33,13 @@ COMPANIONS = ("discovery", "discovery_if_tools", "session")
 `discovery` finds tools for scripts, `discovery_if_tools` does so only where there are any, `session` shows and sets
 the session's context.
 """
+
+
+_TYPES: tuple[tuple[Any, str, tuple[str, ...]], ...] = (
+    (bool, "true or false", ("includes_files", "is_fixed", "type_check")),
+    (Mapping, "a table", ("inputs", "limits", "caps")),
+    (str | None, "a string", ("code",)),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +69,19 @@ class Definition:
         own = {name: min(value, getattr(config.caps, name)) for name, value in self.limits.items()}
         return resolve(own, config.limits, config.caps)
 
+    def run_options(self, config: Config, wall_seconds: float | None = None) -> RunOptions:
+        """The options of its runs. `wall_seconds` replaces its time limit."""
+        limits = self.effective_limits(config)
+        return {
+            "language": self.language or "python",
+            "engine": self.engine,
+            "mode": self.mode,
+            "tools": self.tools,
+            "limits": limits if wall_seconds is None else replace(limits, wall_seconds=wall_seconds),
+            "type_check": "tools" if self.type_check else False,
+            "refused_modules": self.refused_modules,
+        }
+
 
 def shipped(name: str) -> Definition:
     """The shipped definition of this name."""
@@ -74,23 +94,18 @@ def parse_definition(values: Mapping[str, Any]) -> Definition:
     known = {each.name: each for each in fields(Definition)}
     for name in values:
         if name not in known:
-            raise BadDefinition(f"a definition has no {name!r}; {_suggestion(name, known)}")
+            raise BadDefinition(f"a definition has no {name!r}; {did_you_mean(name, known)}")
     for name in ("name", "title", "face", "description"):
         if not isinstance(values.get(name), str) or not values[name].strip():
             raise BadDefinition(f"a definition needs {name!r}, a non-empty string")
     choices_of = {"face": FACES, "language": (*LANGUAGES, None), "engine": (*ENGINES, None), "mode": MODES}
     for name, choices in choices_of.items():
         if values.get(name, known[name].default) not in choices:
-            names = ", ".join(choice for choice in choices if choice)
-            raise BadDefinition(f"{name} must be one of {names}, not {values[name]!r}")
-    for name in ("includes_files", "is_fixed", "type_check"):
-        if not isinstance(values.get(name, False), bool):
-            raise BadDefinition(f"{name} must be true or false, not {values[name]!r}")
-    if not isinstance(values.get("code"), str | None):
-        raise BadDefinition("code must be a string")
-    for name in ("inputs", "limits", "caps"):
-        if not isinstance(values.get(name, {}), Mapping):
-            raise BadDefinition(f"{name} must be a table, not {values[name]!r}")
+            raise BadDefinition(f"{name} must be one of {', '.join(filter(None, choices))}, not {values[name]!r}")
+    for kind, expected, names in _TYPES:
+        for name in names:
+            if name in values and not isinstance(values[name], kind):
+                raise BadDefinition(f"{name} must be {expected}, not {values[name]!r}")
     lists = {
         name: _strings(name, values[name])
         for name in ("tools", "refused_modules", "companions")
@@ -107,7 +122,7 @@ def _check_limits(limits: Mapping[str, Any], caps: Mapping[str, Any]) -> None:
     for table, values in (("limits", limits), ("caps", caps)):
         for name, value in values.items():
             if name not in NAMES:
-                raise BadDefinition(f"{table} has no {name!r}; {_suggestion(name, NAMES)}")
+                raise BadDefinition(f"{table} has no {name!r}; {did_you_mean(name, NAMES)}")
             if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
                 raise BadDefinition(f"{table}.{name} must be a positive number, not {value!r}")
     for name, value in limits.items():
@@ -119,8 +134,3 @@ def _strings(name: str, values: Any) -> tuple[str, ...]:
     if not isinstance(values, list | tuple) or not all(isinstance(each, str) for each in values):
         raise BadDefinition(f"{name} must be a list of strings, not {values!r}")
     return tuple(values)
-
-
-def _suggestion(name: str, known: Collection[str]) -> str:
-    near = nearest(name, known)
-    return f"did you mean {near!r}?" if near else f"known: {', '.join(known)}"

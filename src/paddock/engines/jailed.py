@@ -66,6 +66,8 @@ CALLS_AHEAD = 1000
 """Unanswered calls, beyond the run's limit of calls, at which the host stops reading from the guest."""
 ARTIFACTS_AT_ONCE = 2
 """Artifact requests in progress at which the host stops reading: each holds many bytes in memory."""
+NEAR_LIMIT = 0.5
+"""Share of the memory limit that must have been in use for a MemoryError to count as `out_of_memory`."""
 _DECODER = codecs.getincrementaldecoder("utf-8")
 _DISTURBED = "the script disturbed the runtime that it runs in"
 
@@ -142,7 +144,7 @@ class JailedExecution:
         self._guest = guest
         self._plan = plan
         self._decoder = FrameDecoder(plan.limits.output_bytes, outline=plan.sends_outline)
-        self._decoders: dict[Stream, codecs.IncrementalDecoder] = {}
+        self._text_decoders: dict[Stream, codecs.IncrementalDecoder] = {}
         self._calls_made = 0
         self._calls: dict[int, int] = {}  # the guest's ids of unanswered calls, by ours
         self._artifacts = 0  # unanswered artifact requests
@@ -187,7 +189,7 @@ class JailedExecution:
             if has_ended and not more and not self._is_paused():
                 for output in (*self._read_output(), *self._flush_decoders()):
                     yield output
-                yield self._finished_without_result()
+                yield self._with_usage(self._finished_without_result())
                 return
 
     def go(self, tools: Collection[str]) -> None:
@@ -259,13 +261,13 @@ class JailedExecution:
                     yield Output(stream, text)
 
     def _decode(self, stream: Stream, data: bytes) -> str:
-        if stream not in self._decoders:
-            self._decoders[stream] = _DECODER("replace")
-        return self._decoders[stream].decode(data)
+        if stream not in self._text_decoders:
+            self._text_decoders[stream] = _DECODER("replace")
+        return self._text_decoders[stream].decode(data)
 
     def _flush_decoders(self) -> Iterator[Output]:
         """The incomplete character that a stream ended with, if any, as a replacement character."""
-        for stream, decoder in self._decoders.items():
+        for stream, decoder in self._text_decoders.items():
             if text := decoder.decode(b"", final=True):
                 yield Output(stream, text)
 
@@ -287,11 +289,9 @@ class JailedExecution:
             return ToolCall(self._calls_made, message.tool, message.arguments_json)
         if isinstance(message, ProgressFrame):
             self._progress_count += 1
-            return (
-                Progress(message.done, message.total, message.message)
-                if self._progress_count <= PROGRESS_EVENTS
-                else None
-            )
+            if self._progress_count > PROGRESS_EVENTS:
+                return None
+            return Progress(message.done, message.total, message.message)
         if isinstance(message, ArtifactFrame):
             self._artifacts += 1
             name = message.filename if message.do == "create" else message.ref
@@ -318,28 +318,22 @@ class JailedExecution:
     def _finished_from(self, result: ResultFrame) -> Finished:
         """The guest's own report of how it ended. WireError for a report that the host must not believe."""
         if result.status == "too_large":
-            message_text = f"the result is more than {self._plan.limits.output_bytes} bytes of JSON"
-            return self._with_usage(Finished(Verdict.OUTPUT_LIMIT, error_message=message_text))
+            message = f"the result is more than {self._plan.limits.output_bytes} bytes of JSON"
+            return self._with_usage(Finished(Verdict.OUTPUT_LIMIT, error_message=message))
         verdict = {"ok": Verdict.OK, "raised": Verdict.RAISED, "rejected": Verdict.REJECTED}.get(result.status)
         if result.status == "exited":
             verdict = Verdict.RAISED if result.exit_code else Verdict.OK
         if verdict is None or (verdict is Verdict.REJECTED and self._has_started):
             raise WireError(f"a run does not end {result.status[:20]!r}")
-        if result.type == "MemoryError":
+        if result.type == "MemoryError" and self._was_out_of_memory():
             verdict = Verdict.OUT_OF_MEMORY
-        cpu_seconds, memory_bytes = self._guest.usage()
-        return Finished(
-            verdict,
-            result.output_json,
-            error_type=result.type,
-            error_message=result.message,
-            line=result.line,
-            column=result.column,
-            traceback=result.traceback,
-            exit_code=result.exit_code,
-            cpu_seconds=cpu_seconds,
-            memory_bytes=memory_bytes,
-        )
+        error = (result.type, result.message, result.line, result.column, result.traceback)
+        return self._with_usage(Finished(verdict, result.output_json, *error, exit_code=result.exit_code))
+
+    def _was_out_of_memory(self) -> bool:
+        """Whether a MemoryError is due to the limit. A script can raise one at any time."""
+        is_near = (self._guest.usage()[1] or 0) >= self._plan.limits.memory_bytes * NEAR_LIMIT
+        return is_near or self._guest.resource_limit.was_out_of_memory()
 
     def _has_ended(self) -> bool:
         try:
@@ -350,32 +344,29 @@ class JailedExecution:
 
     def _finished_without_result(self) -> Finished:
         """How the guest ended if it sent no RESULT."""
-        report = self._report
-        if report is None:
+        if self._report is None:
             lost = "the zygote process died, and the run was lost with it; run the script again"
             return Finished(Verdict.LOST, error_type="EngineCrashed", error_message=lost)
-        code = os.waitstatus_to_exitcode(report.status)
+        code = os.waitstatus_to_exitcode(self._report.status)
         if self._guest.resource_limit.was_out_of_memory():
-            return self._with_usage(Finished(Verdict.OUT_OF_MEMORY), report)
+            return Finished(Verdict.OUT_OF_MEMORY)
         if code >= 0 and self._plan.mode == "script":
-            verdict = Verdict.RAISED if code else Verdict.OK
-            return self._with_usage(Finished(verdict, None, "SystemExit", str(code), exit_code=code), report)
+            return Finished(Verdict.RAISED if code else Verdict.OK, None, "SystemExit", str(code), exit_code=code)
         if code >= 0:
-            message_text = f"the script ended its process with exit code {code} before it returned"
-            return self._with_usage(Finished(Verdict.CRASHED, None, "Crashed", message_text, exit_code=code), report)
+            message = f"the script ended its process with exit code {code} before it returned"
+            return Finished(Verdict.CRASHED, None, "Crashed", message, exit_code=code)
         if -code == signal.SIGXCPU:
-            return self._with_usage(Finished(Verdict.TIMEOUT, limit="cpu_seconds"), report)
+            return Finished(Verdict.TIMEOUT, limit="cpu_seconds")
         name = signal.Signals(-code).name if -code in list(signal.Signals) else f"signal {-code}"
         if not self._has_started:
-            message_text = f"the source could not be compiled: {name} ended the compiler; it may be nested too deeply"
-            return self._with_usage(Finished(Verdict.REJECTED, None, "SyntaxError", message_text), report)
-        message_text = f"the script's process was ended by {name}"
-        return self._with_usage(Finished(Verdict.CRASHED, None, "Crashed", message_text, signal=-code), report)
+            message = f"the source could not be compiled: {name} ended the compiler; it may be nested too deeply"
+            return Finished(Verdict.REJECTED, None, "SyntaxError", message)
+        return Finished(Verdict.CRASHED, None, "Crashed", f"the script's process was ended by {name}", signal=-code)
 
-    def _with_usage(self, finished: Finished, report: Report | None = None) -> Finished:
+    def _with_usage(self, finished: Finished) -> Finished:
         cpu_seconds, memory_bytes = self._guest.usage()
-        if cpu_seconds is None and report is not None:
-            cpu_seconds = report.cpu_seconds
+        if cpu_seconds is None and self._report is not None:
+            cpu_seconds = self._report.cpu_seconds
         return replace(finished, cpu_seconds=cpu_seconds, memory_bytes=memory_bytes)
 
 

@@ -33,6 +33,7 @@ from pydantic_monty import (
 from paddock.engines.monty_files import SystemCalls
 from paddock.engines.monty_source import RESULT, InstrumentedScript, instrument
 from paddock.engines.monty_workers import GRACE_SECONDS, WorkerPool
+from paddock.model.deep_json import RESULT_DEPTH, TOO_DEEP, depth
 from paddock.model.events import (
     Answer,
     ArtifactAnswer,
@@ -132,7 +133,9 @@ class MontyExecution:
         self._pending: dict[tuple[str, int], asyncio.Future[Any]] = {}
         self._task: asyncio.Task[None] | None = None
         self._counts = {"call": 0, "artifact": 0, "progress": 0}
-        self._output_left: dict[Stream, int] = dict.fromkeys(("stdout", "stderr"), _max_output(plan.limits))
+        self._output_left: dict[Stream, int] = dict.fromkeys(
+            ("stdout", "stderr"), max(plan.limits.output_bytes, plan.limits.stream_characters) + 1
+        )
         self._token = secrets.token_hex(8)  # part of the host functions' names, so that scripts cannot guess them
         self._system = SystemCalls(plan.files, plan.limits.wall_seconds + 1)
         self._feeds = 0
@@ -234,7 +237,11 @@ class MontyExecution:
                 f"{_guest_source('monty_result.py')}\nf'{{__paddock_json({RESULT})[:{max_characters}]}}'", {}
             )
         text = str(complete.output)
-        return Finished(Verdict.OK, text) if len(text) < max_characters else Finished(Verdict.OUTPUT_LIMIT)
+        if len(text) >= max_characters:
+            return Finished(Verdict.OUTPUT_LIMIT)
+        if depth(text.encode(errors="replace")) > RESULT_DEPTH:
+            return Finished(Verdict.RAISED, error_type="ValueError", error_message=TOO_DEEP)
+        return Finished(Verdict.OK, text)
 
     async def _feed(self, code: str, inputs: dict[str, Any]) -> MontyComplete:
         """Run `code` in the session to its end, answering its calls.
@@ -242,7 +249,8 @@ class MontyExecution:
         `feed_run` is not used, because it converts every value that a script passes into objects.
         """
         self._feeds += 1
-        lookup = {f"__paddock_{name}_{self._token}": function for name, function in self._functions().items()}
+        functions = {"call": self._call, "progress": self._progress, "artifact": self._artifact}
+        lookup = {f"__paddock_{name}_{self._token}": function for name, function in functions.items()}
         at: Any = await self._session.feed_start(
             code, inputs=inputs, external_lookup=lookup, print_callback=self._print, os=self._system
         )
@@ -254,9 +262,6 @@ class MontyExecution:
             else:
                 at = await at.resume_auto()
         return at
-
-    def _functions(self) -> dict[str, Any]:
-        return {"call": self._call, "progress": self._progress, "artifact": self._artifact}
 
     async def _call(self, tool: str, arguments_json: str) -> str:
         if not arguments_json.startswith("{"):
@@ -300,15 +305,11 @@ class MontyExecution:
             future.set_result(answer)
 
     def _print(self, stream: Stream, text: str) -> None:
-        """Called in a thread of Monty's. Output far beyond the limit is dropped, so that the queue is bounded."""
+        """Called in one of Monty's threads. Output far beyond the limit is dropped, so that the queue is bounded."""
         if self._output_left[stream] > 0:
             self._output_left[stream] -= len(text)
             with suppress(RuntimeError):  # the loop is closed
                 self._loop.call_soon_threadsafe(self._events.put_nowait, Output(stream, text))
-
-
-def _max_output(limits: Limits) -> int:
-    return max(limits.output_bytes, limits.stream_characters) + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,7 +346,10 @@ def _finished_from_error(error: MontyError, script: _Script | None, plan: Plan) 
     kind, text = type(cause).__name__, _cut(str(cause))
     frames = _frames(error)
     script_frames = [frame for frame in frames if script is not None and frame.filename == script.feed]
-    line = script_frames[-1].line if script_frames else None
+    line = column = None
+    if script is not None and script_frames:
+        line = script_frames[-1].line
+        column = script.instrumented.column(line, script_frames[-1].column)
     # A script cannot catch a limit. An error from a limit has no traceback; an exception raised by a script has one.
     if kind == "TimeoutError" and not frames:
         return Finished(Verdict.TIMEOUT, limit=time_limit)
@@ -353,11 +357,6 @@ def _finished_from_error(error: MontyError, script: _Script | None, plan: Plan) 
         return Finished(Verdict.OUT_OF_MEMORY, line=line)
     if kind == "RuntimeError" and not frames and "exceeds the maximum" in text:
         return Finished(Verdict.OUTPUT_LIMIT)  # a frame between worker and host was too large
-    column = (
-        script.instrumented.column(script_frames[-1].line, script_frames[-1].column)
-        if script is not None and script_frames
-        else None
-    )
     if _is_rejected(error):
         return Finished(Verdict.REJECTED, error_type=kind, error_message=text, line=line, column=column)
     traceback = script.traceback(script_frames, f"{kind}: {text}" if text else kind) if script is not None else ""

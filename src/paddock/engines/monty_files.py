@@ -37,12 +37,12 @@ class SystemCalls:
     def __call__(self, *, name: Any, args: Any, kwargs: Any, is_async: bool, **_: Any) -> Any:
         if name in _SLEEPS:
             return asyncio.sleep(max(0.0, min(args[0], self._longest_sleep)))  # NaN becomes 0
-        for argument in args:
-            if isinstance(argument, PurePosixPath) and _is_long(str(argument)):
+        for path in (str(argument) for argument in args if isinstance(argument, PurePosixPath)):
+            if len(path) > PATH_CHARACTERS or path.count("/") > PATH_PARTS:
                 raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
         if name in _WRITES:
-            # mkdir may create all parent folders.
-            self._spend(str(args[0]).count("/") if name == "Path.mkdir" else 1, args[1:])
+            entries = str(args[0]).count("/") if name == "Path.mkdir" else 1  # mkdir may create all parent folders
+            self._spend(entries, args[1:])
         if self._files is None:
             self._files = _Files(self._attached)
         return self._files(name=name, args=args, kwargs=kwargs, is_async=is_async)
@@ -65,7 +65,3 @@ class _Files(OSAccess):
         text = super().path_read_text(path)
         # For an open file, Monty translates line ends itself.
         return text if isinstance(path, MontyFileHandle) else text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def _is_long(path: str) -> bool:
-    return len(path) > PATH_CHARACTERS or path.count("/") > PATH_PARTS

@@ -127,9 +127,9 @@ class NodeExecution(JailedExecution):
     async def events(self, on_call: OnCall) -> AsyncGenerator[EngineEvent, None]:
         async with aclosing(super().events(on_call)) as events:
             async for event in events:
-                has_report = isinstance(event, Finished) and event.verdict is not Verdict.OUT_OF_MEMORY
-                if has_report and self._report_text:
-                    yield Output("stderr", self._report_text)
+                is_other_end = isinstance(event, Finished) and event.verdict is not Verdict.OUT_OF_MEMORY
+                if is_other_end and self._report_text:
+                    yield Output("stderr", self._report_text)  # it was the script's output after all
                 yield event
 
     def _finished_without_result(self) -> Finished:

@@ -1,7 +1,7 @@
 """The static type check of a Python script, done by the type checker in Monty's workers. The script does not run.
 
-The types of tools come from JSON schemas, so a correct script may still violate them: a dict built key by key is no
-TypedDict, and a field that may be null rarely is. Findings that are not certain are dropped. This module matches the
+The types of tools come from JSON schemas, so a correct script may still violate them: a dict built key by key is not a
+TypedDict, and a nullable field is rarely null. Findings that are not certain are dropped. This module matches the
 messages of the pinned version of Monty.
 """
 
@@ -43,7 +43,7 @@ CHECK_SECONDS = 10.0
 REPORT_CHARACTERS = 256 * 1024
 SHOWN_FINDINGS = 50
 NOT_AWAITED = "unused-awaitable"  # a warning of the checker, reported as an error for calls of tools
-_COROUTINE = "CoroutineType[Any, Any, "
+_COROUTINE = "CoroutineType[Any, Any, "  # the type of a call that is not awaited
 _TOO_LONG = "the type check took too long or too much memory: run a shorter script, or run it without the check"
 SHOWN_CHARACTERS = 2000
 """The longest text of one finding. A script can give a type or a name of any length."""
@@ -270,9 +270,9 @@ def _is_certain(finding: Finding, typed_dicts: _TypedDicts, changes: _Changes) -
         # itself.
         return not (record in typed_dicts.open_names or "subscripted object" in rest or inner in changes.stored_keys)
     if text.startswith("Invalid argument to key "):
-        declarations = _between(text, " with declared type `", "` on ") or ""
+        declared = _between(text, " with declared type `", "` on ") or ""
         actual = text.rpartition(" type `")[2].removesuffix("`")
-        is_loose = declarations.startswith("Literal[") and "Literal[" not in actual
+        is_loose = declared.startswith("Literal[") and "Literal[" not in actual
         return not (" | " in actual or is_loose)
     actual, expected = _actual_and_expected(text)
     if actual in typed_dicts.names:

@@ -1,12 +1,29 @@
-"""JSON that is nested too deeply for Python's decoder. A hostile guest can nest its values arbitrarily deeply."""
+"""How deeply JSON is nested. A hostile guest can nest its values arbitrarily deeply, and decoders recurse."""
 
 from __future__ import annotations
 
-import json
 import re
-from typing import Any
+from itertools import accumulate
 
-_PART = r'"(?:[^"\\]|\\.)*"|[\[\]{}]|[^\s,:\[\]{}"]+'
+RESULT_DEPTH = 500
+"""Levels of lists and objects in a result. Decoders and encoders fail at about twice as many."""
+TOO_DEEP = f"the result is nested more than {RESULT_DEPTH} levels deep"
+_NOT_NESTING = bytes(set(range(256)) - set(b'"[]{}'))
+_BRACKETS = bytes.maketrans(b"{}", b"[]")
+_STEPS = bytes.maketrans(b"[]", b"\x01\xff")  # as signed bytes: a level down, a level up
+_LEAF_ROUNDS = 16
+
+
+def depth(text: bytes) -> int:
+    """How many levels of lists and objects valid JSON has. Takes about 30 ms for a megabyte of brackets."""
+    unescaped = text.replace(b"\\\\", b"").replace(b'\\"', b"")
+    marks = unescaped.translate(_BRACKETS, _NOT_NESTING).replace(b'""', b"")
+    brackets = re.sub(rb'"[^"]*+"', b"", marks)
+    for rounds in range(_LEAF_ROUNDS):  # most brackets of a large result are leaves
+        if not brackets:
+            return rounds
+        brackets = brackets.replace(b"[]", b"")
+    return _LEAF_ROUNDS + max(accumulate(memoryview(brackets.translate(_STEPS)).cast("b")), default=0)
 
 
 def is_deeper(value: object, limit: int) -> bool:
@@ -19,32 +36,7 @@ def is_deeper(value: object, limit: int) -> bool:
     return True
 
 
-def loads(text: str) -> Any:
-    """`json.loads` for any depth. Text that is too deep for `json` is decoded iteratively, which is slower."""
-    try:
-        return json.loads(text)
-    except RecursionError:
-        return _loads_iteratively(text)
-
-
 def _children(value: object) -> list[object]:
     if isinstance(value, dict):
         return list(value.values())
     return value if isinstance(value, list) else []
-
-
-def _loads_iteratively(text: str) -> Any:
-    """Decode JSON whose syntax was checked already."""
-    done: list[Any] = []
-    stack: list[tuple[bool, list[Any]]] = []
-    for part in re.findall(_PART, text):
-        if part in "[{":
-            stack.append((part == "{", []))
-            continue
-        if part in "]}":
-            is_object, items = stack.pop()
-            value = dict(zip(items[::2], items[1::2], strict=True)) if is_object else items
-        else:
-            value = json.loads(part)
-        (stack[-1][1] if stack else done).append(value)
-    return done[0]

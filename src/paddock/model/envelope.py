@@ -26,10 +26,10 @@ KINDS = (
 VERSION = 1
 _SERVER_CREDENTIALS = "The server's own credentials are the problem. Tell the user; calling again does not help."
 _DEFAULT_HINTS = {
-    "UPSTREAM_TIMEOUT": "The call may have taken effect. Check that before you repeat a call that changes something.",
-    "UPSTREAM_NETWORK": "Tools of other servers still work. Try again later, or continue without this tool.",
-    "AUTH_AUTHENTICATION": _SERVER_CREDENTIALS,
-    "AUTH_PERMISSION": _SERVER_CREDENTIALS,
+    "UPSTREAM_TIMEOUT": ["The call may have taken effect. Check that before you repeat a call that changes something."],
+    "UPSTREAM_NETWORK": ["Tools of other servers still work. Try again later, or continue without this tool."],
+    "AUTH_AUTHENTICATION": [_SERVER_CREDENTIALS],
+    "AUTH_PERMISSION": [_SERVER_CREDENTIALS],
 }
 """What to do next, by error code, for an envelope that is built without hints."""
 TEXT_CHARACTERS = 256 * 1024
@@ -55,7 +55,7 @@ def envelope(
         "tool": tool,
         "summary": summary,
         "details": [dict(detail) for detail in details],
-        "hints": list(hints) or _default_hints(code),
+        "hints": list(hints or _DEFAULT_HINTS.get(code, ())),
         "examples": list(examples),
         "error_code": code,
         "retryable": retryable,
@@ -233,10 +233,6 @@ def validate_envelope(value: object) -> dict[str, Any] | None:
         and ("_meta" not in value or _is_meta(value["_meta"]))
     )
     return value if fits and not is_deeper(value, _DEPTH) else None
-
-
-def _default_hints(code: str) -> list[str]:
-    return [_DEFAULT_HINTS[code]] if code in _DEFAULT_HINTS else []
 
 
 def _is_list(value: object, is_valid: Any) -> bool:

@@ -46,6 +46,10 @@ class Journal(Protocol):
         """Store how a call ended."""
         ...
 
-    async def calls(self, run_id: str) -> list[tuple[Intent, Outcome | None]]:
-        """Return the calls of a run in program order, each with its outcome if that is known."""
-        ...
+
+class NoJournal:
+    """Stores nothing, for a Paddock whose calls nobody reads after the run."""
+
+    async def intend(self, intent: Intent) -> None: ...
+
+    async def conclude(self, outcome: Outcome) -> None: ...

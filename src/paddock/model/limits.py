@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from paddock.errors import BadLimit, LimitTooHigh
-from paddock.model.suggestions import nearest
+from paddock.model.suggestions import did_you_mean
 
 MB = 1024 * 1024
 
@@ -73,9 +73,7 @@ def _merge(requested: tuple[tuple[Any, Any, type], ...], default: Limits, caps: 
 
 def _check(name: object, value: object, caps: Limits) -> float | int:
     if not isinstance(name, str) or name not in NAMES:
-        near = nearest(name, NAMES)
-        hint = f"did you mean {near!r}?" if near else f"the limits are {', '.join(NAMES)}"
-        raise BadLimit(f"there is no limit {name!r}: {hint}")
+        raise BadLimit(f"there is no limit {name!r}; {did_you_mean(name, NAMES)}")
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise BadLimit(f"{name} must be a number, not {_short_repr(value)}")
     is_not_finite = isinstance(value, float) and not math.isfinite(value)

@@ -11,7 +11,7 @@ from paddock.model.artifacts import Artifacts
 from paddock.model.events import ToolCall
 from paddock.model.files import File
 from paddock.model.limits import Limits
-from paddock.model.suggestions import nearest
+from paddock.model.suggestions import did_you_mean
 from paddock.model.tools import RunTool
 
 LANGUAGES = ("python", "javascript", "typescript")
@@ -43,9 +43,7 @@ def make_request(code: str, options: RunOptions) -> Request:
     known = RunOptions.__annotations__
     for name in options:
         if name not in known:
-            near = nearest(name, known)
-            hint = f"did you mean {near!r}?" if near else f"there are {', '.join(known)}"
-            raise RequestError(f"unknown option {name!r}; {hint}")
+            raise RequestError(f"unknown option {name!r}; {did_you_mean(name, known)}")
     return Request(code, **options)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -92,9 +93,7 @@ class RunResult:
         """The script's result as Python values."""
         if self.output_json is None:
             return None
-        from paddock.model.deep_json import loads
-
-        return loads(self.output_json)
+        return json.loads(self.output_json)
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain values, with the keys of its JSON form."""
@@ -108,8 +107,6 @@ class RunResult:
         try:
             return msgspec.json.encode({**self._without_output(), "output": raw}).decode()
         except UnicodeEncodeError:  # a lone surrogate in an argument or a message
-            import json
-
             return json.dumps(self.to_dict())
 
     def _without_output(self) -> dict[str, Any]:

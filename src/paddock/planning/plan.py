@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from keyword import iskeyword
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 from unicodedata import normalize
 
@@ -17,7 +16,7 @@ from paddock.model.files import PlacedFile, place
 from paddock.model.limits import Limits
 from paddock.model.request import ENGINES, GLOBALS, LANGUAGES, MODES, Request
 from paddock.model.result import RunError
-from paddock.model.suggestions import nearest
+from paddock.model.suggestions import did_you_mean
 from paddock.planning.javascript_words import RESERVED, node_word
 
 if TYPE_CHECKING:
@@ -66,18 +65,19 @@ class Plan:
 def make_plan(
     request: Request,
     config: Config,
-    *,
     engines: Collection[str],
     tools: Collection[str] = (),
-    unavailable: Mapping[str, str] = MappingProxyType({}),
+    *,
+    cpython_problem: str | None = None,
 ) -> Plan:
     """Resolve `request`. A `RequestError` says what to change in it.
 
-    `engines` are those that this platform supports, `unavailable` says why some of them cannot run here, and `tools`
+    `engines` are those that this platform supports, and `cpython_problem` says why full Python cannot run here. `tools`
     are the names under which the script calls its tools.
     """
     _check_code(request, config)
-    language, engine = _language(request.language), _engine(request.engine or config.engine)
+    language = _check_known("language", request.language, LANGUAGES, UnknownLanguage)
+    engine = _check_known("engine", request.engine or config.engine, ENGINES, UnknownEngine)
     if engine != "auto" and (ENGINE_LANGUAGE[engine] == "python") != (language == "python"):
         if request.engine:
             raise UnknownEngine(f"engine {engine!r} does not run {language}; use 'auto'")
@@ -110,69 +110,56 @@ def make_plan(
         globals=_globals(request),
     )
     if not _is_encodable(plan.code):
-        return _refuse(
-            plan, "SyntaxError", "the code contains a lone surrogate, which has no UTF-8 encoding; remove it"
-        )
-    return _choose_engine(plan, engines, unavailable)
+        message = "the code contains a lone surrogate, which has no UTF-8 encoding; remove it"
+        return replace(plan, engine=None, refusal=RunError("SyntaxError", message))
+    return _choose_engine(plan, engines, cpython_problem)
 
 
-def _choose_engine(plan: Plan, engines: Collection[str], unavailable: Mapping[str, str]) -> Plan:
+def _choose_engine(plan: Plan, engines: Collection[str], cpython_problem: str | None) -> Plan:
     if plan.engine != "auto":
-        return _requested_engine(plan, engines)
+        if plan.engine in engines:
+            return replace(plan, engine_reason=REQUESTED)
+        available = ", ".join(sorted(engines))
+        return _refuse_engine(plan, f"engine {plan.engine!r} is not available here; available: {available}")
     if plan.mode == "script":
-        return _choose_program_engine(plan, engines, "cpython" if plan.language == "python" else "node")
-    return (
-        _choose_python_engine(plan, engines, unavailable)
-        if plan.language == "python"
-        else _choose_javascript_engine(plan, engines)
-    )
+        engine = "cpython" if plan.language == "python" else "node"
+        if engine in engines:
+            return replace(plan, engine=engine, engine_reason=SCRIPT_MODE)
+        message = f"a program (mode 'script') needs the engine `{engine}`, which is not available here"
+        return _refuse_engine(plan, message)
+    if plan.language == "python":
+        return _choose_python_engine(plan, engines, cpython_problem)
+    return _choose_javascript_engine(plan, engines)
 
 
-def _choose_python_engine(plan: Plan, engines: Collection[str], unavailable: Mapping[str, str]) -> Plan:
+def _choose_python_engine(plan: Plan, engines: Collection[str], cpython_problem: str | None) -> Plan:
     """Full Python if it can run here, else Monty."""
-    if "cpython" in engines and "cpython" not in unavailable:
+    if "cpython" in engines and cpython_problem is None:
         return replace(plan, engine="cpython")
-    reason = unavailable.get("cpython", "the engine `cpython` is not available on this system")
+    reason = cpython_problem or "the engine `cpython` is not available on this system"
     if "monty" in engines:
         return replace(plan, engine="monty", engine_reason=f"full Python cannot run here: {reason}")
-    return _refuse(plan, "EngineUnavailable", f"no engine for python can run here: {reason}")
-
-
-def _choose_program_engine(plan: Plan, engines: Collection[str], engine: str) -> Plan:
-    if engine not in engines:
-        message = f"a program (mode 'script') needs the engine `{engine}`, which is not available here"
-        return _refuse(plan, "EngineUnavailable", message)
-    return replace(plan, engine=engine, engine_reason=SCRIPT_MODE)
-
-
-def _requested_engine(plan: Plan, engines: Collection[str]) -> Plan:
-    if plan.engine not in engines:
-        available = ", ".join(sorted(engines))
-        return _refuse(
-            plan, "EngineUnavailable", f"engine {plan.engine!r} is not available here; available: {available}"
-        )
-    return replace(plan, engine_reason=REQUESTED)
+    return _refuse_engine(plan, f"no engine for python can run here: {reason}")
 
 
 def _choose_javascript_engine(plan: Plan, engines: Collection[str]) -> Plan:
     """QuickJS if the script names nothing that only Node has."""
-    word = node_word(plan.code) if plan.language == "javascript" else None
-    reason = f"the script uses {word}" if word else None if plan.language == "javascript" else "TypeScript runs on Node"
-    if reason is None and "quickjs" in engines:
+    reason, word = "TypeScript runs on Node", None
+    if plan.language == "javascript":
+        word = node_word(plan.code)
+        reason = f"the script uses {word}" if word else ""
+    if not reason and "quickjs" in engines:
         return replace(plan, engine="quickjs")
     if "node" in engines:
         return replace(plan, engine="node", engine_reason=reason or "the engine `quickjs` is not available here")
     if word is None:
-        return _refuse(plan, "EngineUnavailable", f"no engine for {plan.language} is available here")
+        return _refuse_engine(plan, f"no engine for {plan.language} is available here")
     message = f"this script needs Node ({reason}), and the engine `node` is not available here; rewrite that part"
-    return _refuse(plan, "EngineUnavailable", message, engine_reason=reason)
+    return replace(_refuse_engine(plan, message), engine_reason=reason)
 
 
-def _refuse(
-    plan: Plan, error_type: str, message: str, line: int | None = None, *, engine_reason: str | None = None
-) -> Plan:
-    error = RunError(type=error_type, message=message, line=line)
-    return replace(plan, engine=None, engine_reason=engine_reason, refusal=error)
+def _refuse_engine(plan: Plan, message: str) -> Plan:
+    return replace(plan, engine=None, engine_reason=None, refusal=RunError("EngineUnavailable", message))
 
 
 def _check_code(request: Request, config: Config) -> None:
@@ -184,26 +171,19 @@ def _check_code(request: Request, config: Config) -> None:
         raise CodeTooLarge(f"the code is larger than {config.code_bytes} bytes; pass data through inputs or files")
 
 
-def _language(language: str) -> str:
-    if language not in LANGUAGES:
-        raise UnknownLanguage(f"unknown language {language!r}{_suggest(language, LANGUAGES)}")
-    return language
-
-
-def _engine(engine: str) -> str:
-    if engine not in ENGINES:
-        raise UnknownEngine(f"unknown engine {engine!r}{_suggest(engine, ENGINES)}")
-    return engine
+def _check_known(kind: str, value: str, known: Collection[str], error: type[RequestError] = RequestError) -> str:
+    if value not in known:
+        raise error(f"unknown {kind} {value!r}; {did_you_mean(value, known)}")
+    return value
 
 
 def _mode(request: Request, engine: str) -> str:
-    if request.mode not in MODES:
-        raise RequestError(f"unknown mode {request.mode!r}{_suggest(request.mode, MODES)}")
-    if request.mode == "script" and engine in LIGHT:
+    mode = _check_known("mode", request.mode, MODES)
+    if mode == "script" and engine in LIGHT:
         raise RequestError(f"engine {engine!r} cannot run programs (mode 'script'); use engine 'auto'")
-    if request.mode == "script" and request.type_check:
+    if mode == "script" and request.type_check:
         raise RequestError("type_check does not work in mode 'script'; leave out one of the two")
-    return request.mode
+    return mode
 
 
 def _argv(request: Request) -> tuple[str, ...]:
@@ -233,9 +213,8 @@ def _refused_modules(request: Request) -> tuple[str, ...]:
 
 
 def _globals(request: Request) -> str:
-    if request.globals not in GLOBALS:
-        raise RequestError(f"unknown globals {request.globals!r}{_suggest(request.globals, GLOBALS)}")
-    if request.globals == "closed" and (request.language == "python" or request.mode == "script"):
+    has_no_globals = request.language == "python" or request.mode == "script"
+    if _check_known("globals", request.globals, GLOBALS) == "closed" and has_no_globals:
         raise RequestError("globals='closed' works for expressions in javascript and typescript only; leave it out")
     return request.globals
 
@@ -253,24 +232,20 @@ def _is_encodable(text: str) -> bool:
     return True
 
 
-def _suggest(word: object, known: Iterable[str]) -> str:
-    known = list(known)
-    near = nearest(word, known)
-    return f"; did you mean {near!r}?" if near else f"; expected one of {', '.join(known)}"
-
-
 def _encode_inputs(inputs: Mapping[str, Any] | None, tools: Collection[str], language: str) -> dict[str, str]:
     if inputs is None:
         return {}
     if not isinstance(inputs, Mapping):
         raise BadInput(f"inputs must be a mapping of names to JSON values, not {type(inputs).__name__}")
+    is_reserved = iskeyword if language == "python" else RESERVED.__contains__
+    bridge_names = BRIDGE_NAMES if language == "python" else JAVASCRIPT_BRIDGE_NAMES
     encoded: dict[str, str] = {}
     for name, value in inputs.items():
-        if not isinstance(name, str) or not name.isidentifier() or _is_reserved(name, language):
+        if not isinstance(name, str) or not name.isidentifier() or is_reserved(name):
             raise BadInput(f"input {name!r} is not a valid variable name in {language}")
         if normalize("NFKC", name) != name:
             raise BadInput(f"Python reads the name {name!r} as {normalize('NFKC', name)!r}; name the input that")
-        if name in (BRIDGE_NAMES if language == "python" else JAVASCRIPT_BRIDGE_NAMES) or name in tools:
+        if name in bridge_names or name in tools:
             raise BadInput(f"input {name!r} would hide the function of that name; rename the input")
         if name.startswith("__paddock"):
             raise BadInput(f"input {name!r}: names that begin with __paddock are reserved")
@@ -281,9 +256,3 @@ def _encode_inputs(inputs: Mapping[str, Any] | None, tools: Collection[str], lan
         except (TypeError, ValueError, RecursionError) as problem:
             raise BadInput(f"input {name!r} is not JSON: {problem}") from None
     return encoded
-
-
-def _is_reserved(name: str, language: str) -> bool:
-    if language == "python":
-        return iskeyword(name)
-    return name in RESERVED

@@ -18,7 +18,7 @@ from mcp_types import (
 
 from paddock.definitions.faces.inputs import STUBS_URL
 from paddock.errors import RequestError
-from paddock.model.suggestions import nearest
+from paddock.model.suggestions import did_you_mean
 from paddock.server.files import attached_files
 
 if TYPE_CHECKING:
@@ -44,14 +44,11 @@ async def get_prompt(
     """The prompt for this caller now. Raises RequestError for a definition that does not exist."""
     from paddock.definitions.prompt import linked_stubs, render_prompt  # Jinja takes a while to import
 
-    candidates = _with_inputs_face(definitions)
+    candidates = {each.name: each for each in _with_inputs_face(definitions)}
     name = arguments.get("definition")
-    chosen = [each for each in candidates if name in (None, each.name)]
+    chosen = [each for each in candidates.values() if name in (None, each.name)]
     if not chosen:
-        names = [each.name for each in candidates]
-        near = nearest(name or "", names)
-        hint = f"did you mean {near!r}?" if near else f"known: {', '.join(names) or 'none'}"
-        raise RequestError(f"there is no code tool {(name or '')[:100]!r}; {hint}")
+        raise RequestError(f"there is no code tool {str(name)[:100]!r}; {did_you_mean(name, candidates)}")
     stubs = {each.name: await linked_stubs(services.paddock, each) for each in chosen}
     text = await asyncio.to_thread(render_prompt, stubs, attached_files(caller))
     return GetPromptResult(messages=[PromptMessage(role="user", content=TextContent(text=text))])

@@ -43,7 +43,7 @@ class Services:
     ) -> None:
         self.config = config or Config()
         tools = tuple(tools)
-        self.store = Store.of(self.config)
+        self.store = Store.from_config(self.config)
         self.artifacts = StoredArtifacts.from_config(self.config, self.store, base_url=base_url)
         self.paddock = Paddock(self.config, tools=tools, mcp_config=mcp_config, journal=self.store.journal)
         self.has_tools = bool(tools) or bool(self.paddock.upstreams())
@@ -65,7 +65,7 @@ class Services:
         while True:
             try:
                 await self.store.runs.mark_lost()
-                await self.store.retention.sweep()
+                await self.store.sweep()
                 await self.artifacts.sweep()
             except (StoreError, OSError) as problem:
                 log.warning("the store's clean-up failed and will be tried again: %s", problem)

@@ -16,7 +16,7 @@ from paddock.definitions.faces import object_schema
 from paddock.errors import RequestError
 from paddock.model import envelope
 from paddock.model.request import Context
-from paddock.model.suggestions import nearest
+from paddock.model.suggestions import did_you_mean
 from paddock.model.tools import Hints, Tool
 from paddock.server.sessions import Caller, Session
 from paddock.server.tool import ServerTool, builtin_tool, envelope_result, json_result
@@ -111,17 +111,12 @@ def check_connections(services: Services, selections: Mapping[str, str]) -> dict
     for path, connection in selections.items():
         server = path.removeprefix("/")
         if server not in known:
-            raise RequestError(f"{server!r} has no connections to choose from; {_suggestion(server, known)}")
+            raise RequestError(f"{server!r} has no connections to choose from; {did_you_mean(server, known)}")
         ids = [each.id for each in known[server]]
         if connection not in ids:
-            raise RequestError(f"{server!r} has no connection {connection!r}; {_suggestion(connection, ids)}")
+            raise RequestError(f"{server!r} has no connection {connection!r}; {did_you_mean(connection, ids)}")
         checked[server] = connection
     return checked
-
-
-def _suggestion(name: str, known: Collection[str]) -> str:
-    near = nearest(name, known)
-    return f"did you mean {near!r}?" if near else f"known: {', '.join(known) or 'none'}"
 
 
 def session_state(session: Session | None) -> dict[str, Any]:
@@ -131,9 +126,11 @@ def session_state(session: Session | None) -> dict[str, Any]:
     return {"session_present": True, "state_scope": "session", "state_reason": session.state_reason}
 
 
-def _field_description(each: Field) -> str:
-    servers = "all servers" if EVERY_SERVER in each.servers else ", ".join(each.servers)
-    return f"{each.description.strip()} Added to every later call of tools of {servers}; never pass it to them.".strip()
+def _field_description(field: Field) -> str:
+    servers = "all servers" if EVERY_SERVER in field.servers else ", ".join(field.servers)
+    return (
+        f"{field.description.strip()} Added to every later call of tools of {servers}; never pass it to them.".strip()
+    )
 
 
 def _setter(name: str, description: str, fields: Mapping[str, Field]) -> SessionTool:
@@ -175,11 +172,11 @@ def _setter_spec(name: str, description: str, properties: Mapping[str, Any]) -> 
     )
 
 
-def _value_schema(each: Field) -> dict[str, Any]:
-    if each.values:
-        return {"type": "string", "enum": list(each.values)}
+def _value_schema(field: Field) -> dict[str, Any]:
+    if field.values:
+        return {"type": "string", "enum": list(field.values)}
     # No control characters; in a header only ASCII.
-    allowed = f"^{HEADER_VALUE}$" if each.header else "^[^\\x00-\\x1f\\x7f]+$"
+    allowed = f"^{HEADER_VALUE}$" if field.header else "^[^\\x00-\\x1f\\x7f]+$"
     return {"type": "string", "minLength": 1, "maxLength": TEXT_CHARACTERS, "pattern": allowed}
 
 

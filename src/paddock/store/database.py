@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -19,7 +20,6 @@ from paddock.errors import StoreError
 from paddock.store.connection import BUSY_SECONDS, connect, is_database_error, make_file, store_error
 from paddock.store.definitions import StoredDefinitions
 from paddock.store.journal import StoredJournal
-from paddock.store.retention import Retention
 from paddock.store.runs import StoredRuns
 from paddock.store.sessions import StoredSessions
 from paddock.store.writer import WAIT_SECONDS, Writer
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import sqlalchemy
 
     from paddock.config import Config
+    from paddock.store.retention import SweepCounts
 
 T = TypeVar("T")
 VERSION = "0001"
@@ -60,10 +61,10 @@ class Store:
         self.journal = StoredJournal(self)
         self.definitions = StoredDefinitions(self)
         self.sessions = StoredSessions(self)
-        self.retention = Retention(self, settings or StoreConfig())
+        self._settings = settings or StoreConfig()
 
     @classmethod
-    def of(cls, config: Config) -> Store:
+    def from_config(cls, config: Config) -> Store:
         """Return the store that `config` names, not opened yet."""
         return cls(store_path(config), config.store)
 
@@ -73,12 +74,20 @@ class Store:
 
     async def read(self, work: Callable[[sqlalchemy.Connection], T]) -> T:
         """Run `work` in one snapshot, off the event loop, and return its result. It sees all writes queued before."""
-        await self.writer.settle()
+        with suppress(StoreError):  # a reader may see what is stored even if nothing can be written
+            await self.writer.flush()
         if not self._is_migrated:
             await self.start()
         if self._reader_thread is None:
             self._reader_thread = ThreadPoolExecutor(1, thread_name_prefix="paddock-reader")
         return await asyncio.wrap_future(self._reader_thread.submit(self._read, work))
+
+    async def sweep(self) -> SweepCounts:
+        """Remove what exceeds the limits of `[store]`: old runs, calls, sessions and versions of definitions."""
+        await self.start()  # imports SQLAlchemy in the writer's thread, so that it is not imported here
+        from paddock.store.retention import sweep
+
+        return await sweep(self, self._settings)
 
     async def close(self) -> None:
         """Write what is queued, and close the file."""

@@ -61,6 +61,7 @@ class StoredJournal:
         await self._add(row, len(answer), is_outcome=True)
 
     async def calls(self, run_id: str) -> Calls:
+        """Return the calls of a run in program order, each with its outcome if that is known."""
         return await self._store.read(lambda connection: calls_of(connection, run_id))
 
     async def _add(self, row: dict[str, Any], characters: int, *, is_outcome: bool) -> None:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+import sqlalchemy as sa
+from sqlalchemy import Connection
+
 from paddock.store.connection import driver
+from paddock.store.tables import calls, definitions, runs, sessions
 
 if TYPE_CHECKING:
-    import sqlalchemy
-
     from paddock.config import StoreConfig
     from paddock.store.database import Store
 
@@ -33,49 +36,44 @@ class SweepCounts:
     definitions: int = 0  # old versions
 
 
-class Retention:
-    """Keeps the store within its configured limits. 0 means no limit."""
-
-    def __init__(self, store: Store, settings: StoreConfig) -> None:
-        self._store, self._settings = store, settings
-
-    async def sweep(self) -> SweepCounts:
-        """Remove everything beyond a limit, and return free pages to the disk."""
-        now, settings = time.time(), self._settings
-        since = now - settings.run_days * DAY_SECONDS if settings.run_days else None
-        runs = 0
-        while ids := await self._store.read(partial(_excess_runs, since=since, settings=settings)):
-            runs += await self._store.writer.write(partial(_remove_runs, ids=ids))
-        calls = 0 if since is None else await self._repeat(partial(_remove_calls, since=since))
-        sessions_since = now - settings.session_days * DAY_SECONDS if settings.session_days else None
-        sessions = 0 if sessions_since is None else await self._repeat(partial(_remove_sessions, since=sessions_since))
-        max_versions = settings.definition_versions
-        definitions = await self._repeat(partial(_remove_versions, max_versions=max_versions)) if max_versions else 0
-        if runs:
-            await self._repeat(_shrink, min_removed=1)
-        return SweepCounts(runs, calls, sessions, definitions)
-
-    async def _repeat(self, step: Callable[[sqlalchemy.Connection], int], *, min_removed: int = STEP_ROWS) -> int:
-        """Repeat `step` until it removes fewer than `min_removed`. Returns how many it removed in total."""
-        total = 0
-        while True:
-            removed = await self._store.writer.write(step)
-            total += removed
-            if removed < min_removed:
-                return total
+async def sweep(store: Store, settings: StoreConfig) -> SweepCounts:
+    """Remove everything beyond a limit, and return free pages to the disk. A limit of 0 is none."""
+    now = time.time()
+    runs_since = now - settings.run_days * DAY_SECONDS if settings.run_days else -math.inf
+    sessions_since = now - settings.session_days * DAY_SECONDS if settings.session_days else -math.inf
+    removed_runs = 0
+    while ids := await store.read(partial(_excess_runs, since=runs_since, settings=settings)):
+        removed_runs += await store.writer.write(partial(_remove_runs, ids=ids))
+    counts = SweepCounts(
+        runs=removed_runs,
+        calls=await _repeat(store, partial(_remove_calls, since=runs_since)),
+        sessions=await _repeat(store, partial(_remove_sessions, since=sessions_since)),
+        definitions=await _repeat(store, partial(_remove_versions, max_versions=settings.definition_versions)),
+    )
+    if removed_runs:
+        await _repeat(store, _shrink, min_removed=1)
+    return counts
 
 
-def _excess_runs(connection: sqlalchemy.Connection, since: float | None, settings: StoreConfig) -> list[str]:
+async def _repeat(store: Store, step: Callable[[Connection], int], *, min_removed: int = STEP_ROWS) -> int:
+    """Repeat `step` until it removes fewer than `min_removed`. Returns how many it removed in total."""
+    total = 0
+    while True:
+        removed = await store.writer.write(step)
+        total += removed
+        if removed < min_removed:
+            return total
+
+
+def _excess_runs(connection: Connection, since: float, settings: StoreConfig) -> list[str]:
     """Return the oldest ended runs beyond a limit, as many as one step removes. Reads only an index."""
-    from paddock.store.tables import runs, sa
-
     is_ended = runs.c.verdict.is_not(None)
     totals = sa.select(sa.func.count(), sa.func.coalesce(sa.func.sum(runs.c.size_bytes), 0)).where(is_ended)
     count, size = connection.execute(totals).one()
     oldest = sa.select(runs.c.id, runs.c.started_at, runs.c.size_bytes).where(is_ended).order_by(runs.c.started_at)
     ids, step_bytes = [], 0
     for row in connection.execute(oldest.limit(STEP_RUNS)):
-        is_old = since is not None and row.started_at < since
+        is_old = row.started_at < since
         is_over_count = settings.run_count and count > settings.run_count
         is_over_bytes = settings.run_bytes and size > settings.run_bytes
         if step_bytes > STEP_BYTES or not (is_old or is_over_count or is_over_bytes):
@@ -86,42 +84,33 @@ def _excess_runs(connection: sqlalchemy.Connection, since: float | None, setting
     return ids
 
 
-def _remove_runs(connection: sqlalchemy.Connection, ids: list[str]) -> int:
-    from paddock.store.tables import calls, runs, sa
-
+def _remove_runs(connection: Connection, ids: list[str]) -> int:
     connection.execute(sa.delete(calls).where(calls.c.run_id.in_(ids)))
     return connection.execute(sa.delete(runs).where(runs.c.id.in_(ids))).rowcount
 
 
-def _remove_calls(connection: sqlalchemy.Connection, since: float) -> int:
+def _remove_calls(connection: Connection, since: float) -> int:
     """Remove old calls that were made outside a run, or whose run is gone."""
-    from paddock.store.tables import calls, runs, sa
-
     is_orphan = ~sa.exists().where(runs.c.id == calls.c.run_id)
     return _remove(connection, calls, sa.select(*calls.primary_key).where(calls.c.at < since, is_orphan))
 
 
-def _remove_sessions(connection: sqlalchemy.Connection, since: float) -> int:
-    from paddock.store.tables import sa, sessions
-
+def _remove_sessions(connection: Connection, since: float) -> int:
     return _remove(connection, sessions, sa.select(*sessions.primary_key).where(sessions.c.seen_at < since))
 
 
-def _remove_versions(connection: sqlalchemy.Connection, max_versions: int) -> int:
+def _remove_versions(connection: Connection, max_versions: int) -> int:
     """Remove versions of definitions that are not current, beyond the newest `max_versions` of each name."""
-    from paddock.store.tables import definitions as table
-    from paddock.store.tables import sa
+    if not max_versions:
+        return 0
+    name = (definitions.c.principal, definitions.c.name)
+    rank = sa.func.row_number().over(partition_by=name, order_by=definitions.c.version.desc()).label("rank")
+    ranked = sa.select(*definitions.primary_key, rank).where(~definitions.c.is_current).subquery()
+    return _remove(connection, definitions, sa.select(ranked).where(ranked.c.rank > max_versions))
 
-    name = (table.c.principal, table.c.name)
-    rank = sa.func.row_number().over(partition_by=name, order_by=table.c.version.desc()).label("rank")
-    ranked = sa.select(*table.primary_key, rank).where(~table.c.is_current).subquery()
-    return _remove(connection, table, sa.select(ranked).where(ranked.c.rank > max_versions))
 
-
-def _remove(connection: sqlalchemy.Connection, table: sqlalchemy.Table, query: sqlalchemy.Select[tuple[object]]) -> int:
+def _remove(connection: Connection, table: sa.Table, query: sa.Select[tuple[object]]) -> int:
     """Remove the rows of `table` that `query` selects, at most `STEP_ROWS`."""
-    from paddock.store.tables import sa
-
     names = [column.name for column in table.primary_key]
     rows = connection.execute(query.limit(STEP_ROWS)).mappings().all()
     keys = [tuple(row[name] for name in names) for row in rows]
@@ -130,7 +119,7 @@ def _remove(connection: sqlalchemy.Connection, table: sqlalchemy.Table, query: s
     return len(keys)
 
 
-def _shrink(connection: sqlalchemy.Connection) -> int:
+def _shrink(connection: Connection) -> int:
     """Shorten the file by some of its free pages. Returns how many."""
     raw = driver(connection)
     (before,) = raw.execute("PRAGMA freelist_count").fetchone()

@@ -7,7 +7,7 @@ import hashlib
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -114,12 +114,10 @@ class StoredRun(RunSummary):
     result_json: str | None
 
     def to_dict(self) -> dict[str, Any]:
-        from paddock.model.deep_json import loads
-
-        return {**self._head(), "result": None if self.result_json is None else loads(self.result_json)}
+        return {**self._head(), "result": None if self.result_json is None else json.loads(self.result_json)}
 
     def to_json(self) -> str:
-        """Return the run as JSON text. The result is inserted as text, because it may be too deep to decode."""
+        """Return the run as JSON text. The result is inserted without decoding it."""
         return f'{json.dumps(self._head())[:-1]}, "result": {self.result_json or "null"}}}'
 
     def _head(self) -> dict[str, Any]:
@@ -243,19 +241,15 @@ def fingerprint(request: Request) -> str:
         for file in request.files
     ]
     limits = request.limits if isinstance(request.limits, Mapping | None) else request.limits.to_dict()
-    parts = {
-        "code": request.code,
-        "language": request.language,
-        "engine": request.engine,
+    values = {
         "inputs": dict(request.inputs or {}),
         "files": files,
         "tools": None if request.tools is None else list(request.tools),
         "limits": dict(limits or {}),
-        "type_check": request.type_check,
-        "mode": request.mode,
         "argv": list(request.argv),
         "refused_modules": list(request.refused_modules),
     }
+    parts = {part.name: values.get(part.name, getattr(request, part.name)) for part in fields(request)}
     try:
         text = json.dumps(parts, sort_keys=True)
     except (TypeError, ValueError, RecursionError) as problem:

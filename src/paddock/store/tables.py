@@ -1,26 +1,13 @@
 """The tables, in SQLAlchemy Core. Times are seconds since 1970; ids are random; secrets are removed beforehand.
 
 A change here needs a migration: `migrations/versions` creates these tables. Importing this module imports SQLAlchemy,
-which takes as long as starting a server, so the store imports it inside functions that run in its threads.
+which takes as long as starting a server. So the store imports it inside functions that run in its threads.
 """
 
 from __future__ import annotations
 
 import sqlalchemy as sa
-from sqlalchemy import (
-    BigInteger,
-    Boolean,
-    Column,
-    Float,
-    Index,
-    Integer,
-    MetaData,
-    PrimaryKeyConstraint,
-    Table,
-    Text,
-    UniqueConstraint,
-    text,
-)
+from sqlalchemy import BigInteger, Boolean, Column, Float, Index, Integer, MetaData, PrimaryKeyConstraint, Table, Text
 
 __all__ = ["artifact_objects", "artifacts", "calls", "definitions", "metadata", "runs", "sa", "sessions"]
 
@@ -32,7 +19,7 @@ metadata = MetaData(
     }
 )
 
-_RUNNING, _CURRENT = text("verdict IS NULL"), text("is_current")
+_RUNNING, _CURRENT = sa.text("verdict IS NULL"), sa.text("is_current")
 
 # Long columns come last: SQLite reads a row only up to the last column that a query names.
 runs = Table(
@@ -55,7 +42,7 @@ runs = Table(
     Column("stdout_so_far", Text, nullable=False, server_default=""),
     Column("stderr_so_far", Text, nullable=False, server_default=""),
     Column("result_json", Text),  # NULL while it runs
-    UniqueConstraint("principal", "idempotency_key"),
+    sa.UniqueConstraint("principal", "idempotency_key"),
     # Covering indexes: lists filter and retention sums without reading rows.
     Index("ix_runs_listed", "principal", "started_at", "verdict", "session", "definition"),
     Index("ix_runs_kept", "started_at", "verdict", "size_bytes"),
@@ -124,13 +111,7 @@ definitions = Table(
     Column("removed_at", Float),
     Column("spec_json", Text, nullable=False),
     PrimaryKeyConstraint("principal", "name", "version"),
-    Index(
-        "ix_definitions_current",
-        "principal",
-        "name",
-        unique=True,
-        sqlite_where=_CURRENT,
-    ),
+    Index("ix_definitions_current", "principal", "name", unique=True, sqlite_where=_CURRENT),
 )
 
 sessions = Table(

@@ -18,7 +18,6 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -115,11 +114,6 @@ class Writer:
             is_idle = not self._queue and not self._is_busy
         if not is_idle:
             await self.write(lambda connection: None)
-
-    async def settle(self) -> None:
-        """Wait until everything queued so far was tried once, so that a reader sees it if possible."""
-        with suppress(StoreError):
-            await self.flush()
 
     def close(self) -> None:
         """Write what is queued and end the thread. Blocks until then; later work is refused."""

@@ -5,9 +5,9 @@ toolbox        which tools there are, which a run may call, and how they are cal
 catalogue      finds tools by name; search ranks them; describe and stubs* show them to models and checkers
 functions      Python functions as tools
 mcp_config     reads which MCP servers there are; tables reads tables of the configuration
-upstream       one MCP server: connecting, listing, calling; connection, listing and upstream_errors are parts of it
-stdio, sse     transports; streamable HTTP is the SDK's, over http_client; messages filters what arrives
-answers        turns a server's answer into what a script gets
+upstream       one MCP server: connecting, listing, calling; connection, tool_list and upstream_errors are parts of it
+stdio, sse     transports; streamable HTTP is the SDK's, over http_client; message_filter reads what arrives
+answers        turns a server's answer into what a script gets; size moves work on large values to a thread
 schema*        checks arguments, explains what is wrong with them, reads them as types; repair corrects them
 policy         who may call what, and how often
 context        what the host adds to calls

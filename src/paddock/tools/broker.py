@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 ARGUMENT_BYTES = 4 * 1024 * 1024
 """Limit for the arguments of all calls of a run, which stay in the host's memory until the run ends."""
 ARGUMENT_DEPTH = 100
+TOO_DEEP = f"The arguments are nested more than {ARGUMENT_DEPTH} levels deep."
 _DENIED = '"error_kind": "policy_denied"'
 
 
@@ -82,7 +83,7 @@ class Broker:
         answer = await self._answer(call, name, arguments)
         milliseconds = (time.perf_counter() - started) * 1000
         status = "error" if answer.failed else "ok"
-        sent_arguments = self._repaired.pop(call.id, arguments or {})
+        sent_arguments = self._repaired.pop(call.id, arguments if isinstance(arguments, dict) else {})
         self._calls[call.id] = Call(call.id, name, sent_arguments, status, round(milliseconds, 3))
         if answer.failed and _DENIED in answer.json:
             self._denials.add(hash(answer.json))  # hashed, because there may be thousands of long envelopes
@@ -113,22 +114,28 @@ class Broker:
         """Whether a call of this run was denied by the policy with exactly `text`. A script cannot fake that."""
         return hash(text) in self._denials
 
-    def _arguments(self, call: ToolCall) -> dict[str, Any] | None:
-        """The arguments, or None if they are too large or nested too deeply to be shown in a result."""
-        self._bytes_left -= len(call.arguments_json)
-        if self._bytes_left < 0:
-            return None
-        try:
-            arguments: dict[str, Any] = json.loads(call.arguments_json)
-        except (ValueError, RecursionError):
-            return None
+    def _arguments(self, call: ToolCall) -> dict[str, Any] | str:
+        """The arguments, or why they cannot be used. They must have a JSON form, to be shown in the result."""
         text = call.arguments_json
+        self._bytes_left -= len(text)
+        if self._bytes_left < 0:
+            return f"The arguments of this run's calls exceed {ARGUMENT_BYTES // (1024 * 1024)} MB in all."
+        try:
+            arguments = json.loads(text, parse_float=_finite, parse_constant=_finite)
+        except ValueError as problem:
+            return f"The arguments are not JSON: {problem}."
+        except RecursionError:
+            return TOO_DEEP
+        if not isinstance(arguments, dict):
+            return f"The arguments must be a JSON object with the names of the tool's parameters, not {text[:40]}."
         may_be_deep = text.count("{") + text.count("[") > ARGUMENT_DEPTH
-        return None if may_be_deep and is_deeper(arguments, ARGUMENT_DEPTH) else arguments
+        return TOO_DEEP if may_be_deep and is_deeper(arguments, ARGUMENT_DEPTH) else arguments
 
-    async def _answer(self, call: ToolCall, name: str, arguments: Mapping[str, Any] | None) -> Answer:
-        if arguments is None:
-            return await self._refuse(self._entry(call.id, {}), name, None, _too_large(name))
+    async def _answer(self, call: ToolCall, name: str, arguments: Mapping[str, Any] | str) -> Answer:
+        if isinstance(arguments, str):
+            hint = "Pass less data, or less nested data, in one object."
+            failure = envelope.invalid_arguments(name, arguments, hints=[hint])
+            return await self._refuse(self._entry(call.id, {}), name, None, failure)
         entry = self._entry(call.id, arguments)
         own = self._scope.own.get(name)  # a tool of the session; no policy applies to it
         tool = await self._scope.find(name) if own is None else own.tool
@@ -266,10 +273,12 @@ def _internal(tool: Tool, problem: BaseException, notes: list[dict[str, Any]]) -
     return _failure(envelope.with_meta(failure, normalized=notes))
 
 
-def _too_large(tool: str) -> dict[str, Any]:
-    size = ARGUMENT_BYTES // (1024 * 1024)
-    summary = f"The arguments are nested more than {ARGUMENT_DEPTH} deep, or those of the run exceed {size} MB in all."
-    return envelope.invalid_arguments(tool, summary, hints=["Pass less data, or less nested data, in one call."])
+def _finite(text: str) -> float:
+    """The float in `text`. ValueError for one that JSON cannot represent."""
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text[:20]} is not a number in JSON")
+    return value
 
 
 def _failure(failure: dict[str, Any]) -> Answer:

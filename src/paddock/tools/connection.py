@@ -1,7 +1,7 @@
 """One connection to an MCP server, from its handshake to its end, and the calls over it.
 
 A task of its own enters and leaves the SDK's client, because the cancel scopes inside it belong to one task. Calls may
-be made from any task. `over` is set when the connection has ended; `failure` says why.
+be made from any task. When the connection has ended, `over` is set and `failure` says why.
 """
 
 from __future__ import annotations
@@ -39,18 +39,20 @@ from paddock.tools.http_client import EXCHANGE, Client, Exchange
 from paddock.tools.message_filter import filter_transport
 from paddock.tools.sse import legacy_sse
 from paddock.tools.stdio import Trace, stdio
+from paddock.tools.tool_list import list_tools
 from paddock.tools.upstream_errors import CallFailed, broken, http_failed, json_rpc_failed, network, timed_out
 
 if TYPE_CHECKING:
-    from mcp.client import ClientSession
     from mcp.client._transport import TransportStreams
     from mcp_types import RequestParamsMeta
 
+    from paddock.model.tools import Tool
     from paddock.tools.answers import Result
     from paddock.tools.mcp_config import Server
 
 CLOSE_SECONDS = 10.0
 LOST_SECONDS = 3.0
+"""How long a failed call waits for the reason why its connection ended."""
 LISTEN_AGAIN_SECONDS = 5.0
 EFFECT_UNKNOWN = "It is not known whether the call had an effect."
 PROGRESS_CHARACTERS = 1000
@@ -119,10 +121,6 @@ class Connection:
         await asyncio.shield(self._ready)
 
     @property
-    def session(self) -> ClientSession:
-        return self.client.session
-
-    @property
     def is_alive(self) -> bool:
         """Whether calls can be made."""
         return self._ready.done() and not self._stop.is_set()
@@ -146,19 +144,31 @@ class Connection:
 
     async def call(self, call: Call) -> Result:
         """Make `call` and return the tool's answer. Raises CallFailed."""
-        exchange = Exchange(headers=call.injected.headers)
+        async with self._failures(Exchange(headers=call.injected.headers), "sent an invalid answer"):
+            return await self._call(call)
+
+    async def list_tools(self) -> tuple[tuple[Tool, ...], tuple[str, ...]]:
+        """The usable tools of the server, and warnings about the others. Raises CallFailed."""
+        if self.client.server_capabilities.tools is None:
+            return (), ("it offers no tools",)
+        async with self._failures(Exchange(), "listed entries that are not valid tools"):
+            return await list_tools(self.server, self.client.session)
+
+    @asynccontextmanager
+    async def _failures(self, exchange: Exchange, invalid: str) -> AsyncIterator[None]:
+        """Turn every error of a request into CallFailed. `invalid` says what the server did if validation failed."""
         EXCHANGE.set(exchange)
         name = self.server.name
         try:
-            return await self._call(call)
+            yield
         except MCPError as problem:
-            raise await self.explain(exchange, problem) from None
+            raise await self._explain_error(exchange, problem) from None
         except ValidationError as problem:
-            raise broken(f"The server '{name}' sent an invalid answer: {first_error(problem)}") from None
+            raise broken(f"The server '{name}' {invalid}: {_first_error(problem)}") from None
         except (RuntimeError, ValueError, TypeError) as problem:
             if self.is_alive:
                 raise broken(f"The call could not be sent to the server '{name}': {problem}") from None
-            raise await self.lost() from None
+            raise await self._lost() from None
 
     async def _call(self, call: Call) -> Result:
         """The final result. Not `ClientSession.call_tool`, which validates it with a schema that may take for ever."""
@@ -175,7 +185,7 @@ class Connection:
         meta = cast("RequestParamsMeta", dict(call.injected.meta)) or None
         params = CallToolRequestParams(name=call.tool, arguments=arguments, _meta=meta)
         for _ in range(MAX_ROUNDS):
-            raw = await self.session.send_request(
+            raw = await self.client.session.send_request(
                 CallToolRequest(params=params),
                 cast("Any", _raw_result),
                 progress_callback=report if call.progress else None,
@@ -190,11 +200,11 @@ class Connection:
             params = CallToolRequestParams(name=call.tool, arguments=arguments, request_state=state, _meta=meta)
         raise broken(f"The server '{server}' put the answer off {MAX_ROUNDS} times.")
 
-    async def explain(self, exchange: Exchange, problem: MCPError) -> CallFailed:
+    async def _explain_error(self, exchange: Exchange, problem: MCPError) -> CallFailed:
         """The failure behind an error of the SDK, to which network failures look like the server's own errors."""
         is_closed = problem.code == CONNECTION_CLOSED and problem.message == "Connection closed"
         if is_closed and not exchange.network_error:
-            return (await self.lost()).without(self.server.secrets)
+            return (await self._lost()).without(self.server.secrets)
         if exchange.status in (400, 404) and "session" in f"{problem.message} {exchange.body}".lower():
             self.end()
             return network(
@@ -210,7 +220,7 @@ class Connection:
             size = self.server.answer_bytes / 2**20
             return broken(f"The answer of the server '{name}' is larger than {size:g} MB.", "Ask for less at once.")
         if exchange.status >= 400:
-            return _http_failed(name, exchange)
+            return http_failed(name, exchange)
         if exchange.unusable or problem.code == PARSE_ERROR:
             # The SDK's message would quote the answer.
             why = exchange.unusable or (message if message.startswith("it is ") else "it is not JSON of the protocol")
@@ -219,7 +229,7 @@ class Connection:
             return network(f"The server '{name}' was lost: {message}.\n{EFFECT_UNKNOWN}")
         return json_rpc_failed(name, problem.code, message)
 
-    async def lost(self) -> CallFailed:
+    async def _lost(self) -> CallFailed:
         """The failure of a call during which the connection ended. The reason is known a moment later."""
         if not self.is_alive:
             with suppress(TimeoutError):
@@ -252,7 +262,7 @@ class Connection:
                 self._ready.exception()  # marks it as retrieved: perhaps nobody waits any more
 
     async def _stay(self, client: mcp.Client) -> None:
-        """Wait until the connection is to end, following changes of the tools meanwhile."""
+        """Wait until the connection is to end. Until then, follow changes of the tools."""
         async with anyio.create_task_group() as group:
             tools = client.server_capabilities.tools
             if client.protocol_version in MODERN_PROTOCOL_VERSIONS and tools is not None and tools.list_changed:
@@ -261,7 +271,7 @@ class Connection:
             group.cancel_scope.cancel()
 
     async def _listen(self, client: mcp.Client) -> None:
-        """Subscribe to changes of the tools, which the newer era needs. The older one sends them unasked."""
+        """Subscribe to changes of the tools. Only newer protocol versions need that."""
         while True:
             try:
                 async with client.listen(tools_list_changed=True) as changes:
@@ -273,7 +283,7 @@ class Connection:
             except (SubscriptionLost, TimeoutError):
                 pass
             await anyio.sleep(LISTEN_AGAIN_SECONDS)
-            self._changed()  # changes that nobody heard are not announced again
+            self._changed()  # what changed in the meantime is not announced again
 
     async def _notified(self, message: IncomingMessage) -> None:
         if isinstance(message, ToolListChangedNotification):
@@ -307,34 +317,28 @@ class Connection:
         name, exchange = self.server.name, self.exchange
         if isinstance(problem, CallFailed) and not exchange.network_error and exchange.status < 400:
             return problem
-        words = f"\n{self.trace.last_words}" if self.trace.last_words else ""
+        stderr = f"\n{self.trace.stderr_tail}" if self.trace.stderr_tail else ""
         if self._timed_out:
-            return timed_out(f"The server '{name}' did not answer within {self.server.connect_seconds:g} s.{words}")
+            return timed_out(f"The server '{name}' did not answer within {self.server.connect_seconds:g} s.{stderr}")
         if exchange.network_error:
             return network(f"The server '{name}' cannot be reached: {exchange.network_error}")
         if exchange.status >= 400 and not self._ready.done():
-            return _http_failed(name, exchange)
+            return http_failed(name, exchange)
         if self.trace.problem:
-            return network(f"The server '{name}' was given up: {self.trace.problem}.{words}")
+            return network(f"The server '{name}' was given up: {self.trace.problem}.{stderr}")
         if self.trace.exit_code is not None:
-            return network(f"The server '{name}' ended{_exit_text(self.trace.exit_code)}.{words}")
+            return network(f"The server '{name}' ended{_exit_text(self.trace.exit_code)}.{stderr}")
         if isinstance(problem, MCPError) and problem.message != "Connection closed":
             return self._explain(exchange, problem)
         if problem is not None and not isinstance(problem, MCPError):
-            return network(f"The server '{name}' was lost: {type(problem).__name__}: {problem}{words}")
-        return network(f"The connection to the server '{name}' was closed.{words}")
+            return network(f"The server '{name}' was lost: {type(problem).__name__}: {problem}{stderr}")
+        return network(f"The connection to the server '{name}' was closed.{stderr}")
 
 
-def first_error(problem: ValidationError) -> str:
-    """The first complaint of a validation, without the values that it complains of."""
+def _first_error(problem: ValidationError) -> str:
+    """The first error of a validation, without the value that it is about."""
     error = problem.errors(include_url=False, include_input=False, include_context=False)[0]
     return f"{'.'.join(map(str, error['loc']))}: {error['msg']}"
-
-
-def _http_failed(name: str, exchange: Exchange) -> CallFailed:
-    return http_failed(
-        name, exchange.status, exchange.body, exchange.retry_after_seconds, wants_oauth=exchange.wants_oauth
-    )
 
 
 def _exit_text(exit_code: int) -> str:

@@ -108,7 +108,7 @@ _NO_CONNECTION = Connection()
 
 
 class Injection:
-    """What a configuration adds to calls. `hide_arguments` is called once for each tool, `of` for each call."""
+    """What a configuration adds to calls. `hide_arguments` is called once for each tool, `values_for` for each call."""
 
     def __init__(self, fields: Collection[Field] = (), connections: Mapping[str, tuple[Connection, ...]] = {}) -> None:
         self.fields = tuple(fields)
@@ -136,7 +136,7 @@ class Injection:
                 return envelope.precondition_failed(tool.full_name, each.name, [hint])
         return None
 
-    def of(self, tool: Tool, context: Context) -> Injected:
+    def values_for(self, tool: Tool, context: Context) -> Injected:
         """The values that are added to a call of this tool."""
         chosen = self._connection(tool.server, context)
         arguments, headers, meta = dict(chosen.arguments), dict(chosen.headers), dict(chosen.meta)
@@ -191,7 +191,7 @@ def without_arguments(schema: Mapping[str, Any], names: Collection[str]) -> tupl
     The schema is untrusted: no schema raises, and parts that are too large to search stay unchanged.
     """
     stripper = _SchemaStripper(schema, frozenset(names))
-    stripped = stripper.of(schema, is_certain=True)
+    stripped = stripper.strip(schema, is_certain=True)
     return (stripped, stripper.found) if stripper.found else (schema, {})
 
 
@@ -201,7 +201,7 @@ class _SchemaStripper:
         self._schemas_left, self._depth, self._hits = MAX_SCHEMAS, 0, 0
         self.found: dict[str, bool] = {}
 
-    def of(self, schema: Any, *, is_certain: bool) -> Any:
+    def strip(self, schema: Any, *, is_certain: bool) -> Any:
         """Strip a schema of the arguments object. `is_certain` is whether it applies to every call."""
         if not isinstance(schema, Mapping) or self._schemas_left <= 0 or self._depth > MAX_DEPTH:
             return schema
@@ -226,16 +226,16 @@ class _SchemaStripper:
             result["dependentRequired"] = kept
         for key in ("allOf", "anyOf", "oneOf"):
             if isinstance(listed := schema.get(key), list):
-                result[key] = [self.of(one, is_certain=is_certain and key == "allOf") for one in listed]
+                result[key] = [self.strip(one, is_certain=is_certain and key == "allOf") for one in listed]
         for key in ("then", "else"):
             if key in schema:
-                result[key] = self.of(schema[key], is_certain=False)
+                result[key] = self.strip(schema[key], is_certain=False)
         return result
 
     def _inline(self, schema: dict[str, Any], *, is_certain: bool) -> dict[str, Any]:
         """Replace a reference with its stripped target, if the target has one of the arguments."""
         hits_before = self._hits
-        inner = self.of(resolve_pointer(self._root, schema.get("$ref")), is_certain=is_certain)
+        inner = self.strip(resolve_pointer(self._root, schema.get("$ref")), is_certain=is_certain)
         if self._hits == hits_before:
             return schema
         rest = {key: value for key, value in schema.items() if key != "$ref"}

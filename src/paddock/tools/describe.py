@@ -90,8 +90,4 @@ def _schema(schema: Mapping[str, Any]) -> str:
     text = json.dumps(dict(schema), ensure_ascii=False, separators=(",", ":"))
     if len(text) > SCHEMA_CHARACTERS:
         return f"({len(text)} characters; not shown)"
-    return fenced("".join(letter if letter.isprintable() else _escape(letter) for letter in text), "json")
-
-
-def _escape(letter: str) -> str:
-    return json.dumps(letter)[1:-1]
+    return fenced("".join(letter if letter.isprintable() else json.dumps(letter)[1:-1] for letter in text), "json")

@@ -2,8 +2,8 @@
 
 The SDK reports every status of 400 and above, and every network failure, as the same error. This client notes in the
 `Exchange` of each request what really happened, and turns network failures into a status, so that one call fails and
-the connection stays. It also mends what would leave a caller waiting: an answer with another request's id, a stream
-that can be resumed for ever, a notification that hangs, a request that nobody waits for any more.
+the connection stays. It also handles what would leave a caller waiting: an answer with another request's id, a stream
+that can be resumed for ever, a notification that hangs. A request that nobody waits for any more is closed.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ EXCHANGE: ContextVar[Exchange | None] = ContextVar("exchange", default=None)
 
 
 class _Sent(msgspec.Struct):
-    """What the client needs to know of a JSON-RPC message. Decoding skips everything else."""
+    """The fields of a JSON-RPC message that the client uses. Decoding skips the others."""
 
     id: int | str | None = None
     method: str = ""
@@ -142,16 +142,13 @@ class Client(httpx2.AsyncClient):
             response = await self._send(request, Exchange(), options)
         is_cancellation = sent is not None and sent.method == "notifications/cancelled"
         if is_cancellation and exchange is not self._own:
-            exchange.close()  # in the protocol's older era the SDK leaves the request open
+            exchange.close()  # with older protocol versions the SDK leaves the request open
         return response
 
     async def _request(
         self, request: httpx2.Request, exchange: Exchange, number: int | str, options: dict[str, Any]
     ) -> httpx2.Response:
-        with exchange.closable() as scope:
-            response = await self._send(request, exchange, options)
-        if scope.cancelled_caught:
-            return httpx2.Response(503, request=request)
+        response = await self._send_until_closed(request, exchange, exchange, options)
         if response.status_code != 200 or not _is_json(response):
             return response
         try:
@@ -180,13 +177,18 @@ class Client(httpx2.AsyncClient):
         if not exchange.may_resume(request.headers.get("last-event-id", "")):
             return httpx2.Response(410, request=request)
         await anyio.sleep(RESUME_SECONDS)
-        with exchange.closable() as scope:
-            response = await self._send(request, Exchange(), options)
-        if scope.cancelled_caught:
-            return httpx2.Response(503, request=request)
+        response = await self._send_until_closed(request, exchange, Exchange(), options)
         if isinstance(response.stream, _Body):
             response.stream.exchange = exchange
         return response
+
+    async def _send_until_closed(
+        self, request: httpx2.Request, closing: Exchange, noting: Exchange, options: dict[str, Any]
+    ) -> httpx2.Response:
+        """Send `request`, unless `closing` is closed. What happens is noted in `noting`."""
+        with closing.closable() as scope:
+            response = await self._send(request, noting, options)
+        return httpx2.Response(503, request=request) if scope.cancelled_caught else response
 
     async def _send(self, request: httpx2.Request, exchange: Exchange, options: dict[str, Any]) -> httpx2.Response:
         try:

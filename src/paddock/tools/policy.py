@@ -1,13 +1,13 @@
-"""Whether a script may call a tool: a list of rules, of which the first that matches decides. And how often.
+"""Decides whether a script may call a tool, by a list of rules, and how often. The first rule that matches decides.
 
 A rule names tools by a glob over `server.tool`, and may require a hint of the tool as well. A tool that no rule matches
 is allowed; end the list with `{match = "*", action = "deny"}` for the opposite.
 
-Hints come from the upstream, which may lie. A hint that makes a tool look dangerous is always believed, and a tool
-without hints counts, for rules that restrict, as the MCP defaults say: not read-only, destructive, not idempotent, open
-world. A hint that makes it look harmless opens nothing by itself: a rule that **allows** by hint must name the server
-that is trusted with it (`match = "shop.*"`). It does evade a rule that restricts by hint, so restrict an untrusted
-server by its name alone (`match = "other.*"`).
+Hints come from the upstream, which may lie. A hint that makes a tool look dangerous is always believed. For rules that
+restrict, a tool without hints has the MCP defaults: not read-only, destructive, not idempotent, open world. A hint that
+makes a tool look harmless allows nothing by itself: a rule that **allows** by hint must name the server whose hints are
+trusted (`match = "shop.*"`). Such a hint does evade a rule that restricts by hint, so restrict an untrusted server by
+its name alone (`match = "other.*"`).
 """
 
 from __future__ import annotations

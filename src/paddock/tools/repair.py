@@ -61,13 +61,12 @@ class _Repair:
         if not isinstance(properties, Mapping):
             return value
         names = self._names(value, node, properties, place)
-        return {
-            names.get(name, name): self.value(
-                one, properties.get(names.get(name, name)), (*place, names.get(name, name))
-            )
-            for name, one in value.items()
-            if names.get(name, name) is not None
-        }
+        repaired: dict[str, Any] = {}
+        for name, one in value.items():
+            target = names.get(name, name)
+            if target is not None:
+                repaired[target] = self.value(one, properties.get(target), (*place, target))
+        return repaired
 
     def _names(
         self, value: dict[str, Any], node: Mapping[str, Any], properties: Mapping[str, Any], place: _Place
@@ -77,27 +76,18 @@ class _Repair:
         is_open = node.get("additionalProperties", True) is True and not node.keys() & {*_COMPOSED, "patternProperties"}
         if not is_closed and not is_open:
             return {}
-        required = node.get("required")
-        required_names = (
-            set(required) if isinstance(required, list) and all(isinstance(one, str) for one in required) else set()
-        )
+        listed = node.get("required")
+        required = listed if isinstance(listed, list) else []
         unknown = [name for name in value if name not in properties]
         targets = {name: self._closest_property(name, properties) for name in unknown}
         target_counts = Counter(targets.values())
         names: dict[str, Any] = {}
         for name in unknown:
-            target = targets[name]
-            is_only_one = target_counts[target] == 1
-            if target is not None and is_only_one and target not in value and (is_closed or target in required_names):
+            target = targets[name] if target_counts[targets[name]] == 1 else None
+            if target is not None and target not in value and (is_closed or target in required):
                 names[name] = target
                 self._record("renamed", {"from": path((*place, name)), "to": path((*place, target))})
-            elif (
-                target is not None
-                and is_only_one
-                and is_closed
-                and target in value
-                and _same(value[target], value[name])
-            ):
+            elif target is not None and is_closed and target in value and _same(value[target], value[name]):
                 names[name] = None
                 self._record("dropped_alias", {"from": path((*place, name)), "canonical": path((*place, target))})
             else:

@@ -1,4 +1,4 @@
-"""Makes text that an upstream wrote safe to show on a terminal and in Markdown. The words themselves are not judged."""
+"""Makes text that an upstream wrote safe to show on a terminal and in Markdown. Its content is not checked."""
 
 from __future__ import annotations
 

@@ -187,48 +187,23 @@ def _automaton(pattern: str) -> int:
     return 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Check:
-    """A compiled schema, and what a check may cost."""
-
-    checker: jsonschema_rs.Validator
-    cost: Cost
-
-    def accepts(self, value: Any) -> bool | None:
-        """Whether `value` is valid; None if the check would take too long."""
-        return self.checker.is_valid(value) if self.cost.visits(value, VISITS) <= VISITS else None
-
-    def errors(self, value: Any) -> list[jsonschema_rs.ValidationError]:
-        """All problems of `value`; only the first, or none, if more would take too much time or memory."""
-        import jsonschema_rs
-
-        from paddock.tools.schema_cost import measure
-
-        visits = self.cost.visits(value, ERROR_VISITS)
-        copied = visits * measure(value, VISITS)[0]
-        if visits <= ERROR_VISITS and copied <= ERROR_UNITS:
-            return list(self.checker.iter_errors(value))
-        # A failed anyOf or oneOf contains the problems of all branches, and each takes 60 µs.
-        if copied <= 2 * ERROR_UNITS and (visits <= 2 * ERROR_VISITS or not self.cost.has_choices):
-            try:
-                self.checker.validate(value)
-            except jsonschema_rs.ValidationError as problem:
-                return [problem]
-        return []
-
-
 class Validator:
-    """A tool's compiled schema. If it could not be compiled, everything is accepted."""
+    """A tool's compiled schema, and what a check costs. If it could not be compiled, everything is accepted."""
 
-    def __init__(self, schema: SafeSchema, check: _Check | None, warnings: tuple[str, ...]) -> None:
+    def __init__(
+        self, schema: SafeSchema, compiled: tuple[jsonschema_rs.Validator, Cost] | None, warnings: tuple[str, ...]
+    ) -> None:
         self.schema = schema
         self.warnings = warnings
-        self._check = check
+        self._compiled = compiled
 
     def accepts(self, arguments: Any) -> bool | None:
-        """Whether `arguments` are valid; None if that was not checked."""
+        """Whether `arguments` are valid; None if that was not checked, or would take too long."""
+        if self._compiled is None:
+            return None
+        checker, cost = self._compiled
         try:
-            return self._check.accepts(arguments) if self._check else None
+            return checker.is_valid(arguments) if cost.visits(arguments, VISITS) <= VISITS else None
         except UnicodeError:
             return False
         except _FAILURES:
@@ -236,12 +211,12 @@ class Validator:
 
     def problems(self, arguments: dict[str, Any], tool_name: str) -> dict[str, Any] | None:
         """An envelope that explains what is wrong with `arguments`, or None. Takes microseconds if they are valid."""
-        if self._check is None or self.accepts(arguments) is not False:
+        if self._compiled is None or self.accepts(arguments) is not False:
             return None
         from paddock.tools.schema_errors import explain
 
         try:
-            errors = self._check.errors(arguments)
+            errors = _errors(arguments, *self._compiled)
         except UnicodeError:
             return _not_unicode(tool_name)
         except _FAILURES:
@@ -256,19 +231,38 @@ class Validator:
         return [made] if made and self.accepts(made) else []
 
 
+def _errors(value: Any, checker: jsonschema_rs.Validator, cost: Cost) -> list[jsonschema_rs.ValidationError]:
+    """All problems of `value`; only the first, or none, if more would take too much time or memory."""
+    import jsonschema_rs
+
+    from paddock.tools.schema_cost import measure
+
+    visits = cost.visits(value, ERROR_VISITS)
+    copied = visits * measure(value, VISITS)[0]
+    if visits <= ERROR_VISITS and copied <= ERROR_UNITS:
+        return list(checker.iter_errors(value))
+    # A failed anyOf or oneOf contains the problems of all branches, and each takes 60 µs.
+    if copied <= 2 * ERROR_UNITS and (visits <= 2 * ERROR_VISITS or not cost.has_choices):
+        try:
+            checker.validate(value)
+        except jsonschema_rs.ValidationError as problem:
+            return [problem]
+    return []
+
+
 def compile_schema(schema: Mapping[str, Any]) -> Validator:
     """Compile `schema`. Never raises. Takes a millisecond, up to a second for a hostile schema: cache the result."""
     try:
         copy = copy_schema(schema)
-        check = _compile(copy)
+        compiled = _compile(copy)
     except Unusable as problem:
         warning = f"The arguments are not checked, because the tool's schema cannot be used: {problem}."
         return Validator(SafeSchema(), None, (warning,))
     warnings = dict.fromkeys(f"A part of the tool's schema is not checked: {note}." for note in copy.notes)
-    return Validator(copy, check, tuple(warnings)[:10])
+    return Validator(copy, compiled, tuple(warnings)[:10])
 
 
-def _compile(copy: SafeSchema) -> _Check:
+def _compile(copy: SafeSchema) -> tuple[jsonschema_rs.Validator, Cost]:
     """Compile `copy`, leaving out keywords that the compiler refuses."""
     import jsonschema_rs
 
@@ -279,7 +273,7 @@ def _compile(copy: SafeSchema) -> _Check:
         if cost.chain > FRAMES:
             raise Unusable("it refers to itself without end, or through too many references")
         try:
-            return _Check(_validator(copy.root), cost)
+            return _validator(copy.root), cost
         except jsonschema_rs.ValidationError as problem:
             _remove_keyword(copy, problem.instance_path)
         except _FAILURES as problem:

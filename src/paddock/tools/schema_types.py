@@ -15,6 +15,7 @@ from urllib.parse import unquote
 
 from paddock.tools.sanitize import one_line
 from paddock.tools.schema import resolve_pointer
+from paddock.tools.schema_errors import received_type
 
 MEMBERS = 20
 CHOICES = 100
@@ -29,7 +30,8 @@ FIELDS = 300
 NOTE_CHARACTERS = 200
 KEY_CHARACTERS = 200
 """A field with a longer name is not shown; its object then allows further fields."""
-_TYPES = ("string", "integer", "number", "boolean", "null", "array", "object")
+_SCALARS = ("string", "integer", "number", "boolean", "null")
+_TYPES = (*_SCALARS, "array", "object")
 _SHAPING = frozenset(
     {"type", "$ref", "allOf", "anyOf", "oneOf", "enum", "const", "properties", "items", "additionalProperties"}
 )
@@ -145,7 +147,8 @@ def choice(values: list[Any]) -> Shape:
     shown = [value for value in values if value is not None]
     distinct = {(type(value), value): value for value in shown if isinstance(value, str | int)}
     if len(distinct) > CHOICES or not all(_is_writable(value) for value in shown):
-        return either(Plain(_type_of(value)) for value in values) if values else ANY
+        kinds = map(received_type, values)
+        return either(Plain(kind) if kind in _SCALARS else ANY for kind in kinds)
     chosen: list[Shape] = [Choice(tuple(distinct.values()))] if distinct else []
     return either(chosen + [NULL] * (len(shown) < len(values)))
 
@@ -154,15 +157,6 @@ def _is_writable(value: object) -> bool:
     if isinstance(value, str):
         return len(value) <= CHOICE_CHARACTERS
     return isinstance(value, int) and abs(value) < _EXACT_INTEGERS
-
-
-def _type_of(value: object) -> str:
-    if value is None:
-        return "null"
-    for kinds, name in ((bool, "boolean"), (str, "string"), (int, "integer"), (float, "number")):
-        if isinstance(value, kinds):
-            return name
-    return "any"
 
 
 class Reader:
@@ -179,7 +173,7 @@ class Reader:
         self._prefix = prefix
         self._steps = STEPS
         self._declared: dict[str, Named] = {}
-        self._open: list[str] = []
+        self._being_read: list[str] = []
 
     def arguments(self) -> Shape:
         """The type of the arguments. A tool without parameters takes an empty record."""
@@ -214,15 +208,15 @@ class Reader:
             return self._read(self._flat(schema), name, depth, "")
         if place in self._declared:
             return self._declared[place]
-        if place in self._open:
+        if place in self._being_read:
             return ANY  # a cycle without an object cannot be named
         if place.rpartition("/")[2] and place != "#":
-            name = _within(self._prefix, place.rpartition("/")[2])
-        self._open.append(place)
+            name = _inner_name(self._prefix, place.rpartition("/")[2])
+        self._being_read.append(place)
         try:
             return self._read(self._flat(schema), name, depth, place)
         finally:
-            self._open.pop()
+            self._being_read.pop()
 
     def _read(self, schema: Json, name: str, depth: int, place: str) -> Shape:
         if "const" in schema:
@@ -231,7 +225,7 @@ class Reader:
             return choice(schema["enum"])
         for word in ("anyOf", "oneOf"):
             members = schema.get(word)
-            if isinstance(members, list) and any(map(_shapes, members[:MEMBERS])):
+            if isinstance(members, list) and any(map(_describes_type, members[:MEMBERS])):
                 return self._either(schema, word, name, depth)
         shapes = [self._of_type(word, schema, name, depth, place) for word in _types(schema)]
         shapes += [NULL] if schema.get("nullable") is True and shapes else []
@@ -242,7 +236,7 @@ class Reader:
         members = schema[word]
         if len(members) > MEMBERS:
             return ANY
-        parts = [{"allOf": [member, rest]} if _shapes(rest) else member for member in members]
+        parts = [{"allOf": [member, rest]} if _describes_type(rest) else member for member in members]
         return either([self.read(part, name, depth + 1) for part in parts])
 
     def _of_type(self, word: str, schema: Json, name: str, depth: int, place: str) -> Shape:
@@ -274,7 +268,7 @@ class Reader:
             tuple(
                 Field(
                     key,
-                    self.read(inner, _within(self._prefix, key), depth + 1),
+                    self.read(inner, _inner_name(self._prefix, key), depth + 1),
                     key in required,
                     _note(inner, self._flat),
                 )
@@ -282,9 +276,9 @@ class Reader:
             ),
             extra,
         )
-        return self._kept(record, place)
+        return self._keep(record, place)
 
-    def _kept(self, record: Record, place: str) -> Named:
+    def _keep(self, record: Record, place: str) -> Named:
         """Keep the record, or use an equal one if nothing refers to this one yet."""
         for other in () if place else (*self._known, *self.records):
             if (other.fields, other.extra) == (record.fields, record.extra):
@@ -305,7 +299,7 @@ class Reader:
         flat = self._flat(schema) if isinstance(schema, Mapping) else {}
         for word in ("anyOf", "oneOf"):
             members = flat.get(word)
-            if isinstance(members, list) and "type" not in flat and any(map(_shapes, members[:MEMBERS])):
+            if isinstance(members, list) and "type" not in flat and any(map(_describes_type, members[:MEMBERS])):
                 kinds = {self._kind(member, depth - 1) for member in members[:MEMBERS]} if depth > 0 else set()
                 return kinds.pop() if len(kinds) == 1 else ""
         values = [flat["const"]] if "const" in flat else flat.get("enum")
@@ -357,7 +351,7 @@ def _types(schema: Json) -> list[str]:
     return ["array"] if "items" in schema or "prefixItems" in schema else []
 
 
-def _shapes(schema: object) -> bool:
+def _describes_type(schema: object) -> bool:
     """Whether a schema says anything about types."""
     return isinstance(schema, Mapping) and not _SHAPING.isdisjoint(schema)
 
@@ -385,7 +379,7 @@ def _texts(value: object) -> list[str]:
     return [text for text in value[: FIELDS + 1] if isinstance(text, str)] if isinstance(value, list) else []
 
 
-def _within(outer: str, key: str) -> str:
+def _inner_name(outer: str, key: str) -> str:
     return f"{outer}{type_name(key)}"[:NAME_CHARACTERS]
 
 

@@ -4,8 +4,8 @@ The child leads its own session, so that everything it started can be ended with
 PR_SET_PDEATHSIG on Linux, and everywhere because its standard input ends. Its environment is the SDK's short list
 (PATH, HOME, …) and what was configured. The last few kilobytes of its stderr are kept for error messages.
 
-Not the SDK's transport: its reader keeps a line of any length and copies it again for each piece that arrives, and its
-child outlives a killed host.
+The SDK's transport is not used: its reader keeps a line of any length and copies it again for each piece that arrives,
+and its child outlives a killed host.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ if TYPE_CHECKING:
 STDERR_BYTES = 8192
 PIECE_BYTES = 64 * 1024
 WRITE_SECONDS = 30.0
-"""A child that reads nothing for this long is given up."""
+"""A child that reads nothing for this long is ended."""
 GRACE_SECONDS = 1.0
 END_BYTES = 512
 MAX_DROPPED = 32
-"""Times the size limit. A line that is longer still is taken to be endless."""
+"""A line that is longer than this many times the size limit counts as endless."""
 _CHILD = str(Path(__file__).with_name("stdio_child.py"))
 _ID = rb'"id"\s*:\s*(?:(\d{1,18})|"([^"\\]{1,64})")'
 _FIRST = re.compile(rb'\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?' + _ID)
@@ -53,7 +53,7 @@ _LAST = re.compile(_ID + rb'\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$')
 
 
 class Trace:
-    """Why a server is gone: its exit code, the end of its stderr, or why it was given up."""
+    """Why a server is gone: its exit code, the end of its stderr, or the problem for which it was ended."""
 
     def __init__(self) -> None:
         self.problem = ""
@@ -65,13 +65,13 @@ class Trace:
         del self._stderr[:-STDERR_BYTES]
 
     @property
-    def last_words(self) -> str:
-        """The end of its stderr, at most ten lines."""
+    def stderr_tail(self) -> str:
+        """The last lines of its stderr, at most ten."""
         return "\n".join(self._stderr.decode(errors="replace").strip().splitlines()[-10:])
 
 
 class EndlessLine(Exception):
-    """A line is longer than anyone may wait for its end."""
+    """A line is so long that its end is not awaited."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ def _request_id(data: bytes) -> int | str | None:
 
 @asynccontextmanager
 async def stdio(server: Server, trace: Trace) -> AsyncIterator[TransportStreams]:
-    """Both directions of one connection, as the SDK takes a transport."""
+    """Both directions of one connection, in the form of the SDK's transports."""
     process = await _start(server, trace)
     incoming, read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     write, outgoing = anyio.create_memory_object_stream[SessionMessage](0)

@@ -1,11 +1,12 @@
 """Typed stubs of the tools that a script may call: `.pyi` for Python, `.d.ts` for JavaScript and TypeScript.
 
-For models, editors and type checkers. Stubs only declare, whatever a server wrote: its texts stand in comments,
-docstrings and string literals alone, its names only as identifiers. The same tools give the same bytes.
+For models, editors and type checkers. Whatever a server wrote, stubs contain only declarations: its texts appear in
+comments, docstrings and string literals, and its names as identifiers. The same tools give the same bytes.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -20,18 +21,18 @@ if TYPE_CHECKING:
 
 TYPED_CALLS = 200
 """With more tools than this, `call_tool` has no overload for each: the list would be too long to be useful."""
-CALLED_CHARACTERS = 200
+CALL_NAME_CHARACTERS = 200
 PREFIX_CHARACTERS = 50
 DOCUMENTATION_CHARACTERS = 1200
 
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """A tool as a function. The last of its `names` is its alone; `called` are its names for `call_tool`."""
+    """A tool as a function. No other tool has the last of its `names`. `call_names` are its names for `call_tool`."""
 
     tool: Tool
     names: tuple[str, ...]
-    called: tuple[str, ...]
+    call_names: tuple[str, ...]
     records: tuple[Record, ...]
     arguments: Shape
     is_optional: bool
@@ -84,7 +85,7 @@ def signatures(
         by_tool.setdefault(tool.full_name, []).append(name)
     writer = _writer(language)
     types = Names({*names, *reserved(language), *writer.TYPE_NAMES})
-    bare = _callable_bare(unique_tools(names.values()))
+    bare = _unambiguous_names(unique_tools(names.values()))
     return [
         _signature(tool, tuple(by_tool[tool.full_name]), types, writer.ARGUMENTS, tool.name in bare) for tool in chosen
     ]
@@ -93,38 +94,36 @@ def signatures(
 def _signature(tool: Tool, names: tuple[str, ...], types: Names, suffix: str, is_bare: bool) -> Signature:
     prefix = type_name(names[0])[:PREFIX_CHARACTERS]
     prefix = prefix if prefix[:1].isalpha() else f"Tool{prefix}"
-    taking = Reader(tool.input_schema, types, f"{prefix}{suffix}")
-    arguments = taking.arguments()
-    records = taking.records
+    reader = Reader(tool.input_schema, types, f"{prefix}{suffix}")
+    arguments = reader.arguments()
+    is_optional = _is_optional(arguments, reader.records)
+    records = reader.records
     result: Shape = MapOf(ANY)
     if tool.output_schema is not None:
-        giving = Reader(tool.output_schema, types, f"{prefix}Result", records)
-        result = giving.result()
-        records = [*records, *giving.records]
+        reader = Reader(tool.output_schema, types, f"{prefix}Result", records)
+        result = reader.result()
+        records = [*records, *reader.records]
     return Signature(
         tool=tool,
         names=names,
-        called=_called(tool, is_bare),
+        call_names=_call_names(tool, is_bare),
         records=tuple(records),
         arguments=arguments,
-        is_optional=_is_optional(arguments, taking.records),
+        is_optional=is_optional,
         result=result,
     )
 
 
-def _called(tool: Tool, is_bare: bool) -> tuple[str, ...]:
+def _call_names(tool: Tool, is_bare: bool) -> tuple[str, ...]:
     """The names for `call_tool` that are declared for this tool; none if its name is too long to read."""
-    if len(tool.full_name) > CALLED_CHARACTERS:
+    if len(tool.full_name) > CALL_NAME_CHARACTERS:
         return ()
     return (tool.full_name, tool.name) if is_bare and tool.server else (tool.full_name,)
 
 
-def _callable_bare(tools: Collection[Tool]) -> set[str]:
-    """The bare names that mean exactly one of these tools."""
-    times: dict[str, int] = {}
-    for tool in tools:
-        for name in {tool.name, tool.full_name}:
-            times[name] = times.get(name, 0) + 1
+def _unambiguous_names(tools: Collection[Tool]) -> set[str]:
+    """The names that mean exactly one of these tools."""
+    times = Counter(name for tool in tools for name in {tool.name, tool.full_name})
     return {name for name, count in times.items() if count == 1}
 
 

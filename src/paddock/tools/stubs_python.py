@@ -37,7 +37,7 @@ class ArtifactContent(TypedDict):
     size: NotRequired[int]
     error: NotRequired[str]
 """
-_OWN = {
+_BUILT_IN = {
     "files": "files: list[AttachedFile]",
     "report_progress": (
         'async def report_progress(done: float, total: float | None = None, message: str = "") -> None: ...'
@@ -52,9 +52,8 @@ _ANY_CALL = (
     "async def call_tool(name: str, params: dict[str, Any] | None = None, "
     "arguments: dict[str, Any] | None = None) -> Any: ..."
 )
-_NOTHING = "    pass\n"
 _PLAIN = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None", "any": "Any"}
-_SAID = frozenset({*_PLAIN.values(), "list", "dict", "Literal", "NotRequired", "TypedDict"})
+_ANNOTATION_NAMES = frozenset({*_PLAIN.values(), "list", "dict", "Literal", "NotRequired", "TypedDict"})
 # A checker would obey such a comment.
 _PRAGMA = re.compile(
     r"(?:^|#)[#\s]*(?=(?:type|ty|mypy|pyright|pyre|ruff|flake8|fmt|isort|pylint)\s*:|noqa\b)", re.IGNORECASE
@@ -69,7 +68,7 @@ class Writer:
 
     def declare(self, signature: Signature) -> str:
         """Declare the types of a tool and its functions."""
-        names = {record.name for record in signature.records} | _SAID
+        names = {record.name for record in signature.records} | _ANNOTATION_NAMES
         parts = [_record(record, names) for record in signature.records]
         text = "\n".join(f"    {line}".rstrip() for line in signature.documentation()).lstrip()
         heads = [_head(name, signature) for name in signature.names]
@@ -79,10 +78,10 @@ class Writer:
 
     def module(self, signatures: Sequence[Signature], *, typed_calls: bool, rebound: Collection[str]) -> str:
         """Write the whole file. A name that the script assigns itself is declared as Any."""
-        names = [*_OWN, "call_tool", *(name for signature in signatures for name in signature.names)]
+        names = [*_BUILT_IN, "call_tool", *(name for signature in signatures for name in signature.names)]
         listed = "".join(f"    {_literal(name)},\n" for name in [*names, *rebound])
         parts = [_HEADER, f"__all__ = [\n{listed}]", _TYPES]
-        parts += ["\n".join(text for name, text in _OWN.items() if name not in rebound)]
+        parts += ["\n".join(text for name, text in _BUILT_IN.items() if name not in rebound)]
         parts += [self.declare(signature) for signature in signatures]
         parts.append("" if "call_tool" in rebound else _calls(signatures if typed_calls else ()))
         parts.append("\n".join(f"{name}: Any" for name in rebound))
@@ -96,8 +95,8 @@ def _head(name: str, signature: Signature) -> str:
 
 def _calls(signatures: Sequence[Signature]) -> str:
     overloads = []
-    for signature in filter(lambda one: one.called, signatures):
-        names = ", ".join(_literal(name) for name in signature.called)
+    for signature in filter(lambda one: one.call_names, signatures):
+        names = ", ".join(_literal(name) for name in signature.call_names)
         optional = " | None = None" if signature.is_optional else ""
         overloads.append(
             f"async def call_tool(name: Literal[{names}], params: {_type(signature.arguments)}{optional})"
@@ -114,7 +113,8 @@ def _record(record: Record, names: Collection[str]) -> str:
         f"    {field.name}: {_optional(_type(field.shape), field.is_required)}{_comment(field.note)}\n"
         for field in record.fields
     )
-    return f"class {record.name}(TypedDict{extra}):\n{body or _NOTHING}"
+    body = body or "    pass\n"
+    return f"class {record.name}(TypedDict{extra}):\n{body}"
 
 
 def _record_by_call(record: Record, extra: str) -> str:

@@ -85,7 +85,7 @@ class Writer:
         """Write the whole file, without the names that the script declares itself."""
         parts = [_HEADER, _TYPES, *(text for name, text in _BUILT_IN.items() if name not in rebound)]
         parts += [self.declare(signature) for signature in signatures]
-        callable_signatures = [one for one in signatures if one.called and one.tool.server] if typed_calls else []
+        callable_signatures = [one for one in signatures if one.call_names and one.tool.server] if typed_calls else []
         parts.append("\n".join([*map(_call, callable_signatures), _ANY_CALL]) if "callTool" not in rebound else "")
         return "\n\n".join(part.strip("\n") for part in parts if part.strip()) + "\n"
 

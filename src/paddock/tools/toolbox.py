@@ -250,7 +250,7 @@ class Toolbox:
             progress(Progress(done, total, message))
 
         upstream = self._upstreams[tool.server]
-        injected = None if self.injection is None else self.injection.of(tool, context)
+        injected = None if self.injection is None else self.injection.values_for(tool, context)
         result = await upstream.call(
             tool.name, arguments, timeout_seconds=timeout_seconds, progress=report, injected=injected
         )

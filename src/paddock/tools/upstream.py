@@ -21,7 +21,7 @@ from paddock.model.tools import Tool
 from paddock.tools.context import NOTHING, Injected
 from paddock.tools.policy import RateLimit
 from paddock.tools.secrets import redact
-from paddock.tools.upstream_errors import CallFailed, broken, network, timed_out
+from paddock.tools.upstream_errors import CallFailed, network, timed_out
 
 if TYPE_CHECKING:
     from paddock.tools.answers import Result
@@ -33,6 +33,7 @@ WAIT_SECONDS = 2.0
 RELIST_SECONDS = 1.0
 RELIST_MOST_SECONDS = 60.0
 RELIST_SHARE = 20
+"""Listing the tools again takes at most one part in this many of the host's time."""
 CLOSE_SECONDS = 3.0
 FIRST_BACKOFF_SECONDS = 0.5
 MAX_BACKOFF_SECONDS = 60.0
@@ -209,21 +210,25 @@ class Upstream:
     async def close(self) -> None:
         """End the connection and wait until nothing of it is left."""
         self._note("closed")
-        opening, connection = self._opening, self._connection
-        for task in [*self._tasks, *([opening] if opening else []), *([self._relisting] if self._relisting else [])]:
+        tasks, connection = set(self._tasks), self._connection
+        for task in tasks:
             task.cancel()
         if connection is not None:
             await connection.close()
-        pending = {task for task in (opening, self._relisting, *self._tasks) if task is not None}
-        if pending:
-            await asyncio.wait(pending, timeout=CLOSE_SECONDS)
+        if tasks:
+            await asyncio.wait(tasks, timeout=CLOSE_SECONDS)
 
     def _spawn(self, work: Any) -> asyncio.Task[Any]:
-        """Start a task whose exception nobody need retrieve."""
+        """Start a task that `close` ends, and whose exception nobody need retrieve."""
+
+        def forget(task: asyncio.Task[Any]) -> None:
+            self._tasks.discard(task)
+            if not task.cancelled():
+                task.exception()  # marks it as retrieved
+
         task: asyncio.Task[Any] = asyncio.create_task(work)
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        task.add_done_callback(_retrieve)
+        task.add_done_callback(forget)
         return task
 
     async def _connected(self) -> Connection:
@@ -236,8 +241,7 @@ class Upstream:
             left = self._backoff.left_seconds()
             if left > WAIT_SECONDS:
                 raise (self.failure or network(self.health.error)).with_retry_after(left)
-            self._opening = asyncio.create_task(self._open(left))
-            self._opening.add_done_callback(_retrieve)
+            self._opening = self._spawn(self._open(left))
         return await asyncio.shield(cast("asyncio.Task[Connection]", self._opening))
 
     async def _open(self, delay_seconds: float) -> Connection:
@@ -276,8 +280,8 @@ class Upstream:
     async def _open_some_way(self) -> Connection:
         """Connect the way that worked last, else the newest; then, by how that failed, another way.
 
-        A way is a transport and the SDK's mode: `auto` asks for the newer era and accepts the older, `legacy` does not
-        ask. Raises CallFailed for the way that was tried first.
+        A way is a transport and the SDK's mode: `auto` asks for the newer protocol and accepts the older, `legacy` does
+        not ask. Raises CallFailed for the way that was tried first.
         """
         newest = (self.server.transport, "auto")
         first = await self._try(self._way)
@@ -315,31 +319,11 @@ class Upstream:
         return []
 
     async def _list(self, connection: Connection) -> None:
-        from mcp.shared.exceptions import MCPError
-        from pydantic import ValidationError
-
-        from paddock.tools.connection import first_error
-        from paddock.tools.http_client import EXCHANGE, Exchange
-        from paddock.tools.tool_list import list_tools
-
-        exchange = Exchange()
-        EXCHANGE.set(exchange)
         try:
             async with asyncio.timeout(self.server.connect_seconds):
-                if connection.client.server_capabilities.tools is None:
-                    tools, warnings = (), ("it offers no tools",)
-                else:
-                    tools, warnings = await list_tools(connection.server, connection.session)  # type: ignore[assignment]
+                tools, warnings = await connection.list_tools()
         except TimeoutError:
             raise timed_out(f"The server '{self.name}' did not list its tools in time.") from None
-        except MCPError as problem:
-            raise await connection.explain(exchange, problem) from None
-        except ValidationError as problem:
-            raise broken(
-                f"The server '{self.name}' listed entries that are not valid tools: {first_error(problem)}"
-            ) from None
-        except (RuntimeError, ValueError, TypeError):
-            raise await connection.lost() from None
         self._tools = tools if self._prepare is None else tuple(map(self._prepare, tools))
         clean = tuple(redact(warning, self.server.secrets) for warning in warnings)
         self._health = replace(self._health, tools=len(tools), warnings=clean)
@@ -395,8 +379,3 @@ class Upstream:
 
 def _is_paddock(server_name: str, tools: Iterable[Tool]) -> bool:
     return server_name.strip().lower() == "paddock" or any(CODE_TOOL in tool.tags for tool in tools)
-
-
-def _retrieve(task: asyncio.Task[Any]) -> None:
-    if not task.cancelled():
-        task.exception()

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paddock.model import envelope
 from paddock.tools.secrets import redact
+
+if TYPE_CHECKING:
+    from paddock.tools.http_client import Exchange
 
 SUMMARY_CHARACTERS = 4000
 SET_HEADER = 'headers = { Authorization = "Bearer ${TOKEN}" }'
@@ -34,11 +37,9 @@ class CallFailed(Exception):
 
     def with_retry_after(self, seconds: float) -> CallFailed:
         """The same failure with the time to wait before the next attempt."""
-        return CallFailed(
-            envelope.with_meta(self._failure, retry_after_seconds=round(seconds, 1))
-            if self.retryable
-            else self._failure
-        )
+        if not self.retryable:
+            return self
+        return CallFailed(envelope.with_meta(self._failure, retry_after_seconds=round(seconds, 1)))
 
     def envelope(self, tool: str) -> dict[str, Any]:
         """The failure as the caller of `tool` sees it."""
@@ -66,22 +67,21 @@ def broken(summary: str, *hints: str) -> CallFailed:
     return CallFailed(envelope.internal_error("", summary, hints))
 
 
-def http_failed(
-    server: str, status: int, body: str = "", retry_after_seconds: float | None = None, *, wants_oauth: bool = False
-) -> CallFailed:
-    """The server answered with an HTTP error. `body` is the start of its response."""
-    summary = f"The server '{server}' answered with HTTP {status}" + (f": {body}" if body else ".")
+def http_failed(server: str, exchange: Exchange) -> CallFailed:
+    """The server answered with an HTTP error."""
+    status = exchange.status
+    summary = f"The server '{server}' answered with HTTP {status}" + (f": {exchange.body}" if exchange.body else ".")
     hints = {
         401: ["Its credentials are missing or no longer valid; whoever configured it must set or renew them."],
         403: ["Its credentials do not allow this; asking again does not help."],
         429: ["Call it less often."],
     }.get(status, [])
     if status == 401:
-        oauth = " It offers OAuth, which Paddock does not support yet: get a token elsewhere." if wants_oauth else ""
-        summary = f"{summary}\nSet its credentials as a header of '{server}': {SET_HEADER}.{oauth}"
-    return CallFailed(
-        envelope.upstream_status("", status, summary, retry_after_seconds=retry_after_seconds, hints=hints)
-    )
+        summary += f"\nSet its credentials as a header of '{server}': {SET_HEADER}."
+        if exchange.wants_oauth:
+            summary += " It offers OAuth, which Paddock does not support yet: get a token elsewhere."
+    wait = exchange.retry_after_seconds
+    return CallFailed(envelope.upstream_status("", status, summary, retry_after_seconds=wait, hints=hints))
 
 
 def json_rpc_failed(server: str, code: int, message: str) -> CallFailed:

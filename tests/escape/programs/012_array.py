@@ -1,4 +1,5 @@
-# expect: namespaces=out_of_memory; chroot=out_of_memory; confined=out_of_memory
+# expect: namespaces=raised; chroot=out_of_memory; confined=out_of_memory
+# why confined: no limit refuses the allocation; the watcher ends the guest when it is in use
 # limits: memory_bytes=67108864
 import numpy
 

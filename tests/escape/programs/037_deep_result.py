@@ -1,4 +1,4 @@
-# expect: namespaces=crashed; chroot=crashed; confined=crashed
+# expect: namespaces=raised; chroot=raised; confined=raised
 import os
 import socket
 import stat

@@ -1,4 +1,4 @@
-# expect: namespaces=out_of_memory; chroot=out_of_memory; confined=out_of_memory
+# expect: namespaces=raised; chroot=raised; confined=raised
 class Row(list):
     def __len__(self):
         return 10**12

@@ -17,7 +17,7 @@ from paddock.config import Config
 from paddock.definitions.definition import Definition
 from paddock.errors import PaddockError
 from paddock.model.artifacts import Artifact
-from paddock.model.environments import requirement_name
+from paddock.model.environments import EnvironmentConfig, requirement_name
 from paddock.model.limits import MB, Limits
 from paddock.model.request import RunOptions
 from paddock.model.result import RunResult
@@ -34,6 +34,37 @@ class HostInfo:
 
     config: Config
     engines: Collection[str]
+
+    def packages(self) -> list[str]:
+        """The import names of the packages that a Python program finds."""
+        names = map(requirement_name, self._environment().packages)
+        return [_IMPORT_NAMES.get(name, name) for name in names]
+
+    def library_note(self) -> str:
+        """What follows "Python's standard library" in a description."""
+        if "cpython" not in self.engines:
+            return ", in part"
+        preloads = self._environment().preload
+        return f", {' and '.join(preloads)}" if preloads else ""
+
+    def format_description(self, definition: Definition, **more: Any) -> str:
+        """The description with its fields filled in: the limits and libraries of this installation, and `more`."""
+        limits = definition.effective_limits(self.config)
+        values = {
+            "library": self.library_note(),
+            "wall_seconds": limits.wall_seconds,
+            "cpu_seconds": limits.cpu_seconds,
+            "memory_mb": limits.memory_bytes / MB,
+            "output_mb": limits.output_bytes / MB,
+            "file_mb": limits.file_bytes / MB,
+            "calls": limits.calls,
+            "processes": limits.processes,
+            **more,
+        }
+        return definition.description.strip().format(**values)
+
+    def _environment(self) -> EnvironmentConfig:
+        return self.config.environments[self.config.cpython.environment]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,39 +149,6 @@ def face_of(definition: Definition) -> Face:
     """The face that the definition names."""
     face: Face = import_module(f"paddock.definitions.faces.{definition.face}").FACE
     return face
-
-
-def format_description(definition: Definition, host: HostInfo, **more: Any) -> str:
-    """The description with its fields filled in: the limits and packages of this installation, and `more`."""
-    limits = definition.effective_limits(host.config)
-    values = {
-        "library": library_note(host),
-        "packages": ", ".join(installed_packages(host.config)),
-        "wall_seconds": limits.wall_seconds,
-        "cpu_seconds": limits.cpu_seconds,
-        "memory_mb": limits.memory_bytes / MB,
-        "output_mb": limits.output_bytes / MB,
-        "file_mb": limits.file_bytes / MB,
-        "calls": limits.calls,
-        "processes": limits.processes,
-        **more,
-    }
-    return definition.description.strip().format(**values)
-
-
-def library_note(host: HostInfo) -> str:
-    """What follows "Python's standard library" in a description."""
-    if "cpython" not in host.engines:
-        return ", in part"
-    config = host.config
-    preloads = config.environments[config.cpython.environment].preload
-    return f", {' and '.join(preloads)}" if preloads else ""
-
-
-def installed_packages(config: Config) -> list[str]:
-    """The import names of the packages that a Python program finds."""
-    names = map(requirement_name, config.environments[config.cpython.environment].packages)
-    return [_IMPORT_NAMES.get(name, name) for name in names]
 
 
 def object_schema(properties: Mapping[str, Any], required: Sequence[str] = ()) -> dict[str, Any]:

@@ -7,16 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from paddock.definitions.definition import Definition
-from paddock.definitions.faces import (
-    Face,
-    FaceRequest,
-    FaceResponse,
-    HostInfo,
-    Overflow,
-    ToolSpec,
-    format_description,
-    object_schema,
-)
+from paddock.definitions.faces import Face, FaceRequest, FaceResponse, HostInfo, Overflow, ToolSpec, object_schema
 from paddock.model import envelope
 from paddock.model.deep_json import is_deeper
 from paddock.model.limits import MB
@@ -32,23 +23,14 @@ STRUCTURED_DEPTH = 100
 def describe(definition: Definition, host: HostInfo) -> ToolSpec:
     """The tool as its caller's model reads it, with the limits of this installation."""
     code = {"type": "string", "description": "The script: asynchronous Python, with `await` at its top level."}
-    description = format_description(definition, host, overflow_mb=OVERFLOW_BYTES / MB)
+    description = host.format_description(definition, overflow_mb=OVERFLOW_BYTES / MB)
     return ToolSpec(description, object_schema({"code": code}, ["code"]))
 
 
 def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) -> FaceRequest:
     """A run of the `code` argument within the definition's limits."""
-    return FaceRequest(
-        arguments["code"],
-        {
-            "language": definition.language or "python",
-            "engine": definition.engine,
-            "tools": definition.tools,
-            "limits": definition.effective_limits(host.config),
-            "refused_modules": definition.refused_modules,
-        },
-        session_files=definition.includes_files,
-    )
+    options = definition.run_options(host.config)
+    return FaceRequest(arguments["code"], options, session_files=definition.includes_files)
 
 
 def render(definition: Definition, request: FaceRequest, result: RunResult, overflow: Overflow | None) -> FaceResponse:

@@ -6,16 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from paddock.definitions.definition import Definition
-from paddock.definitions.faces import (
-    Face,
-    FaceRequest,
-    FaceResponse,
-    HostInfo,
-    Overflow,
-    ToolSpec,
-    library_note,
-    object_schema,
-)
+from paddock.definitions.faces import Face, FaceRequest, FaceResponse, HostInfo, Overflow, ToolSpec, object_schema
 from paddock.errors import PaddockError, RequestError
 from paddock.model.limits import MB, Limits
 from paddock.model.result import RunError, RunResult, Verdict
@@ -44,13 +35,8 @@ def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) 
     return FaceRequest(
         arguments.get("code", definition.code) or "",
         {
-            "language": "python",
-            "engine": definition.engine,
+            **definition.run_options(host.config),
             "inputs": {**definition.inputs, **arguments.get("inputs", {})},
-            "tools": definition.tools,
-            "limits": definition.effective_limits(host.config),
-            "type_check": "tools" if definition.type_check else False,
-            "refused_modules": definition.refused_modules,
         },
         session_files=definition.includes_files,
         artifacts=tuple(arguments.get("files", ())),
@@ -60,15 +46,8 @@ def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) 
 def render(definition: Definition, request: FaceRequest, result: RunResult, overflow: Overflow | None) -> FaceResponse:
     """The output, or the type and message of the error."""
     if result.verdict is Verdict.OK:
-        functions = list(result.available_functions)
-        return FaceResponse(
-            structured={
-                "success": True,
-                "output": result.output,
-                "stdout": result.stdout,
-                "available_functions": functions,
-            }
-        )
+        values = {"success": True, "output": result.output, "stdout": result.stdout}
+        return FaceResponse(structured={**values, "available_functions": list(result.available_functions)})
     error = result.error or RunError("RuntimeError", str(result.verdict))
     return _failure(_type(result, error), _message(request.limits, result, error), result.stdout)
 
@@ -142,7 +121,7 @@ def _arguments(definition: Definition) -> list[str]:
 def _bounds(definition: Definition, host: HostInfo) -> list[str]:
     limits = definition.effective_limits(host.config)
     return [
-        f"Python's standard library{library_note(host)}; no network; files that a script writes are gone afterwards.",
+        f"Python's standard library{host.library_note()}; no network; files that a script writes are gone afterwards.",
         f"Limits: {limits.wall_seconds:g} s, {limits.memory_bytes / MB:g} MB, {limits.calls} tool calls, recursion "
         f"{limits.recursion}, {limits.output_bytes / MB:g} MB of output.",
     ]

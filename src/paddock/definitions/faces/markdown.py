@@ -7,19 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from paddock.definitions.definition import Definition
-from paddock.definitions.faces import (
-    Face,
-    FaceRequest,
-    FaceResponse,
-    HostInfo,
-    Overflow,
-    ToolSpec,
-    format_description,
-    installed_packages,
-    object_schema,
-)
+from paddock.definitions.faces import Face, FaceRequest, FaceResponse, HostInfo, Overflow, ToolSpec, object_schema
 from paddock.errors import CodeTooLarge, EngineCrashed, EngineUnavailable, EnvironmentFailed, PaddockError
 from paddock.model.limits import MB, Limits
+from paddock.model.request import RunOptions
 from paddock.model.result import RunResult, Verdict
 
 LANGUAGES: Mapping[str, tuple[str, str]] = {"python": ("python", "cpython"), "node": ("javascript", "node")}
@@ -32,10 +23,9 @@ WHITE_SPACE = f" \t\n\v\f\r\xa0\u1680{_SPACES}\u2028\u2029\u202f\u205f\u3000\ufe
 
 def describe(definition: Definition, host: HostInfo) -> ToolSpec:
     """The tool as its caller's model reads it, with the limits of this installation."""
-    packages = installed_packages(host.config)
-    text = format_description(
+    packages = host.packages()
+    text = host.format_description(
         definition,
-        host,
         packages=f" and {', '.join(packages)}" if packages else "",
         characters=f"{definition.effective_limits(host.config).stream_characters:,}",
     )
@@ -50,16 +40,8 @@ def describe(definition: Definition, host: HostInfo) -> ToolSpec:
 def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) -> FaceRequest:
     """A program without tools or files."""
     language, engine = LANGUAGES[arguments["language"]]
-    return FaceRequest(
-        arguments["code"],
-        {
-            "language": language,
-            "engine": engine,
-            "mode": definition.mode,
-            "tools": definition.tools,
-            "limits": definition.effective_limits(host.config),
-        },
-    )
+    options: RunOptions = {**definition.run_options(host.config), "language": language, "engine": engine}
+    return FaceRequest(arguments["code"], options)
 
 
 def render(definition: Definition, request: FaceRequest, result: RunResult, overflow: Overflow | None) -> FaceResponse:

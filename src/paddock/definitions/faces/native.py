@@ -8,16 +8,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from paddock.definitions.definition import Definition
-from paddock.definitions.faces import (
-    Face,
-    FaceRequest,
-    FaceResponse,
-    HostInfo,
-    Overflow,
-    ToolSpec,
-    format_description,
-    object_schema,
-)
+from paddock.definitions.faces import Face, FaceRequest, FaceResponse, HostInfo, Overflow, ToolSpec, object_schema
 from paddock.errors import BadFile
 from paddock.model.files import File
 from paddock.model.request import LANGUAGES, RunOptions
@@ -35,13 +26,8 @@ _TEXT = {"type": "string"}
 
 def describe(definition: Definition, host: HostInfo) -> ToolSpec:
     """The tool as its caller's model reads it, with the limits of this installation."""
-    has_javascript = "javascript" in _languages(host.engines)
-    description = format_description(
-        definition,
-        host,
-        javascript=_JAVASCRIPT if has_javascript else "",
-        max_seconds=host.config.caps.wall_seconds,
-    )
+    javascript = _JAVASCRIPT if "javascript" in _languages(host.engines) else ""
+    description = host.format_description(definition, javascript=javascript, max_seconds=host.config.caps.wall_seconds)
     return ToolSpec(description, _input_schema(host), _OUTPUT_SCHEMA, is_compact=True)
 
 

@@ -4,22 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from paddock.config import Config
 from paddock.definitions.definition import Definition
-from paddock.definitions.faces import (
-    Face,
-    FaceRequest,
-    FaceResponse,
-    HostInfo,
-    Overflow,
-    ToolSpec,
-    format_description,
-    installed_packages,
-    object_schema,
-)
+from paddock.definitions.faces import Face, FaceRequest, FaceResponse, HostInfo, Overflow, ToolSpec, object_schema
 from paddock.model.limits import MB, Limits
 from paddock.model.result import RunResult, Verdict
 
@@ -33,10 +22,8 @@ TIMED_OUT = "Execution timed out"
 def describe(definition: Definition, host: HostInfo) -> ToolSpec:
     """The tool as its caller's model reads it, with the limits of this installation."""
     limits, max_seconds = definition.effective_limits(host.config), _max_seconds(definition, host.config)
-    packages = installed_packages(host.config)
-    text = format_description(
-        definition, host, packages=f", with {', '.join(packages)}" if packages else "", max_seconds=max_seconds
-    )
+    packages = f", with {', '.join(host.packages())}" if host.packages() else ""
+    text = host.format_description(definition, packages=packages, max_seconds=max_seconds)
     seconds = {"type": "integer", "minimum": 1, "maximum": max_seconds, "default": int(limits.wall_seconds)}
     properties = {
         "code": {"type": "string", "description": "The program."},
@@ -48,18 +35,8 @@ def describe(definition: Definition, host: HostInfo) -> ToolSpec:
 
 def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) -> FaceRequest:
     """A program without tools or files, to run or to lint."""
-    limits = definition.effective_limits(host.config)
-    return FaceRequest(
-        arguments["code"],
-        {
-            "language": definition.language or "python",
-            "engine": definition.engine,
-            "mode": definition.mode,
-            "tools": definition.tools,
-            "limits": replace(limits, wall_seconds=arguments.get("timeout", limits.wall_seconds)),
-        },
-        lint=arguments.get("lint", False),
-    )
+    options = definition.run_options(host.config, arguments.get("timeout"))
+    return FaceRequest(arguments["code"], options, lint=arguments.get("lint", False))
 
 
 def render(definition: Definition, request: FaceRequest, result: RunResult, overflow: Overflow | None) -> FaceResponse:
@@ -96,9 +73,10 @@ def _ending(result: RunResult, limits: Limits) -> Iterator[str]:
         yield TIMED_OUT
     if result.verdict is Verdict.OUTPUT_LIMIT:
         yield f"Output truncated: the limit of {limits.output_bytes / MB:g} MB was reached, and the run was ended."
-    is_out_of_memory = result.verdict is Verdict.OUT_OF_MEMORY
-    if is_out_of_memory and not any(line.startswith("MemoryError:") for line in result.stderr.splitlines()):
-        yield f"MemoryError: the limit of {limits.memory_bytes / MB:g} MB was reached"
+    says_memory = any(line.startswith("MemoryError:") for line in result.stderr.splitlines())
+    if error is not None and error.type == "MemoryError" and not says_memory:
+        reached = f"the limit of {limits.memory_bytes / MB:g} MB was reached"
+        yield f"MemoryError: {reached if result.verdict is Verdict.OUT_OF_MEMORY else error.message}"
     code = result.exit_code or (-result.signal if result.signal else 0)
     if code:
         yield f"Exit code: {code}"

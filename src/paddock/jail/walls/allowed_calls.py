@@ -42,7 +42,7 @@ ALWAYS = _names("""
     read write readv writev pread64 pwrite64 preadv pwritev preadv2 pwritev2 lseek close dup dup2 dup3
     stat fstat lstat newfstatat statx access faccessat faccessat2 readlink readlinkat
     getdents getdents64 getcwd chdir fchdir mkdir mkdirat rmdir rename renameat renameat2 link linkat symlink symlinkat
-    unlink unlinkat umask truncate ftruncate fallocate fsync fdatasync sync_file_range fadvise64 readahead flock
+    unlink unlinkat umask truncate ftruncate fallocate fsync fdatasync sync_file_range fadvise64 readahead
     statfs fstatfs sendfile copy_file_range pipe pipe2
     poll ppoll select pselect6 epoll_create epoll_create1 epoll_ctl epoll_wait epoll_pwait epoll_pwait2
     eventfd eventfd2 signalfd signalfd4 timerfd_create timerfd_settime timerfd_gettime
@@ -78,12 +78,17 @@ UNSUPPORTED = _names("""
     setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr setxattrat removexattrat
     getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr getxattrat listxattrat
 """)
+# Guests share the files of their runtime with each other and with the host, and flock needs no right to write. POSIX
+# locks stay: SQLite needs them, and the host takes none on these files.
+NO_LOCK = _names("flock")
 
 
 def refusal(name: str | None) -> int:
     """The errno of a refused call; ENOSYS for a number without a name."""
     if name is None or name in UNKNOWN:
         return errno.ENOSYS
+    if name in NO_LOCK:
+        return errno.ENOLCK
     return errno.EOPNOTSUPP if name in UNSUPPORTED else errno.EPERM
 
 

@@ -65,11 +65,8 @@ def upgrade() -> None:
         sa.Column("expires_at", sa.Float),
         sa.PrimaryKeyConstraint("id", name="pk_artifacts"),
     )
-    op.create_index(
-        "ix_artifacts_principal_session_filename_created_at",
-        "artifacts",
-        ["principal", "session", "filename", "created_at"],
-    )
+    names = ["principal", "session", "filename", "created_at"]
+    op.create_index("ix_artifacts_principal_session_filename_created_at", "artifacts", names)
     op.create_index("ix_artifacts_principal_created_at", "artifacts", ["principal", "created_at"])
     op.create_index("ix_artifacts_run_id", "artifacts", ["run_id"])
     op.create_index("ix_artifacts_expires_at", "artifacts", ["expires_at"])
@@ -97,13 +94,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("principal", "name", "version", name="pk_definitions"),
     )
     current = sa.text("is_current")
-    op.create_index(
-        "ix_definitions_current",
-        "definitions",
-        ["principal", "name"],
-        unique=True,
-        sqlite_where=current,
-    )
+    op.create_index("ix_definitions_current", "definitions", ["principal", "name"], unique=True, sqlite_where=current)
     op.create_table(
         "sessions",
         sa.Column("id", sa.Text, nullable=False),

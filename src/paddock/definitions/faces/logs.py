@@ -1,25 +1,16 @@
-"""The face of `code-execution_execute`: a JavaScript's result, time, logs and artifacts."""
+"""The face of `code-execution_execute`: a JavaScript program's result, time, logs and artifacts."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from paddock.definitions.definition import Definition
-from paddock.definitions.faces import (
-    Face,
-    FaceRequest,
-    FaceResponse,
-    HostInfo,
-    Overflow,
-    ToolSpec,
-    format_description,
-    object_schema,
-)
+from paddock.definitions.faces import Face, FaceRequest, FaceResponse, HostInfo, Overflow, ToolSpec, object_schema
 from paddock.errors import CodeTooLarge
 from paddock.model.artifacts import Artifact
 from paddock.model.limits import MB, Limits
+from paddock.model.request import RunOptions
 from paddock.model.result import RunError, RunResult, Verdict
 
 MIN_SECONDS = 1.0
@@ -41,9 +32,8 @@ def describe(definition: Definition, host: HostInfo) -> ToolSpec:
     default = definition.effective_limits(host.config).wall_seconds
     longest = min(definition.caps["wall_seconds"], host.config.caps.wall_seconds)
     shortest = min(MIN_SECONDS, longest)
-    description = format_description(
+    description = host.format_description(
         definition,
-        host,
         overflow_bytes=OVERFLOW_BYTES,
         wall_ms=default * 1000,
         min_ms=shortest * 1000,
@@ -75,14 +65,9 @@ def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) 
         raise CodeTooLarge(
             f"the code is larger than {CODE_BYTES} bytes; keep data in artifacts and read it with codeExec.readArtifact"
         )
-    limits = definition.effective_limits(host.config)
-    if "timeout" in arguments:
-        limits = replace(limits, wall_seconds=arguments["timeout"] / 1000)
-    return FaceRequest(
-        code,
-        {"language": "javascript", "engine": definition.engine, "limits": limits, "globals": "closed"},
-        connections=arguments.get("connectionSelections", {}),
-    )
+    seconds = arguments["timeout"] / 1000 if "timeout" in arguments else None
+    options: RunOptions = {**definition.run_options(host.config, seconds), "globals": "closed"}
+    return FaceRequest(code, options, connections=arguments.get("connectionSelections", {}))
 
 
 def render(definition: Definition, request: FaceRequest, result: RunResult, overflow: Overflow | None) -> FaceResponse:
@@ -105,7 +90,7 @@ def render(definition: Definition, request: FaceRequest, result: RunResult, over
     if result.logs:
         response["logs"] = [f"{_PREFIXES.get(line['level'], '')}{line['text']}" for line in result.logs]
     if artifacts:
-        response["createdArtifacts"] = [_artifact(each) for each in artifacts]
+        response["createdArtifacts"] = [artifact_fields(each) for each in artifacts]
     return FaceResponse(structured=response, is_error=result.error is not None)
 
 
@@ -124,7 +109,8 @@ def _error(error: RunError, verdict: Verdict, limits: Limits) -> dict[str, Any]:
     return {"name": error.type, "message": message, "line": error.line, **more}
 
 
-def _artifact(artifact: Artifact) -> dict[str, Any]:
+def artifact_fields(artifact: Artifact) -> dict[str, Any]:
+    """An artifact as callers see it, without its content."""
     return {
         "id": artifact.id,
         "url": artifact.url,
