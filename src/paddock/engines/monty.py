@@ -33,7 +33,6 @@ from pydantic_monty import (
 from paddock.engines.monty_files import SystemCalls
 from paddock.engines.monty_source import RESULT, InstrumentedScript, instrument
 from paddock.engines.monty_workers import GRACE_SECONDS, WorkerPool
-from paddock.model.deep_json import RESULT_DEPTH, TOO_DEEP, depth
 from paddock.model.events import (
     Answer,
     ArtifactAnswer,
@@ -47,6 +46,7 @@ from paddock.model.events import (
     Stream,
     ToolCall,
 )
+from paddock.model.json_depth import RESULT_DEPTH, TOO_DEEP, depth
 from paddock.model.limits import Limits
 from paddock.model.result import Verdict
 from paddock.planning.plan import BRIDGE_NAMES, Plan

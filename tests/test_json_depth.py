@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.model.deep_json import depth, is_deeper
+from paddock.model.json_depth import depth, is_deeper
 
 TEXTS = st.text(st.sampled_from('[]{}"\\\\,:a\n\u00e9'), max_size=6)
 VALUES = st.recursive(
