@@ -1,4 +1,4 @@
-"""The host can open nothing more: what runs goes on and is told of, and what could not be made leaves nothing."""
+"""The host has no free descriptor: runs in progress continue, and a guest that could not be made leaves nothing."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def opened() -> set[int]:
 
 @contextmanager
 def room_for(count: int) -> Iterator[None]:
-    """As if this process could open so many more files, and no others."""
+    """Let this process open so many more files and no others."""
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     used, free = opened(), []
     for number in range(before[0]):
@@ -56,7 +56,11 @@ async def until(condition: Callable[[], object]) -> None:
 @pytest.mark.parametrize("kept", [True, False], ids=["kept files", "files that are opened each time"])
 @pytest.mark.parametrize(
     ("rest", "verdict"),
-    [("'done'", Verdict.OK), ("1 / 0", Verdict.RAISED), ("bytearray(b'x') * (256 << 20)", Verdict.OUT_OF_MEMORY)],
+    [
+        ("'done'", Verdict.OK),
+        ("1 / 0", Verdict.RAISED),
+        ("[bytearray(b'x') * (1 << 20) for _ in range(256)]", Verdict.OUT_OF_MEMORY),
+    ],
     ids=["ends well", "raises", "out of memory"],
 )
 async def test_a_run_ends_as_it_would_where_no_descriptor_is_free(

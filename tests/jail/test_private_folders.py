@@ -1,4 +1,4 @@
-"""Folders of a guest without a file system of its own: what may lie there is seen, and all of it removed."""
+"""The folders of a guest without a file system of its own: they are measured, and emptied completely."""
 
 from __future__ import annotations
 
