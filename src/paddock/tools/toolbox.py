@@ -119,7 +119,7 @@ class Toolbox:
         patterns = list(filter(is_pattern, names))
         servers = [server for server in self._upstreams if any(may_match(each, server) for each in patterns)]
         functions = [name for name in self._functions if patterns or name in names]
-        others = [str(name) for name in names if name not in patterns and name not in self._functions]
+        others = [name for name in names if name not in patterns and name not in self._functions]
         named = servers_of(others, self._upstreams)
         if others and not named:  # every server may have a tool of a bare name
             named, functions = tuple(self._upstreams), list(self._functions)
@@ -330,10 +330,11 @@ def may_link(code: str, language: str, known: Collection[str], outline: Outline 
 
 
 def name_list(names: object) -> list[str]:
-    """Return `names` as a list. Raises UnknownTool if it is text or not iterable."""
-    if isinstance(names, str) or not isinstance(names, Iterable):
+    """Return `names` as a list. Raises UnknownTool if it is not a list of texts."""
+    listed = list(names) if isinstance(names, Iterable) and not isinstance(names, str) else None
+    if listed is None or not all(isinstance(name, str) for name in listed):
         raise UnknownTool(f"tools must be a list of names, not {names!r}")
-    return list(names)
+    return listed
 
 
 class Scope:
